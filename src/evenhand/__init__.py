@@ -1,0 +1,66 @@
+"""Classification metrics you can trust when groups are small.
+
+Public names are imported when first used, so ``import evenhand`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .cells import ConfusionMatrix, count_cell_value, count_matrices, enumerate_matrices
+    from .errors import EvenhandError, InvalidInput, MissingExtra, TooLarge, UnknownName
+    from .inference import UndefinedRow, count_undefined, undefined_cases, undefined_probability, undefined_table
+    from .metrics import Metric, difference, f_beta, list_metrics, metric, ratio
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ConfusionMatrix",
+    "EvenhandError",
+    "InvalidInput",
+    "Metric",
+    "MissingExtra",
+    "TooLarge",
+    "UndefinedRow",
+    "UnknownName",
+    "count_cell_value",
+    "count_matrices",
+    "count_undefined",
+    "difference",
+    "enumerate_matrices",
+    "f_beta",
+    "list_metrics",
+    "metric",
+    "ratio",
+    "undefined_cases",
+    "undefined_probability",
+    "undefined_table",
+]
+
+_ROOMS = {
+    "cells": ("ConfusionMatrix", "count_cell_value", "count_matrices", "enumerate_matrices"),
+    "errors": ("EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"),
+    "inference": (
+        "UndefinedRow",
+        "count_undefined",
+        "undefined_cases",
+        "undefined_probability",
+        "undefined_table",
+    ),
+    "metrics": ("Metric", "difference", "f_beta", "list_metrics", "metric", "ratio"),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+    value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,22 @@
+"""The confusion matrix and the space of all of them.
+
+Cells are always named, and where an order is needed it is ``tp, fn, fp, tn``.
+No other order occurs in this library.
+"""
+
+from .labels import count_labels
+from .matrix import CELLS, Cells, ConfusionMatrix, as_cells
+from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
+
+__all__ = [
+    "CELLS",
+    "Cells",
+    "ConfusionMatrix",
+    "as_cells",
+    "as_size",
+    "compositions",
+    "count_cell_value",
+    "count_labels",
+    "count_matrices",
+    "enumerate_matrices",
+]

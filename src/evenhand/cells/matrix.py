@@ -1,0 +1,222 @@
+"""The 2x2 confusion matrix, the one value that every later room reads.
+
+A matrix holds counts, or real cells once smoothing has made them. Whole counts are kept as ``int``
+and known as such (`ConfusionMatrix.is_whole`): the tests need counts, the metrics take either.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..errors import InvalidInput
+from .labels import count_labels
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["CELLS", "Cells", "ConfusionMatrix", "as_cells"]
+
+CELLS = ("tp", "fn", "fp", "tn")
+
+# Above this, float64 no longer tells neighbouring counts apart, and definedness must be exact.
+_LARGEST_CELL = 2**53
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ConfusionMatrix:
+    """One group's true and false positives and negatives.
+
+    Parameters
+    ----------
+    tp, fn, fp, tn : int or float
+        Non-negative and finite. Whole numbers are kept as ``int``.
+
+    Examples
+    --------
+    >>> cm = ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
+    >>> cm.n
+    2265
+    >>> print(cm)
+              predicted +  predicted -  total
+    actual +           77          129    206
+    actual -          380         1679   2059
+       total          457         1808   2265
+    """
+
+    tp: float
+    fn: float
+    fp: float
+    tn: float
+
+    def __post_init__(self) -> None:
+        for name in CELLS:
+            object.__setattr__(self, name, _cell(name, getattr(self, name)))
+
+    @classmethod
+    def from_labels(cls, y_true: Any, y_pred: Any, positive: Any = None) -> ConfusionMatrix:
+        """Count labels against predictions.
+
+        ``positive`` may be left out where it cannot be mistaken: labels 0/1, -1/1 or False/True.
+
+        >>> ConfusionMatrix.from_labels(["yes", "no", "no"], ["yes", "yes", "no"], positive="yes")
+        ConfusionMatrix(tp=1, fn=0, fp=1, tn=1)
+        """
+        return cls(*count_labels(y_true, y_pred, positive))
+
+    @classmethod
+    def from_array(cls, array: ArrayLike) -> ConfusionMatrix:
+        """Read ``[[tp, fn], [fp, tn]]``, the layout of the paper and of `to_array`."""
+        (tp, fn), (fp, tn) = _two_by_two(array, "from_array", "[[tp, fn], [fp, tn]]")
+        return cls(tp, fn, fp, tn)
+
+    @classmethod
+    def from_sklearn(cls, array: ArrayLike) -> ConfusionMatrix:
+        """Read ``[[tn, fp], [fn, tp]]``, what ``sklearn.metrics.confusion_matrix`` returns for labels 0 and 1."""
+        (tn, fp), (fn, tp) = _two_by_two(array, "from_sklearn", "[[tn, fp], [fn, tp]]")
+        return cls(tp, fn, fp, tn)
+
+    @property
+    def cells(self) -> tuple[float, float, float, float]:
+        """The four cells in the order ``tp, fn, fp, tn``."""
+        return self.tp, self.fn, self.fp, self.tn
+
+    @property
+    def n(self) -> float:
+        """The number of cases."""
+        return self.tp + self.fn + self.fp + self.tn
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every cell is a whole count."""
+        return all(isinstance(cell, int) for cell in self.cells)
+
+    @property
+    def proportions(self) -> NDArray[np.float64]:
+        """The cells divided by `n`, in the order ``tp, fn, fp, tn``."""
+        if self.n == 0:
+            raise InvalidInput("an empty matrix (n = 0) has no proportions")
+        return np.array(self.cells, dtype=np.float64) / self.n
+
+    def to_array(self) -> NDArray[Any]:
+        """``[[tp, fn], [fp, tn]]``; integers if every cell is whole."""
+        return np.array([[self.tp, self.fn], [self.fp, self.tn]])
+
+    def __add__(self, other: ConfusionMatrix) -> ConfusionMatrix:
+        if not isinstance(other, ConfusionMatrix):
+            return NotImplemented
+        return ConfusionMatrix(*(a + b for a, b in zip(self.cells, other.cells, strict=True)))
+
+    def __radd__(self, other: object) -> ConfusionMatrix:
+        # `sum(matrices)` starts from 0.
+        return self if other == 0 else NotImplemented
+
+    def __sub__(self, other: ConfusionMatrix) -> ConfusionMatrix:
+        if not isinstance(other, ConfusionMatrix):
+            return NotImplemented
+        left = {c: getattr(self, c) - getattr(other, c) for c in CELLS}
+        negative = [f"{c} = {value:g}" for c, value in left.items() if value < 0]
+        if negative:
+            raise InvalidInput(
+                f"the matrix on the right is no part of the one on the left: {', '.join(negative)} would remain"
+            )
+        return ConfusionMatrix(**left)
+
+    def __repr__(self) -> str:
+        return "ConfusionMatrix({})".format(", ".join(f"{c}={_shown(getattr(self, c))}" for c in CELLS))
+
+    def __str__(self) -> str:
+        rows = [("", "predicted +", "predicted -", "total"), *self._rows()]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        return "\n".join("  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in rows)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{h}</th>' for h in ("", "predicted +", "predicted −", "total"))
+        body = "".join(
+            f'<tr><th scope="row">{label}</th>' + "".join(f"<td>{v}</td>" for v in values) + "</tr>"
+            for label, *values in self._rows()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        tp, fn, fp, tn = self.cells
+        rows = (("actual +", tp, fn), ("actual -", fp, tn), ("total", tp + fp, fn + tn))
+        return [(label, _shown(a), _shown(b), _shown(a + b)) for label, a, b in rows]
+
+
+Cells: TypeAlias = "ConfusionMatrix | Sequence[ConfusionMatrix] | ArrayLike"
+"""What a metric reads: one matrix, several, or an array of shape (..., 4)."""
+
+
+def as_cells(cells: Cells) -> NDArray[np.float64]:
+    """Check ``cells`` at the door and give them as a float array of shape (..., 4).
+
+    >>> as_cells(ConfusionMatrix(1, 2, 3, 4))
+    array([1., 2., 3., 4.])
+    """
+    if isinstance(cells, ConfusionMatrix):
+        return np.array(cells.cells, dtype=np.float64)
+    if isinstance(cells, (list, tuple)) and cells and all(isinstance(c, ConfusionMatrix) for c in cells):
+        return np.array([c.cells for c in cells], dtype=np.float64)
+    array = _numbers(cells, "cells")
+    if array.ndim == 0 or array.shape[-1] != 4:
+        raise InvalidInput(
+            f"cells must have shape (..., 4), in the order tp, fn, fp, tn; got shape {array.shape}"
+            + (": ConfusionMatrix.from_array reads a 2x2 array" if array.shape == (2, 2) else "")
+        )
+    bad = ~(np.isfinite(array) & (array >= 0) & (array <= _LARGEST_CELL))
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        _cell(CELLS[where[-1]], float(array[where]))
+    return array.astype(np.float64)
+
+
+def _cell(name: str, value: Any) -> float:
+    """One cell, checked: a whole number as ``int``, any other as ``float``."""
+    if isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(f"{name} must be a count; got {value} (a boolean is a label, not a count)")
+    if not isinstance(value, numbers.Real):
+        raise InvalidInput(f"{name} must be a number; got {value!r} of type {type(value).__name__}")
+    number = int(value) if isinstance(value, numbers.Integral) else float(value)
+    if not math.isfinite(number):
+        raise InvalidInput(f"{name} must be finite; got {number}")
+    if number < 0:
+        raise InvalidInput(f"{name} must not be negative; got {_shown(number)}")
+    if number > _LARGEST_CELL:
+        raise InvalidInput(f"{name} must be at most 2**53, above which counts are not exact; got {_shown(number)}")
+    return int(number) if number == int(number) else number
+
+
+def _numbers(array: Any, what: str) -> NDArray[Any]:
+    """``array`` as numbers; booleans and text are refused, not converted."""
+    try:
+        given = np.asarray(array)
+        if given.dtype.kind == "O":
+            given = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be an array of numbers; got {array!r}") from None
+    if given.dtype.kind == "b":
+        raise InvalidInput(f"{what} must be counts; got booleans (a boolean is a label, not a count)")
+    if given.dtype.kind not in "iuf":
+        raise InvalidInput(f"{what} must be numbers; got {given.dtype.name}")
+    return given
+
+
+def _two_by_two(array: ArrayLike, door: str, layout: str) -> list[list[float]]:
+    given = _numbers(array, f"{door} takes {layout}, which")
+    if given.shape != (2, 2):
+        raise InvalidInput(
+            f"{door} takes {layout}, shape (2, 2); got shape {given.shape}"
+            + (": ConfusionMatrix(tp, fn, fp, tn) takes four cells" if given.shape == (4,) else "")
+        )
+    rows: list[list[float]] = given.tolist()
+    return rows
+
+
+def _shown(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -1,0 +1,93 @@
+"""The laws of the four cells, each a tree of independent splits.
+
+Whatever pairing of the cells a tree starts from, its splits are independent under each of these laws. A law
+therefore only says how a set of cells splits off from a larger one; the probability of a matrix, and of any cells
+being empty, follow.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..cells import CELLS
+from .splits import BetaBinomial, Binomial, Hypergeometric, Split
+
+__all__ = ["DirichletMultinomial", "Law", "Multinomial", "MultivariateHypergeometric"]
+
+FourNumbers = tuple[float, float, float, float]
+
+
+class Law(ABC):
+    """A probability law of the cells of a group of ``n`` cases."""
+
+    __slots__ = ()
+    n: int
+
+    @abstractmethod
+    def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
+        """How the cells ``part`` split off from the cells ``of``."""
+
+    def p_empty(self, cells: Iterable[str]) -> float:
+        """The probability that all these cells are zero."""
+        return float(self.split(cells).pmf(0, self.n))
+
+    def pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """The probability of each matrix, for cells along the last axis."""
+        tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=np.float64), -1, 0)
+        log = (
+            self.split(("tp", "fn")).log_pmf(tp + fn, self.n)
+            + self.split(("tp",), ("tp", "fn")).log_pmf(tp, tp + fn)
+            + self.split(("fp",), ("fp", "tn")).log_pmf(fp, fp + tn)
+        )
+        return np.where(tp + fn + fp + tn == self.n, np.exp(log), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Multinomial(Law):
+    """Cases fall into the cells independently, with known probabilities."""
+
+    n: int
+    p: FourNumbers
+
+    def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
+        """A binomial split."""
+        inside, outside = _weigh(self.p, part, of)
+        total = inside + outside
+        # Cells that cannot occur are never split: any probability does.
+        return Binomial(inside / total, outside / total) if total else Binomial(0.5, 0.5)
+
+
+@dataclass(frozen=True, slots=True)
+class DirichletMultinomial(Law):
+    """A multinomial whose probabilities are drawn from Dirichlet(alpha); all ones: all configurations alike."""
+
+    n: int
+    alpha: FourNumbers
+
+    def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
+        """A beta-binomial split."""
+        return BetaBinomial(*_weigh(self.alpha, part, of))
+
+
+@dataclass(frozen=True, slots=True)
+class MultivariateHypergeometric(Law):
+    """``n`` cases drawn without replacement from a population of these counts."""
+
+    n: int
+    totals: FourNumbers
+
+    def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
+        """A hypergeometric split."""
+        return Hypergeometric(*_weigh(self.totals, part, of))
+
+
+def _weigh(weights: FourNumbers, part: Iterable[str], of: Iterable[str]) -> tuple[float, float]:
+    """The weight of ``part`` and of the rest of ``of``; each summed by itself, so that neither is a rounded 1 - p."""
+    chosen = frozenset(part)
+    named = dict(zip(CELLS, weights, strict=True))
+    return sum(named[c] for c in of if c in chosen), sum(named[c] for c in of if c not in chosen)

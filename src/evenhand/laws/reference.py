@@ -1,0 +1,69 @@
+"""From what a user calls a reference to a law of the cells."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..cells import CELLS, ConfusionMatrix, as_cells
+from ..errors import InvalidInput, UnknownName
+from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
+
+__all__ = ["LawName", "Reference", "as_probabilities", "law_of"]
+
+LawName = Literal["multinomial", "predictive", "without_replacement"]
+Reference: TypeAlias = "ConfusionMatrix | ArrayLike | None"
+"""Counts, four probabilities, or None for the uniform law over all configurations."""
+
+
+def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior: float = 0.5) -> Law:
+    """The law of the cells of a group of ``n`` cases drawn like the reference.
+
+    ``multinomial`` takes the reference's rates as known; ``predictive`` takes its counts as evidence, with ``prior``
+    pseudo-counts a cell; ``without_replacement`` draws from its counts. No reference at all: every configuration
+    is equally likely.
+    """
+    if law not in get_args(LawName):
+        raise UnknownName.among("law", law, get_args(LawName))
+    if reference is None:
+        return DirichletMultinomial(n, (1.0, 1.0, 1.0, 1.0))
+    if not isinstance(reference, ConfusionMatrix):
+        if law != "multinomial":
+            raise InvalidInput(
+                f"law={law!r} needs the reference's counts, as a ConfusionMatrix; got four probabilities"
+            )
+        return Multinomial(n, as_probabilities(reference))
+    if reference.n == 0:
+        raise InvalidInput("the reference is empty (n = 0); give one with cases, or None for the uniform law")
+    if law == "multinomial":
+        return Multinomial(n, _four(reference.proportions))
+    if law == "predictive":
+        if not prior > 0:
+            raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell; got {prior!r}")
+        return DirichletMultinomial(n, _four(np.asarray(reference.cells) + prior))
+    if not reference.is_whole:
+        raise InvalidInput(f"sampling without replacement needs whole counts; got {reference!r}")
+    if n > reference.n:
+        raise InvalidInput(f"cannot draw n = {n} cases without replacement from a reference of {reference.n}")
+    return MultivariateHypergeometric(n, _four(reference.cells))
+
+
+def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
+    """Four cell probabilities in the order tp, fn, fp, tn, checked to sum to 1."""
+    p = as_cells(values)
+    if p.shape != (4,):
+        raise InvalidInput(f"a reference is one matrix or four probabilities; got shape {p.shape}")
+    total = float(p.sum())
+    if abs(total - 1) > 1e-9:
+        raise InvalidInput(
+            f"the four probabilities {', '.join(CELLS)} must sum to 1; got {total:g}"
+            + (": counts are given as a ConfusionMatrix" if total > 1.5 else "")
+        )
+    return _four(p / total)
+
+
+def _four(values: Any) -> tuple[float, float, float, float]:
+    tp, fn, fp, tn = (float(v) for v in values)
+    return tp, fn, fp, tn

@@ -1,0 +1,360 @@
+"""The catalogue: every metric once, as a record.
+
+The tuple at the end *is* the registry. Formula, undefined cases, documentation, command line and tests are
+read from the records, so that they cannot drift apart. The paper's tables are its tables 3 to 5.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from fractions import Fraction
+from math import inf, isfinite
+from typing import Any, get_args
+
+import numpy as np
+
+from ..cells import CELLS
+from ..errors import InvalidInput, UnknownName
+from .holes import Part
+from .metric import Contrast, Metric, OneGroup, Pair, Rank, Ratio, Share
+from .products import determinant
+from .two_groups import Comparison, Kind, Worst, compare
+
+__all__ = ["CATALOGUE", "Catalogue", "difference", "f_beta", "list_metrics", "metric", "ratio"]
+
+# fmt: off
+# Parts -----------------------------------------------------------------------------------------------------------
+
+TP, FN, FP, TN = (Part((c,), f"{how} {what}s") for c, how, what in (
+    ("tp", "true", "positive"), ("fn", "false", "negative"), ("fp", "false", "positive"), ("tn", "true", "negative")))
+POSITIVES = Part(("tp", "fn"), "actual positives")
+NEGATIVES = Part(("fp", "tn"), "actual negatives")
+PREDICTED_POSITIVES = Part(("tp", "fp"), "predicted positives")
+PREDICTED_NEGATIVES = Part(("fn", "tn"), "predicted negatives")
+CORRECT = Part(("tp", "tn"), "correct predictions")
+ERRORS = Part(("fn", "fp"), "errors")
+EITHER_POSITIVE = Part(("tp", "fn", "fp"), "actual or predicted positives")
+EITHER_NEGATIVE = Part(("fn", "fp", "tn"), "actual or predicted negatives")
+MARGINS = (POSITIVES, NEGATIVES, PREDICTED_POSITIVES, PREDICTED_NEGATIVES)
+ROWS = (POSITIVES, NEGATIVES)
+
+# Shares of all cases (the paper's binomial metrics) --------------------------------------------------------------
+
+ACC = Share(key="acc", name="Accuracy", part=CORRECT, better="higher", in_paper=True)
+PREV = Share(key="prev", name="Prevalence", part=POSITIVES, better="neither", in_paper=True,
+             synonyms=("P", "base rate"))
+PPR = Share(key="ppr", name="Predicted positive rate", part=PREDICTED_POSITIVES, better="neither", in_paper=True,
+            synonyms=("P̂", "P hat", "PP", "selection rate", "acceptance rate"))
+INACC = Share(key="inacc", name="Inaccuracy", part=ERRORS, better="lower", in_paper=True,
+              synonyms=("error rate", "misclassification rate"))
+NPREV = Share(key="nprev", name="Negative prevalence", part=NEGATIVES, better="neither", in_paper=True,
+              synonyms=("N", "complement of prevalence"))
+PNR = Share(key="pnr", name="Predicted negative rate", part=PREDICTED_NEGATIVES, better="neither", in_paper=True,
+            synonyms=("N̂", "N hat", "PN"))
+
+# Ratios (the paper's joint ratio metrics, F1, and relatives) -----------------------------------------------------
+
+TPR = Ratio(key="tpr", name="True positive rate", part=TP, of=POSITIVES, needs=(POSITIVES,), better="higher",
+            in_paper=True, synonyms=("recall", "sensitivity", "hit rate"))
+FPR = Ratio(key="fpr", name="False positive rate", part=FP, of=NEGATIVES, needs=(NEGATIVES,), better="lower",
+            in_paper=True, synonyms=("fall-out", "false alarm rate"))
+TNR = Ratio(key="tnr", name="True negative rate", part=TN, of=NEGATIVES, needs=(NEGATIVES,), better="higher",
+            in_paper=True, synonyms=("specificity", "selectivity"))
+FNR = Ratio(key="fnr", name="False negative rate", part=FN, of=POSITIVES, needs=(POSITIVES,), better="lower",
+            in_paper=True, synonyms=("miss rate",))
+PPV = Ratio(key="ppv", name="Positive predictive value", part=TP, of=PREDICTED_POSITIVES,
+            needs=(PREDICTED_POSITIVES,), better="higher", in_paper=True, synonyms=("precision",))
+NPV = Ratio(key="npv", name="Negative predictive value", part=TN, of=PREDICTED_NEGATIVES,
+            needs=(PREDICTED_NEGATIVES,), better="higher", in_paper=True)
+FDR = Ratio(key="fdr", name="False discovery rate", part=FP, of=PREDICTED_POSITIVES,
+            needs=(PREDICTED_POSITIVES,), better="lower", in_paper=True)
+FOR = Ratio(key="for", name="False omission rate", part=FN, of=PREDICTED_NEGATIVES,
+            needs=(PREDICTED_NEGATIVES,), better="lower", in_paper=True, synonyms=("false reassurance rate",))
+F1_ORIGINAL = Ratio(
+    key="f1_original", name="Original F1 score", part=TP, of=EITHER_POSITIVE, curve="dice", needs=(TP,),
+    printed="2 / ((TP + FP) / TP + (TP + FN) / TP)", better="higher", in_paper=True,
+    synonyms=("F1 measure", "Dice-Sørensen coefficient", "Dice-Sorensen coefficient",
+              "harmonic mean of precision and recall"))
+F1 = Ratio(key="f1", name="Simplified F1 score", part=TP, of=EITHER_POSITIVE, curve="dice",
+           needs=(EITHER_POSITIVE,), better="higher", in_paper=True, synonyms=("F1 score", "F-score", "Dice"))
+JACCARD = Ratio(key="jaccard", name="Jaccard index", part=TP, of=EITHER_POSITIVE, needs=(EITHER_POSITIVE,),
+                better="higher", synonyms=("critical success index", "threat score", "intersection over union"))
+TE_PART = Ratio(key="te_part", name="False negatives per false positive", part=FN, of=ERRORS, curve="odds",
+                needs=(FP,), better="neither", high=inf, synonyms=("treatment equality part", "error ratio"))
+
+# Contrast --------------------------------------------------------------------------------------------------------
+
+MB = Contrast(key="mb", name="Marginal benefit", plus="fp", minus="fn", better="closer to 0", low=-1.0,
+              in_paper=True, synonyms=("B", "benefit"))
+
+
+# Pairs of rates --------------------------------------------------------------------------------------------------
+
+
+def _mcc_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
+    d = determinant(tp, fn, fp, tn)
+    return d * abs(d), (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+
+
+def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    # One root per diagonal pair: a product of four counts overflows int64 at n = 110,218 (E25).
+    return determinant(tp, fn, fp, tn) / (np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)))
+
+
+def _mcc_limit_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
+    above, below = _mcc_rank(tp, fn, fp, tn)
+    return above, below + (below == 0)
+
+
+def _mcc_limit(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    return np.where(_mcc_rank(tp, fn, fp, tn)[1] == 0, 0.0, _mcc(tp, fn, fp, tn))
+
+
+def _pt_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
+    return fp * (tp + fn), tp * (fp + tn)
+
+
+def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    # sqrt(FPR) / (sqrt(TPR) + sqrt(FPR)): the printed form without its removable hole at TPR = FPR (E2).
+    high, low = (np.sqrt(x) for x in _pt_rank(tp, fn, fp, tn))
+    return high / (high + low)
+
+
+def _product_rank(*rates: tuple[str, str]) -> Any:
+    """The rank of a product of rates, each given as (part, rest)."""
+
+    def rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
+        cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
+        above, below = 1, 1
+        for part, rest in rates:
+            above, below = above * cells[part], below * (cells[part] + cells[rest])
+        return above, below
+
+    return rank
+
+
+def _root(rank: Any) -> Any:
+    """The score that is the square root of its rank."""
+
+    def score(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        above, below = rank(tp, fn, fp, tn)
+        return np.sqrt(above / below)
+
+    return score
+
+
+_FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("tp", "fn"), ("tn", "fp"))
+
+MCC = Pair(
+    key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
+    printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank, scored=_mcc,
+    synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
+MCC_LIMIT = Pair(
+    key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
+    needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
+                for corner in (TP, FN, FP, TN)),
+    printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
+    ranked=_mcc_limit_rank, scored=_mcc_limit, synonyms=("MCC with limits",))
+PT = Pair(
+    key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
+    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", ranked=_pt_rank, scored=_pt, zero_if=(FP,))
+PT_LIMIT = Pair(
+    key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
+    rises=True, printed="sqrt(FPR) / (sqrt(TPR) + sqrt(FPR))", ranked=_pt_rank, scored=_pt, zero_if=(FP,),
+    synonyms=("PT with limits", "simplified prevalence threshold"))
+BALANCED_ACCURACY = Pair(
+    key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
+    ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,))
+INFORMEDNESS = Pair(
+    key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
+    ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
+    synonyms=("Youden's J", "Youden index", "bookmaker informedness"))
+MARKEDNESS = Pair(
+    key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
+    printed="PPV + NPV - 1", columns=True, synonyms=("delta P",),
+    ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
+FOWLKES_MALLOWS = Pair(
+    key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
+    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, scored=_root(_FM_RANK), zero_if=(TP,))
+KAPPA = Pair(
+    key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
+    printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
+    ranked=lambda tp, fn, fp, tn: (
+        2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
+G_MEAN = Pair(
+    key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
+    ranked=_G_RANK, scored=_root(_G_RANK), zero_if=(TP, TN), synonyms=("geometric mean",))
+LR_PLUS = Pair(
+    key="lr_plus", name="Positive likelihood ratio", needs=(POSITIVES, FP), better="higher", high=inf,
+    printed="TPR / FPR", ranked=lambda tp, fn, fp, tn: (tp * (fp + tn), fp * (tp + fn)), zero_if=(TP,),
+    synonyms=("LR+",))
+LR_MINUS = Pair(
+    key="lr_minus", name="Negative likelihood ratio", needs=(POSITIVES, TN), better="lower", high=inf, rises=True,
+    printed="FNR / TNR", ranked=lambda tp, fn, fp, tn: (fn * (fp + tn), tn * (tp + fn)), zero_if=(FN,),
+    synonyms=("LR-",))
+DOR = Pair(
+    key="dor", name="Diagnostic odds ratio", needs=(FN, FP), better="higher", high=inf, printed="TP*TN / (FP*FN)",
+    ranked=lambda tp, fn, fp, tn: (tp * tn, fp * fn), zero_if=(TP, TN), synonyms=("odds ratio",))
+
+
+def f_beta(beta: float) -> OneGroup:
+    """F-beta, which weighs recall ``beta`` times as much as precision.
+
+    >>> from evenhand import ConfusionMatrix
+    >>> f_beta(2)(ConfusionMatrix(tp=3, fn=1, fp=2, tn=4))
+    0.7142857142857143
+    """
+    if isinstance(beta, bool) or not isinstance(beta, (int, float, Fraction)) or not (isfinite(beta) and beta > 0):
+        raise InvalidInput(f"beta must be a positive number; got {beta!r}")
+    square = Fraction(str(beta)) ** 2
+    if square == 1:
+        return F1
+    p, q = square.numerator, square.denominator
+    return Pair(
+        key=f"f{float(beta):g}", name=f"F-beta score, beta = {float(beta):g}", needs=(EITHER_POSITIVE,),
+        better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,),
+        ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
+
+
+# Two groups ------------------------------------------------------------------------------------------------------
+
+OFI = compare(MB, "difference", key="ofi", name="Objective fairness index", in_paper=True)
+TE = compare(TE_PART, "difference", key="te", name="Treatment equality", in_paper=True)
+EQUAL_OPPORTUNITY = compare(TPR, "difference", key="equal_opportunity", name="Equal opportunity",
+                            synonyms=("equal opportunity difference",))
+PREDICTIVE_EQUALITY = compare(FPR, "difference", key="predictive_equality", name="Predictive equality")
+PREDICTIVE_PARITY = compare(PPV, "difference", key="predictive_parity", name="Predictive parity",
+                            synonyms=("predictive parity difference",))
+DEMOGRAPHIC_PARITY = compare(PPR, "difference", key="demographic_parity", name="Demographic parity",
+                             synonyms=("statistical parity", "demographic parity difference",
+                                       "statistical parity difference"))
+DISPARATE_IMPACT = compare(PPR, "ratio", key="disparate_impact", name="Disparate impact",
+                           synonyms=("impact ratio", "adverse impact ratio", "demographic parity ratio"))
+EQUALIZED_ODDS = Worst(key="equalized_odds", name="Equalized odds", of=(EQUAL_OPPORTUNITY, PREDICTIVE_EQUALITY),
+                       better="closer to 0", synonyms=("equalised odds", "equalized odds difference"))
+
+# fmt: on
+
+
+class Catalogue:
+    """The metrics, found by key, name or synonym, whatever the case."""
+
+    def __init__(self, *metrics: Metric) -> None:
+        self._metrics = metrics
+        self._found: dict[str, Metric] = {}
+        for m in metrics:
+            for name in {_plain(name) for name in (m.key, m.name, *m.synonyms)}:
+                if name in self._found:
+                    raise InvalidInput(f"{name!r} names both {self._found[name].key} and {m.key}")
+                self._found[name] = m
+
+    def __iter__(self) -> Iterator[Metric]:
+        return iter(self._metrics)
+
+    def __len__(self) -> int:
+        return len(self._metrics)
+
+    @property
+    def one_group(self) -> tuple[OneGroup, ...]:
+        """The metrics of one matrix."""
+        return tuple(m for m in self if isinstance(m, OneGroup))
+
+    @property
+    def paper(self) -> tuple[Metric, ...]:
+        """The paper's 21."""
+        return tuple(m for m in self if m.in_paper)
+
+    def find(self, name: str) -> Metric:
+        """The metric of that key, name or synonym; also ``f3``, ``npv_difference``, ``tpr_ratio`` and the like."""
+        plain = _plain(name)
+        if plain in self._found:
+            return self._found[plain]
+        if beta := re.fullmatch(r"f ?(?:beta ?)?(\d+(?:\.\d+)?)", plain):
+            return f_beta(float(beta[1]))
+        base, _, last = plain.rpartition(" ")
+        for kind in get_args(Kind):
+            if last == kind and isinstance(found := self._found.get(base), OneGroup):
+                return self.compare(found, kind)
+        raise UnknownName.among("metric", name, self._found, see="list_metrics() lists them all")
+
+    def compare(self, base: OneGroup, kind: Kind) -> Comparison:
+        """The difference or ratio of ``base``; the record with a name of its own, if there is one."""
+        for m in self:
+            if isinstance(m, Comparison) and (m.base, m.kind) == (base, kind):
+                return m
+        return compare(base, kind)
+
+
+def _plain(name: str) -> str:
+    """``name`` without case, typography, hyphens and underscores."""
+    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    # A trailing sign is part of a name (LR+, LR-); a hyphen between letters is not.
+    return re.sub(r"(?:[\s_]|[-–—](?=\w))+", " ", text).strip()
+
+
+# fmt: off
+CATALOGUE = Catalogue(
+    ACC, PREV, PPR, INACC, NPREV, PNR,
+    TPR, FPR, TNR, FNR, PPV, NPV, FDR, FOR,
+    F1_ORIGINAL, F1, MCC, PT, MB,
+    OFI, TE,
+    MCC_LIMIT, PT_LIMIT, BALANCED_ACCURACY, INFORMEDNESS, MARKEDNESS, JACCARD, FOWLKES_MALLOWS, KAPPA, G_MEAN,
+    LR_PLUS, LR_MINUS, DOR, f_beta(0.5), f_beta(2), TE_PART,
+    EQUAL_OPPORTUNITY, PREDICTIVE_EQUALITY, PREDICTIVE_PARITY, DEMOGRAPHIC_PARITY, DISPARATE_IMPACT, EQUALIZED_ODDS,
+)
+# fmt: on
+
+
+def metric(name: str | Metric) -> Metric:
+    """Find a metric by key, name or synonym, whatever the case.
+
+    >>> metric("Recall").key
+    'tpr'
+    >>> metric("npv_difference").name
+    'Negative predictive value difference'
+    >>> metric("recal")
+    Traceback (most recent call last):
+        ...
+    evenhand.errors.UnknownName: no metric is called 'recal'; did you mean 'recall'?
+    """
+    if isinstance(name, Metric):
+        return name
+    if not isinstance(name, str):
+        raise InvalidInput(f"a metric is asked for by name; got {name!r} of type {type(name).__name__}")
+    return CATALOGUE.find(name)
+
+
+def list_metrics() -> tuple[Metric, ...]:
+    """Every metric of the catalogue, the paper's 21 first.
+
+    >>> [m.key for m in list_metrics()][:6]
+    ['acc', 'prev', 'ppr', 'inacc', 'nprev', 'pnr']
+    """
+    return tuple(CATALOGUE)
+
+
+def difference(name: str | OneGroup) -> Comparison:
+    """The difference of a one-group metric between two groups, group minus reference.
+
+    >>> difference("tpr").key
+    'equal_opportunity'
+    """
+    return _compared(name, "difference")
+
+
+def ratio(name: str | OneGroup) -> Comparison:
+    """The ratio of a one-group metric between two groups, group over reference.
+
+    >>> ratio("ppr").key
+    'disparate_impact'
+    """
+    return _compared(name, "ratio")
+
+
+def _compared(name: str | OneGroup, kind: Kind) -> Comparison:
+    base = metric(name)
+    if not isinstance(base, OneGroup):
+        raise InvalidInput(f"{base.key} compares two groups already; a {kind} takes a metric of one group")
+    return CATALOGUE.compare(base, kind)

@@ -1,0 +1,108 @@
+"""Where a metric has no value: the parts of a matrix that must not be empty.
+
+Almost every hole in every metric is of one kind: a sum of cells that stands in a denominator is zero. A metric
+therefore names the parts it *needs*, and from them follow the reason in words, the exact count over all matrices,
+the list of them and, under any law, the probability. The one hole of another kind belongs to the prevalence
+threshold as printed, where TPR and FPR must be *apart*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import CELLS, compositions
+from .products import determinant, proportional_matrices, sum_of_gcds
+
+__all__ = ["Holes", "Part"]
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A set of cells with the name of what they hold together."""
+
+    cells: tuple[str, ...]
+    name: str
+
+    def of(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many cases the part holds, for cells along the last axis."""
+        total: NDArray[np.float64] = columns[..., [CELLS.index(c) for c in self.cells]].sum(axis=-1)
+        return total
+
+    @property
+    def formula(self) -> str:
+        """The part as a sum of cells, ``n`` for all of them."""
+        return "n" if len(self.cells) == 4 else " + ".join(c.upper() for c in self.cells)
+
+    def __str__(self) -> str:
+        return f"no {self.name} ({self.formula} = 0)"
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """The set of matrices on which a metric is undefined."""
+
+    needs: tuple[Part, ...]
+    apart: bool = False
+
+    def at(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether each matrix is a hole; decided without rounding."""
+        hole = np.zeros(cells.shape[:-1], dtype=bool)
+        for part in self.needs:
+            # Cells are never negative, so a sum is zero just when each of them is.
+            hole |= part.of(cells) == 0
+        if self.apart:
+            hole |= determinant(*np.moveaxis(cells, -1, 0)) == 0
+        return hole
+
+    def reason(self, cells: NDArray[np.float64]) -> str | None:
+        """Why this one matrix is a hole, in words; None if it is not."""
+        if cells.sum() == 0:
+            return "no cases (n = 0)"
+        empty = [str(part) for part in self.needs if part.of(cells) == 0]
+        if not empty and self.apart and determinant(*cells) == 0:
+            empty = ["TPR equals FPR (TP * TN = FP * FN)"]
+        return " and ".join(empty) or None
+
+    def measure(self, weight_of_empty: Callable[[frozenset[str]], Number]) -> Number:
+        """Add up the matrices with an empty part, by inclusion and exclusion.
+
+        ``weight_of_empty(z)`` is the number, or the probability, of the matrices whose cells ``z`` are all zero.
+        The sum of the parts exceeds their union at most ``len(needs)`` times, so nothing is lost to cancellation.
+        """
+        sets = [frozenset(part.cells) for part in self.needs]
+        total = weight_of_empty(sets[0]) * 0
+        for size in range(1, len(sets) + 1):
+            for chosen in combinations(sets, size):
+                total += (-1) ** (size + 1) * weight_of_empty(frozenset().union(*chosen))
+        return total
+
+    def count(self, n: int) -> int:
+        """The exact number of holes among the matrices of ``n`` cases."""
+        empty = self.measure(lambda z: comb(n + 3 - len(z), n) if len(z) < 4 else int(n == 0))
+        return empty + (sum_of_gcds(n) - 2 * n + 1 if self.apart and n else 0)
+
+    def list(self, n: int) -> NDArray[np.int64]:
+        """The holes among the matrices of ``n`` cases, one a row, in lexicographic order."""
+        found = [proportional_matrices(n)] if self.apart else []
+        for part in self.needs:
+            others = [i for i, c in enumerate(CELLS) if c not in part.cells]
+            ways = compositions(n, len(others))
+            rows = np.zeros((len(ways), 4), dtype=np.int64)
+            rows[:, others] = ways
+            found.append(rows)
+        return np.unique(np.concatenate(found), axis=0)
+
+    @property
+    def degree(self) -> int | None:
+        """The power of ``n`` with which the empty parts grow; None if there are none for n >= 1."""
+        smallest = min(len(part.cells) for part in self.needs)
+        return None if smallest == 4 else 3 - smallest

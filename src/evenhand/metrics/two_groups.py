@@ -1,0 +1,125 @@
+"""Metrics that compare two groups: a difference or a ratio of any one-group metric, or the worst of several.
+
+The first group is the one looked at, the second the reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InvalidInput
+from .holes import Holes
+from .metric import Metric, OneGroup
+
+__all__ = ["Comparison", "TwoGroups", "Worst", "compare"]
+
+Kind = Literal["difference", "ratio"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoGroups(Metric):
+    """A metric of two confusion matrices."""
+
+    groups: ClassVar[int] = 2
+    shape: ClassVar[str] = "two groups"
+
+    @property
+    def undefined_if(self) -> str:
+        """When it is undefined, in words."""
+        group, reference = (", or ".join(map(str, h.needs)) for h in self.holes)
+        if group == reference:
+            return f"in either group: {group}"
+        return f"in the group: {group}; in the reference: {reference}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison(TwoGroups):
+    """The difference or the ratio of a one-group metric: group minus, or over, reference."""
+
+    base: OneGroup
+    kind: Kind
+
+    def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
+        """S(group) - S(reference), or S(group) / S(reference)."""
+        first, second = (self.base.scores(cells) for cells in groups)
+        if self.kind == "difference":
+            return first - second
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(second == 0, np.nan, first / second)
+
+    @property
+    def holes(self) -> tuple[Holes, ...]:
+        """Those of the one-group metric; a ratio also needs a reference above 0."""
+        (own,) = self.base.holes
+        if self.kind == "difference":
+            return own, own
+        return own, Holes((*own.needs, *(self.base.vanishes or ())), own.apart)
+
+    @property
+    def formula(self) -> str:
+        """The one-group formula, subscripted."""
+        sign = "-" if self.kind == "difference" else "/"
+        return f"{self.base.key}_1 {sign} {self.base.key}_2, {self.base.key} = {self.base.formula}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst(TwoGroups):
+    """The largest of several absolute differences."""
+
+    of: tuple[Comparison, ...]
+
+    def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Max |difference|; nan if any of them is undefined."""
+        worst: NDArray[np.float64] = np.max(np.abs([c.scores(*groups) for c in self.of]), axis=0)
+        return worst
+
+    @property
+    def holes(self) -> tuple[Holes, ...]:
+        """Those of all of them."""
+        both = Holes(tuple(part for c in self.of for part in c.base.needs))
+        return both, both
+
+    @property
+    def formula(self) -> str:
+        """The differences it is the largest of."""
+        return "max({})".format(", ".join(f"|{c.base.key}_1 - {c.base.key}_2|" for c in self.of))
+
+
+def compare(
+    base: OneGroup,
+    kind: Kind,
+    *,
+    key: str = "",
+    name: str = "",
+    synonyms: tuple[str, ...] = (),
+    in_paper: bool = False,
+) -> Comparison:
+    """Make the difference or the ratio of ``base`` over two groups, under its own name if it has one.
+
+    A ratio needs a metric that cannot be negative.
+    """
+    plain_key, plain_name = f"{base.key}_{kind}", f"{base.name} {kind}"
+    if kind == "difference":
+        low, high = base.low - base.high, base.high - base.low
+    elif base.vanishes is None:
+        raise InvalidInput(
+            f"{base.key} can be negative, so a ratio of two groups says nothing; use {base.key}_difference"
+        )
+    else:
+        low, high = 0.0, inf
+    return Comparison(
+        key=key or plain_key,
+        name=name or plain_name,
+        synonyms=synonyms + ((plain_key, plain_name) if key else ()),
+        better="closer to 0" if kind == "difference" else "closer to 1",
+        low=low,
+        high=high,
+        in_paper=in_paper,
+        base=base,
+        kind=kind,
+    )

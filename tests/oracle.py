@@ -1,0 +1,183 @@
+"""Every metric written a second time, from its definition, in exact or 60-digit arithmetic.
+
+Nothing here imports the library. A value is a Fraction, an mpmath number where roots are needed, or None
+where the definition divides by zero.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+
+mpmath.mp.dps = 60
+
+Value = Any  # Fraction, mpmath.mpf or None
+Cells = tuple[int, int, int, int]
+
+
+def golden(name: str) -> dict[str, Any]:
+    """One of the files of exact values, made by independent 60-digit arithmetic."""
+    loaded: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / f"{name}.json").read_text("utf-8"))
+    return loaded
+
+
+def matrices(n: int) -> Iterator[Cells]:
+    """All matrices of n cases, by four plain loops."""
+    for tp in range(n + 1):
+        for fn in range(n + 1 - tp):
+            for fp in range(n + 1 - tp - fn):
+                yield tp, fn, fp, n - tp - fn - fp
+
+
+def over(a: Value, b: Value) -> Value:
+    """a / b, None if either is None or b is zero."""
+    if a is None or b is None or b == 0:
+        return None
+    return Fraction(a) / Fraction(b) if isinstance(a, (int, Fraction)) and isinstance(b, (int, Fraction)) else a / b
+
+
+def root(x: Value) -> Value:
+    """The square root in 60 digits."""
+    return None if x is None else mpmath.sqrt(mpmath.mpf(x.numerator) / x.denominator)
+
+
+def plus(*terms: Value) -> Value:
+    """A sum, None if any term is."""
+    return None if any(t is None for t in terms) else sum(terms)
+
+
+def times(*factors: Value) -> Value:
+    """A product, None if any factor is."""
+    product = Fraction(1)
+    for f in factors:
+        if f is None:
+            return None
+        product = product * f
+    return product
+
+
+def tpr(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(tp, tp + fn)
+
+
+def fpr(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(fp, fp + tn)
+
+
+def ppv(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(tp, tp + fp)
+
+
+def npv(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(tn, tn + fn)
+
+
+def complement(x: Value) -> Value:
+    return None if x is None else 1 - x
+
+
+def f1_original(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(2, plus(over(tp + fp, tp), over(tp + fn, tp)))
+
+
+def mcc(tp: int, fn: int, fp: int, tn: int) -> Value:
+    return over(mpmath.mpf(tp * tn - fp * fn), root(Fraction((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))))
+
+
+def mcc_limit(tp: int, fn: int, fp: int, tn: int) -> Value:
+    if max(tp, fn, fp, tn) == tp + fn + fp + tn:
+        return None
+    found = mcc(tp, fn, fp, tn)
+    return mpmath.mpf(0) if found is None else found
+
+
+def pt(tp: int, fn: int, fp: int, tn: int) -> Value:
+    t, f = tpr(tp, fn, fp, tn), fpr(tp, fn, fp, tn)
+    if t is None or f is None or t == f:
+        return None
+    return (root(t * f) - mpmath.mpf(f.numerator) / f.denominator) / (
+        mpmath.mpf((t - f).numerator) / (t - f).denominator
+    )
+
+
+def pt_limit(tp: int, fn: int, fp: int, tn: int) -> Value:
+    t, f = tpr(tp, fn, fp, tn), fpr(tp, fn, fp, tn)
+    if t is None or f is None or t == f == 0:
+        return None
+    return root(f) / (root(t) + root(f))
+
+
+def kappa(tp: int, fn: int, fp: int, tn: int) -> Value:
+    n = tp + fn + fp + tn
+    agreed = over(tp + tn, n)
+    by_chance = plus(over((tp + fn) * (tp + fp), n * n), over((fp + tn) * (fn + tn), n * n))
+    return over(plus(agreed, -by_chance), 1 - by_chance) if n else None
+
+
+def f_beta(beta: Fraction) -> Callable[[int, int, int, int], Value]:
+    b = beta * beta
+    return lambda tp, fn, fp, tn: over((1 + b) * tp, (1 + b) * tp + b * fn + fp)
+
+
+ONE_GROUP: dict[str, Callable[[int, int, int, int], Value]] = {
+    "acc": lambda tp, fn, fp, tn: over(tp + tn, tp + fn + fp + tn),
+    "prev": lambda tp, fn, fp, tn: over(tp + fn, tp + fn + fp + tn),
+    "ppr": lambda tp, fn, fp, tn: over(tp + fp, tp + fn + fp + tn),
+    "inacc": lambda tp, fn, fp, tn: over(fp + fn, tp + fn + fp + tn),
+    "nprev": lambda tp, fn, fp, tn: over(fp + tn, tp + fn + fp + tn),
+    "pnr": lambda tp, fn, fp, tn: over(fn + tn, tp + fn + fp + tn),
+    "tpr": tpr,
+    "fpr": fpr,
+    "tnr": lambda *c: complement(fpr(*c)),
+    "fnr": lambda *c: complement(tpr(*c)),
+    "ppv": ppv,
+    "npv": npv,
+    "fdr": lambda *c: complement(ppv(*c)),
+    "for": lambda *c: complement(npv(*c)),
+    "f1_original": f1_original,
+    "f1": lambda tp, fn, fp, tn: over(2 * tp, 2 * tp + fp + fn),
+    "mcc": mcc,
+    "pt": pt,
+    "mb": lambda tp, fn, fp, tn: over(fp - fn, tp + fn + fp + tn),
+    "mcc_limit": mcc_limit,
+    "pt_limit": pt_limit,
+    "balanced_accuracy": lambda *c: over(plus(tpr(*c), complement(fpr(*c))), 2),
+    "informedness": lambda *c: plus(tpr(*c), complement(fpr(*c)), -1),
+    "markedness": lambda *c: plus(ppv(*c), npv(*c), -1),
+    "jaccard": lambda tp, fn, fp, tn: over(tp, tp + fn + fp),
+    "fowlkes_mallows": lambda *c: root(times(ppv(*c), tpr(*c))),
+    "kappa": kappa,
+    "g_mean": lambda *c: root(times(tpr(*c), complement(fpr(*c)))),
+    "lr_plus": lambda *c: over(tpr(*c), fpr(*c)),
+    "lr_minus": lambda *c: over(complement(tpr(*c)), complement(fpr(*c))),
+    "dor": lambda tp, fn, fp, tn: over(tp * tn, fp * fn),
+    "f0.5": f_beta(Fraction(1, 2)),
+    "f2": f_beta(Fraction(2)),
+    "te_part": lambda tp, fn, fp, tn: over(fn, fp),
+}
+
+
+def minus(a: Value, b: Value) -> Value:
+    return None if a is None or b is None else a - b
+
+
+def equalized_odds(g: Cells, r: Cells) -> Value:
+    gaps = [minus(rate(*g), rate(*r)) for rate in (tpr, fpr)]
+    return None if None in gaps else max(abs(gap) for gap in gaps)
+
+
+TWO_GROUPS: dict[str, Callable[[Cells, Cells], Value]] = {
+    "ofi": lambda g, r: minus(ONE_GROUP["mb"](*g), ONE_GROUP["mb"](*r)),
+    "te": lambda g, r: minus(ONE_GROUP["te_part"](*g), ONE_GROUP["te_part"](*r)),
+    "equal_opportunity": lambda g, r: minus(tpr(*g), tpr(*r)),
+    "predictive_equality": lambda g, r: minus(fpr(*g), fpr(*r)),
+    "predictive_parity": lambda g, r: minus(ppv(*g), ppv(*r)),
+    "demographic_parity": lambda g, r: minus(ONE_GROUP["ppr"](*g), ONE_GROUP["ppr"](*r)),
+    "disparate_impact": lambda g, r: over(ONE_GROUP["ppr"](*g), ONE_GROUP["ppr"](*r)),
+    "equalized_odds": equalized_odds,
+}

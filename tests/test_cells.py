@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from math import comb
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracle import golden, matrices
+
+from evenhand import ConfusionMatrix, InvalidInput, TooLarge, count_cell_value, count_matrices, enumerate_matrices
+
+counts = st.integers(0, 10**12)
+any_matrix = st.builds(ConfusionMatrix, counts, counts, counts, counts)
+
+
+def refused(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
+        call()
+
+
+# Matrices
+
+
+def test_a_matrix_knows_its_cells_total_and_proportions() -> None:
+    cm = ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)
+
+    assert cm.cells == (1, 2, 3, 4)
+    assert cm.n == 10
+    assert cm.proportions.tolist() == [0.1, 0.2, 0.3, 0.4]
+
+
+@given(any_matrix, any_matrix)
+def test_subtraction_undoes_addition(a: ConfusionMatrix, b: ConfusionMatrix) -> None:
+    """(a + b) - b = a."""
+    assert (a + b) - b == a
+    assert sum([a, b]) == a + b
+
+
+@given(any_matrix)
+def test_an_array_goes_there_and_back(cm: ConfusionMatrix) -> None:
+    assert ConfusionMatrix.from_array(cm.to_array()) == cm
+
+
+def test_scikit_learn_turns_the_matrix_around() -> None:
+    assert ConfusionMatrix.from_sklearn([[4, 3], [2, 1]]) == ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)
+
+
+def test_whole_counts_are_known_as_such_however_they_come() -> None:
+    cells: list[Any] = [np.int64(1), 2.0, np.float32(3), Fraction(4)]
+    whole = ConfusionMatrix(*cells)
+
+    assert whole.is_whole
+    assert not ConfusionMatrix(1.5, 2, 3, 4).is_whole
+    assert ConfusionMatrix(1.0, 2, 3, 4).to_array().dtype.kind == "i"
+
+
+def test_a_matrix_is_frozen_and_can_be_a_key() -> None:
+    cm = ConfusionMatrix(1, 2, 3, 4)
+    with pytest.raises(AttributeError):
+        cm.tp = 5  # type: ignore[misc]
+    assert {cm: "a"}[ConfusionMatrix(1, 2, 3, 4)] == "a"
+
+
+def test_a_matrix_reads_at_a_glance() -> None:
+    cm = ConfusionMatrix(2.118030118, 0.846764346, 0, 6)
+
+    assert repr(cm) == "ConfusionMatrix(tp=2.11803, fn=0.846764, fp=0, tn=6)"
+    assert '<th scope="row">actual +</th><td>2.11803</td>' in cm._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        (-1, "fp must not be negative; got -1"),
+        (float("nan"), "fp must be finite; got nan"),
+        (float("inf"), "fp must be finite; got inf"),
+        (True, "fp must be a count; got True (a boolean is a label, not a count)"),
+        (np.True_, "fp must be a count; got True (a boolean is a label, not a count)"),
+        ("3", "fp must be a number; got '3' of type str"),
+        (None, "fp must be a number; got None of type NoneType"),
+        (1 + 2j, "fp must be a number; got (1+2j) of type complex"),
+        (2**53 + 1, "fp must be at most 2**53, above which counts are not exact; got 9007199254740993"),
+    ],
+)
+def test_a_bad_cell_is_named(cell: Any, sentence: str) -> None:
+    refused(lambda: ConfusionMatrix(1, 2, cell, 4), sentence)
+
+
+@pytest.mark.parametrize(
+    ("array", "sentence"),
+    [
+        ([1, 2, 3, 4], "from_array takes [[tp, fn], [fp, tn]], shape (2, 2); got shape (4,): "
+                       "ConfusionMatrix(tp, fn, fp, tn) takes four cells"),
+        (np.ones((3, 3)), "from_array takes [[tp, fn], [fp, tn]], shape (2, 2); got shape (3, 3)"),
+        ([[True, False], [False, True]], "from_array takes [[tp, fn], [fp, tn]], which must be counts; got booleans "
+                                         "(a boolean is a label, not a count)"),
+        ([["1", "2"], ["3", "4"]], "from_array takes [[tp, fn], [fp, tn]], which must be numbers; got str32"),
+        ([[1, 2], [3]], "from_array takes [[tp, fn], [fp, tn]], which must be an array of numbers; got [[1, 2], [3]]"),
+        ([[1, -2], [3, 4]], "fn must not be negative; got -2"),
+    ],
+)  # fmt: skip
+def test_a_bad_array_is_explained(array: Any, sentence: str) -> None:
+    refused(lambda: ConfusionMatrix.from_array(array), sentence)
+
+
+def test_a_difference_that_would_be_negative_is_refused() -> None:
+    refused(
+        lambda: ConfusionMatrix(1, 2, 3, 4) - ConfusionMatrix(0, 3, 0, 9),
+        "the matrix on the right is no part of the one on the left: fn = -1, tn = -5 would remain",
+    )
+
+
+def test_an_empty_matrix_has_no_proportions() -> None:
+    refused(lambda: ConfusionMatrix(0, 0, 0, 0).proportions, "an empty matrix (n = 0) has no proportions")
+
+
+# Labels
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1))
+def test_labels_are_counted_as_they_are(pairs: list[tuple[bool, bool]]) -> None:
+    true, pred = [a for a, _ in pairs], [b for _, b in pairs]
+    expected = tuple(pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False)))
+
+    assert ConfusionMatrix.from_labels(true, pred).cells == expected
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        tuple,
+        np.array,
+        pd.Series,
+        pl.Series,
+        lambda v: pd.Series(v, dtype="category"),
+        lambda v: np.array(v, dtype=object),
+        lambda v: (x for x in v),
+    ],
+)
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [([0, 1], 1), ([-1, 1], 1), ([False, True], True), (["no", "yes"], "yes"), ([0.0, 1.0], 1), ([2, 7], 7)],
+)
+def test_labels_come_in_any_column(column: Callable[[list[Any]], Any], labels: list[Any], positive: Any) -> None:
+    no, yes = labels
+    true, pred = [yes, yes, no, no, no], [yes, no, yes, no, no]
+
+    assert ConfusionMatrix.from_labels(column(true), column(pred), positive) == ConfusionMatrix(1, 1, 1, 2)
+
+
+def test_the_positive_class_may_be_absent_from_a_small_group() -> None:
+    assert ConfusionMatrix.from_labels([0, 0], [0, 0], positive=1) == ConfusionMatrix(0, 0, 0, 2)
+    assert ConfusionMatrix.from_labels(["no", "no"], ["no", "no"], positive="yes") == ConfusionMatrix(0, 0, 0, 2)
+    assert ConfusionMatrix.from_labels([0, 0], [0, 0]) == ConfusionMatrix(0, 0, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("true", "pred", "positive", "sentence"),
+    [
+        ([], [], 1, "y_true and y_pred are empty; there is nothing to count"),
+        ([1, 0], [1], 1, "y_true and y_pred must be equally long; got 2 and 1"),
+        ([1, 0], ["1", "0"], 1, "y_true holds numbers (0, 1) but y_pred holds text ('0', '1'); convert one of them "
+                                "so that equal labels are equal"),
+        ([True, False], [1, 0], 1, "y_true holds booleans (False, True) but y_pred holds numbers (0, 1); convert one "
+                                   "of them so that equal labels are equal"),
+        ([1, "a"], [1, 1], 1, "y_true mixes numbers and text; labels must be of one type"),
+        ([1, None], [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
+        ([1, 0], [float("nan"), None], 1, "y_pred has 2 missing values; leave those rows out first"),
+        (np.array([1.0, np.nan]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
+        ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred hold 3 different labels (0, 1, 2), and a confusion matrix here "
+                                  "has two classes; multiclass is separate: compare one class with the rest, as in "
+                                  "from_labels(y_true == c, y_pred == c)"),
+        (["a", "b"], ["a", "b"], None, "say which label is the positive one with positive=; the labels are 'a', 'b'"),
+        ([1, 2], [1, 2], None, "say which label is the positive one with positive=; the labels are 1, 2"),
+        (["a", "b"], ["a", "b"], "c", "positive='c' is not one of the labels: 'a', 'b'"),
+        (["0", "1"], ["0", "1"], 1, "positive=1 is not one of the labels, which are text: '0', '1'"),
+        ([False, True], [True, True], 1, "positive=1 is not one of the labels, which are booleans: False, True"),
+        ("abc", "abc", "a", "y_true must be a column of labels; got 'abc'"),
+        (3, 3, 1, "y_true must be a column of labels; got 3"),
+        (np.ones((2, 2)), np.ones((2, 2)), 1, "y_true must be one column; got shape (2, 2)"),
+    ],
+)  # fmt: skip
+def test_bad_labels_are_explained(true: Any, pred: Any, positive: Any, sentence: str) -> None:
+    refused(lambda: ConfusionMatrix.from_labels(true, pred, positive), sentence)
+
+
+# The space of matrices
+
+
+@pytest.mark.parametrize("n", range(13))
+def test_the_space_is_what_four_loops_list(n: int) -> None:
+    assert [tuple(row) for row in enumerate_matrices(n).tolist()] == list(matrices(n))
+    assert count_matrices(n) == len(enumerate_matrices(n)) == comb(n + 3, 3)
+
+
+@pytest.mark.parametrize("case", golden("metrics")["cell_value_counts_C(x;n)"], ids=lambda c: f"n={c['n']}")
+def test_each_cell_takes_each_value_as_often_as_the_theorem_says(case: dict[str, Any]) -> None:
+    """C(x; n) = C(n-x+2, 2)."""
+    n = case["n"]
+    assert [count_cell_value(x, n) for x in range(n + 1)] == case["counts"]
+    for cell in enumerate_matrices(n).T:
+        assert np.bincount(cell, minlength=n + 1).tolist() == case["counts"]
+
+
+def test_a_value_above_n_never_occurs() -> None:
+    assert count_cell_value(4, 3) == 0
+
+
+def test_a_list_past_the_budget_is_refused_with_the_way_out() -> None:
+    sentence = (
+        "a list of 167,668,501 rows for n = 1,000 is past the budget of 67,108,864; "
+        "counts, probabilities and distributions need no list"
+    )
+    with pytest.raises(TooLarge, match=f"^{re.escape(sentence)}$"):
+        enumerate_matrices(1000)
+
+
+@pytest.mark.parametrize(
+    ("n", "sentence"),
+    [
+        (-1, "n must not be negative; got -1"),
+        (2.5, "n must be a whole number of cases; got 2.5"),
+        (True, "n must be a whole number of cases; got True"),
+        ("3", "n must be a whole number of cases; got '3'"),
+    ],
+)
+def test_a_bad_n_is_explained(n: Any, sentence: str) -> None:
+    refused(lambda: count_matrices(n), sentence)

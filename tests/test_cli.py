@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand import list_metrics
+from evenhand.faces.cli import evenhand
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(evenhand, words)
+
+
+def test_metrics_lists_the_catalogue() -> None:
+    result = run("metrics")
+
+    assert result.exit_code == 0
+    for m in list_metrics():
+        assert m.key in result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_metrics_tells_everything_about_one() -> None:
+    assert run("metrics", "recall").output == (
+        "True positive rate (tpr)\n"
+        "  formula    TP / (TP + FN)\n"
+        "  shape      ratio\n"
+        "  range      0 to 1\n"
+        "  better     higher\n"
+        "  synonyms   recall, sensitivity, hit rate\n"
+        "  undefined  no actual positives (TP + FN = 0)\n"
+    )
+
+
+def test_metrics_as_json_is_the_catalogue() -> None:
+    records = json.loads(run("metrics", "--json").output)
+    assert [r["key"] for r in records] == [m.key for m in list_metrics()]
+    assert records[6]["undefined_if"] == "no actual positives (TP + FN = 0)"
+
+
+def test_undefined_prints_table_1_beside_the_paper() -> None:
+    output = run("undefined", "--n", "20").output
+
+    assert "764,841" in output
+    assert "461 (E3)" in output
+    assert "acc prev ppr" in output
+    assert max(map(len, output.splitlines())) <= 80
+
+
+def test_undefined_with_a_reference_gives_probabilities() -> None:
+    found = json.loads(
+        run("undefined", "--n", "5", "--metric", "tpr", "--reference", "116", "177", "554", "2429", "--json").output
+    )
+    assert found[0]["probability"] == pytest.approx(0.626, abs=5e-4)
+    assert found[0]["count"] == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["metrics", "recal"], "Error: no metric is called 'recal'; did you mean 'recall'?"),
+        (["undefined", "--n", "-3"], "Error: n must not be negative; got -3"),
+        (["undefined", "--n", "3", "--reference", "1", "-1", "0", "0"], "Error: fn must not be negative; got -1"),
+    ],
+)
+def test_what_is_refused_is_one_sentence_and_exit_code_2(words: list[str], sentence: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.output.strip()) == (2, sentence)
+
+
+def test_without_the_extra_the_command_says_which_to_install() -> None:
+    code = "import sys; sys.modules['click'] = None\nfrom evenhand.faces import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.strip() == "evenhand: the command line needs the extra 'cli': pip install 'evenhand[cli]'"

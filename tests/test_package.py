@@ -1,0 +1,63 @@
+"""The package as a whole: what importing it costs, what it exports, and what the README promises."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import evenhand
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_importing_pulls_in_nothing_heavy() -> None:
+    loaded = run("import evenhand, sys; print(*sys.modules)").split()
+    assert not {"numpy", "scipy", "pandas", "matplotlib", "duckdb", "narwhals", "click", "rich"} & set(loaded)
+
+
+def test_scoring_needs_numpy_only() -> None:
+    code = "import evenhand as eh, sys; eh.metric('mcc')(eh.ConfusionMatrix(1, 2, 3, 4)); print(*sys.modules)"
+    loaded = set(run(code).split())
+    assert "numpy" in loaded
+    assert not {"scipy", "pandas", "matplotlib", "duckdb"} & loaded
+
+
+def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
+    for name in evenhand.__all__:
+        assert getattr(evenhand, name) is not None
+    tree = ast.parse((ROOT / "src/evenhand/__init__.py").read_text("utf-8"))
+    typed = {a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level for a in node.names}
+    assert typed == set(evenhand.__all__) == set(evenhand._ROOM_OF)
+    assert dir(evenhand) == sorted(evenhand.__all__)
+
+
+def test_every_public_name_is_documented() -> None:
+    assert [name for name in evenhand.__all__ if not getattr(evenhand, name).__doc__] == []
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'evenhand' has no attribute 'fairness'$"):
+        _ = evenhand.fairness
+
+
+def test_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == evenhand.__version__
+    assert f"version: {evenhand.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"## {evenhand.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    commands = [block.split("```")[0].strip() for block in README.split("```sh\n")[1:]]
+    assert len(commands) == 2, "the README gives exactly two commands"
+    assert commands[1] in (ROOT / ".ci/run").read_text("utf-8").splitlines()
