@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -181,3 +182,43 @@ TWO_GROUPS: dict[str, Callable[[Cells, Cells], Value]] = {
     "disparate_impact": lambda g, r: over(ONE_GROUP["ppr"](*g), ONE_GROUP["ppr"](*r)),
     "equalized_odds": equalized_odds,
 }
+
+
+# Laws
+
+
+def multinomial(c: tuple[int, ...], w: list[int]) -> Fraction:
+    ways = _factorial(sum(c)) // prod(map(_factorial, c))
+    return ways * prod((Fraction(x, sum(w)) ** k for x, k in zip(w, c, strict=True)), start=Fraction(1))
+
+
+def dirichlet_multinomial(c: tuple[int, ...], alpha: list[Fraction]) -> Fraction:
+    ways = Fraction(_factorial(sum(c)), prod(map(_factorial, c)))
+    rises = prod((_rise(a, k) for a, k in zip(alpha, c, strict=True)), start=Fraction(1))
+    return ways * rises / _rise(sum(alpha, Fraction(0)), sum(c))
+
+
+def hypergeometric(c: tuple[int, ...], totals: list[int]) -> Fraction:
+    """Drawing without replacement is Dirichlet-multinomial with the totals turned negative."""
+    if any(k > t for k, t in zip(c, totals, strict=True)):
+        return Fraction(0)
+    return dirichlet_multinomial(c, [Fraction(-t) for t in totals])
+
+
+def _factorial(k: int) -> int:
+    return prod(range(1, k + 1))
+
+
+def _rise(a: Fraction, k: int) -> Fraction:
+    return prod((a + i for i in range(k)), start=Fraction(1))
+
+
+def laws(w: list[int]) -> dict[str, Callable[[tuple[int, ...]], Fraction]]:
+    """The exact probability of a matrix under each law with reference counts ``w``."""
+    half = [Fraction(1, 2) + x for x in w]
+    return {
+        "multinomial": lambda c: multinomial(c, w),
+        "predictive": lambda c: dirichlet_multinomial(c, half),
+        "without_replacement": lambda c: hypergeometric(c, w),
+        "uniform": lambda c: dirichlet_multinomial(c, [Fraction(1)] * 4),
+    }

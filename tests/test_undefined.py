@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from math import prod
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import ONE_GROUP, TWO_GROUPS, golden, matrices
+from oracle import ONE_GROUP, TWO_GROUPS, dirichlet_multinomial, golden, hypergeometric, matrices, multinomial
 from pytest import approx
 
 from evenhand import (
@@ -113,32 +112,6 @@ probabilities = st.lists(st.integers(0, 9), min_size=4, max_size=4).filter(any)
 
 def expected_probability(key: str, n: int, weight: Any) -> float:
     return float(sum((weight(c) for c in holes(key, n)), Fraction(0)))
-
-
-def multinomial(c: tuple[int, ...], w: list[int]) -> Fraction:
-    ways = _factorial(sum(c)) // prod(map(_factorial, c))
-    return ways * prod((Fraction(x, sum(w)) ** k for x, k in zip(w, c, strict=True)), start=Fraction(1))
-
-
-def dirichlet_multinomial(c: tuple[int, ...], alpha: list[Fraction]) -> Fraction:
-    ways = Fraction(_factorial(sum(c)), prod(map(_factorial, c)))
-    rises = prod((_rise(a, k) for a, k in zip(alpha, c, strict=True)), start=Fraction(1))
-    return ways * rises / _rise(sum(alpha, Fraction(0)), sum(c))
-
-
-def hypergeometric(c: tuple[int, ...], totals: list[int]) -> Fraction:
-    """Drawing without replacement is Dirichlet-multinomial with the totals turned negative."""
-    if any(k > t for k, t in zip(c, totals, strict=True)):
-        return Fraction(0)
-    return dirichlet_multinomial(c, [Fraction(-t) for t in totals])
-
-
-def _factorial(k: int) -> int:
-    return prod(range(1, k + 1))
-
-
-def _rise(a: Fraction, k: int) -> Fraction:
-    return prod((a + i for i in range(k)), start=Fraction(1))
 
 
 @one_group

@@ -11,15 +11,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .cells import ConfusionMatrix, count_cell_value, count_matrices, enumerate_matrices
     from .errors import EvenhandError, InvalidInput, MissingExtra, TooLarge, UnknownName
-    from .inference import UndefinedRow, count_undefined, undefined_cases, undefined_probability, undefined_table
+    from .inference import (
+        Disparity,
+        Interval,
+        MatchResult,
+        UndefinedRow,
+        count_undefined,
+        disparity,
+        interval,
+        match_test,
+        undefined_cases,
+        undefined_probability,
+        undefined_table,
+    )
+    from .laws import Distribution, distribution
     from .metrics import Metric, difference, f_beta, list_metrics, metric, ratio
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ConfusionMatrix",
+    "Disparity",
+    "Distribution",
     "EvenhandError",
+    "Interval",
     "InvalidInput",
+    "MatchResult",
     "Metric",
     "MissingExtra",
     "TooLarge",
@@ -29,9 +46,13 @@ __all__ = [
     "count_matrices",
     "count_undefined",
     "difference",
+    "disparity",
+    "distribution",
     "enumerate_matrices",
     "f_beta",
+    "interval",
     "list_metrics",
+    "match_test",
     "metric",
     "ratio",
     "undefined_cases",
@@ -43,12 +64,19 @@ _ROOMS = {
     "cells": ("ConfusionMatrix", "count_cell_value", "count_matrices", "enumerate_matrices"),
     "errors": ("EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"),
     "inference": (
+        "Disparity",
+        "Interval",
+        "MatchResult",
         "UndefinedRow",
         "count_undefined",
+        "disparity",
+        "interval",
+        "match_test",
         "undefined_cases",
         "undefined_probability",
         "undefined_table",
     ),
+    "laws": ("Distribution", "distribution"),
     "metrics": ("Metric", "difference", "f_beta", "list_metrics", "metric", "ratio"),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

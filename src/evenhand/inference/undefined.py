@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, exp, log, prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import as_size, count_matrices, enumerate_matrices
-from ..errors import InvalidInput, TooLarge
-from ..laws import Law, LawName, Reference, law_of
-from ..metrics import Holes, Metric, metric
-from ..metrics.products import proportional_matrices
+from ..errors import TooLarge
+from ..laws import LawName, Reference, hole_probability, law_of, references_of, sizes_of
+from ..metrics import Metric, metric
 
 __all__ = [
     "UndefinedRow",
     "count_undefined",
-    "hole_probability",
     "undefined_cases",
     "undefined_probability",
     "undefined_table",
@@ -58,7 +55,7 @@ def count_undefined(name: str | Metric, n: Sizes) -> int:
     1911
     """
     m = metric(name)
-    sizes = _sizes(m, n)
+    sizes = sizes_of(m, n)
     defined = prod(count_matrices(size) - holes.count(size) for size, holes in zip(sizes, m.holes, strict=True))
     return prod(map(count_matrices, sizes)) - defined
 
@@ -70,7 +67,7 @@ def undefined_cases(name: str | Metric, n: Sizes) -> NDArray[np.int64]:
     array([[0, 0, 0, 3]])
     """
     m = metric(name)
-    sizes = _sizes(m, n)
+    sizes = sizes_of(m, n)
     if len(sizes) == 1:
         return m.holes[0].list(sizes[0])
     if prod(map(count_matrices, sizes)) > _MOST_PAIRS:
@@ -114,17 +111,9 @@ def undefined_probability(
     """
     m = metric(name)
     undefined = 0.0
-    for size, ref, holes in zip(_sizes(m, n), _references(m, reference), m.holes, strict=True):
+    for size, ref, holes in zip(sizes_of(m, n), references_of(m, reference), m.holes, strict=True):
         undefined += (1 - undefined) * hole_probability(holes, law_of(ref, size, law, prior=prior))
     return undefined
-
-
-def hole_probability(holes: Holes, law: Law) -> float:
-    """The probability that a group drawn from ``law`` falls into a hole."""
-    p = holes.measure(law.p_empty)
-    if holes.apart:
-        p += float(law.pmf(proportional_matrices(law.n)).sum())
-    return min(p, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,21 +186,3 @@ def _paper_count(key: str, n: int) -> tuple[str | None, str | None]:
         bound = exp(np.euler_gamma) * n * log(log(n)) + 0.6483 * n / log(log(n))
         return f"≥ {2 * n + 2} and < {bound:.1f}", "E1"
     return None, None
-
-
-def _sizes(m: Metric, n: Sizes) -> tuple[int, ...]:
-    """One size for each group that the metric reads."""
-    if m.groups == 1:
-        if isinstance(n, (tuple, list)):
-            raise InvalidInput(f"{m.key} is a metric of one group; n must be one number, got {n!r}")
-        return (as_size(n),)
-    if not isinstance(n, (tuple, list)) or len(n) != 2:
-        raise InvalidInput(f"{m.key} compares two groups; n must be a pair (n1, n2), got {n!r}")
-    return as_size(n[0], "n1"), as_size(n[1], "n2")
-
-
-def _references(m: Metric, reference: Any) -> tuple[Reference, ...]:
-    """One reference for each group that the metric reads; a single one serves both."""
-    if m.groups == 2 and isinstance(reference, (tuple, list)) and len(reference) == 2:
-        return tuple(reference)
-    return (reference,) * m.groups

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..cells import CELLS, ConfusionMatrix, as_cells
+from ..cells import CELLS, ConfusionMatrix, as_cells, as_size
 from ..errors import InvalidInput, UnknownName
+from ..metrics import Metric
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 
-__all__ = ["LawName", "Reference", "as_probabilities", "law_of"]
+__all__ = ["LawName", "Reference", "as_probabilities", "law_of", "references_of", "sizes_of"]
 
 LawName = Literal["multinomial", "predictive", "without_replacement"]
 Reference: TypeAlias = "ConfusionMatrix | ArrayLike | None"
@@ -67,3 +68,21 @@ def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
 def _four(values: Any) -> tuple[float, float, float, float]:
     tp, fn, fp, tn = (float(v) for v in values)
     return tp, fn, fp, tn
+
+
+def sizes_of(m: Metric, n: Any) -> tuple[int, ...]:
+    """One size for each group that the metric reads."""
+    if m.groups == 1:
+        if isinstance(n, (tuple, list)):
+            raise InvalidInput(f"{m.key} is a metric of one group; n must be one number, got {n!r}")
+        return (as_size(n),)
+    if not isinstance(n, (tuple, list)) or len(n) != 2:
+        raise InvalidInput(f"{m.key} compares two groups; n must be a pair (n1, n2), got {n!r}")
+    return as_size(n[0], "n1"), as_size(n[1], "n2")
+
+
+def references_of(m: Metric, reference: Any) -> tuple[Reference, ...]:
+    """One reference for each group that the metric reads; a single one serves both."""
+    if m.groups == 2 and isinstance(reference, (tuple, list)) and len(reference) == 2:
+        return tuple(reference)
+    return (reference,) * m.groups

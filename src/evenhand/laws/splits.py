@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -27,11 +28,40 @@ class Split(ABC):
 
     @abstractmethod
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
-        """Log P(K = k); -inf outside the support."""
+        """log P(K = k); -inf outside the support."""
+
+    @abstractmethod
+    def support(self, m: Floats) -> tuple[Floats, Floats]:
+        """The smallest and the largest value with positive probability."""
+
+    @abstractmethod
+    def step(self, k: Floats, m: Floats) -> Floats:
+        """P(K = k + 1) / P(K = k), for neighbours inside the support."""
+
+    @abstractmethod
+    def next(self, k: Floats, m: Floats) -> Floats:
+        """The probability that one more case falls into the first part, after ``k`` of ``m`` did."""
+
+    @abstractmethod
+    def peak(self, m: Floats) -> Floats:
+        """A value on either side of which probabilities fall; nan if there is none."""
+
+    @abstractmethod
+    def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """One draw for each size."""
 
     def pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """P(K = k)."""
         return np.exp(self.log_pmf(k, m))
+
+    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+        """Bounds between which K falls, but for a probability of at most ``eps`` on either side."""
+        low, high = self.support(m)
+        peak = self.peak(m)
+        if np.isnan(peak).any():
+            return low, high
+        cut = np.log(eps) - np.log(m + 1)
+        return _reach(self, peak, low, m, cut), _reach(self, peak, high, m, cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +72,35 @@ class Binomial(Split):
     q: float
 
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
-        """Log C(m, k) p^k q^(m-k)."""
+        """log C(m, k) p^k q^(m-k)."""
         k, m = _floats(k, m)
         return _inside(_log_binomial_term(k, m, self.p, self.q), k, m)
+
+    def support(self, m: Floats) -> tuple[Floats, Floats]:
+        """0 to m, unless one part is impossible."""
+        return (m if self.q == 0 else 0 * m), (0 * m if self.p == 0 else m)
+
+    def step(self, k: Floats, m: Floats) -> Floats:
+        """(m-k)/(k+1) p/q."""
+        return (m - k) * self.p / ((k + 1) * self.q) if self.q else 0 * m * k
+
+    def next(self, k: Floats, m: Floats) -> Floats:
+        """p."""
+        return np.full_like(m, self.p)
+
+    def peak(self, m: Floats) -> Floats:
+        """The mode."""
+        return np.minimum(np.floor((m + 1) * self.p), m)
+
+    def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Binomial draws."""
+        return rng.binomial(m, min(self.p, 1.0))
+
+    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+        """Bernstein's inequality, which costs nothing."""
+        low, high = self.support(m)
+        reach = _bernstein(m * self.p * self.q, eps)
+        return np.maximum(low, np.floor(m * self.p - reach)), np.minimum(high, np.ceil(m * self.p + reach))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +111,7 @@ class BetaBinomial(Split):
     b: float
 
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
-        """Log C(m, k) B(k+a, m-k+b) / B(a, b)."""
+        """log C(m, k) B(k+a, m-k+b) / B(a, b)."""
         k, m = _floats(k, m)
         total = self.a + self.b
         p, q = total / (total + m), m / (total + m)
@@ -66,6 +122,30 @@ class BetaBinomial(Split):
         )
         return _inside(value, k, m)
 
+    def support(self, m: Floats) -> tuple[Floats, Floats]:
+        """0 to m."""
+        return 0 * m, m
+
+    def step(self, k: Floats, m: Floats) -> Floats:
+        """(m-k)(a+k) / ((k+1)(b+m-k-1))."""
+        return (m - k) * (self.a + k) / ((k + 1) * (self.b + m - k - 1))
+
+    def next(self, k: Floats, m: Floats) -> Floats:
+        """(a+k) / (a+b+m)."""
+        return (self.a + k) / (self.a + self.b + m)
+
+    def peak(self, m: Floats) -> Floats:
+        """The mode; none if both parameters are at most 1, where probabilities rise towards both ends."""
+        if self.a <= 1 and self.b <= 1:
+            return np.full_like(m, np.nan)
+        if self.a <= 1 or self.b <= 1:
+            return 0 * m if self.a <= 1 else m
+        return np.clip(np.ceil((m * (self.a - 1) - self.b + 1) / (self.a + self.b - 2)), 0, m)
+
+    def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Binomial draws with drawn probabilities."""
+        return rng.binomial(m, rng.beta(self.a, self.b, size=m.shape))
+
 
 @dataclass(frozen=True, slots=True)
 class Hypergeometric(Split):
@@ -75,7 +155,7 @@ class Hypergeometric(Split):
     second: float
 
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
-        """Log C(first, k) C(second, m-k) / C(first+second, m)."""
+        """log C(first, k) C(second, m-k) / C(first+second, m)."""
         k, m = _floats(k, m)
         total = self.first + self.second
         p, q = (m / total, (total - m) / total) if total else (0.0 * m, 1.0 + 0.0 * m)
@@ -84,7 +164,55 @@ class Hypergeometric(Split):
             + _log_binomial_term(m - k, self.second, p, q)
             - _log_binomial_term(m, total, p, q)
         )
-        return _inside(value, k, m, np.maximum(0, m - self.second), np.minimum(m, self.first))
+        return _inside(value, k, m, *self.support(m))
+
+    def support(self, m: Floats) -> tuple[Floats, Floats]:
+        """No more of a kind than there are."""
+        return np.maximum(0, m - self.second), np.minimum(m, self.first)
+
+    def step(self, k: Floats, m: Floats) -> Floats:
+        """(first-k)(m-k) / ((k+1)(second-m+k+1))."""
+        return (self.first - k) * (m - k) / ((k + 1) * (self.second - m + k + 1))
+
+    def next(self, k: Floats, m: Floats) -> Floats:
+        """(first-k) / (first+second-m); 0 once all are drawn."""
+        return (self.first - k) / np.maximum(self.first + self.second - m, 1)
+
+    def peak(self, m: Floats) -> Floats:
+        """The mode."""
+        mode = np.floor((m + 1) * ((self.first + 1) / (self.first + self.second + 2)))
+        return np.clip(mode, *self.support(m))
+
+    def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+        """Hypergeometric draws."""
+        return rng.hypergeometric(int(self.first), int(self.second), m)
+
+    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+        """Bernstein's inequality, which holds without replacement too (Hoeffding 1963)."""
+        low, high = self.support(m)
+        total = max(self.first + self.second, 1)
+        p, q = self.first / total, self.second / total
+        # A draw of m leaves a draw of total - m: the smaller of the two sets the spread.
+        reach = _bernstein(np.minimum(m, total - m) * p * q, eps)
+        return np.maximum(low, np.floor(m * p - reach)), np.minimum(high, np.ceil(m * p + reach))
+
+
+def _bernstein(variance: Floats, eps: float) -> Floats:
+    """How far from its mean a sum of independent 0-1 variables strays with probability at most ``eps``."""
+    bits = -log(eps)
+    reach: Floats = bits / 3 + np.sqrt(bits * bits / 9 + 2 * bits * variance)
+    return reach
+
+
+def _reach(split: Split, peak: Floats, end: Floats, m: Floats, cut: Floats) -> Floats:
+    """The value farthest from the peak towards ``end`` with a log probability of at least ``cut``."""
+    sign = np.where(end >= peak, 1.0, -1.0)
+    inside, outside = np.zeros_like(peak), np.abs(end - peak) + 1
+    while (outside - inside > 1).any():
+        middle = np.floor((inside + outside) / 2)
+        kept = split.log_pmf(peak + sign * middle, m) >= cut
+        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
+    return peak + sign * inside
 
 
 def _floats(k: ArrayLike, m: ArrayLike) -> tuple[Floats, Floats]:
@@ -96,14 +224,14 @@ def _inside(value: Floats, k: Floats, m: Floats, low: Any = 0.0, high: Any = Non
 
 
 def _log_negative_binomial_term(k: Floats, a: float, p: Floats, q: Floats) -> Floats:
-    """Log Γ(k+a) / (Γ(a) k!) p^a q^k."""
+    """log Γ(k+a) / (Γ(a) k!) p^a q^k."""
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.log(a / (a + k)) if a > 0 else np.where(k == 0, 0.0, -np.inf)
     return weight + _log_binomial_term(np.asarray(a), a + k, p, q)
 
 
 def _log_binomial_term(x: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike) -> Floats:
-    """Log Γ(n+1)/(Γ(x+1)Γ(n-x+1)) p^x q^(n-x) for real 0 <= x <= n, without loss for large n."""
+    """log Γ(n+1)/(Γ(x+1)Γ(n-x+1)) p^x q^(n-x) for real 0 <= x <= n, without loss for large n."""
     x, n, p, q = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, n, p, q)))
     y = n - x
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,18 +244,18 @@ def _log_binomial_term(x: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike) -
 
 
 def _log(p: Floats, q: Floats) -> Floats:
-    """Log p, taken from q = 1 - p where that is the more accurate."""
+    """log p, taken from q = 1 - p where that is the more accurate."""
     return np.where(q < 0.5, np.log1p(-np.minimum(q, 0.5)), np.log(p))
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
-    """X log(x/mean) + mean - x, which is near 0 when x is near its mean."""
+    """x log(x/mean) + mean - x, which is near 0 when x is near its mean."""
     d = (x - mean) / mean
     return np.where(mean == 0, np.inf, mean * ((1 + d) * np.log1p(d) - d))
 
 
 def _stirling_error(x: Floats) -> Floats:
-    """Log Γ(x+1) minus Stirling's formula."""
+    """log Γ(x+1) minus Stirling's formula."""
     from scipy.special import gammaln
 
     large = np.maximum(x, 16.0)

@@ -3,6 +3,7 @@
 from .catalogue import CATALOGUE, Catalogue, difference, f_beta, list_metrics, metric, ratio
 from .holes import Holes, Part
 from .metric import Contrast, Metric, OneGroup, Pair, Rank, Ratio, Share
+from .tree import Tree
 from .two_groups import Comparison, TwoGroups, Worst
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Rank",
     "Ratio",
     "Share",
+    "Tree",
     "TwoGroups",
     "Worst",
     "difference",

@@ -103,13 +103,19 @@ def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return determinant(tp, fn, fp, tn) / (np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)))
 
 
+def _has_empty_margin(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    return (tp + fp == 0) | (tp + fn == 0) | (tn + fp == 0) | (tn + fn == 0)
+
+
 def _mcc_limit_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
     above, below = _mcc_rank(tp, fn, fp, tn)
-    return above, below + (below == 0)
+    return above, below + _has_empty_margin(tp, fn, fp, tn)
 
 
 def _mcc_limit(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-    return np.where(_mcc_rank(tp, fn, fp, tn)[1] == 0, 0.0, _mcc(tp, fn, fp, tn))
+    # With an empty margin the numerator is 0 as well: any other denominator gives the limit.
+    return determinant(tp, fn, fp, tn) / (
+        np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)) + _has_empty_margin(tp, fn, fp, tn))
 
 
 def _pt_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:

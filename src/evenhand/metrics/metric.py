@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..cells import CELLS, Cells, as_cells
 from ..errors import InvalidInput
 from .holes import Holes, Part
+from .tree import Tree
 
 __all__ = ["Better", "Contrast", "Metric", "OneGroup", "Pair", "Rank", "Ratio", "Share"]
 
@@ -107,10 +108,25 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneGroup(Metric):
-    """A metric of one confusion matrix."""
+    """A metric of one confusion matrix.
+
+    It is undefined where one of the parts it ``needs`` is empty or, if TPR and FPR must be ``apart``, where they are
+    equal. Its score ``rises`` with the last count of its tree, or falls.
+    """
 
     needs: tuple[Part, ...] = (EVERYONE,)
     apart: bool = False
+    rises: bool = True
+
+    @property
+    @abstractmethod
+    def tree(self) -> Tree:
+        """The order of splits in which the score is monotone in the last."""
+
+    @property
+    def denominator(self) -> Part | None:
+        """The part whose size a test may take as observed; None if there is only ``n``."""
+        return None
 
     @abstractmethod
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
@@ -152,8 +168,13 @@ class Share(OneGroup):
     part: Part
     shape: ClassVar[str] = "share"
 
+    @property
+    def tree(self) -> Tree:
+        """The part, split off from all cases."""
+        return Tree(margin=(), side=(), last=self.part.cells, last_of=CELLS)
+
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
-        """K / n."""
+        """k / n."""
         cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
         return sum(cells[c] for c in self.part.cells), tp + fn + fp + tn
 
@@ -180,6 +201,16 @@ class Ratio(OneGroup):
     curve: Literal["share", "dice", "odds"] = "share"
     printed: str | None = None
     shape: ClassVar[str] = "ratio"
+
+    @property
+    def tree(self) -> Tree:
+        """The whole, split off from all cases; then the part, from the whole."""
+        return Tree(margin=self.of.cells, side=(), last=self.part.cells, last_of=self.of.cells)
+
+    @property
+    def denominator(self) -> Part | None:
+        """The whole, if it is one of the sums that split the cases in two; F1 and its like have only ``n``."""
+        return self.of if len(self.of.cells) == 2 else None
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -215,6 +246,12 @@ class Contrast(OneGroup):
     minus: str
     shape: ClassVar[str] = "contrast"
 
+    @property
+    def tree(self) -> Tree:
+        """Both cells together, split off from all cases; then the one that counts as plus."""
+        both = (self.plus, self.minus)
+        return Tree(margin=both, side=(), last=(self.plus,), last_of=both)
+
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
         """(plus - minus) / n."""
         cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
@@ -241,6 +278,18 @@ class Pair(OneGroup):
     rises: bool = False
     columns: bool = False
     shape: ClassVar[str] = "pair"
+
+    @property
+    def tree(self) -> Tree:
+        """A row (or column) total, then TP within it, then the other row's (or column's) false cell."""
+        if self.columns:
+            return Tree(margin=("tp", "fp"), side=("tp",), last=("fn",), last_of=("fn", "tn"))
+        return Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
+
+    @property
+    def denominator(self) -> Part:
+        """The actual (or predicted) positives."""
+        return Part(self.tree.margin, "predicted positives" if self.columns else "actual positives")
 
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
         """The fraction that orders matrices."""

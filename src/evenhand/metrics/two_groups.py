@@ -74,7 +74,7 @@ class Worst(TwoGroups):
     of: tuple[Comparison, ...]
 
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Max |difference|; nan if any of them is undefined."""
+        """max |difference|; nan if any of them is undefined."""
         worst: NDArray[np.float64] = np.max(np.abs([c.scores(*groups) for c in self.of]), axis=0)
         return worst
 

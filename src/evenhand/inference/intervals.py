@@ -1,0 +1,204 @@
+"""How sure one can be of a score, and of the gap between two groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ..cells import ConfusionMatrix
+from ..errors import InvalidInput, UnknownName
+from ..laws.belief import Belief, rule
+from ..metrics import Comparison, Metric, OneGroup, difference, metric, ratio
+from .match import MatchResult, match_test
+
+__all__ = ["Disparity", "Interval", "disparity", "interval"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """An interval of a true score, equally likely to be missed on either side."""
+
+    metric: Metric
+    low: float
+    high: float
+    level: float
+    estimate: float
+    method: str
+
+    def __str__(self) -> str:
+        score = "undefined" if isnan(self.estimate) else f"{self.estimate:.4g}"
+        return f"{self.metric.key} {score}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+
+    def __contains__(self, score: float) -> bool:
+        return self.low <= score <= self.high
+
+
+def interval(
+    cm: ConfusionMatrix,
+    metric: str | Metric,
+    level: float = 0.95,
+    *,
+    reference: ConfusionMatrix | None = None,
+    strength: float = 10.0,
+    prior: float = 0.5,
+) -> Interval:
+    """Equal-tailed interval of the true score under the Dirichlet posterior.
+
+    The cell rates have a Dirichlet prior of ``prior`` a cell (1/2: Jeffreys; for a rate such as TPR this is the
+    Jeffreys interval) or, with a ``reference``, of ``strength`` times its proportions, the prior of Cross-Prior
+    Smoothing. Deterministic: beta quantiles for shares, ratios and F1; quadrature and root finding for the rest, to
+    about 1e-5 of a score. A score that is undefined in the sample still has an interval: what the prior leaves open.
+
+    The level is a posterior probability. How often the interval covers a fixed true rate is tabulated in
+    docs/calibration.md: about the level on average, less near rates of 0 and 1.
+
+    >>> from evenhand import ConfusionMatrix
+    >>> i = interval(ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "tpr")
+    >>> round(i.low, 4), round(i.high, 4)
+    (0.0002, 0.6668)
+    """
+    m = _one_group(metric)
+    _check_level(level)
+    alpha = _posterior(cm, reference, strength, prior)
+    belief = Belief(m, alpha)
+    low, high = (float(belief.quantile(q)) for q in ((1 - level) / 2, (1 + level) / 2))
+    kind = (
+        f"Dirichlet posterior, prior {prior:g} a cell" if reference is None else f"CPS posterior, strength {strength:g}"
+    )
+    return Interval(metric=m, low=low, high=high, level=level, estimate=float(m(cm)), method=kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disparity:
+    """The gap between a group's score and the reference's: its size, how sure it is, and whether it may be chance.
+
+    ``estimate`` is nan if either score is undefined; ``pvalue`` is that of the pooled MATCH test.
+    """
+
+    metric: Comparison
+    kind: Literal["difference", "ratio"]
+    estimate: float
+    low: float
+    high: float
+    level: float
+    pvalue: float
+    group_score: float
+    reference_score: float
+    reason: str | None
+    test: MatchResult
+
+    @property
+    def four_fifths(self) -> bool | None:
+        """Whether a ratio keeps the four-fifths rule (at least 0.8 of the reference); None for a difference."""
+        return None if self.kind == "difference" or isnan(self.estimate) else self.estimate >= 0.8
+
+    def __str__(self) -> str:
+        name = self.metric.base.key.upper()
+        span = f"{100 * self.level:g} % interval {self.low:.2f} to {self.high:.2f}"
+        if self.reason:
+            return f"{name}: the {self.kind} is undefined, {self.reason} ({span})"
+        if self.kind == "difference":
+            way = "higher" if self.estimate > 0 else "lower"
+            gap = f"{name} is {abs(self.estimate):.2f} {way}" if self.estimate else f"{name} is the same"
+        else:
+            gap = f"{name} is {self.estimate:.2f} times the reference's"
+        rule_ = "" if self.four_fifths is None else f", four-fifths rule {'kept' if self.four_fifths else 'not kept'}"
+        return f"{gap} ({span}, p = {self.pvalue:.2g}{rule_})"
+
+
+def disparity(
+    cm: ConfusionMatrix,
+    reference: ConfusionMatrix,
+    metric: str | Metric,
+    kind: Literal["difference", "ratio"] = "difference",
+    *,
+    level: float = 0.95,
+    prior: float = 0.5,
+    **settings: Any,
+) -> Disparity:
+    """The gap between a group and a reference in one call: estimate, interval and p-value.
+
+    The interval holds the true gap with posterior probability ``level``, both groups having Dirichlet posteriors of
+    their own; the p-value is that of `match_test` for the gap, which takes further ``settings``.
+
+    >>> from evenhand import ConfusionMatrix
+    >>> print(disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr"))
+    TPR is 0.20 lower (95 % interval -0.37 to -0.02, p = 0.05)
+    """
+    if kind not in get_args(Literal["difference", "ratio"]):
+        raise UnknownName.among("kind", kind, ("difference", "ratio"))
+    _check_level(level)
+    m = _one_group(metric)
+    compared = difference(m) if kind == "difference" else ratio(m)
+    test = match_test(cm, reference, compared, **settings)
+    mine, theirs = (Belief(m, _posterior(group, None, 0.0, prior)) for group in (cm, reference))
+    low, high = _gap_interval(mine, theirs, kind, level)
+    return Disparity(
+        metric=compared,
+        kind=kind,
+        estimate=float(compared(cm, reference)),
+        low=low,
+        high=high,
+        level=level,
+        pvalue=test.pvalue,
+        group_score=float(m(cm)),
+        reference_score=float(m(reference)),
+        reason=compared.why_undefined(cm, reference),
+        test=test,
+    )
+
+
+def _gap_interval(group: Belief, reference: Belief, kind: str, level: float) -> tuple[float, float]:
+    from scipy.optimize import brentq
+
+    u, w = rule(256)
+    theirs = reference.quantile(u)
+
+    def cdf(gap: float) -> float:
+        return float(w @ group.cdf(gap + theirs if kind == "difference" else gap * theirs))
+
+    ends = group.quantile(np.array([1e-9, 1 - 1e-9]))
+    if kind == "difference":
+        low, high = float(ends[0] - theirs.max()) - 1e-9, float(ends[1] - theirs.min()) + 1e-9
+    else:
+        low, high = 0.0, float(ends[1] / theirs.min()) + 1e-9
+
+    def quantile(q: float) -> float:
+        return float(brentq(lambda gap: cdf(gap) - q, low, high, xtol=1e-9))
+
+    return quantile((1 - level) / 2), quantile((1 + level) / 2)
+
+
+def _posterior(
+    cm: ConfusionMatrix, reference: ConfusionMatrix | None, strength: float, prior: float
+) -> tuple[float, float, float, float]:
+    if reference is None:
+        if not prior > 0:
+            raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell; got {prior!r}")
+        added = np.full(4, float(prior))
+    else:
+        if not strength > 0:
+            raise InvalidInput(f"strength must be positive; got {strength!r}")
+        added = strength * reference.proportions
+    tp, fn, fp, tn = (float(a) for a in np.asarray(cm.cells, dtype=np.float64) + added)
+    if min(tp, fn, fp, tn) <= 0:
+        raise InvalidInput(
+            "a cell is empty in the group and in the reference, so its rate would be believed to be exactly 0; "
+            "choose a reference without empty cells, or leave it out"
+        )
+    return tp, fn, fp, tn
+
+
+def _one_group(name: str | Metric) -> OneGroup:
+    m = metric(name)
+    if not isinstance(m, OneGroup):
+        raise InvalidInput(f"{m.key} compares two groups; disparity() gives its interval from the one-group metric")
+    return m
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise InvalidInput(f"level must lie between 0 and 1; got {level!r}")

@@ -1,0 +1,266 @@
+"""The distribution of a score over groups drawn from a law, given that the score is defined."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..cells import as_size
+from ..errors import InvalidInput, TooLarge
+from ..metrics import Comparison, Metric, TwoGroups, Worst, metric
+from .engine import leaves, tails
+from .families import Law
+from .holes import hole_probability
+from .order import Order, Threshold, order_of
+from .reference import LawName, Reference, law_of, references_of, sizes_of
+
+__all__ = ["Distribution", "distribution"]
+
+Floats = NDArray[np.float64]
+
+# Up to this many leaves a distribution is listed once and looked up, beyond it each question is summed anew.
+_LIST_UP_TO = 2**18
+_MOST_PAIRS = 2**23
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution(ABC):
+    """The exact distribution of a score, given that it is defined.
+
+    Probabilities refer to scores that exist; `p_undefined` is the probability that there is none. A number ``x``
+    stands for every score that rounds to it, so no tie is lost: ``cdf(0.29)`` includes 29 of 100.
+    """
+
+    metric: Metric
+
+    @property
+    @abstractmethod
+    def n(self) -> int | tuple[int, int]:
+        """The number of cases; a pair for two groups."""
+
+    @property
+    @abstractmethod
+    def p_undefined(self) -> float:
+        """The probability that the score is undefined."""
+
+    @abstractmethod
+    def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
+        """The probability below, at and above ``x``."""
+
+    @abstractmethod
+    def _listed(self) -> tuple[Floats, Floats]:
+        """All scores in rising order, with their probabilities."""
+
+    def cdf(self, x: ArrayLike) -> Any:
+        """P(S <= x)."""
+        return self._each(x, lambda below, at, above: below + at)
+
+    def sf(self, x: ArrayLike) -> Any:
+        """P(S > x)."""
+        return self._each(x, lambda below, at, above: above)
+
+    def pmf(self, x: ArrayLike) -> Any:
+        """P(S = x)."""
+        return self._each(x, lambda below, at, above: at, point=True)
+
+    def quantile(self, q: ArrayLike) -> Any:
+        """The smallest score ``s`` with P(S <= s) >= q."""
+        levels = np.asarray(q, dtype=np.float64)
+        if not ((levels >= 0) & (levels <= 1)).all():
+            raise InvalidInput(f"q must lie between 0 and 1; got {q!r}")
+        scores, weights = self._listed()
+        # Rounding may leave the sum a little short of a level that it reaches exactly.
+        reached = np.cumsum(weights) * (1 + 1e-13)
+        found = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
+        return float(found) if levels.ndim == 0 else found
+
+    @property
+    def support(self) -> Floats:
+        """Every score that can occur, in rising order."""
+        return self._listed()[0]
+
+    @property
+    def mean(self) -> float:
+        """The expected score."""
+        scores, weights = self._listed()
+        return float(scores @ weights)
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the score."""
+        scores, weights = self._listed()
+        return float(np.sqrt((scores - scores @ weights) ** 2 @ weights))
+
+    def _each(self, x: ArrayLike, of: Callable[[float, float, float], float], point: bool = False) -> Any:
+        points = np.asarray(x, dtype=np.float64)
+        if np.isnan(points).any():
+            raise InvalidInput(f"x must be a number; got {x!r}")
+        if self.p_undefined == 1:
+            raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
+        found = np.array([min(1.0, of(*self._tails(float(v), point))) for v in points.ravel()])
+        return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class OneGroupDistribution(Distribution):
+    """The distribution of the score of one group."""
+
+    order: Order
+    law: Law
+    margin: float | None = None
+
+    @property
+    def n(self) -> int:
+        """The number of cases."""
+        return self.law.n
+
+    @property
+    def p_undefined(self) -> float:
+        """The probability that the score is undefined, with only ``n`` given."""
+        return hole_probability(self.metric.holes[0], self.law)
+
+    def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
+        found = tails(self.order, self.law, Threshold(x), margin=self.margin, point=point)
+        return found.below, found.at, found.above
+
+    def _listed(self) -> tuple[Floats, Floats]:
+        return _list_one(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoGroupDistribution(Distribution):
+    """The distribution of a score that compares two groups drawn independently."""
+
+    laws: tuple[Law, Law]
+
+    @property
+    def n(self) -> tuple[int, int]:
+        """The number of cases of the group and of the reference."""
+        return self.laws[0].n, self.laws[1].n
+
+    @property
+    def p_undefined(self) -> float:
+        """The probability that the score is undefined, because of either group."""
+        p, q = (hole_probability(h, law) for h, law in zip(self.metric.holes, self.laws, strict=True))
+        return p + (1 - p) * q
+
+    def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
+        scores, weights = self._listed()
+        near = 1e-12 * max(1.0, abs(x))
+        low, high = np.searchsorted(scores, [x - near, x + near])
+        return float(weights[:low].sum()), float(weights[low:high].sum()), float(weights[high:].sum())
+
+    def _listed(self) -> tuple[Floats, Floats]:
+        return _list_two(self)
+
+
+@lru_cache(maxsize=16)
+def _list_one(d: OneGroupDistribution) -> tuple[Floats, Floats]:
+    return _merged(*leaves(d.order, d.law, margin=d.margin))
+
+
+@lru_cache(maxsize=16)
+def _list_two(d: TwoGroupDistribution) -> tuple[Floats, Floats]:
+    """Every pair of scores; for the worst of several differences, every pair of their tuples."""
+    m = d.metric
+    bases = [m.base] if isinstance(m, Comparison) else [c.base for c in m.of] if isinstance(m, Worst) else []
+    sides = [_score_tuples(tuple(bases), law) for law in d.laws]
+    if len(sides[0][1]) * len(sides[1][1]) > _MOST_PAIRS:
+        raise TooLarge(f"{m.key} has too many pairs of scores at n = {d.n} to list; take smaller groups")
+    first, second = sides[0][0][:, :, None], sides[1][0][:, None, :]
+    weights = sides[0][1][:, None] * sides[1][1][None, :]
+    if isinstance(m, Worst):
+        scores = np.abs(first - second).max(axis=0)
+    elif isinstance(m, Comparison) and m.kind == "ratio":
+        with np.errstate(divide="ignore", invalid="ignore"):
+            scores = np.where(second == 0, np.nan, first / second)[0]
+    else:
+        scores = (first - second)[0]
+    defined = ~np.isnan(scores)
+    return _merged(scores[defined], weights[defined])
+
+
+def _score_tuples(bases: tuple[Any, ...], law: Law) -> tuple[Floats, Floats]:
+    """The distinct scores of a group under each of ``bases``, shape (bases, scores), and their probabilities."""
+    if len(bases) == 1:
+        scores, weights = _merged(*leaves(order_of(bases[0]), law), normalise=False)
+        return scores[None], weights
+    from ..cells import enumerate_matrices
+
+    cells = enumerate_matrices(law.n).astype(np.float64)
+    scores, weights = np.array([b.scores(cells) for b in bases]), law.pmf(cells)
+    kept = ~np.isnan(scores).any(axis=0) & (weights > 0)
+    return scores[:, kept], weights[kept]
+
+
+def _merged(scores: Floats, weights: Floats, normalise: bool = True) -> tuple[Floats, Floats]:
+    """Equal scores put together, in rising order; scores within rounding of each other are equal."""
+    if not len(scores):
+        return scores, weights
+    rank = np.argsort(scores, kind="stable")
+    scores, weights = scores[rank], weights[rank]
+    new = np.r_[True, np.diff(scores) > 1e-13 * np.maximum(1.0, np.abs(scores[1:]))]
+    merged = np.add.reduceat(weights, np.flatnonzero(new))
+    return scores[new], merged / merged.sum() if normalise else merged
+
+
+def distribution(
+    name: str | Metric,
+    n: int | tuple[int, int],
+    reference: Reference | Sequence[Reference] = None,
+    *,
+    law: LawName = "multinomial",
+    prior: float = 0.5,
+) -> Distribution:
+    """Exact distribution of a score over groups of ``n`` cases.
+
+    Equivalent to listing all ``4**n`` ways in which the cases can fall into the cells and adding up their
+    probabilities. A cumulative probability costs O(1) binomial terms for a share, O(√n) for a ratio or a contrast and
+    O(n) for a pair of rates; terms left out sum to less than 2e-19, or 1e-10 of the result if that is smaller.
+
+    Parameters
+    ----------
+    name : str or Metric
+        The metric.
+    n : int or (int, int)
+        The number of cases; for a two-group metric a pair.
+    reference : ConfusionMatrix, four probabilities or None
+        What the group is drawn like. None: all configurations of ``n`` cases alike. A two-group metric takes one
+        for both groups or a list of two.
+    law : {"multinomial", "predictive", "without_replacement"}
+        The reference's rates are known; its counts are evidence of them (with ``prior`` pseudo-counts a cell); or
+        its cases themselves are drawn.
+    prior : float
+        Pseudo-counts a cell under ``law="predictive"``.
+
+    Returns
+    -------
+    Distribution
+        With `cdf`, `sf`, `pmf`, `quantile`, `mean`, `std`, `support`, all given that the score is defined, and
+        `p_undefined`.
+
+    Examples
+    --------
+    Two cases, four equally likely cells. Of the 16 ways, 4 leave no actual positive, so TPR is undefined; 5 give 0,
+    2 give 1/2 and 5 give 1:
+
+    >>> d = distribution("tpr", n=2, reference=[1/4, 1/4, 1/4, 1/4])
+    >>> d.p_undefined
+    0.25
+    >>> [round(float(12 * p), 12) for p in d.pmf(d.support)]
+    [5.0, 2.0, 5.0]
+    """
+    m = metric(name)
+    laws = [
+        law_of(ref, as_size(size), law, prior=prior)
+        for size, ref in zip(sizes_of(m, n), references_of(m, reference), strict=True)
+    ]
+    if isinstance(m, TwoGroups):
+        return TwoGroupDistribution(m, (laws[0], laws[1]))
+    return OneGroupDistribution(m, order_of(m), laws[0])

@@ -1,0 +1,25 @@
+"""Random groups, drawn down a tree split by split."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics import Tree
+from .families import Law
+
+__all__ = ["draw_cells"]
+
+
+def draw_cells(
+    tree: Tree, law: Law, rng: np.random.Generator, draws: int, margin: float | None = None
+) -> NDArray[np.float64]:
+    """``draws`` groups as cells of the tree, shape (draws, 4); with a ``margin``, all of them have it."""
+    n = np.full(draws, law.n, dtype=np.int64)
+    of_margin, of_side = np.zeros_like(n), np.zeros_like(n)
+    if tree.margin:
+        of_margin = law.split(tree.margin).sample(n, rng) if margin is None else np.full_like(n, int(margin))
+    if tree.side:
+        of_side = law.split(tree.side, tree.margin).sample(of_margin, rng)
+    last = law.split(tree.last, tree.last_of).sample(tree.last_size(n, of_margin), rng)
+    return tree.cells(n, of_margin, of_side, last).astype(np.float64)

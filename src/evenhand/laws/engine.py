@@ -1,0 +1,267 @@
+"""The engine: how much probability lies below, at and above a score.
+
+The tree of a metric is walked down to its last split. Each way down is a path with a weight; on each path the groups
+below, at and above the score are intervals of the last count, since scores are monotone in it, and their probability
+is a sum over one split. Paths of negligible weight are left out: at most ``eps`` on either side of each split, so
+that a result errs by at most ``8 * eps``. If it comes out so small that this would matter, it is computed again with
+a smaller ``eps``, until the error is below 1e-10 of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import TooLarge
+from .families import Law
+from .order import Order, OrderPart, Threshold
+from .sums import interval_sums, tabulate
+
+__all__ = ["Paths", "Tails", "extremes", "leaves", "paths_of", "tails"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+Interval = tuple[Floats, Floats]
+
+_COARSE, _FINE = 1e-18, 1e-300
+_MOST_PATHS = 2**23
+_EXACT_BELOW = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """The probability of a score below, at and above a threshold, given that it is defined.
+
+    ``defined`` is the probability of that, and ``error`` bounds what was left out.
+    """
+
+    below: float
+    at: float
+    above: float
+    defined: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """All ways down a tree to its last split: counts, weight and size of the last split."""
+
+    n: int
+    margin: Floats
+    side: Floats
+    weight: Floats
+    size: Floats
+
+
+def paths_of(order: Order, law: Law, eps: float, margin: float | None = None) -> Paths:
+    """The paths of an order under a law; with a ``margin``, only those with that margin, whose weights sum to 1."""
+    tree, n = order.tree, law.n
+    if not tree.margin:
+        one = np.ones(1)
+        return Paths(n, 0 * one, 0 * one, one, n * one)
+    if margin is None:
+        table = tabulate(law.split(tree.margin), np.array([float(n)]), eps)
+        margins, weight = table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
+    else:
+        margins, weight = np.array([float(margin)]), np.ones(1)
+    margins, weight = margins[weight > 0], weight[weight > 0]
+    side = np.zeros_like(margins)
+    if tree.side:
+        split = law.split(tree.side, tree.margin)
+        low, high = split.window(margins, eps)
+        _check_budget(float((high - low + 1).sum()), n)
+        inner = tabulate(split, margins, eps)
+        row, column = np.nonzero(inner.pmf * weight[:, None] > eps / max(inner.pmf.size, 1))
+        side = inner.start[row] + column
+        margins, weight = margins[row], weight[row] * inner.pmf[row, column]
+    return Paths(n, margins, side, weight, np.asarray(tree.last_size(float(n), margins), dtype=np.float64))
+
+
+def tails(order: Order, law: Law, threshold: Threshold, *, margin: float | None = None, point: bool = False) -> Tails:
+    """How much probability lies below, at and above a score.
+
+    With ``point`` the probability of the score itself is as accurate, relatively, as those of the tails.
+    """
+    eps = _COARSE
+    while True:
+        found = _tails(order, law, threshold, margin, eps)
+        small = min(found.below + found.at, found.above + found.at, found.at if point else 1.0)
+        if not small < 1e10 * found.error or eps <= _FINE:
+            return found
+        eps = max(_FINE, small * 1e-12)
+
+
+def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
+    paths = paths_of(order, law, eps, margin)
+    split = law.split(order.tree.last, order.tree.last_of)
+    first, final = _defined_range(order, paths, *split.support(paths.size))
+    below, up_to = _intervals(order, paths, first, final, threshold)
+    filled = order.filled_holes(paths.n, paths.margin, paths.side)
+    holes = [np.where(_in(k, (first, final)), k, np.nan) for k in filled]
+    # What is at the score surrounds what is below it, and what is above surrounds both.
+    intervals = [below, *_around(up_to, below), *_around((first, final), up_to), *(_points(h) for h in holes)]
+    sums = [paths.weight * s for s in interval_sums(split, paths.size, intervals, eps)]
+    totals = [float(s.sum()) for s in sums]
+    parts = [totals[0], totals[1] + totals[2], totals[3] + totals[4]]
+    for at, gone in zip(holes, sums[5:], strict=True):
+        region = np.where(_in(at, below), 0, np.where(_in(at, up_to), 1, 2))
+        parts = [max(0.0, part - float(gone[region == i].sum())) for i, part in enumerate(parts)]
+    defined = sum(parts)
+    if defined == 0:
+        return Tails(np.nan, np.nan, np.nan, 0.0, 8 * eps)
+    return Tails(parts[0] / defined, parts[1] / defined, parts[2] / defined, defined, 8 * eps / defined)
+
+
+def _points(k: Floats) -> Interval:
+    """Single counts as intervals, empty where there is none."""
+    return np.nan_to_num(k, nan=1.0), np.nan_to_num(k, nan=0.0)
+
+
+def _in(k: Floats, interval: Interval) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = (k >= interval[0]) & (k <= interval[1])
+    return inside
+
+
+def _around(outer: Interval, inner: Interval) -> tuple[Interval, Interval]:
+    """What ``outer`` has on either side of ``inner``; all of it, once, if ``inner`` is empty."""
+    empty = inner[1] < inner[0]
+    left = outer[0], np.where(empty, outer[1], inner[0] - 1)
+    right = np.where(empty, 1.0, inner[1] + 1), np.where(empty, 0.0, outer[1])
+    return left, right
+
+
+def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Interval:
+    """The last counts between which the score is defined on each path; holes lie at the ends, or fill a path."""
+
+    def undefined(last: Floats) -> NDArray[np.bool_]:
+        cells = order.tree.cells(paths.n, paths.margin, paths.side, last)
+        missing: NDArray[np.bool_] = np.any([np.isnan(part.values(cells)) for part in order.parts], axis=0)
+        return missing
+
+    first = low + undefined(low)
+    final = high - undefined(high)
+    inner = (high - low >= 2) & undefined(np.minimum(low + 1, high))
+    return np.where(inner, 1.0, first), np.where(inner, 0.0, final)
+
+
+def _intervals(
+    order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold
+) -> tuple[Interval, Interval]:
+    """On each path, the last counts that score below the threshold, and those that score at most it."""
+    below, up_to = (first, final), (first, final)
+    for i, part in enumerate(order.parts):
+        key = threshold.keys[i] if threshold.keys is not None else None
+        less, not_more = _counts(order, part, paths, first, final, threshold.value, key)
+        if part.rises:
+            below = below[0], np.minimum(below[1], first + less - 1)
+            up_to = up_to[0], np.minimum(up_to[1], first + not_more - 1)
+        else:
+            below = np.maximum(below[0], final - less + 1), below[1]
+            up_to = np.maximum(up_to[0], final - not_more + 1), up_to[1]
+    return below, up_to
+
+
+def _counts(
+    order: Order, part: OrderPart, paths: Paths, first: Floats, final: Floats, value: float, key: Any
+) -> tuple[Floats, Floats]:
+    """How many last counts, from the low end of the scores on, lie below the value, and at or below it."""
+    start, sign = (first, 1) if part.rises else (final, -1)
+
+    # Products of two counts are exact in int64 up to this n, and in floats they are near enough beyond it.
+    kind = np.int64 if paths.n < 2**31 else np.float64
+    counts = [c.astype(kind) for c in (paths.margin, paths.side, start)]
+
+    def columns(path: Indices, t: Floats) -> list[Any]:
+        margin, side, last = (c[path] for c in counts)
+        return order.tree.columns(paths.n, margin, side, last + sign * t.astype(kind))
+
+    def below(path: Indices, t: Floats, limit: float) -> NDArray[np.bool_]:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            return part.inside(columns(path, t)) <= limit
+
+    def side(path: Indices, t: Floats) -> NDArray[np.int64]:
+        return part.sides(np.stack(np.broadcast_arrays(*columns(path, t)), axis=-1), key)
+
+    length = np.maximum(final - first + 1, 0)
+    everywhere = np.arange(len(length))
+    # Within this distance floats do not decide. A bare number stands for every score that rounds to it.
+    near = (_EXACT_BELOW if key is not None else 1e-14) * max(1.0, abs(value))
+    less = _search(everywhere, 0 * length, length, lambda p, t: below(p, t, value - near))
+    not_more = less.copy()
+    more = np.flatnonzero(less < length)
+    more = more[below(more, less[more], value + near)]
+    not_more[more] = _search(more, less[more] + 1, length[more], lambda p, t: below(p, t, value + near))
+    if key is not None and len(more):
+        low, high = less[more], not_more[more]
+        less[more] = _search(more, low, high, lambda p, t: side(p, t) < 0)
+        not_more[more] = _search(more, less[more], high, lambda p, t: side(p, t) <= 0)
+    return less, not_more
+
+
+def _search(path: Indices, low: Floats, high: Floats, holds: Callable[[Indices, Floats], NDArray[np.bool_]]) -> Floats:
+    """The position from which on ``holds`` fails, on each path, by bisection."""
+    low, high = low.copy(), high.copy()
+    while True:
+        open_ = np.flatnonzero(low < high)
+        if not len(open_):
+            return low
+        middle = np.floor((low[open_] + high[open_]) / 2)
+        yes = holds(path[open_], middle)
+        low[open_] = np.where(yes, middle + 1, low[open_])
+        high[open_] = np.where(yes, high[open_], middle)
+
+
+def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Threshold, Threshold]:
+    """The lowest and the highest score that can occur."""
+    if len(order.parts) > 1:
+        scores, _ = leaves(order, law, margin=margin, eps=_FINE)
+        return Threshold(float(scores.min())), Threshold(float(scores.max()))
+    paths = paths_of(order, law, _FINE, margin)
+    split = law.split(order.tree.last, order.tree.last_of)
+    first, final = _defined_range(order, paths, *split.support(paths.size))
+    kept = np.flatnonzero(first <= final)
+    # A monotone score is lowest and highest at the ends of some path.
+    cells = np.concatenate(
+        [order.tree.cells(paths.n, paths.margin[kept], paths.side[kept], last[kept]) for last in (first, final)]
+    )
+    scores = order.scores(cells)
+    return order.threshold(cells[np.nanargmin(scores)]), order.threshold(cells[np.nanargmax(scores)])
+
+
+def leaves(
+    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = 2**25
+) -> tuple[Floats, Floats]:
+    """Every score that can occur with its probability, undefined ones left out; equal scores may occur repeatedly."""
+    paths = paths_of(order, law, eps, margin)
+    split = law.split(order.tree.last, order.tree.last_of)
+    sizes, row = np.unique(paths.size, return_inverse=True)
+    low, high = split.window(sizes, eps)
+    if float((high - low + 1)[row].sum()) > most:
+        raise TooLarge(
+            f"listing every score of n = {law.n:,} cases is past the budget; cdf, sf, pmf and quantile need no list"
+        )
+    table = tabulate(split, sizes, eps)
+    width = table.pmf.shape[1]
+    found = []
+    # A block of paths at a time, so that memory stays bounded.
+    for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
+        weight = paths.weight[block, None] * table.pmf[row[block]]
+        i, j = np.nonzero(weight > 0)
+        where = block[i]
+        cells = order.tree.cells(paths.n, paths.margin[where], paths.side[where], table.start[row[where]] + j)
+        scores = order.scores(cells)
+        defined = ~np.isnan(scores)
+        found.append((scores[defined], weight[i, j][defined]))
+    return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+
+
+def _check_budget(paths: float, n: int) -> None:
+    if paths > _MOST_PATHS:
+        raise TooLarge(
+            f"an exact sum over n = {n:,} cases has {paths:,.0f} paths, past the budget of {_MOST_PATHS:,}; "
+            "take the margin as given (given='margin'), or draw (method='montecarlo')"
+        )

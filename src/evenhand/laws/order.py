@@ -1,0 +1,225 @@
+"""How groups are ordered by a score: in floating point where that is plain, exactly where it is close.
+
+An order is what remains of a metric once it is known whom a group is compared with. It is made of parts, each
+monotone in the last split of the tree; a group scores below ``s`` if all of its parts do. All metrics have one part
+but the worst of several differences, which has two (plus and minus) for each difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics import Comparison, Metric, OneGroup, Tree, TwoGroups, Worst
+
+__all__ = ["Order", "Threshold", "order_of"]
+
+Floats = NDArray[np.float64]
+
+# Roots and differences of them are compared to this many digits; closer than half of them is equal.
+_DIGITS = 200
+
+
+class OrderPart(Protocol):
+    """A score that is monotone in the last count of a tree."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether it rises with the last count, or falls."""
+
+    def values(self, cells: Floats) -> Floats:
+        """The scores, nan where undefined."""
+
+    def inside(self, columns: list[Any]) -> Floats:
+        """The same for single columns of cells that are known to be defined, at less cost."""
+
+    def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
+        """Exactly on which side of ``key`` each score lies: -1 below, 0 equal, 1 above."""
+
+    def key(self, cells: Floats) -> Any:
+        """The exact score of one matrix, to compare with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A score to compare with: a float and, if it is that of a matrix, its exact keys, one for each part.
+
+    Without keys, scores within rounding of the value count as equal to it.
+    """
+
+    value: float
+    keys: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Matrices of a tree, ordered by a score."""
+
+    tree: Tree
+    parts: tuple[OrderPart, ...]
+    scored: Metric
+    against: Against | None = None
+
+    def scores(self, cells: Floats) -> Floats:
+        """The scores of a group's cells, nan where undefined."""
+        return self.scored.scores(cells, self.against.reference(cells)) if self.against else self.scored.scores(cells)
+
+    def threshold(self, cells: Floats) -> Threshold:
+        """The score of one matrix, exactly."""
+        collapsed = self.tree.collapse(cells)
+        return Threshold(float(self.scores(collapsed)), tuple(part.key(collapsed) for part in self.parts))
+
+    def filled_holes(self, n: float, margin: Floats, side: Floats) -> list[Floats]:
+        """The last counts, inside their range, where the parts have a value but the metric has none; nan if none.
+
+        Only the prevalence threshold has such holes, where TPR equals FPR in the group or in the reference.
+        """
+        if not any(holes.apart for holes in self.scored.holes):
+            return []
+        found = [_proportional(side, margin, n - margin)]
+        if self.against is not None and self.against.remains:
+            tp, fn, fp, tn = self.against.cells
+            left = _proportional(tp - side, tp + fn - margin, fp + tn - (n - margin))
+            found.append(np.where(fp - left == found[0], np.nan, fp - left))
+        return found
+
+
+def _proportional(part: Floats, whole: Floats, other: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        count = part * other / whole
+        whole_number = (count == np.floor(count)) & (count * whole == part * other) & (part > 0) & (part < whole)
+    return np.where(whole_number, count, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """Whom a group is compared with: fixed cells, or (``remains``) what the group leaves of them."""
+
+    cells: tuple[float, float, float, float]
+    remains: bool
+
+    def reference(self, group: NDArray[Any]) -> NDArray[Any]:
+        """The reference's cells for each group's."""
+        cells = np.asarray(self.cells, dtype=group.dtype) if group.dtype.kind == "f" else _decimals(self.cells)
+        return cells - group if self.remains else np.broadcast_to(cells, group.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByMetric:
+    """The score of the group alone, compared exactly as a fraction."""
+
+    metric: OneGroup
+
+    @property
+    def rises(self) -> bool:
+        return self.metric.rises
+
+    def values(self, cells: Floats) -> Floats:
+        return self.metric.scores(cells)
+
+    def inside(self, columns: list[Any]) -> Floats:
+        found: Floats = self.metric.score(*columns)
+        return found
+
+    def key(self, cells: Floats) -> Any:
+        return _fraction(self.metric.rank(*(int(c) for c in cells)))
+
+    def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
+        columns = np.moveaxis(cells, -1, 0)
+        sizes = [float(np.max(np.abs(x), initial=1.0)) for x in self.metric.rank(*columns.astype(np.float64))]
+        if isinstance(key, Fraction) and max(sizes) * max(abs(key.numerator), key.denominator) < 2**62:
+            above, below = self.metric.rank(*columns.astype(np.int64))
+            return np.asarray(np.sign(above * key.denominator - below * key.numerator), dtype=np.int64)
+        ranks = (_fraction(self.metric.rank(*(int(c) for c in row))) for row in cells)
+        return np.array([(rank > key) - (rank < key) for rank in ranks], dtype=np.int64)
+
+
+def _fraction(rank: tuple[Any, Any]) -> Any:
+    above, below = rank
+    return Fraction(above, below) if below else float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class _ByComparison:
+    """The group's score beside the reference's, times ``sign``."""
+
+    metric: Comparison
+    against: Against
+    sign: int = 1
+
+    @property
+    def rises(self) -> bool:
+        return self.metric.base.rises == (self.sign > 0)
+
+    def values(self, cells: Floats) -> Floats:
+        return self.sign * self.metric.scores(cells, self.against.reference(cells))
+
+    def inside(self, columns: list[Any]) -> Floats:
+        first = self.metric.base.score(*columns)
+        others = self.against.cells
+        left = [o - c for o, c in zip(others, columns, strict=True)] if self.against.remains else others
+        second = self.metric.base.score(*left)
+        found: Floats = self.sign * (first - second if self.metric.kind == "difference" else first / second)
+        return found
+
+    def key(self, cells: Floats) -> Any:
+        with localcontext(_CONTEXT):
+            return self._exact(cells[None])[0]
+
+    def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
+        with localcontext(_CONTEXT):
+            gaps = self._exact(cells) - key
+            close = Decimal(10) ** (-_DIGITS // 2)
+            return np.array([0 if abs(gap) < close else (1 if gap > 0 else -1) for gap in gaps], dtype=np.int64)
+
+    def _exact(self, cells: Floats) -> NDArray[Any]:
+        group = _decimals(cells)
+        first, second = (self.metric.base.score(*np.moveaxis(c, -1, 0)) for c in (group, self.against.reference(group)))
+        score = first - second if self.metric.kind == "difference" else first / second
+        return np.asarray(self.sign * score, dtype=object)
+
+
+_CONTEXT = Context(prec=_DIGITS, traps=[])
+
+
+def _decimals(cells: Any) -> NDArray[Any]:
+    array = np.asarray(cells)
+    whole = [Decimal(int(c)) for c in array.ravel()]
+    return np.array([*whole, None], dtype=object)[:-1].reshape(array.shape)
+
+
+def order_of(m: Metric, reference: Sequence[float] | None = None, *, remains: bool = False) -> Order:
+    """The order of groups by a metric.
+
+    A two-group metric needs the ``reference``'s cells: fixed, or (``remains``) the pooled cells, of which the
+    reference is what the group leaves.
+    """
+    if isinstance(m, OneGroup):
+        return Order(m.tree, (_ByMetric(_filled(m)),), m)
+    assert isinstance(m, TwoGroups)
+    assert reference is not None
+    if isinstance(m, Comparison):
+        tree = m.base.tree
+        against = _against(tree, reference, remains)
+        part = _ByComparison(replace(m, base=_filled(m.base)), against)
+        return Order(tree, (part,), m, against)
+    assert isinstance(m, Worst)
+    tree = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
+    against = _against(tree, reference, remains)
+    parts = tuple(_ByComparison(c, against, sign) for c in m.of for sign in (1, -1))
+    return Order(tree, parts, m, against)
+
+
+def _filled(m: OneGroup) -> OneGroup:
+    return replace(m, apart=False) if m.apart else m
+
+
+def _against(tree: Tree, reference: Sequence[float], remains: bool) -> Against:
+    tp, fn, fp, tn = (float(c) for c in tree.collapse(np.asarray(reference, dtype=np.float64)))
+    return Against((tp, fn, fp, tn), remains)

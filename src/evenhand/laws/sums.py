@@ -1,0 +1,187 @@
+"""Sums of a split's probabilities over intervals, for many sizes and intervals at once.
+
+Each sum adds positive terms from the far end inwards, so that it keeps its relative accuracy in the tails, where
+``1 - cdf`` would not. Few distinct sizes are tabulated. For many, a binomial split has SciPy's incomplete beta
+function, and the others are chained from size to size.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .splits import Binomial, Split
+
+__all__ = ["Table", "interval_sums", "tabulate"]
+
+Floats = NDArray[np.float64]
+Interval = tuple[Floats, Floats]
+
+# Above this many table entries, cumulative probabilities are cheaper; a table is made in pieces of this size.
+_MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
+
+
+class Table:
+    """Probabilities of a split for several sizes, one a row, each row starting at its own value."""
+
+    __slots__ = ("_left", "_right", "pmf", "start")
+
+    def __init__(self, start: Floats, pmf: Floats) -> None:
+        self.start, self.pmf = start, pmf
+        edge = np.zeros((len(pmf), 1))
+        self._left = np.concatenate([edge, np.cumsum(pmf, axis=1)], axis=1)
+        self._right = np.concatenate([np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1], edge], axis=1)
+
+    def sums(self, row: NDArray[np.int64], low: Floats, high: Floats) -> Floats:
+        """P(low <= K <= high), 0 if the interval is empty."""
+        width = self.pmf.shape[1]
+        first = np.clip(low - self.start[row], 0, width).astype(np.int64)
+        after = np.clip(high + 1 - self.start[row], 0, width).astype(np.int64)
+        after = np.maximum(after, first)
+        from_left = self._left[row, after] - self._left[row, first]
+        from_right = self._right[row, first] - self._right[row, after]
+        total: Floats = np.where(self._left[row, after] <= self._right[row, first], from_left, from_right)
+        return np.where(after - first == 1, self.pmf[row, np.minimum(first, width - 1)], total)
+
+
+def tabulate(split: Split, m: Floats, eps: float) -> Table:
+    """The probabilities of a split for each size in ``m``, but for ``eps`` on either side.
+
+    One accurate value at the peak of each row, and the ratios of neighbours outwards from it.
+    """
+    low, high = split.window(m, eps)
+    columns = int((high - low).max()) + 1 if len(m) else 1
+    k = low[:, None] + np.arange(columns - 1)
+    inside = k < high[:, None]
+    steps = np.where(inside, split.step(np.where(inside, k, low[:, None]), m[:, None]), 0.0)
+    peak = split.peak(m)
+    peak = np.clip(np.where(np.isnan(peak), low, peak), low, high)
+    right = k >= peak[:, None]
+    with np.errstate(divide="ignore", under="ignore"):
+        rise = np.cumprod(np.where(right, steps, 1.0), axis=1)
+        fall = np.cumprod(np.where(right, 1.0, 1 / np.where(right, 1.0, steps))[:, ::-1], axis=1)[:, ::-1]
+        pmf = np.ones((len(m), columns))
+        pmf[:, 1:] *= rise
+        pmf[:, :-1] *= fall
+        pmf *= split.pmf(peak, m)[:, None]
+    return Table(low, pmf)
+
+
+def interval_sums(split: Split, m: Floats, intervals: list[Interval], eps: float) -> list[Floats]:
+    """P(low <= K <= high) for each size in ``m`` and each interval."""
+    sizes = np.unique(m)
+    low, high = split.window(sizes, eps)
+    width = int((high - low + 1).max(initial=1))
+    if width * len(sizes) > _MOST_ENTRIES and 2 * len(sizes) > len(m):
+        if isinstance(split, Binomial):
+            return [_from_cumulative(split, m, interval, BetaFunction(split, m)) for interval in intervals]
+        if len(sizes) == len(m) and (np.diff(m) == 1).all():
+            chain = Chain(split, m, eps, width)
+            return [_from_cumulative(split, m, interval, chain) for interval in intervals]
+    return _by_table(split, m, intervals, eps)
+
+
+def _by_table(split: Split, m: Floats, intervals: list[Interval], eps: float) -> list[Floats]:
+    sizes, row = np.unique(m, return_inverse=True)
+    low, high = split.window(sizes, eps)
+    entries = (high - low + 1).max(initial=1) * len(sizes)
+    sums = [np.zeros(len(m)) for _ in intervals]
+    for chosen in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
+        table = tabulate(split, sizes[chosen], eps)
+        here = np.flatnonzero((row >= chosen[0]) & (row <= chosen[-1]))
+        for total, (a, b) in zip(sums, intervals, strict=True):
+            total[here] = table.sums(row[here] - chosen[0], a[here], b[here])
+    return sums
+
+
+class Cumulative(Protocol):
+    """P(K <= k) and P(K > k), for one k of each size."""
+
+    def __call__(self, k: Floats) -> tuple[Floats, Floats]:
+        """Both tails."""
+
+
+def _from_cumulative(split: Split, m: Floats, interval: Interval, cumulative: Cumulative) -> Floats:
+    low, high = interval
+    sums = np.zeros(len(m))
+    single, wide = high == low, high > low
+    sums[single] = split.pmf(low[single], m[single])
+    if wide.any():
+        below_low, from_low = _both_tails(split, m, low - 1, cumulative)
+        up_to_high, above_high = _both_tails(split, m, np.maximum(high, low - 1), cumulative)
+        total = np.where(up_to_high <= from_low, up_to_high - below_low, from_low - above_high)
+        sums[wide] = np.maximum(total[wide], 0.0)
+    return sums
+
+
+def _both_tails(split: Split, m: Floats, k: Floats, cumulative: Cumulative) -> tuple[Floats, Floats]:
+    low, high = split.support(m)
+    if (k < low).all() or (k >= high).all():
+        everything = (k >= low).astype(np.float64)
+        return everything, 1 - everything
+    return cumulative(np.clip(k, low - 1, high))
+
+
+class BetaFunction:
+    """Cumulative binomial probabilities from the incomplete beta function."""
+
+    __slots__ = ("m", "split")
+
+    def __init__(self, split: Binomial, m: Floats) -> None:
+        self.split, self.m = split, m
+
+    def __call__(self, k: Floats) -> tuple[Floats, Floats]:
+        """Both tails."""
+        from scipy.special import betainc
+
+        m = self.m
+        inside = np.clip(k, 0, np.maximum(m - 1, 0))
+        up, down = inside + 1, np.maximum(m - inside, 1)
+        below, above = betainc(down, up, self.split.q), betainc(up, down, self.split.p)
+        return (
+            np.where(k < 0, 0.0, np.where(k >= m, 1.0, below)),
+            np.where(k < 0, 1.0, np.where(k >= m, 0.0, above)),
+        )
+
+
+class Chain:
+    """Cumulative probabilities for consecutive sizes, each from the one before.
+
+    One case more moves P(K <= k) down by the probability that K is k and the case falls into the first part. Every
+    so often the chain starts anew from a sum of its own: before probabilities could have changed so much that the
+    rounding of the larger ones would show in the smaller.
+    """
+
+    __slots__ = ("eps", "links", "m", "split", "starts", "table")
+
+    def __init__(self, split: Split, m: Floats, eps: float, width: int) -> None:
+        self.split, self.m, self.eps = split, m, eps
+        # Within the window, log P changes by less than 4 log(1/eps) / width for each case more.
+        self.links = max(1, int(width / (-log(eps))))
+        self.starts = np.arange(0, len(m), self.links)
+        self.table = tabulate(split, m[self.starts], eps)
+
+    def __call__(self, k: Floats) -> tuple[Floats, Floats]:
+        """Both tails."""
+        split, m = self.split, self.m
+        jumps = np.diff(k)
+        if (np.abs(jumps) > 1).any():
+            low, high = split.support(m)
+            below, above = _by_table(split, m, [(low, k), (k + 1, high)], self.eps)
+            return below, above
+        at = split.pmf(k, m)
+        taken = at * split.next(k, m)
+        gained = at[1:] * (jumps == 1) - split.pmf(k[1:] + 1, m[1:]) * (jumps == -1)
+        moves = np.zeros(self.links * len(self.starts))
+        moves[1 : len(m)] = gained - taken[:-1]
+        grid = moves.reshape(len(self.starts), self.links)
+        grid[:, 0] = 0.0
+        moved = np.cumsum(grid, axis=1)
+        rows = np.arange(len(self.starts))
+        first, last = k[self.starts], np.full(len(rows), np.inf)
+        below = self.table.sums(rows, -last, first)[:, None] + moved
+        above = self.table.sums(rows, first + 1, last)[:, None] - moved
+        return tuple(np.clip(t.ravel()[: len(m)], 0.0, 1.0) for t in (below, above))  # type: ignore[return-value]

@@ -1,0 +1,73 @@
+"""The order in which a matrix is split for a metric, so that its score is monotone in the last split.
+
+Splitting off first a margin from all cases, then perhaps a side of it, leaves one last split to be summed. Cells that
+a metric does not tell apart are put together, so a tree has at most three counts: margin, side and last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import CELLS
+
+__all__ = ["Tree"]
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Which cells are split off from which.
+
+    ``margin`` is split off from all cells (empty: there is no such step), ``side`` from the margin (empty: no such
+    step), and ``last`` from ``last_of``, which is the margin, what the margin leaves, or all cells.
+    """
+
+    margin: Names
+    side: Names
+    last: Names
+    last_of: Names
+
+    def last_size(self, n: Any, margin: Any) -> Any:
+        """How many cases the last split divides."""
+        if not self.margin:
+            return n
+        return margin if self.last_of == self.margin else n - margin
+
+    def columns(self, n: Any, margin: Any, side: Any, last: Any) -> list[Any]:
+        """The four cells of these counts, those that the tree does not tell apart put into the first of them."""
+        counts: dict[Names, Any] = {}
+        if self.margin and self.last_of == self.margin:
+            counts[_without(CELLS, self.margin)] = n - margin
+        elif self.margin:
+            counts[self.side] = side
+            counts[_without(self.margin, self.side)] = margin - side
+        counts[self.last] = last
+        counts[_without(self.last_of, self.last)] = self.last_size(n, margin) - last
+        first = {names[0]: count for names, count in counts.items() if names}
+        return [first.get(c, 0.0) for c in CELLS]
+
+    def cells(self, n: Any, margin: Any, side: Any, last: Any) -> NDArray[Any]:
+        """The same as an array with the cells along the last axis."""
+        return np.stack(np.broadcast_arrays(*self.columns(n, margin, side, last)), axis=-1)
+
+    def collapse(self, cells: NDArray[Any]) -> NDArray[Any]:
+        """Another matrix with the same cells put together."""
+        margin, side, last = (self._sum(cells, names) for names in (self.margin, self.side, self.last))
+        return self.cells(cells.sum(axis=-1), margin, side, last)
+
+    def counts(self, cells: NDArray[Any]) -> tuple[Any, Any, Any]:
+        """Margin, side and last count of a matrix."""
+        return self._sum(cells, self.margin), self._sum(cells, self.side), self._sum(cells, self.last)
+
+    @staticmethod
+    def _sum(cells: NDArray[Any], names: Names) -> Any:
+        return cells[..., [CELLS.index(c) for c in names]].sum(axis=-1)
+
+
+def _without(cells: Names, some: Names) -> Names:
+    return tuple(c for c in cells if c not in some)

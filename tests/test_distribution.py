@@ -1,0 +1,309 @@
+"""Distributions against exact enumeration in fractions, golden values and 50-digit tails."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import ONE_GROUP, TWO_GROUPS, Value, golden, laws, matrices
+from pytest import approx
+
+from evenhand import ConfusionMatrix, InvalidInput, TooLarge, distribution, metric
+from evenhand.laws import BetaBinomial, Binomial, Hypergeometric, Split, law_of
+from evenhand.laws.engine import tails
+from evenhand.laws.order import Threshold, order_of
+from evenhand.laws.sums import interval_sums
+from evenhand.metrics import CATALOGUE
+
+one_group = pytest.mark.parametrize("key", ONE_GROUP)
+two_groups = pytest.mark.parametrize("key", TWO_GROUPS)
+weights = st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(lambda w: sum(w) >= 4)
+GOLDEN = golden("distributions")
+
+
+def masses(pairs: list[tuple[Value, Fraction]]) -> tuple[list[tuple[float, Fraction]], Fraction]:
+    """Scores in rising order with their exact probabilities given defined, and P(undefined)."""
+    undefined = sum((p for v, p in pairs if v is None), Fraction(0))
+    merged: dict[str, tuple[Value, Fraction]] = {}
+    for value, p in pairs:
+        if value is not None and p:
+            exact = mpmath.mpf(value.numerator) / value.denominator if isinstance(value, Fraction) else value
+            name = mpmath.nstr(exact, 40)
+            merged[name] = (exact, merged.get(name, (exact, Fraction(0)))[1] + p)
+    ordered = sorted(merged.values(), key=lambda item: item[0])
+    return [(float(v), p / (1 - undefined)) for v, p in ordered], undefined
+
+
+def check(d: Any, expected: list[tuple[float, Fraction]], undefined: Fraction) -> None:
+    assert d.p_undefined == approx(float(undefined), abs=1e-12)
+    if not expected:
+        return
+    scores = [s for s, _ in expected]
+    assert d.support == approx(scores, abs=1e-13)
+    below = Fraction(0)
+    for s, p in expected:
+        assert d.pmf(s) == approx(float(p), rel=1e-12, abs=1e-14)
+        assert d.cdf(s) == approx(float(below + p), rel=1e-12, abs=1e-14)
+        assert d.sf(s) == approx(float(1 - below - p), rel=1e-12, abs=1e-14)
+        assert d.quantile(float(below + p / 2)) == approx(s, abs=1e-13)
+        below += p
+    mean = sum(s * float(p) for s, p in expected)
+    assert d.mean == approx(mean, abs=1e-11)
+    assert d.std == approx(float(np.sqrt(sum((s - mean) ** 2 * float(p) for s, p in expected))), abs=1e-10)
+
+
+@one_group
+@pytest.mark.parametrize("n", [1, 2, 7, 12])
+@settings(max_examples=4)
+@given(w=weights)
+def test_the_distribution_is_what_listing_every_matrix_gives(key: str, n: int, w: list[int]) -> None:
+    for law, weight in laws(w).items():
+        if law == "without_replacement" and sum(w) < n:
+            continue
+        pairs = [(ONE_GROUP[key](*c), weight(c)) for c in matrices(n)]
+        reference = None if law == "uniform" else ConfusionMatrix(*w)
+        d = distribution(key, n, reference, law="multinomial" if law == "uniform" else law)  # type: ignore[arg-type]
+        check(d, *masses(pairs))
+
+
+@two_groups
+@pytest.mark.parametrize("n", [(1, 1), (3, 2), (6, 6)])
+def test_the_distribution_of_two_groups_is_what_listing_every_pair_gives(key: str, n: tuple[int, int]) -> None:
+    w1, w2 = [3, 1, 2, 4], [1, 2, 5, 2]
+    first, second = laws(w1)["multinomial"], laws(w2)["multinomial"]
+    pairs = [
+        (TWO_GROUPS[key](g, r), first(g) * second(r)) for g in matrices(n[0]) for r in matrices(n[1])
+    ]
+    check(distribution(key, n, [ConfusionMatrix(*w1), ConfusionMatrix(*w2)]), *masses(pairs))
+
+
+def test_every_metric_has_a_tree_in_which_it_is_monotone() -> None:
+    """Given the counts before the last, scores never fall as the last count moves in the metric's direction."""
+    for m in CATALOGUE.one_group:
+        order = order_of(m)
+        for margin in range(8) if order.tree.margin else [0]:
+            for side in range(margin + 1) if order.tree.side else [0]:
+                last = np.arange(order.tree.last_size(7, margin) + 1)
+                scores = order.parts[0].values(order.tree.cells(7, margin, side, last).astype(np.float64))
+                steps = np.diff(scores[~np.isnan(scores)]) * (1 if order.parts[0].rises else -1)
+                assert (steps >= -1e-15).all(), (m.key, margin, side)
+
+
+# Golden values
+
+
+@pytest.mark.parametrize("case", GOLDEN["binomial"], ids=lambda c: f"{c['k']} of {c['n']}, p={c['p']}")
+def test_golden_shares(case: dict[str, Any]) -> None:
+    p, n = Fraction(case["p"]), case["n"]
+    d = distribution("acc", n, [float(p), float(1 - p), 0, 0])
+    x = case["k"] / n
+
+    assert d.cdf(x) == approx(float(case["le"]), rel=1e-11)
+    assert d.sf(x) == approx(float(case["gt"]), rel=1e-11, abs=1e-300)
+    assert d.pmf(x) == approx(float(case["pmf"]), rel=1e-11)
+
+
+def test_the_papers_worked_example() -> None:
+    """E6: n = 100, p = .75, S = .80."""
+    d = distribution("acc", 100, [0.75, 0.25, 0, 0])
+    assert d.cdf(0.80) == approx(0.9004695898946859, abs=1e-15)
+
+
+@pytest.mark.parametrize("case", GOLDEN["marginal_benefit"], ids=lambda c: f"{c['k']} of {c['n']}")
+def test_golden_marginal_benefit(case: dict[str, Any]) -> None:
+    fp, fn = Fraction(case["p_fp"]), Fraction(case["p_fn"])
+    d = distribution("mb", case["n"], [float(1 - fp - fn), float(fn), float(fp), 0])
+    x = case["k"] / case["n"]
+
+    assert d.cdf(x) == approx(float(case["le"]), rel=1e-11)
+    assert d.sf(x) == approx(float(case["gt"]), rel=1e-11, abs=1e-300)
+    assert d.pmf(x) == approx(float(case["pmf"]), rel=1e-11)
+
+
+@pytest.mark.parametrize("case", GOLDEN["marginal_benefit_pmf"], ids=lambda c: f"n={c['n']}")
+def test_golden_marginal_benefit_probabilities(case: dict[str, Any]) -> None:
+    fp, fn = Fraction(case["p_fp"]), Fraction(case["p_fn"])
+    d = distribution("mb", case["n"], [float(1 - fp - fn), float(fn), float(fp), 0])
+    for k, p in case["pmf"]:
+        assert d.pmf(k / case["n"]) == approx(float(p), rel=1e-11, abs=1e-300)
+
+
+@pytest.mark.parametrize("case", GOLDEN["jrm"], ids=lambda c: f"{c['k_i']}:{c['k_j']} of {c['n']}")
+def test_golden_ratios(case: dict[str, Any]) -> None:
+    p_i, p_j = Fraction(case["p_i"]), Fraction(case["p_j"])
+    d = distribution("tpr", case["n"], [float(p_i), float(p_j), float(1 - p_i - p_j), 0])
+    x = float(Fraction(case["score"]))
+    expected = case["unconditional_given_defined"]
+
+    assert d.p_undefined == approx(float(case["p_undefined"]), rel=1e-11, abs=1e-300)
+    assert d.cdf(x) == approx(float(expected["le"]), rel=1e-11)
+    assert d.sf(x) == approx(float(expected["gt"]), rel=1e-11, abs=1e-300)
+    assert d.pmf(x) == approx(float(expected["pmf"]), rel=1e-10)
+
+
+# Ties
+
+
+def test_no_tie_of_a_ratio_is_lost_to_rounding() -> None:
+    """E9: a/b of k is a whole number, but floor(a/b * k) falls short of it."""
+    for a, b, k, wrong, right in GOLDEN["floor_traps_jrm_[a,b,k,float64_floor,true]"]:
+        assert np.floor(a / b * k) == wrong
+        # Given k positives, TPR <= a/b holds for just right + 1 of the k + 1 counts, all alike likely here.
+        order, law = order_of(metric("tpr")), law_of(None, k)
+        exact = tails(order, law, order.threshold(np.array([a, b - a, 0.0, 0.0])), margin=k)
+        rounded = tails(order, law, Threshold(a / b), margin=k)
+        assert exact.below + exact.at == approx((right + 1) / (k + 1), rel=1e-12)
+        assert rounded.below + rounded.at == approx((right + 1) / (k + 1), rel=1e-12)
+
+
+def test_no_tie_of_a_share_or_contrast_is_lost_to_rounding() -> None:
+    for k, n in GOLDEN["floor_traps_binomial_mb_[k,n]"][::7]:
+        assert distribution("mb", n, [0, 0.5, 0.5, 0]).pmf(k / n) > 0 or (k - n) % 2
+        if k >= 0:
+            assert distribution("acc", n, [0.5, 0.5, 0, 0]).pmf(k / n) > 0
+
+
+@pytest.mark.parametrize("case", GOLDEN["floor_traps_decimal"], ids=lambda c: f"{c['S']} of {c['n']}")
+def test_no_decimal_score_is_lost_to_rounding(case: dict[str, Any]) -> None:
+    n, p = case["n"], [0.5, 0.5, 0, 0]
+    d = distribution("acc", n, p)
+    assert d.cdf(float(case["S"])) == approx(d.cdf(case["true"] / n), rel=1e-14)
+    assert d.pmf(float(case["S"])) > 0
+
+
+# Laws
+
+
+def test_under_the_uniform_law_accuracy_does_not_converge() -> None:
+    """E22: Var(ACC) = (n + 4) / (20 n)."""
+    for n in (5, 25, 100, 1000):
+        assert distribution("acc", n).std ** 2 == approx((n + 4) / (20 * n), rel=1e-10)
+
+
+def test_ratios_are_unbiased_given_defined() -> None:
+    """E19: E[S | defined] is the true rate for shares, contrasts and ratios."""
+    p = np.array([0.1, 0.2, 0.3, 0.4])
+    for key in ("acc", "ppr", "prev", "mb", "tpr", "fpr", "tnr", "fnr", "ppv", "npv", "fdr", "for"):
+        assert distribution(key, 9, p).mean == approx(float(metric(key)(p)), rel=1e-12)
+
+
+# Tails against 50-digit arithmetic
+
+
+def binomial_term(m: int, k: int, p: Any) -> Any:
+    return mpmath.binomial(m, k) * p**k * (1 - p) ** (m - k)
+
+
+@pytest.mark.parametrize("n", [50, 400, 3000])
+def test_tails_of_a_share_keep_their_digits(n: int) -> None:
+    p = mpmath.mpf(1) / 4
+    d = distribution("acc", n, [0.25, 0.75, 0, 0])
+    for k in (int(n * f) for f in (0.3, 0.4, 0.6, 0.8, 0.95)):
+        exact = mpmath.fsum(binomial_term(n, i, p) for i in range(k + 1, n + 1))
+        if exact > mpmath.mpf(10) ** -300:
+            assert d.sf(k / n) == approx(float(exact), rel=1e-10), k
+
+
+@pytest.mark.parametrize(("n", "a", "k"), [(40, 9, 10), (200, 40, 41), (800, 150, 160), (800, 199, 200), (1200, 3, 700)])
+def test_tails_of_a_ratio_keep_their_digits(n: int, a: int, k: int) -> None:
+    """P(TPR >= a/k) and P(TPR <= a/k) down to 1e-250, with prevalence 1/4 and TPR 1/2."""
+    p, theta = mpmath.mpf(1) / 4, mpmath.mpf(1) / 2
+    outer = [binomial_term(n, m, p) for m in range(n + 1)]
+    high = low = mpmath.mpf(0)
+    for m in range(1, n + 1):
+        cut = -(-a * m // k)
+        terms = [binomial_term(m, i, theta) for i in range(m + 1)]
+        high += outer[m] * mpmath.fsum(terms[cut:])
+        low += outer[m] * mpmath.fsum(terms[: a * m // k + 1])
+    defined = 1 - outer[0]
+    order, law = order_of(metric("tpr")), law_of([0.125, 0.125, 0.375, 0.375], n)
+    found = tails(order, law, order.threshold(np.array([a, k - a, n - k, 0.0])))
+    assert found.above + found.at == approx(float(high / defined), rel=1e-8)
+    assert found.below + found.at == approx(float(low / defined), rel=1e-8)
+
+
+@pytest.mark.parametrize("cells", [(30, 0, 0, 30), (0, 30, 30, 0), (28, 2, 3, 27), (5, 25, 0, 30)])
+def test_tails_of_mcc_keep_their_digits(cells: tuple[int, int, int, int]) -> None:
+    """P(MCC >= s) and P(MCC <= s) by summing every matrix of 60 cases in 60 digits."""
+    rates = [Fraction(1, 20), Fraction(7, 20), Fraction(8, 20), Fraction(4, 20)]
+    n = sum(cells)
+    logs = [mpmath.log(mpmath.mpf(r.numerator) / r.denominator) for r in rates]
+    factorials = [mpmath.loggamma(i + 1) for i in range(n + 1)]
+
+    def key(c: tuple[int, ...]) -> tuple[int, int]:
+        tp, fn, fp, tn = c
+        d = tp * tn - fp * fn
+        return d * abs(d), (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+
+    above, below = key(cells)
+    high = low = defined = mpmath.mpf(0)
+    for c in matrices(n):
+        num, den = key(c)
+        if den == 0:
+            continue
+        p = mpmath.exp(factorials[n] + sum(k * x - factorials[k] for k, x in zip(c, logs, strict=True)))
+        defined += p
+        high += p if num * below >= above * den else 0
+        low += p if num * below <= above * den else 0
+    order, law = order_of(metric("mcc")), law_of([float(r) for r in rates], n)
+    found = tails(order, law, order.threshold(np.array(cells, dtype=np.float64)))
+    assert found.above + found.at == approx(float(high / defined), rel=1e-8)
+    assert found.below + found.at == approx(float(low / defined), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "split",
+    [
+        Binomial(0.3, 0.7),
+        BetaBinomial(400.5, 900.5),
+        BetaBinomial(0.5, 17.5),
+        BetaBinomial(0.5, 0.5),
+        Hypergeometric(3000, 7000),
+        Hypergeometric(12, 4000),
+    ],
+)
+@pytest.mark.parametrize("share", [0.05, 0.28, 0.31, 0.6])
+def test_every_way_to_add_up_a_split_gives_the_same_sum(split: Split, share: float) -> None:
+    """Tables, the incomplete beta function and chains agree with adding up single probabilities."""
+    m = np.arange(2500.0, 3300.0)
+    low, high = split.support(m)
+    cut = np.clip(np.floor(m * share), low, high)
+    together = interval_sums(split, m, [(low, cut), (cut + 1, high), (cut, cut)], 1e-300)
+    for i in (0, 399, 799):
+        k = np.arange(low[i], high[i] + 1)
+        p = split.pmf(k, m[i])
+        assert p.sum() == approx(1, rel=1e-11)
+        for found, chosen in zip(together, (k <= cut[i], k > cut[i], k == cut[i]), strict=True):
+            assert found[i] == approx(p[chosen].sum(), rel=1e-9, abs=1e-290)
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: distribution("tpr", 5, [0.25] * 4).quantile(1.5), InvalidInput,
+         "q must lie between 0 and 1; got 1.5"),
+        (lambda: distribution("tpr", 5, [0.25] * 4).cdf(float("nan")), InvalidInput, "x must be a number; got nan"),
+        (lambda: distribution("tpr", 5, [0, 0, 0.5, 0.5]).cdf(0.5), InvalidInput,
+         "tpr is never defined under this law; p_undefined is 1"),
+        (lambda: distribution("te", 5, [0.25] * 4), InvalidInput,
+         "te compares two groups; n must be a pair (n1, n2), got 5"),
+        (lambda: distribution("mcc", 10**6, [0.25] * 4).cdf(0.1), TooLarge,
+         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, past the budget of 8,388,608; take the "
+                    r"margin as given \(given='margin'\), or draw \(method='montecarlo'\)")),
+        (lambda: distribution("mcc", 10**4, [0.25] * 4).support, TooLarge,
+         "listing every score of n = 10,000 cases is past the budget; cdf, sf, pmf and quantile need no list"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_answered_is_explained(call: Any, error: type[Exception], sentence: Any) -> None:
+    pattern = sentence.pattern if isinstance(sentence, re.Pattern) else re.escape(sentence)
+    with pytest.raises(error, match=f"^{pattern}$"):
+        call()
