@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite, isnan
 from typing import Any
 
 import click
@@ -103,17 +104,19 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
     table = undefined_table(n, keys, given)
     if as_json:
         _print_json(
-            {
-                "metrics": row.metrics,
-                "count": row.count,
-                "total": row.total,
-                "share": row.share,
-                "growth": row.growth,
-                "paper": row.paper,
-                "erratum": row.erratum,
-                "probability": row.probability,
-            }
-            for row in table
+            [
+                {
+                    "metrics": row.metrics,
+                    "count": row.count,
+                    "total": row.total,
+                    "share": row.share,
+                    "growth": row.growth,
+                    "paper": row.paper,
+                    "erratum": row.erratum,
+                    "probability": row.probability,
+                }
+                for row in table
+            ]
         )
         return
     header = ["metric", "undefined", "of all", "share", "growth"]
@@ -131,6 +134,85 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
         click.echo("are errata of the paper: see docs/decisions/0003-which-holes-count.md")
 
 
+@evenhand.command()
+@counts("--group", required=True, help="The group's counts.")
+@counts("--reference", required=True, help="The reference's counts, or four probabilities.")
+@click.option("--metric", "names", multiple=True, required=True, help="A metric, or all; may be repeated.")
+@click.option(
+    "--alternative", type=click.Choice(["two-sided", "less", "greater"]), default="two-sided", show_default=True
+)
+@click.option("--null", type=click.Choice(["pooled", "known", "predictive"]), default="pooled", show_default=True)
+@click.option("--given", type=click.Choice(["margin", "n"]), default="margin", show_default=True)
+@click.option("--mid-p", is_flag=True, help="Count the observed score half.")
+@click.option(
+    "--method", type=click.Choice(["exact", "normal", "beta", "montecarlo"]), default="exact", show_default=True
+)
+@click.option("--seed", "rng", type=int, help="Seed for --method montecarlo.")
+@as_json
+def match(
+    group: tuple[float, ...], reference: tuple[float, ...], names: tuple[str, ...], as_json: bool, **settings: Any
+) -> None:
+    """Test whether a group's score is consistent with a reference (MATCH).
+
+    The paper's own test: --null known --given n
+    """
+    from ..cells import ConfusionMatrix
+    from ..inference import interval, match_test
+    from ..metrics import CATALOGUE, OneGroup, metric
+
+    cm = ConfusionMatrix(*group)
+    against: Any = list(reference) if abs(sum(reference) - 1) < 1e-9 else ConfusionMatrix(*reference)
+    chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
+    if "all" in names and not isinstance(against, ConfusionMatrix):
+        chosen = [m for m in chosen if m.groups == 1]
+    results = [match_test(cm, against, m, **settings) for m in chosen]
+    if as_json:
+        _print_json([_match_record(r) for r in results])
+        return
+    if len(results) == 1:
+        click.echo(str(results[0]))
+        if isinstance(chosen[0], OneGroup):
+            between = interval(cm, chosen[0])
+            click.echo(f"  interval      {between.low:.4g} to {between.high:.4g} (95 %)")
+        return
+    rows = [
+        (r.metric.key, _number(r.statistic), _number(r.reference_score), _number(r.pvalue), _number(r.percentile))
+        for r in results
+    ]
+    _print_table(("metric", "score", "reference", "p-value", "percentile"), rows, right=(1, 2, 3, 4))
+    for r in results:
+        if r.reason:
+            click.echo(f"{r.metric.key} is undefined: {r.reason}")
+
+
+def _match_record(r: Any) -> dict[str, Any]:
+    record = {
+        "metric": r.metric.key,
+        "statistic": r.statistic,
+        "reference_score": r.reference_score,
+        "expected": r.expected,
+        "percentile": r.percentile,
+        "pvalue": r.pvalue,
+        "smallest_pvalue": r.smallest_pvalue,
+        "n": r.n,
+        "n_reference": r.n_reference,
+        "denominator": r.denominator,
+        "p_undefined": r.p_undefined,
+        "reason": r.reason,
+        "alternative": r.alternative,
+        "null": r.null,
+        "given": r.given,
+        "mid_p": r.mid_p,
+        "method": r.method,
+        "error": r.error,
+    }
+    return record
+
+
+def _number(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.4g}"
+
+
 def _single_metrics() -> list[str]:
     from ..metrics import CATALOGUE
 
@@ -138,7 +220,16 @@ def _single_metrics() -> list[str]:
 
 
 def _print_json(value: Any) -> None:
-    click.echo(json.dumps(list(value) if not isinstance(value, dict) else value, indent=2, ensure_ascii=False))
+    click.echo(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as JSON can hold it: what is not a finite number becomes null."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _print_record(record: dict[str, Any]) -> None:

@@ -26,9 +26,9 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float 
     from scipy.special import ndtr
 
     rates, spread = _rates(law)
-    n, tree = law.n, m.tree if isinstance(m, (Share, Contrast)) else None
-    if tree is None:
+    if not isinstance(m, (Share, Contrast)):
         raise InvalidInput(f"method='normal' is for shares and marginal benefit, not for {m.key}; use method='exact'")
+    n, tree = law.n, m.tree
     _, _, last = tree.counts(rates)
     if isinstance(m, Share):
         value, mean, variance, step = float(tree.counts(cells)[2]), last, last * (1 - last), 1.0

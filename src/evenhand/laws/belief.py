@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 _MARGIN_NODES, _SIDE_NODES, _GRID = 24, 64, 49
 
 # Rates of exactly 0 or 1 have no probability, and no score.
-_EDGE = 1e-13
+_EDGE, _FAR = 1e-13, 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,58 +102,62 @@ class Belief:
         low, high = _range_of_sides(m, margin, x)
         side, v = _between(sides, low, high)
         column = margin[:, None]
-        bound = _crossing(lambda share: _score(m, column, side, share) - x, m.rises, side.shape)
-        below = betainc(a, b, bound) if m.rises else betainc(b, a, 1 - bound)
+        up_to, rest = _crossing(lambda share: _excess(m, column, side, share, x), m.rises, side.shape)
+        below = betainc(a, b, up_to) if m.rises else betainc(b, a, rest)
         inside = (v * below).sum(axis=1)
-        under = (_score(m, margin, low / 2, 0.5) <= x) * betainc(*sides, low)
-        over = (_score(m, margin, (1 + high) / 2, 0.5) <= x) * betainc(sides[1], sides[0], 1 - high)
+        under = (_excess(m, margin, low / 2, 0.5, x) <= 0) * betainc(*sides, low)
+        over = (_excess(m, margin, (1 + high) / 2, 0.5, x) <= 0) * betainc(sides[1], sides[0], 1 - high)
         return float(w @ (inside + under + over))
 
 
-def _score(m: Pair, margin: Floats, side: Any, share: Any) -> Floats:
-    """The score of these shares, each of what the split before it leaves."""
+def _excess(m: Pair, margin: Floats, side: Any, share: Any, x: float) -> Floats:
+    """How far the score of these shares, each of what the split before it leaves, lies above ``x``.
+
+    A score without an upper end is brought into (0, 1), where it bends less.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = m.score(*m.tree.columns(1.0, margin, margin * side, (1 - margin) * share))
-    return found
+        score: Floats = m.score(*m.tree.columns(1.0, margin, margin * side, (1 - margin) * share))
+        if np.isinf(m.high):
+            return 1 / (1 + x) - 1 / (1 + score)
+    return score - x
 
 
 def _range_of_sides(m: Pair, margin: Floats, x: float) -> tuple[Floats, Floats]:
     """The sides between which the score can be ``x``, if the last share is chosen for it."""
 
     def end(share: float) -> Floats:
-        rises = float(np.median(_score(m, margin, 0.9, share) - _score(m, margin, 0.1, share))) >= 0
-        return _crossing(lambda side: _score(m, margin, side, share) - x, rises, margin.shape)
+        rises = float(np.median(_excess(m, margin, 0.9, share, x) - _excess(m, margin, 0.1, share, x))) >= 0
+        return _crossing(lambda side: _excess(m, margin, side, share, x), rises, margin.shape)[0]
 
     ends = end(_EDGE), end(1 - _EDGE)
     return np.minimum(*ends), np.maximum(*ends)
 
 
-def _crossing(excess: Callable[[Floats], Floats], rises: bool, shape: tuple[int, ...]) -> Floats:
-    """Where a monotone function of a share crosses 0; an end of the range if it does not.
+def _crossing(excess: Callable[[Floats], Floats], rises: bool, shape: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """Where a monotone function of a share crosses 0, as that share and what it leaves; an end if it does not.
 
-    Regula falsi in its Illinois form, with a bisection every third step for functions that bend sharply.
+    Regula falsi in its Illinois form on the log odds, which tells shares apart near both ends, with a bisection every
+    third step for functions that bend sharply.
     """
+    from scipy.special import expit
+
     sign = 1.0 if rises else -1.0
-
-    def at(t: Floats) -> Floats:
-        return np.clip(sign * excess(t), -1e6, 1e6)
-
-    low, high = np.full(shape, _EDGE), np.full(shape, 1 - _EDGE)
-    at_low, at_high = at(low), at(high)
-    for step in range(20):
+    low, high = np.full(shape, -_FAR), np.full(shape, _FAR)
+    at_low, at_high = sign * excess(expit(low)), sign * excess(expit(high))
+    for step in range(24):
         with np.errstate(divide="ignore", invalid="ignore"):
             crossing = high - at_high * (high - low) / (at_high - at_low)
         inside = (crossing > low) & (crossing < high) & (step % 3 != 2)
         t = np.where(inside, crossing, (low + high) / 2)
-        value = at(t)
+        value = sign * excess(expit(t))
         up = value <= 0
         # The end that stays counts half, so that it does not stay for long.
         at_low, at_high = np.where(up, value, at_low / 2), np.where(up, at_high / 2, value)
         low, high = np.where(up, t, low), np.where(up, high, t)
-        if float((high - low).max()) < 1e-10:
+        if float((high - low).max()) < 1e-9:
             break
-    found: Floats = (low + high) / 2
-    return found
+    found = np.where(np.abs(at_low) < np.abs(at_high), low, high)
+    return np.asarray(expit(found)), np.asarray(expit(-found))
 
 
 @lru_cache(maxsize=64)

@@ -24,8 +24,6 @@ __all__ = ["Distribution", "distribution"]
 
 Floats = NDArray[np.float64]
 
-# Up to this many leaves a distribution is listed once and looked up, beyond it each question is summed anew.
-_LIST_UP_TO = 2**18
 _MOST_PAIRS = 2**23
 
 
@@ -101,9 +99,10 @@ class Distribution(ABC):
         points = np.asarray(x, dtype=np.float64)
         if np.isnan(points).any():
             raise InvalidInput(f"x must be a number; got {x!r}")
-        if self.p_undefined == 1:
+        found = np.array([of(*self._tails(float(v), point)) for v in points.ravel()])
+        if np.isnan(found).any():
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
-        found = np.array([min(1.0, of(*self._tails(float(v), point))) for v in points.ravel()])
+        found = np.minimum(found, 1.0)
         return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
 
 
@@ -152,6 +151,8 @@ class TwoGroupDistribution(Distribution):
 
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
         scores, weights = self._listed()
+        if not len(scores):
+            return np.nan, np.nan, np.nan
         near = 1e-12 * max(1.0, abs(x))
         low, high = np.searchsorted(scores, [x - near, x + near])
         return float(weights[:low].sum()), float(weights[low:high].sum()), float(weights[high:].sum())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..metrics import Holes
 from ..metrics.products import proportional_matrices
 from .families import Law
@@ -9,6 +11,7 @@ from .families import Law
 __all__ = ["hole_probability"]
 
 
+@lru_cache(maxsize=256)
 def hole_probability(holes: Holes, law: Law) -> float:
     """The probability that a group drawn from ``law`` falls into a hole."""
     p = holes.measure(law.p_empty)

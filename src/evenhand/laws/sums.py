@@ -56,7 +56,8 @@ def tabulate(split: Split, m: Floats, eps: float) -> Table:
     columns = int((high - low).max()) + 1 if len(m) else 1
     k = low[:, None] + np.arange(columns - 1)
     inside = k < high[:, None]
-    steps = np.where(inside, split.step(np.where(inside, k, low[:, None]), m[:, None]), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.where(inside, split.step(k, m[:, None]), 0.0)
     peak = split.peak(m)
     peak = np.clip(np.where(np.isnan(peak), low, peak), low, high)
     right = k >= peak[:, None]

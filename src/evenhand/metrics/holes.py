@@ -79,11 +79,13 @@ class Holes:
         The sum of the parts exceeds their union at most ``len(needs)`` times, so nothing is lost to cancellation.
         """
         sets = [frozenset(part.cells) for part in self.needs]
-        total = weight_of_empty(sets[0]) * 0
+        signs: dict[frozenset[str], int] = {}
         for size in range(1, len(sets) + 1):
             for chosen in combinations(sets, size):
-                total += (-1) ** (size + 1) * weight_of_empty(frozenset().union(*chosen))
-        return total
+                union = frozenset[str]().union(*chosen)
+                signs[union] = signs.get(union, 0) + (-1) ** (size + 1)
+        terms = [sign * weight_of_empty(union) for union, sign in signs.items() if sign]
+        return sum(terms[1:], terms[0])
 
     def count(self, n: int) -> int:
         """The exact number of holes among the matrices of ``n`` cases."""

@@ -1,0 +1,5 @@
+"""``python -m evenhand`` is the ``evenhand`` command."""
+
+from .faces import main
+
+main()

@@ -1,0 +1,281 @@
+"""The MATCH test: against enumeration, Fisher's test, golden values; its guarantee; its refusals."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import comb, isnan
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import ONE_GROUP, TWO_GROUPS, golden, laws, matrices
+from pytest import approx
+from scipy.stats import fisher_exact
+
+from evenhand import ConfusionMatrix, InvalidInput, UnknownName, match_test, metric
+from evenhand.inference.match import Null
+from evenhand.metrics import CATALOGUE, Comparison
+
+GOLDEN = golden("distributions")
+GROUP, REFERENCE = ConfusionMatrix(3, 2, 1, 2), ConfusionMatrix(6, 5, 4, 9)
+every_metric = pytest.mark.parametrize("m", list(CATALOGUE), ids=lambda m: m.key)
+NULLS = {"pooled": "without_replacement", "known": "multinomial", "predictive": "predictive"}
+cells = st.tuples(*[st.integers(0, 12)] * 4)
+
+
+def score(key: str, group: tuple[int, ...], reference: tuple[int, ...]) -> float | None:
+    value = ONE_GROUP[key](*group) if key in ONE_GROUP else TWO_GROUPS[key](group, reference)  # type: ignore[arg-type]
+    return None if value is None else float(value)
+
+
+def margin_of(key: str, c: tuple[int, ...]) -> int | None:
+    """The denominator that a test takes as observed, by the words of its documentation."""
+    tp, fn, fp, tn = c
+    m = metric(key)
+    base = m.base if isinstance(m, Comparison) else m
+    if base.key in ("tpr", "fnr") or base.shape == "pair" or key == "equalized_odds":
+        return tp + fp if base.key == "markedness" else tp + fn
+    found = {"fpr": fp + tn, "tnr": fp + tn, "ppv": tp + fp, "fdr": tp + fp, "npv": fn + tn, "for": fn + tn}
+    return {**found, "te_part": fn + fp}.get(base.key)
+
+
+@every_metric
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("given_", ["margin", "n"])
+def test_the_test_is_what_listing_every_group_gives(m: Any, null: Null, given_: Any) -> None:
+    group, reference = cast("tuple[int, ...]", GROUP.cells), cast("tuple[int, ...]", REFERENCE.cells)
+    pooled = [a + b for a, b in zip(group, reference, strict=True)]
+    weight = laws(pooled if null == "pooled" else list(reference))[NULLS[null]]
+    observed = score(m.key, group, reference)
+    assert observed is not None
+    below = at = above = Fraction(0)
+    for c in matrices(sum(group)):
+        left = tuple(p - k for p, k in zip(pooled, c, strict=True)) if null == "pooled" else reference
+        if given_ == "margin" and margin_of(m.key, c) != margin_of(m.key, group):
+            continue
+        if min(left) < 0 or (s := score(m.key, c, left)) is None:
+            continue
+        if abs(s - observed) < 1e-12:
+            at += weight(c)
+        elif s < observed:
+            below += weight(c)
+        else:
+            above += weight(c)
+    total = below + at + above
+    lower, upper = float((below + at) / total), float((above + at) / total)
+
+    r = match_test(GROUP, REFERENCE, m, null=null, given=given_)
+    assert r.statistic == approx(observed)
+    assert r.percentile == approx(lower, rel=1e-11)
+    assert r.pvalue == approx(min(1, 2 * min(lower, upper)), rel=1e-11)
+    for alternative, p in (("less", lower), ("greater", upper)):
+        one_sided = match_test(GROUP, REFERENCE, m, null=null, given=given_, alternative=cast("Any", alternative))
+        assert one_sided.pvalue == approx(p, rel=1e-11)
+    mid = match_test(GROUP, REFERENCE, m, null=null, given=given_, mid_p=True, alternative="less")
+    assert mid.pvalue == approx(float((below + at / 2) / total), rel=1e-11)
+
+
+@settings(max_examples=60)
+@given(group=cells, reference=cells, key=st.sampled_from(["acc", "ppr", "tpr", "fpr", "ppv", "npv"]))
+def test_fishers_exact_test_is_the_pooled_test_of_a_share_or_ratio(group: Any, reference: Any, key: str) -> None:
+    g, r = ConfusionMatrix(*group), ConfusionMatrix(*reference)
+    m = cast("Any", metric(key))
+    table = [[int(v) for v in m.rank(*cm.cells)] for cm in (g, r)]
+    if table[0][1] == 0 or table[1][1] == 0:
+        return
+    table = [[k, n - k] for k, n in table]
+    for alternative in ("less", "greater"):
+        expected = fisher_exact(table, alternative=alternative).pvalue
+        found = match_test(g, r, key, alternative=cast("Any", alternative)).pvalue
+        assert found == approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", GOLDEN["jrm"], ids=lambda c: f"{c['k_i']}:{c['k_j']} of {c['n']}")
+def test_golden_ratio_tests(case: dict[str, Any]) -> None:
+    """E11: given only n (the paper), and given the denominator (ours)."""
+    p_i, p_j = Fraction(case["p_i"]), Fraction(case["p_j"])
+    reference = [float(p_i), float(p_j), float(1 - p_i - p_j), 0]
+    group = ConfusionMatrix(case["k_i"], case["k_j"], case["n"] - case["k_i"] - case["k_j"], 0)
+    for given_, name in (("n", "unconditional_given_defined"), ("margin", "conditional_on_k")):
+        r = match_test(group, reference, "tpr", given=cast("Any", given_))
+        mid = match_test(group, reference, "tpr", given=cast("Any", given_), mid_p=True)
+        assert r.null == "known"
+        assert r.percentile == approx(float(case[name]["le"]), rel=1e-11)
+        assert r.pvalue == approx(float(case[name]["two_sided_central"]), rel=1e-10)
+        assert mid.pvalue == approx(float(case[name]["two_sided_midp_central"]), rel=1e-10)
+    if 0 < case["k_i"] / (case["k_i"] + case["k_j"]) < 1:
+        beta = match_test(group, reference, "tpr", given="n", method="beta")
+        assert beta.percentile == approx(float(case["beta_expected_ref_counts_lambda0"]), rel=1e-9)
+
+
+@pytest.mark.parametrize("case", GOLDEN["binomial"], ids=lambda c: f"{c['k']} of {c['n']}, p={c['p']}")
+def test_golden_share_tests(case: dict[str, Any]) -> None:
+    p, n, k = Fraction(case["p"]), case["n"], case["k"]
+    group, reference = ConfusionMatrix(k, n - k, 0, 0), [float(p), float(1 - p), 0, 0]
+    r = match_test(group, reference, "acc")
+    assert r.pvalue == approx(float(case["two_sided_central"]), rel=1e-10)
+    if p in (0, 1):
+        return
+    normal = match_test(group, reference, "acc", method="normal")
+    assert normal.percentile == approx(float(case["normal_cc_cdf"]), rel=1e-9)
+    assert normal.method == "normal"
+    assert isnan(normal.error)
+
+
+@pytest.mark.parametrize("case", GOLDEN["marginal_benefit"], ids=lambda c: f"{c['k']} of {c['n']}")
+def test_golden_marginal_benefit_tests(case: dict[str, Any]) -> None:
+    """E7: the normal approximation with the right mean, variance and continuity correction."""
+    fp, fn, n, k = Fraction(case["p_fp"]), Fraction(case["p_fn"]), case["n"], case["k"]
+    group = ConfusionMatrix(n - abs(k), max(-k, 0), max(k, 0), 0)
+    reference = [float(1 - fp - fn), float(fn), float(fp), 0]
+    assert match_test(group, reference, "mb").pvalue == approx(float(case["two_sided_central"]), rel=1e-10)
+    if fp + fn < 1:
+        normal = match_test(group, reference, "mb", method="normal")
+        assert normal.percentile == approx(float(case["normal_fixed_cc"]), rel=1e-9)
+
+
+def test_a_lattice_of_span_two_is_corrected_by_a_whole_step() -> None:
+    """E7: with no correct predictions at all, FP - FN moves in steps of 2; the error is .0043 instead of .0360."""
+    group, reference = ConfusionMatrix(0, 16, 24, 0), [0, 0.5, 0.5, 0]
+    exact, normal = (match_test(group, reference, "mb", method=cast("Any", m)).percentile for m in ("exact", "normal"))
+    assert abs(exact - normal) < 0.005
+
+
+@every_metric
+def test_random_groups_agree_with_the_exact_test(m: Any) -> None:
+    exact = match_test(GROUP, REFERENCE, m)
+    drawn = match_test(GROUP, REFERENCE, m, method="montecarlo", rng=7, draws=20_000)
+    assert drawn.percentile == approx(exact.percentile, abs=5 * np.sqrt(0.25 / 20_000))
+    assert 0 <= drawn.error <= np.sqrt(0.25 / 20_000)
+    again = match_test(GROUP, REFERENCE, m, method="montecarlo", rng=7, draws=20_000)
+    assert again.pvalue == drawn.pvalue
+
+
+# The guarantee
+
+
+@pytest.mark.parametrize("p", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize(("n", "n_ref"), [(6, 10), (12, 8), (20, 20)])
+def test_the_pooled_test_never_exceeds_its_level(p: float, n: int, n_ref: int) -> None:
+    """P(p-value <= 0.05) <= 0.05 when group and reference share their rate."""
+    size = 0.0
+    for k in range(n + 1):
+        for j in range(n_ref + 1):
+            r = match_test(ConfusionMatrix(k, n - k, 0, 0), ConfusionMatrix(j, n_ref - j, 0, 0), "acc")
+            if r.pvalue <= 0.05:
+                size += comb(n, k) * comb(n_ref, j) * p ** (k + j) * (1 - p) ** (n + n_ref - k - j)
+    assert size <= 0.05
+
+
+@pytest.mark.parametrize("key", ["tpr", "f1", "mcc", "mb", "equal_opportunity"])
+def test_no_p_value_is_below_the_smallest_that_can_be_reached(key: str) -> None:
+    group = ConfusionMatrix(2, 2, 1, 3)
+    r = match_test(group, REFERENCE, key)
+    pooled = [a + b for a, b in zip(group.cells, REFERENCE.cells, strict=True)]
+    reached = []
+    for c in matrices(8):
+        left = [p - k for p, k in zip(pooled, c, strict=True)]
+        if min(left) >= 0 and margin_of(key, c) == margin_of(key, cast("Any", group.cells)):
+            other = match_test(ConfusionMatrix(*c), ConfusionMatrix(*left), key)
+            if not isnan(other.pvalue):
+                reached.append(other.pvalue)
+    assert r.smallest_pvalue == approx(min(reached), rel=1e-10)
+
+
+def test_three_of_three_is_not_ten_of_ten() -> None:
+    """E11: with only n given, 3/3 and 10/10 have the same p-value; given the denominator they do not."""
+    reference = [0.12, 0.18, 0.35, 0.35]
+    three, ten = ConfusionMatrix(3, 0, 24, 23), ConfusionMatrix(10, 0, 20, 20)
+    p3, p10 = (match_test(g, reference, "tpr", given="n").pvalue for g in (three, ten))
+    assert p3 == approx(p10, rel=1e-12)
+    assert match_test(three, reference, "tpr").pvalue == approx(0.128, abs=5e-4)
+    assert match_test(ten, reference, "tpr").pvalue == approx(0.0002, abs=5e-5)
+
+
+# Undefined, impossible, refused
+
+
+def test_an_undefined_score_is_a_result() -> None:
+    r = match_test(ConfusionMatrix(0, 0, 2, 3), ConfusionMatrix(116, 177, 554, 2429), "tpr", null="known")
+    assert isnan(r.pvalue)
+    assert isnan(r.percentile)
+    assert r.reason == "no actual positives (TP + FN = 0)"
+    assert r.p_undefined == approx(0.626, abs=5e-4)
+    assert str(r) == (
+        "MATCH test of True positive rate (tpr), group of 5 against a reference of 3,276\n"
+        "  undefined     no actual positives (TP + FN = 0)\n"
+        "  that was      62.6 % likely"
+    )
+
+
+@every_metric
+def test_an_empty_group_is_undefined(m: Any) -> None:
+    r = match_test(ConfusionMatrix(0, 0, 0, 0), REFERENCE, m)
+    assert isnan(r.pvalue)
+    assert r.reason is not None
+    assert r.p_undefined == 1
+
+
+def test_a_group_that_is_all_there_is_has_nothing_to_be_compared_with() -> None:
+    r = match_test(GROUP, ConfusionMatrix(0, 0, 0, 0), "tpr")
+    assert r.pvalue == 1
+
+
+def test_the_result_prints_as_a_short_block() -> None:
+    r = match_test(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429), "tpr")
+    assert str(r) == (
+        "MATCH test of True positive rate (tpr), group of 10 against a reference of 3,276\n"
+        "  score         0.75, of 4 actual positives\n"
+        "  reference     0.3959; expected 0.4007 under the null\n"
+        "  p-value       0.3568 (two-sided)\n"
+        "  percentile    97.5 % of groups score this or lower\n"
+        "  smallest p    0.04999 is the least that any outcome could have reached\n"
+        "  null          group and reference share their rates, given the 4 actual positives\n"
+        "  method        exact"
+    )
+
+
+def test_a_known_reference_that_is_too_small_is_pointed_out() -> None:
+    assert "careful" in str(match_test(GROUP, REFERENCE, "acc", null="known"))
+    assert "careful" not in str(match_test(GROUP, REFERENCE, "acc"))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: match_test(ConfusionMatrix(1.5, 1, 1, 1), REFERENCE, "tpr"), InvalidInput,
+         "the group must hold whole counts, since a test counts cases; got ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1): "
+         "smoothed cells are not tested"),
+        (lambda: match_test(GROUP, ConfusionMatrix(1.5, 1, 1, 1), "tpr"), InvalidInput,
+         "the reference must hold whole counts, since a test counts cases; got ConfusionMatrix(tp=1.5, fn=1, fp=1, "
+         "tn=1): smoothed cells are not tested"),
+        (lambda: match_test(cast("Any", (1, 2, 3, 4)), REFERENCE, "tpr"), InvalidInput,
+         "the group must be a ConfusionMatrix of counts; got (1, 2, 3, 4)"),
+        (lambda: match_test(GROUP, [0.1, 0.2, 0.3, 0.3], "tpr"), InvalidInput,
+         "the four probabilities tp, fn, fp, tn must sum to 1; got 0.9"),
+        (lambda: match_test(GROUP, [0.25] * 4, "tpr", null="predictive"), InvalidInput,
+         "null='predictive' needs the reference's counts, as a ConfusionMatrix; got four probabilities"),
+        (lambda: match_test(GROUP, [0.25] * 4, "ofi"), InvalidInput,
+         "ofi compares two groups: give the reference as a ConfusionMatrix of counts"),
+        (lambda: match_test(GROUP, ConfusionMatrix(5, 0, 3, 3), "tpr", null="known"), InvalidInput,
+         "the group's tpr is impossible under the reference's rates, since the reference has an empty cell; use "
+         "null='pooled' or null='predictive'"),
+        (lambda: match_test(GROUP, ConfusionMatrix(0, 0, 3, 3), "tpr", null="known"), InvalidInput,
+         "the reference's tpr is undefined, no actual positives (TP + FN = 0), so there is no rate to compare with; "
+         "choose another reference, or null='pooled'"),
+        (lambda: match_test(GROUP, REFERENCE, "mcc", method="normal"), InvalidInput,
+         "method='normal' is for shares and marginal benefit, not for mcc; use method='exact'"),
+        (lambda: match_test(GROUP, REFERENCE, "mcc", method="beta"), InvalidInput,
+         "method='beta' is for ratios of two parts, not for mcc; use method='exact'"),
+        (lambda: match_test(GROUP, REFERENCE, "tpr", alternative=cast("Any", "lower")), UnknownName,
+         "no alternative is called 'lower'; known: two-sided, less, greater"),
+        (lambda: match_test(GROUP, REFERENCE, "tpr", null=cast("Any", "pool")), UnknownName,
+         "no null is called 'pool'; did you mean 'pooled'?"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_tested_is_explained(call: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=f"^{re.escape(sentence)}$"):
+        call()
