@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from math import comb
 from typing import Any
@@ -14,7 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracle import golden, matrices
 
-from evenhand import ConfusionMatrix, InvalidInput, TooLarge, count_cell_value, count_matrices, enumerate_matrices
+from evenhand import (
+    ConfusionMatrix,
+    InvalidInput,
+    TooLarge,
+    count_cell_value,
+    count_matrices,
+    enumerate_matrices,
+    metric,
+)
 
 counts = st.integers(0, 10**12)
 any_matrix = st.builds(ConfusionMatrix, counts, counts, counts, counts)
@@ -71,7 +80,8 @@ def test_a_matrix_is_frozen_and_can_be_a_key() -> None:
 def test_a_matrix_reads_at_a_glance() -> None:
     cm = ConfusionMatrix(2.118030118, 0.846764346, 0, 6)
 
-    assert repr(cm) == "ConfusionMatrix(tp=2.11803, fn=0.846764, fp=0, tn=6)"
+    assert repr(cm) == "ConfusionMatrix(tp=2.118030118, fn=0.846764346, fp=0, tn=6)"
+    assert "2.11803  " in str(cm)
     assert '<th scope="row">actual +</th><td>2.11803</td>' in cm._repr_html_()
 
 
@@ -101,13 +111,32 @@ def test_a_bad_cell_is_named(cell: Any, sentence: str) -> None:
         (np.ones((3, 3)), "from_array takes [[tp, fn], [fp, tn]], shape (2, 2); got shape (3, 3)"),
         ([[True, False], [False, True]], "from_array takes [[tp, fn], [fp, tn]], which must be counts; got booleans "
                                          "(a boolean is a label, not a count)"),
-        ([["1", "2"], ["3", "4"]], "from_array takes [[tp, fn], [fp, tn]], which must be numbers; got str32"),
+        ([["1", "2"], ["3", "4"]], "from_array takes [[tp, fn], [fp, tn]], which must be numbers; got text"),
         ([[1, 2], [3]], "from_array takes [[tp, fn], [fp, tn]], which must be an array of numbers; got [[1, 2], [3]]"),
         ([[1, -2], [3, 4]], "fn must not be negative; got -2"),
+        ([[True, 2], [3, 4]], "from_array takes [[tp, fn], [fp, tn]], which must be counts; got booleans "
+                              "(a boolean is a label, not a count)"),
+        ([[1e-80, 2], [3, 4]], "tp must be 0 or at least 1e-75; got 1e-80"),
     ],
 )  # fmt: skip
 def test_a_bad_array_is_explained(array: Any, sentence: str) -> None:
     refused(lambda: ConfusionMatrix.from_array(array), sentence)
+
+
+def test_rounding_does_not_make_a_real_cell_negative() -> None:
+    left = ConfusionMatrix(0.3, 1, 1, 1) - ConfusionMatrix(0.1, 0, 0, 0) - ConfusionMatrix(0.2, 0, 0, 0)
+    assert left.tp == 0
+
+
+def test_named_columns_are_read_by_name() -> None:
+    frame = pd.DataFrame({"tn": [6], "FP": [0], "fn": [1], "tp": [3]})
+    assert metric("tpr")(frame).tolist() == [0.75]
+    assert metric("tpr")(frame.iloc[0]) == 0.75
+    assert metric("tpr")(pd.DataFrame([[3, 1, 0, 6]])).tolist() == [0.75]
+    refused(
+        lambda: metric("tpr")(frame.rename(columns={"tn": "n"})),
+        "cells with named columns must have tp, fn, fp and tn; got n, FP, fn, tp",
+    )
 
 
 def test_a_difference_that_would_be_negative_is_refused() -> None:
@@ -176,8 +205,21 @@ def test_the_positive_class_may_be_absent_from_a_small_group() -> None:
         ([1, 0], [float("nan"), None], 1, "y_pred has 2 missing values; leave those rows out first"),
         (np.array([1.0, np.nan]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
         ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred hold 3 different labels (0, 1, 2), and a confusion matrix here "
-                                  "has two classes; multiclass is separate: compare one class with the rest, as in "
-                                  "from_labels(y_true == c, y_pred == c)"),
+                                  "has two classes; multiclass is separate: compare one class c with the rest, as in "
+                                  "from_labels([y == c for y in y_true], [y == c for y in y_pred])"),
+        ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred hold 5 different labels (0, 0.2, 0.7, 0.9, 1), and a "
+                                        "confusion matrix here has two classes; these look like scores: apply a "
+                                        "threshold first"),
+        ([1, 1], [1, 1], None, "say which label is the positive one with positive=; the labels are 1"),
+        (["yes", "yes"], ["yes", "yes"], "Yes", "positive='Yes' is not one of the labels: 'yes'"),
+        ([np.float32("nan"), 1.0], [1.0, 1.0], 1, "y_true has 1 missing value; leave those rows out first"),
+        ([Decimal("nan"), Decimal(1)], [1, 1], 1, "y_true has 1 missing value; leave those rows out first"),
+        (np.ma.array([1, 0], mask=[False, True]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
+        ([(1, 0), (2, 0)], [(1, 0), (1, 0)], (1, 0), "y_true holds values of type tuple; labels are numbers, text or "
+                                                     "booleans"),
+        ([[1], [0]], [[1], [0]], 1, "y_true holds values of type list; labels are numbers, text or booleans"),
+        (np.array(["2020-01-01"], "M8[ns]"), [1], 1, "y_true holds values of type date; labels are numbers, text or "
+                                                     "booleans"),
         (["a", "b"], ["a", "b"], None, "say which label is the positive one with positive=; the labels are 'a', 'b'"),
         ([1, 2], [1, 2], None, "say which label is the positive one with positive=; the labels are 1, 2"),
         (["a", "b"], ["a", "b"], "c", "positive='c' is not one of the labels: 'a', 'b'"),

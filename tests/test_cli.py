@@ -10,9 +10,11 @@ from click.testing import CliRunner, Result
 from evenhand import list_metrics
 from evenhand.faces.cli import evenhand
 
+REFERENCE = "116 177 554 2429"
+
 
 def run(*words: str) -> Result:
-    return CliRunner().invoke(evenhand, words)
+    return CliRunner().invoke(evenhand, words, catch_exceptions=False)
 
 
 def test_metrics_lists_the_catalogue() -> None:
@@ -59,6 +61,39 @@ def test_undefined_with_a_reference_gives_probabilities() -> None:
     assert found[0]["count"] == 6
 
 
+def test_match_prints_a_block_and_an_interval() -> None:
+    output = run(*f"match --group 3 1 0 6 --reference {REFERENCE} --metric tpr".split()).output
+
+    assert output.startswith("MATCH test of True positive rate (tpr), group of 10 against a reference of 3,276\n")
+    assert "  p-value       0.3568 (two-sided)\n" in output
+    assert "  interval      0.2838 to 0.9715 (95 %)\n" in output
+
+
+def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
+    output = run(*f"match --group 0 0 2 6 --reference {REFERENCE} --metric all".split()).output
+
+    assert all(m.key in output for m in list_metrics())
+    assert "tpr is undefined: no actual positives (TP + FN = 0)" in output
+    assert max(map(len, output.splitlines()[:50])) <= 80
+
+
+def test_match_as_json_is_the_papers_test() -> None:
+    words = "match --group 80 20 0 0 --reference 0.75 0.25 0 0 --metric acc --null known --given n --json"
+    (found,) = json.loads(run(*words.split()).output)
+    assert found["percentile"] == pytest.approx(0.9004695898946859)
+    assert found["null"] == "known"
+
+
+def test_json_has_no_infinities() -> None:
+    assert "Infinity" not in run("metrics", "--json").output
+
+
+def test_large_counts_stay_on_one_line() -> None:
+    output = run("undefined", "--n", "1000000000000").output
+    assert "1.667e+35" in output
+    assert max(map(len, output.splitlines())) <= 80
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -70,6 +105,11 @@ def test_undefined_with_a_reference_gives_probabilities() -> None:
 def test_what_is_refused_is_one_sentence_and_exit_code_2(words: list[str], sentence: str) -> None:
     result = run(*words)
     assert (result.exit_code, result.output.strip()) == (2, sentence)
+
+
+def test_the_module_runs_as_a_command() -> None:
+    found = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("evenhand, version ")
 
 
 def test_without_the_extra_the_command_says_which_to_install() -> None:

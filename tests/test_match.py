@@ -88,7 +88,7 @@ def test_fishers_exact_test_is_the_pooled_test_of_a_share_or_ratio(group: Any, r
         return
     table = [[k, n - k] for k, n in table]
     for alternative in ("less", "greater"):
-        expected = fisher_exact(table, alternative=alternative).pvalue
+        expected = fisher_exact(np.array(table), alternative=alternative).pvalue
         found = match_test(g, r, key, alternative=cast("Any", alternative)).pvalue
         assert found == approx(expected, rel=1e-9)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import re
 from fractions import Fraction
 from itertools import pairwise
@@ -336,6 +337,7 @@ SYNONYMS = {
     "f2": ["f2", "F-beta 2"],
     "npv_difference": ["NPV difference"],
     "f1_ratio": ["f1_ratio"],
+    "f3_difference": ["f3_difference"],
 }
 
 
@@ -349,8 +351,20 @@ def test_every_metric_of_the_paper_is_looked_up_by_its_synonyms() -> None:
     assert set(PAPER) <= set(SYNONYMS)
 
 
+@pytest.mark.parametrize("m", [*CATALOGUE, f_beta(3), difference("npv")], ids=lambda m: m.key)
+def test_a_record_survives_a_trip_to_another_process(m: Any) -> None:
+    assert pickle.loads(pickle.dumps(m)) == m
+
+
+def test_a_record_shows_its_formula() -> None:
+    assert repr(metric("tpr")) == "<tpr: True positive rate = TP / (TP + FN)>"
+    assert metric("mcc").range == (-1, 1)
+
+
 def test_f_beta_of_one_is_f1() -> None:
     assert f_beta(1) is metric("f1")
+    assert f_beta(2) == metric("f2")
+    assert metric(f_beta(1 / 3).key) is f_beta(Fraction(1, 3))
     assert f_beta(0.1)(ConfusionMatrix(3, 1, 2, 4)) == approx(float(Fraction(303, 100) / Fraction(504, 100)))
 
 
@@ -358,14 +372,15 @@ def test_f_beta_of_one_is_f1() -> None:
     ("call", "error", "sentence"),
     [
         (lambda: metric("recal"), UnknownName, "no metric is called 'recal'; did you mean 'recall'?"),
-        (lambda: metric("zzzz"), UnknownName, "no metric is called 'zzzz'; list_metrics() lists them all"),
+        (lambda: metric("zzzz"), UnknownName,
+         "no metric is called 'zzzz'; list_metrics() or 'evenhand metrics' lists them all"),
         (lambda: metric(cast("Any", 3)), InvalidInput, "a metric is asked for by name; got 3 of type int"),
         (lambda: ratio("mcc"), InvalidInput,
          "mcc can be negative, so a ratio of two groups says nothing; use mcc_difference"),
         (lambda: difference("te"), InvalidInput,
          "te compares two groups already; a difference takes a metric of one group"),
-        (lambda: f_beta(0), InvalidInput, "beta must be a positive number; got 0"),
-        (lambda: f_beta(float("inf")), InvalidInput, "beta must be a positive number; got inf"),
+        (lambda: f_beta(0), InvalidInput, "beta must be a number from 0.001 to 1000; got 0"),
+        (lambda: f_beta(float("inf")), InvalidInput, "beta must be a number from 0.001 to 1000; got inf"),
         (lambda: metric("tpr")([[1, 2], [3, 4]]), InvalidInput,
          "cells must have shape (..., 4), in the order tp, fn, fp, tn; got shape (2, 2): "
          "ConfusionMatrix.from_array reads a 2x2 array"),
@@ -377,6 +392,8 @@ def test_f_beta_of_one_is_f1() -> None:
          "tpr reads one group; got 2"),
         (lambda: metric("ofi")(ConfusionMatrix(1, 2, 3, 4)), InvalidInput,
          "ofi reads two groups, the group and the reference; got 1"),
+        (lambda: metric("ofi")(np.ones((2, 4)), np.ones((3, 4))), InvalidInput,
+         "the group's and the reference's cells do not fit together: shapes (2, 4) and (3, 4)"),
         (lambda: metric("tpr").why_undefined(np.ones((2, 4))), InvalidInput,
          "why_undefined takes one matrix at a time; got cells of shape (2, 4)"),
     ],

@@ -14,6 +14,7 @@ from pytest import approx
 from evenhand import (
     ConfusionMatrix,
     InvalidInput,
+    TooLarge,
     count_matrices,
     count_undefined,
     undefined_cases,
@@ -190,6 +191,23 @@ def test_table_1_says_where_the_paper_differs() -> None:
     assert rows["te"].share == approx(764841 / 1771**2)
 
 
+def test_counts_and_probabilities_stay_cheap_at_any_size() -> None:
+    assert undefined_probability("pt", 10**12) == approx(count_undefined("pt", 10**12) / count_matrices(10**12))
+    assert 0 < undefined_probability("pt", 10**6, ConfusionMatrix(1, 1, 1, 1)) < 1e-4
+    assert undefined_table(10**400, "mcc")[0].count == 4 * 10**400
+    for call in (
+        lambda: undefined_cases("pt", 10**9),
+        lambda: undefined_cases("f1_original", 10**4),
+        lambda: count_undefined("pt", 10**40),
+    ):
+        with pytest.raises(TooLarge):
+            call()
+
+
+def test_growth_of_pairs_carries_the_other_group() -> None:
+    assert undefined_table(20, "pt_difference")[0].growth == "Θ(n⁴ log n) on average"
+
+
 # Bad input
 
 
@@ -211,9 +229,9 @@ def test_table_1_says_where_the_paper_differs() -> None:
         (lambda: undefined_probability("tpr", 1, ConfusionMatrix(1.5, 1, 1, 1), law="without_replacement"),
          "sampling without replacement needs whole counts; got ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(0, 0, 0, 0)),
-         "the reference is empty (n = 0); give one with cases, or None for the uniform law"),
+         "the reference is empty (n = 0); give one with cases, or none at all for the uniform law"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(1, 1, 1, 1), law="predictive", prior=0),
-         "prior must be a positive number of pseudo-counts a cell; got 0"),
+         "prior must be a positive number of pseudo-counts a cell, at most 1e9; got 0"),
         (lambda: undefined_probability("tpr", 5, np.ones((2, 4)) / 4),
          "a reference is one matrix or four probabilities; got shape (2, 4)"),
     ],

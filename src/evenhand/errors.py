@@ -37,9 +37,10 @@ class UnknownName(InvalidInput):
         from difflib import get_close_matches
 
         choices = list(known)
-        near = get_close_matches(str(name).casefold(), choices, n=3, cutoff=0.6)
+        shown = str(name) if len(str(name)) <= 60 else f"{str(name)[:60]}…"
+        near = get_close_matches(shown.casefold(), choices, n=3, cutoff=0.6)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else see or f"known: {', '.join(choices)}"
-        return cls(f"no {what} is called {name!r}; {hint}")
+        return cls(f"no {what} is called {shown!r}; {hint}")
 
 
 class TooLarge(EvenhandError, ValueError):

@@ -6,7 +6,6 @@ and the positive class is inferred only where it cannot be mistaken.
 
 from __future__ import annotations
 
-import math
 import numbers
 from typing import Any
 
@@ -17,7 +16,9 @@ from ..errors import InvalidInput
 
 __all__ = ["count_labels"]
 
-_UNMISTAKABLE: tuple[frozenset[Any], ...] = (frozenset({0, 1}), frozenset({-1, 1}))
+# Pairs of labels that name the positive one; its being alone would not: 1 may stand beside 2.
+_UNMISTAKABLE = (({0, 1}, 0), ({-1, 1}, -1))
+_KINDS = ("booleans", "numbers", "text")
 
 
 def count_labels(y_true: Any, y_pred: Any, positive: Any = None) -> tuple[int, int, int, int]:
@@ -36,8 +37,13 @@ def count_labels(y_true: Any, y_pred: Any, positive: Any = None) -> tuple[int, i
     if len(seen) > 2:
         raise InvalidInput(
             f"y_true and y_pred hold {len(seen)} different labels ({_listed(seen)}), and a confusion matrix here "
-            "has two classes; multiclass is separate: compare one class with the rest, as in "
-            "from_labels(y_true == c, y_pred == c)"
+            "has two classes; "
+            + (
+                "these look like scores: apply a threshold first"
+                if kind == "numbers" and any(v != int(v) for v in seen)
+                else "multiclass is separate: compare one class c with the rest, as in "
+                "from_labels([y == c for y in y_true], [y == c for y in y_pred])"
+            )
         )
     chosen = _positive(positive, seen, kind)
     actual, predicted = true == chosen, pred == chosen
@@ -50,6 +56,8 @@ def count_labels(y_true: Any, y_pred: Any, positive: Any = None) -> tuple[int, i
 def _column(values: Any, name: str) -> NDArray[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise InvalidInput(f"{name} must be a column of labels; got {values!r}")
+    if np.ma.isMaskedArray(values):
+        values = values.tolist()
     # A plain list goes in as objects: numpy would turn [1, "a"] into text and [True, 1] into numbers.
     column = np.asarray(values) if hasattr(values, "__array__") else np.fromiter(values, dtype=object)
     if column.ndim != 1:
@@ -65,6 +73,8 @@ def _one_kind(true: NDArray[Any], pred: NDArray[Any]) -> str:
         if "missing" in found:
             count = sum(_kind(v) == "missing" for v in column.tolist())
             raise InvalidInput(f"{name} has {count} missing value{'s' * (count != 1)}; leave those rows out first")
+        if other := sorted(found - {*_KINDS}):
+            raise InvalidInput(f"{name} holds values of type {other[0]}; labels are numbers, text or booleans")
         if len(found) > 1:
             raise InvalidInput(f"{name} mixes {' and '.join(sorted(found))}; labels must be of one type")
         kinds[name] = found.pop()
@@ -77,7 +87,8 @@ def _one_kind(true: NDArray[Any], pred: NDArray[Any]) -> str:
 
 
 def _kinds(column: NDArray[Any]) -> set[str]:
-    known = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "T": "text"}.get(column.dtype.kind)
+    kinds = {"b": "booleans", "i": "numbers", "u": "numbers", "U": "text", "T": "text", "M": "date", "S": "bytes"}
+    known = kinds.get(column.dtype.kind)
     if known:
         return {known}
     if column.dtype.kind == "f":
@@ -90,8 +101,10 @@ def _kind(value: Any) -> str:
         return "missing"
     if isinstance(value, (bool, np.bool_)):
         return "booleans"
+    if isinstance(value, (numbers.Number, np.datetime64)) and bool(value != value):
+        return "missing"
     if isinstance(value, numbers.Number):
-        return "missing" if isinstance(value, float) and math.isnan(value) else "numbers"
+        return "numbers"
     return "text" if isinstance(value, str) else type(value).__name__
 
 
@@ -102,13 +115,14 @@ def _distinct(column: NDArray[Any]) -> set[Any]:
 
 def _positive(positive: Any, seen: set[Any], kind: str) -> Any:
     if positive is None:
-        if kind in ("booleans", "numbers") and any(seen <= pair for pair in _UNMISTAKABLE):
+        if kind == "booleans" or (kind == "numbers" and any(seen <= pair and no in seen for pair, no in _UNMISTAKABLE)):
             return kind == "booleans" or 1
         raise InvalidInput(f"say which label is the positive one with positive=; the labels are {_listed(seen)}")
     if _kind(positive) != kind:
         raise InvalidInput(f"positive={positive!r} is not one of the labels, which are {kind}: {_listed(seen)}")
-    # With a single label seen, the other one may simply not have occurred.
-    if len(seen) == 2 and positive not in seen:
+    # With a single label seen, the other one may simply not have occurred, unless it is the same but for its spelling.
+    alike = {str(label).strip().casefold() for label in seen}
+    if positive not in seen and (len(seen) == 2 or str(positive).strip().casefold() in alike):
         raise InvalidInput(f"positive={positive!r} is not one of the labels: {_listed(seen)}")
     return positive
 

@@ -10,6 +10,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -26,6 +27,8 @@ CELLS = ("tp", "fn", "fp", "tn")
 
 # Above this, float64 no longer tells neighbouring counts apart, and definedness must be exact.
 _LARGEST_CELL = 2**53
+# Below this, the product of four cells could vanish.
+_SMALLEST_CELL = 1e-75
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -119,7 +122,7 @@ class ConfusionMatrix:
     def __sub__(self, other: ConfusionMatrix) -> ConfusionMatrix:
         if not isinstance(other, ConfusionMatrix):
             return NotImplemented
-        left = {c: getattr(self, c) - getattr(other, c) for c in CELLS}
+        left = {c: _remaining(getattr(self, c), getattr(other, c)) for c in CELLS}
         negative = [f"{c} = {value:g}" for c, value in left.items() if value < 0]
         if negative:
             raise InvalidInput(
@@ -128,7 +131,7 @@ class ConfusionMatrix:
         return ConfusionMatrix(**left)
 
     def __repr__(self) -> str:
-        return "ConfusionMatrix({})".format(", ".join(f"{c}={_shown(getattr(self, c))}" for c in CELLS))
+        return "ConfusionMatrix({})".format(", ".join(f"{c}={getattr(self, c)!r}" for c in CELLS))
 
     def __str__(self) -> str:
         rows = [("", "predicted +", "predicted -", "total"), *self._rows()]
@@ -153,7 +156,7 @@ Cells: TypeAlias = "ConfusionMatrix | Sequence[ConfusionMatrix] | ArrayLike"
 """What a metric reads: one matrix, several, or an array of shape (..., 4)."""
 
 
-def as_cells(cells: Cells) -> NDArray[np.float64]:
+def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
     """Check ``cells`` at the door and give them as a float array of shape (..., 4).
 
     >>> as_cells(ConfusionMatrix(1, 2, 3, 4))
@@ -163,13 +166,13 @@ def as_cells(cells: Cells) -> NDArray[np.float64]:
         return np.array(cells.cells, dtype=np.float64)
     if isinstance(cells, (list, tuple)) and cells and all(isinstance(c, ConfusionMatrix) for c in cells):
         return np.array([c.cells for c in cells], dtype=np.float64)
-    array = _numbers(cells, "cells")
+    array = _numbers(_in_order(cells, what), what)
     if array.ndim == 0 or array.shape[-1] != 4:
         raise InvalidInput(
-            f"cells must have shape (..., 4), in the order tp, fn, fp, tn; got shape {array.shape}"
+            f"{what} must have shape (..., 4), in the order tp, fn, fp, tn; got shape {array.shape}"
             + (": ConfusionMatrix.from_array reads a 2x2 array" if array.shape == (2, 2) else "")
         )
-    bad = ~(np.isfinite(array) & (array >= 0) & (array <= _LARGEST_CELL))
+    bad = ~((array == 0) | ((array >= _SMALLEST_CELL) & (array <= _LARGEST_CELL)))
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         _cell(CELLS[where[-1]], float(array[where]))
@@ -180,6 +183,8 @@ def _cell(name: str, value: Any) -> float:
     """One cell, checked: a whole number as ``int``, any other as ``float``."""
     if isinstance(value, (bool, np.bool_)):
         raise InvalidInput(f"{name} must be a count; got {value} (a boolean is a label, not a count)")
+    if isinstance(value, Decimal) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = float(value)
     if not isinstance(value, numbers.Real):
         raise InvalidInput(f"{name} must be a number; got {value!r} of type {type(value).__name__}")
     number = int(value) if isinstance(value, numbers.Integral) else float(value)
@@ -189,13 +194,36 @@ def _cell(name: str, value: Any) -> float:
         raise InvalidInput(f"{name} must not be negative; got {_shown(number)}")
     if number > _LARGEST_CELL:
         raise InvalidInput(f"{name} must be at most 2**53, above which counts are not exact; got {_shown(number)}")
+    if 0 < number < _SMALLEST_CELL:
+        raise InvalidInput(f"{name} must be 0 or at least {_SMALLEST_CELL:g}; got {number:g}")
     return int(number) if number == int(number) else number
+
+
+def _remaining(whole: float, part: float) -> float:
+    """``whole - part``; for real cells, 0 where rounding alone makes it negative."""
+    left = whole - part
+    return 0 if isinstance(left, float) and -1e-12 * whole < left < 0 else left
+
+
+def _in_order(cells: Any, what: str) -> Any:
+    """``cells`` with named columns in our order; columns of other names are refused, not guessed."""
+    names = getattr(cells, "columns", None) if getattr(cells, "ndim", 2) != 1 else getattr(cells, "index", None)
+    if names is None or not all(isinstance(name, str) for name in names):
+        return cells
+    if sorted(name.casefold() for name in names) != sorted(CELLS):
+        raise InvalidInput(f"{what} with named columns must have tp, fn, fp and tn; got {', '.join(names)}")
+    given = {name.casefold(): name for name in names}
+    return np.stack([np.asarray(cells[given[c]]) for c in CELLS], axis=-1)
 
 
 def _numbers(array: Any, what: str) -> NDArray[Any]:
     """``array`` as numbers; booleans and text are refused, not converted."""
     try:
         given = np.asarray(array)
+        if given.dtype.kind == "O" or not isinstance(array, np.ndarray):
+            items = np.asarray(array, dtype=object).ravel()
+            if any(isinstance(item, (bool, np.bool_)) for item in items):
+                given = np.array([True])
         if given.dtype.kind == "O":
             given = given.astype(np.float64)
     except (TypeError, ValueError):
@@ -203,7 +231,7 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
     if given.dtype.kind == "b":
         raise InvalidInput(f"{what} must be counts; got booleans (a boolean is a label, not a count)")
     if given.dtype.kind not in "iuf":
-        raise InvalidInput(f"{what} must be numbers; got {given.dtype.name}")
+        raise InvalidInput(f"{what} must be numbers; got {'text' if given.dtype.kind in 'US' else given.dtype.name}")
     return given
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 
 from ..errors import MissingExtra
 
@@ -17,4 +18,8 @@ def main() -> None:
         if missing.name not in ("click", "rich"):
             raise
         sys.exit(f"evenhand: {MissingExtra.named('cli', 'the command line')}")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that lacks a sign shows another one rather than none of the output.
+            stream.reconfigure(errors="replace")
     evenhand(prog_name="evenhand")

@@ -1,13 +1,14 @@
 """The ``evenhand`` command: read, compute, render.
 
-Each option is an argument of a library function, under the same name. Exit codes: 0 nothing found, 1 findings at
-the level asked, 2 the input cannot be used.
+Options are named after the arguments of the library functions. Exit codes: 0 nothing found, 1 findings at the level
+asked, 2 the input cannot be used.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from math import isfinite, isnan
 from typing import Any
 
@@ -55,6 +56,11 @@ def counts(name: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(name, nargs=4, type=float, metavar="TP FN FP TN", **settings)
 
 
+def choice(name: str, *values: str) -> Callable[[Any], Any]:
+    """An option with a fixed set of values, the first of them the default."""
+    return click.option(name, type=click.Choice(values), default=values[0], show_default=True)
+
+
 @evenhand.command()
 @click.argument("names", nargs=-1, metavar="[METRIC]...")
 @as_json
@@ -69,7 +75,7 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
             "name": m.name,
             "formula": m.formula,
             "shape": m.shape,
-            "range": [m.low, m.high],
+            "range": list(m.range),
             "better": m.better,
             "synonyms": list(m.synonyms),
             "undefined_if": m.undefined_if,
@@ -98,10 +104,10 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
     """Count the matrices of N cases on which a metric is undefined (the paper's Table 1)."""
     from ..cells import ConfusionMatrix
     from ..inference import undefined_table
+    from ..metrics import metric
 
     given = ConfusionMatrix(*reference) if reference else None
-    keys = names or (_single_metrics() if given else None)
-    table = undefined_table(n, keys, given)
+    table = undefined_table(n, names or None, given)
     if as_json:
         _print_json(
             [
@@ -119,34 +125,34 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
             ]
         )
         return
-    header = ["metric", "undefined", "of all", "share", "growth"]
-    header.append("probability" if given else "the paper prints")
-    rows = []
-    for row in table:
-        last = f"{row.paper} ({row.erratum})" if row.paper else ""
-        if row.probability is not None:
-            last = f"{row.probability:.3g}"
-        rows.append((" ".join(row.metrics), f"{row.count:,}", f"{row.total:,}", f"{row.share:.2%}", row.growth, last))
+    columns: dict[str, list[str]] = {
+        "metric": [" ".join(row.metrics) for row in table],
+        "undefined": [_count(row.count) for row in table],
+        "of all": [_count(row.total) for row in table],
+        "share": [f"{row.share:.2%}" for row in table],
+        "growth": [row.growth for row in table],
+    }
+    if given:
+        columns["probability"] = [f"{row.probability:.3g}" for row in table]
+    elif any(row.paper for row in table):
+        columns["the paper prints"] = [f"{row.paper} ({row.erratum})" if row.paper else "" for row in table]
     click.echo(f"Undefined cases among all confusion matrices of n = {n:,}")
-    _print_table(header, rows, right=(1, 2, 3))
-    if not given:
-        click.echo("Two-group metrics (ofi, te) count pairs of groups of n cases each. E1 and E3")
-        click.echo("are errata of the paper: see docs/decisions/0003-which-holes-count.md")
+    _print_table(list(columns), zip(*columns.values(), strict=True), right=(1, 2, 3))
+    if any(metric(key).groups == 2 for row in table for key in row.metrics):
+        click.echo("Metrics of two groups count pairs of groups of n cases each.")
+    if "the paper prints" in columns:
+        click.echo("E1 and E3 are errata: PT's bound fails from n = 4 on, TE's holes are pairs.")
 
 
 @evenhand.command()
 @counts("--group", required=True, help="The group's counts.")
 @counts("--reference", required=True, help="The reference's counts, or four probabilities.")
 @click.option("--metric", "names", multiple=True, required=True, help="A metric, or all; may be repeated.")
-@click.option(
-    "--alternative", type=click.Choice(["two-sided", "less", "greater"]), default="two-sided", show_default=True
-)
-@click.option("--null", type=click.Choice(["pooled", "known", "predictive"]), default="pooled", show_default=True)
-@click.option("--given", type=click.Choice(["margin", "n"]), default="margin", show_default=True)
+@choice("--alternative", "two-sided", "less", "greater")
+@choice("--null", "pooled", "known", "predictive")
+@choice("--given", "margin", "n")
 @click.option("--mid-p", is_flag=True, help="Count the observed score half.")
-@click.option(
-    "--method", type=click.Choice(["exact", "normal", "beta", "montecarlo"]), default="exact", show_default=True
-)
+@choice("--method", "exact", "normal", "beta", "montecarlo")
 @click.option("--seed", "rng", type=int, help="Seed for --method montecarlo.")
 @as_json
 def match(
@@ -186,7 +192,7 @@ def match(
 
 
 def _match_record(r: Any) -> dict[str, Any]:
-    record = {
+    return {
         "metric": r.metric.key,
         "statistic": r.statistic,
         "reference_score": r.reference_score,
@@ -206,17 +212,14 @@ def _match_record(r: Any) -> dict[str, Any]:
         "method": r.method,
         "error": r.error,
     }
-    return record
 
 
 def _number(value: float) -> str:
     return "undefined" if isnan(value) else f"{value:.4g}"
 
 
-def _single_metrics() -> list[str]:
-    from ..metrics import CATALOGUE
-
-    return [m.key for m in CATALOGUE.paper]
+def _count(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
 
 
 def _print_json(value: Any) -> None:
@@ -255,7 +258,7 @@ def _print_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Se
     console = Console(markup=False, emoji=False, highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for i, title in enumerate(header):
-        table.add_column(title, justify="right" if i in right else "left", overflow="fold")
+        table.add_column(title, justify="right" if i in right else "left", overflow="fold", no_wrap=i in right)
     for row in rows:
         table.add_row(*row)
     console.print(table)

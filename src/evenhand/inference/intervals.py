@@ -10,6 +10,7 @@ import numpy as np
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
+from ..laws import as_prior
 from ..laws.belief import Belief, rule
 from ..metrics import Comparison, Metric, OneGroup, difference, metric, ratio
 from .match import MatchResult, match_test
@@ -50,7 +51,8 @@ def interval(
     The cell rates have a Dirichlet prior of ``prior`` a cell (1/2: Jeffreys; for a rate such as TPR this is the
     Jeffreys interval) or, with a ``reference``, of ``strength`` times its proportions, the prior of Cross-Prior
     Smoothing. Deterministic: beta quantiles for shares, ratios and F1; quadrature and root finding for the rest, to
-    about 1e-5 of a score. A score that is undefined in the sample still has an interval: what the prior leaves open.
+    about 1e-5 of a score (2e-4 for kappa in tiny groups with empty cells). A score that is undefined in the sample
+    still has an interval: what the prior leaves open.
 
     The level is a posterior probability. How often the interval covers a fixed true rate is tabulated in
     docs/calibration.md: about the level on average, less near rates of 0 and 1.
@@ -176,9 +178,7 @@ def _posterior(
     cm: ConfusionMatrix, reference: ConfusionMatrix | None, strength: float, prior: float
 ) -> tuple[float, float, float, float]:
     if reference is None:
-        if not prior > 0:
-            raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell; got {prior!r}")
-        added = np.full(4, float(prior))
+        added = np.full(4, as_prior(prior))
     else:
         if not strength > 0:
             raise InvalidInput(f"strength must be positive; got {strength!r}")

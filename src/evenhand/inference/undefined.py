@@ -139,7 +139,7 @@ class UndefinedRow:
 
 def undefined_table(
     n: int,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: str | Metric | Sequence[str | Metric] | None = None,
     reference: Reference = None,
 ) -> tuple[UndefinedRow, ...]:
     """The paper's Table 1 for this ``n``, or the same for chosen metrics; two groups are of ``n`` cases each.
@@ -148,40 +148,43 @@ def undefined_table(
     [('tpr', 4), ('mcc', 12), ('pt', 12)]
     """
     size = as_size(n)
-    keys = _TABLE_1 if metrics is None else tuple((metric(m).key,) for m in metrics)
-    return tuple(_row(group, size, reference) for group in keys)
+    if metrics is None:
+        # Metrics of one row share a count, but not a probability.
+        rows = _TABLE_1 if reference is None else tuple((key,) for keys in _TABLE_1 for key in keys)
+        groups = [[metric(key) for key in keys] for keys in rows]
+    else:
+        groups = [[metric(m)] for m in ([metrics] if isinstance(metrics, (str, Metric)) else metrics)]
+    return tuple(_row(group, size, reference) for group in groups)
 
 
-def _row(keys: tuple[str, ...], n: int, reference: Reference) -> UndefinedRow:
-    m = metric(keys[0])
+def _row(same: list[Metric], n: int, reference: Reference) -> UndefinedRow:
+    m = same[0]
     sizes: Sizes = (n, n) if m.groups == 2 else n
     paper, erratum = _paper_count(m.key, n)
     return UndefinedRow(
-        metrics=keys,
+        metrics=tuple(s.key for s in same),
         count=count_undefined(m, sizes),
         total=count_matrices(n) ** m.groups,
         growth=_growth(m),
         paper=paper,
         erratum=erratum,
-        # Metrics of one row share a count, not a probability.
-        probability=undefined_probability(m, sizes, reference) if reference is not None and len(keys) == 1 else None,
+        probability=undefined_probability(m, sizes, reference) if reference is not None else None,
     )
 
 
 def _growth(m: Metric) -> str:
-    if any(holes.apart for holes in m.holes):
-        return "Θ(n log n) on average"
     # A hole of one group counts once for each of the Θ(n³) matrices of the other.
-    degrees = [h.degree + 3 * (m.groups - 1) for h in m.holes if h.degree is not None]
-    power = max(degrees, default=0)
-    return f"Θ(n{'⁰¹²³⁴⁵'[power]})" if power > 1 else ("Θ(n)" if power else "Θ(1)")
+    others = 3 * (m.groups - 1)
+    power = max((h.degree + others for h in m.holes if h.degree is not None), default=0)
+    term = f"n{'⁰¹²³⁴⁵'[power]}" if power > 1 else ("n" if power else "1")
+    return f"Θ({term} log n) on average" if any(h.apart for h in m.holes) and power == 1 + others else f"Θ({term})"
 
 
 def _paper_count(key: str, n: int) -> tuple[str | None, str | None]:
     """What the paper prints where it is wrong, with the erratum's number."""
     if key == "te":
         return str(2 * comb(n + 2, 2) - 1), "E3"
-    if key == "pt" and n >= 3:
+    if key == "pt" and 3 <= n <= 10**15:
         # The paper's bound uses Robin's constant e^gamma for the sum of divisors.
         bound = exp(np.euler_gamma) * n * log(log(n)) + 0.6483 * n / log(log(n))
         return f"≥ {2 * n + 2} and < {bound:.1f}", "E1"

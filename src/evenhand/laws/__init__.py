@@ -3,7 +3,7 @@
 from .distribution import Distribution, distribution
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 from .holes import hole_probability
-from .reference import LawName, Reference, as_probabilities, law_of, references_of, sizes_of
+from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "MultivariateHypergeometric",
     "Reference",
     "Split",
+    "as_prior",
     "as_probabilities",
     "distribution",
     "hole_probability",

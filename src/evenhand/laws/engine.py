@@ -29,6 +29,7 @@ Interval = tuple[Floats, Floats]
 
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
+_GUESS_ABOVE = 2**12
 _EXACT_BELOW = 1e-12
 
 
@@ -202,8 +203,25 @@ def _counts(
     return less, not_more
 
 
-def _search(path: Indices, low: Floats, high: Floats, holds: Callable[[Indices, Floats], NDArray[np.bool_]]) -> Floats:
-    """The position from which on ``holds`` fails, on each path, by bisection."""
+Holds = Callable[[Indices, Floats], NDArray[np.bool_]]
+
+
+def _search(path: Indices, low: Floats, high: Floats, holds: Holds) -> Floats:
+    """The position from which on ``holds`` fails, on each path."""
+    low, high = low.copy(), high.copy()
+    if len(path) > _GUESS_ABOVE:
+        # Neighbouring paths have neighbouring answers: those of a few tell where to look for the rest.
+        some = np.arange(0, len(path), 16)
+        guess = np.interp(np.arange(len(path)), some, _bisect(path[some], low[some], high[some], holds))
+        before, after = np.clip(np.floor(guess) - 2, low, high), np.clip(np.floor(guess) + 2, low, high)
+        for at, rest in ((before - 1, np.flatnonzero(before > low)), (after, np.flatnonzero(after < high))):
+            yes = holds(path[rest], at[rest])
+            low[rest] = np.where(yes, np.maximum(low[rest], at[rest] + 1), low[rest])
+            high[rest] = np.where(yes, high[rest], np.minimum(high[rest], at[rest]))
+    return _bisect(path, low, high, holds)
+
+
+def _bisect(path: Indices, low: Floats, high: Floats, holds: Holds) -> Floats:
     low, high = low.copy(), high.copy()
     while True:
         open_ = np.flatnonzero(low < high)

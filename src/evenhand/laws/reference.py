@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 
-__all__ = ["LawName", "Reference", "as_probabilities", "law_of", "references_of", "sizes_of"]
+__all__ = ["LawName", "Reference", "as_prior", "as_probabilities", "law_of", "references_of", "sizes_of"]
 
 LawName = Literal["multinomial", "predictive", "without_replacement"]
 Reference: TypeAlias = "ConfusionMatrix | ArrayLike | None"
@@ -29,6 +30,8 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
     if law not in get_args(LawName):
         raise UnknownName.among("law", law, get_args(LawName))
     if reference is None:
+        if law != "multinomial":
+            raise InvalidInput(f"law={law!r} needs a reference; without one all configurations are equally likely")
         return DirichletMultinomial(n, (1.0, 1.0, 1.0, 1.0))
     if not isinstance(reference, ConfusionMatrix):
         if law != "multinomial":
@@ -37,13 +40,11 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
             )
         return Multinomial(n, as_probabilities(reference))
     if reference.n == 0:
-        raise InvalidInput("the reference is empty (n = 0); give one with cases, or None for the uniform law")
+        raise InvalidInput("the reference is empty (n = 0); give one with cases, or none at all for the uniform law")
     if law == "multinomial":
         return Multinomial(n, _four(reference.proportions))
     if law == "predictive":
-        if not prior > 0:
-            raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell; got {prior!r}")
-        return DirichletMultinomial(n, _four(np.asarray(reference.cells) + prior))
+        return DirichletMultinomial(n, _four(np.asarray(reference.cells) + as_prior(prior)))
     if not reference.is_whole:
         raise InvalidInput(f"sampling without replacement needs whole counts; got {reference!r}")
     if n > reference.n:
@@ -53,16 +54,23 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
 
 def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
     """Four cell probabilities in the order tp, fn, fp, tn, checked to sum to 1."""
-    p = as_cells(values)
+    p = as_cells(values, "the reference")
     if p.shape != (4,):
         raise InvalidInput(f"a reference is one matrix or four probabilities; got shape {p.shape}")
     total = float(p.sum())
-    if abs(total - 1) > 1e-9:
+    if abs(total - 1) > 1e-6:
         raise InvalidInput(
-            f"the four probabilities {', '.join(CELLS)} must sum to 1; got {total:g}"
+            f"the four probabilities {', '.join(CELLS)} must sum to 1; got {total:.9g}"
             + (": counts are given as a ConfusionMatrix" if total > 1.5 else "")
         )
     return _four(p / total)
+
+
+def as_prior(prior: Any) -> float:
+    """A number of pseudo-counts a cell, checked."""
+    if isinstance(prior, bool) or not isinstance(prior, numbers.Real) or not 0 < float(prior) <= 1e9:
+        raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell, at most 1e9; got {prior!r}")
+    return float(prior)
 
 
 def _four(values: Any) -> tuple[float, float, float, float]:

@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
-from math import inf, isfinite
+from functools import cache
+from math import inf
+from numbers import Real
 from typing import Any, get_args
 
 import numpy as np
@@ -78,9 +80,11 @@ F1_ORIGINAL = Ratio(
     synonyms=("F1 measure", "Dice-Sørensen coefficient", "Dice-Sorensen coefficient",
               "harmonic mean of precision and recall"))
 F1 = Ratio(key="f1", name="Simplified F1 score", part=TP, of=EITHER_POSITIVE, curve="dice",
-           needs=(EITHER_POSITIVE,), better="higher", in_paper=True, synonyms=("F1 score", "F-score", "Dice"))
+           needs=(EITHER_POSITIVE,), better="higher", in_paper=True,
+           synonyms=("F1 score", "F-score", "F-measure", "Dice"))
 JACCARD = Ratio(key="jaccard", name="Jaccard index", part=TP, of=EITHER_POSITIVE, needs=(EITHER_POSITIVE,),
-                better="higher", synonyms=("critical success index", "threat score", "intersection over union"))
+                better="higher",
+                synonyms=("critical success index", "threat score", "intersection over union", "IoU"))
 TE_PART = Ratio(key="te_part", name="False negatives per false positive", part=FN, of=ERRORS, curve="odds",
                 needs=(FP,), better="neither", high=inf, synonyms=("treatment equality part", "error ratio"))
 
@@ -176,7 +180,7 @@ BALANCED_ACCURACY = Pair(
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
-    synonyms=("Youden's J", "Youden index", "bookmaker informedness"))
+    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"))
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
     printed="PPV + NPV - 1", columns=True, synonyms=("delta P",),
@@ -205,16 +209,23 @@ DOR = Pair(
     ranked=lambda tp, fn, fp, tn: (tp * tn, fp * fn), zero_if=(TP, TN), synonyms=("odds ratio",))
 
 
-def f_beta(beta: float) -> OneGroup:
+def f_beta(beta: float | Fraction) -> OneGroup:
     """F-beta, which weighs recall ``beta`` times as much as precision.
+
+    ``beta`` is taken as the nearest fraction with a denominator of at most 1000, so that ties stay exact.
 
     >>> from evenhand import ConfusionMatrix
     >>> f_beta(2)(ConfusionMatrix(tp=3, fn=1, fp=2, tn=4))
     0.7142857142857143
     """
-    if isinstance(beta, bool) or not isinstance(beta, (int, float, Fraction)) or not (isfinite(beta) and beta > 0):
-        raise InvalidInput(f"beta must be a positive number; got {beta!r}")
-    square = Fraction(str(beta)) ** 2
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.001 <= beta <= 1000:
+        raise InvalidInput(f"beta must be a number from 0.001 to 1000; got {beta!r}")
+    return _f_beta(Fraction(float(beta)).limit_denominator(1000))
+
+
+@cache
+def _f_beta(beta: Fraction) -> OneGroup:
+    square = beta**2
     if square == 1:
         return F1
     p, q = square.numerator, square.denominator
@@ -281,9 +292,9 @@ class Catalogue:
             return f_beta(float(beta[1]))
         base, _, last = plain.rpartition(" ")
         for kind in get_args(Kind):
-            if last == kind and isinstance(found := self._found.get(base), OneGroup):
+            if last == kind and base and isinstance(found := self.find(base), OneGroup):
                 return self.compare(found, kind)
-        raise UnknownName.among("metric", name, self._found, see="list_metrics() lists them all")
+        raise UnknownName.among("metric", name, self._found, see="list_metrics() or 'evenhand metrics' lists them all")
 
     def compare(self, base: OneGroup, kind: Kind) -> Comparison:
         """The difference or ratio of ``base``; the record with a name of its own, if there is one."""
@@ -295,7 +306,7 @@ class Catalogue:
 
 def _plain(name: str) -> str:
     """``name`` without case, typography, hyphens and underscores."""
-    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'")
+    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").replace("−", "-")
     # A trailing sign is part of a name (LR+, LR-); a hyphen between letters is not.
     return re.sub(r"(?:[\s_]|[-–—](?=\w))+", " ", text).strip()
 

@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import CELLS, compositions
+from ..errors import TooLarge
 from .products import determinant, proportional_matrices, sum_of_gcds
 
 __all__ = ["Holes", "Part"]
+
+_MOST_LISTED = 2**22
 
 Number = TypeVar("Number", int, float)
 
@@ -52,6 +55,9 @@ class Holes:
 
     needs: tuple[Part, ...]
     apart: bool = False
+
+    def __str__(self) -> str:
+        return ", or ".join([str(part) for part in self.needs] + ["TPR equals FPR"] * self.apart)
 
     def at(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each matrix is a hole; decided without rounding."""
@@ -94,6 +100,8 @@ class Holes:
 
     def list(self, n: int) -> NDArray[np.int64]:
         """The holes among the matrices of ``n`` cases, one a row, in lexicographic order."""
+        if self.count(n) > _MOST_LISTED:
+            raise TooLarge(f"there are {self.count(n):,} undefined matrices of n = {n:,} cases, too many to list")
         found = [proportional_matrices(n)] if self.apart else []
         for part in self.needs:
             others = [i for i, c in enumerate(CELLS) if c not in part.cells]

@@ -6,9 +6,10 @@ monotone in the last split of a tree of cells; that is all that distributions an
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -28,8 +29,8 @@ Rank = tuple[Any, Any]
 EVERYONE = Part(CELLS, "cases")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Metric(ABC):
     """A metric of the catalogue.
 
     Attributes
@@ -62,7 +63,7 @@ class Metric:
     @property
     @abstractmethod
     def formula(self) -> str:
-        """The formula in terms of the cells, as a Python expression."""
+        """The formula in terms of the cells and of rates."""
 
     @property
     @abstractmethod
@@ -83,7 +84,13 @@ class Metric:
 
         A two-group metric takes the group and then the reference; their shapes broadcast.
         """
-        values = self.scores(*(as_cells(cells) for cells in self._read(groups)))
+        cells = [as_cells(group) for group in self._read(groups)]
+        try:
+            np.broadcast_shapes(*(c.shape for c in cells))
+        except ValueError:
+            shapes = " and ".join(str(c.shape) for c in cells)
+            raise InvalidInput(f"the group's and the reference's cells do not fit together: shapes {shapes}") from None
+        values = self.scores(*cells)
         return float(values) if values.ndim == 0 else values
 
     def why_undefined(self, *groups: Cells) -> str | None:
@@ -102,11 +109,25 @@ class Metric:
             raise InvalidInput(f"{self.key} reads {wanted}; got {len(groups)}")
         return groups
 
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest score."""
+        return self.low, self.high
+
     def __str__(self) -> str:
         return f"{self.key}: {self.name} = {self.formula}"
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A record is found again by its key: its functions cannot be pickled, and need not be.
+        from .catalogue import metric
+
+        return metric, (self.key,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class OneGroup(Metric):
     """A metric of one confusion matrix.
 
@@ -150,8 +171,7 @@ class OneGroup(Metric):
     @property
     def undefined_if(self) -> str:
         """When it is undefined, in words."""
-        words = [str(part) for part in self.needs] + ["TPR equals FPR"] * self.apart
-        return ", or ".join(words)
+        return str(self.holes[0])
 
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scores of checked cells, nan at the holes."""
@@ -161,7 +181,7 @@ class OneGroup(Metric):
         return np.where(self.holes[0].at(cells), np.nan, np.clip(values, self.low, self.high))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Share(OneGroup):
     """A part of all cases: k of n."""
 
@@ -189,7 +209,7 @@ class Share(OneGroup):
         return f"({self.part.formula}) / n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Ratio(OneGroup):
     """A part of a part: a score that rises with a / (a + b), where b is the rest.
 
@@ -238,7 +258,7 @@ class Ratio(OneGroup):
         return {"share": f"{a} / ({a} + {b})", "dice": f"2*{a} / (2*{a} + {b})", "odds": f"{a} / {b}"}[self.curve]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Contrast(OneGroup):
     """The difference of two cells, per case."""
 
@@ -263,7 +283,7 @@ class Contrast(OneGroup):
         return f"({self.plus.upper()} - {self.minus.upper()}) / n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Pair(OneGroup):
     """A score made of two rates, one of each row (or column) of the matrix.
 
@@ -297,10 +317,7 @@ class Pair(OneGroup):
 
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
         """The formula, arranged so that it does not overflow or cancel."""
-        if self.scored is not None:
-            return self.scored(tp, fn, fp, tn)
-        numerator, denominator = self.ranked(tp, fn, fp, tn)
-        return numerator / denominator
+        return (self.scored or partial(OneGroup.score, self))(tp, fn, fp, tn)
 
     @property
     def vanishes(self) -> tuple[Part, ...] | None:

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import TooLarge
+
 __all__ = ["determinant", "proportional_matrices", "sum_of_gcds"]
 
 _SPLITTER = 2.0**27 + 1
+_LARGEST_FACTORED = 10**24
 
 
 def determinant(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
@@ -58,6 +61,8 @@ def sum_of_gcds(n: int) -> int:
     >>> sum_of_gcds(10**12)
     74200000000000
     """
+    if n > _LARGEST_FACTORED:
+        raise TooLarge(f"the sum of gcds takes the prime factors of n, which are not sought above 1e24; got {n:.3g}")
     total = 1
     for p, a in _factors(n).items():
         total *= p ** (a - 1) * ((a + 1) * p - a)
@@ -120,15 +125,15 @@ def _divisor(m: int) -> int:
         step += 1
 
 
-def proportional_matrices(n: int) -> NDArray[np.int64]:
-    """All matrices of ``n`` cases with no empty cell and TPR = FPR, one a row.
+def proportional_matrices(n: int, least: int = 1, most: int | None = None) -> NDArray[np.int64]:
+    """All matrices of ``n`` cases with no empty cell and TPR = FPR, one a row, by their number of actual positives.
 
     With k actual positives and g = gcd(k, n), the rates can only be j/g for j = 1..g-1.
 
     >>> proportional_matrices(4)
     array([[1, 1, 1, 1]])
     """
-    k = np.arange(1, n, dtype=np.int64)
+    k = np.arange(max(least, 1), min(n if most is None else most + 1, n), dtype=np.int64)
     g = np.gcd(k, n)
     k, g = np.repeat(k, g - 1), np.repeat(g, g - 1)
     first = np.flatnonzero(np.r_[True, k[1:] != k[:-1]]) if len(k) else np.empty(0, np.int64)

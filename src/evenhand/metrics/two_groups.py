@@ -21,7 +21,7 @@ __all__ = ["Comparison", "TwoGroups", "Worst", "compare"]
 Kind = Literal["difference", "ratio"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class TwoGroups(Metric):
     """A metric of two confusion matrices."""
 
@@ -31,13 +31,13 @@ class TwoGroups(Metric):
     @property
     def undefined_if(self) -> str:
         """When it is undefined, in words."""
-        group, reference = (", or ".join(map(str, h.needs)) for h in self.holes)
+        group, reference = map(str, self.holes)
         if group == reference:
             return f"in either group: {group}"
         return f"in the group: {group}; in the reference: {reference}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Comparison(TwoGroups):
     """The difference or the ratio of a one-group metric: group minus, or over, reference."""
 
@@ -67,7 +67,7 @@ class Comparison(TwoGroups):
         return f"{self.base.key}_1 {sign} {self.base.key}_2, {self.base.key} = {self.base.formula}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Worst(TwoGroups):
     """The largest of several absolute differences."""
 
