@@ -14,9 +14,11 @@ from typing import Any
 
 import click
 
-from ..errors import EvenhandError
+from ..errors import EvenhandError, InvalidInput
 
 __all__ = ["evenhand"]
+
+_SMOOTHED = ("acc", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
 
 
 class Refusal(click.ClickException):
@@ -189,6 +191,51 @@ def match(
     for r in results:
         if r.reason:
             click.echo(f"{r.metric.key} is undefined: {r.reason}")
+
+
+@evenhand.command()
+@counts("--group", required=True, help="The group's counts.")
+@counts("--reference", required=True, help="The reference's counts.")
+@click.option("--strength", default="10", show_default=True, help="How many cases the reference is worth, or auto.")
+@click.option("--metric", "names", multiple=True, default=_SMOOTHED, help="A metric to show; may be repeated.")
+@as_json
+def smooth(
+    group: tuple[float, ...], reference: tuple[float, ...], strength: str, names: tuple[str, ...], as_json: bool
+) -> None:
+    """Steady a group's scores with a reference (Cross-Prior Smoothing), and say what that costs."""
+    from ..cells import ConfusionMatrix
+    from ..inference import check_prior, cross_prior_smooth
+    from ..metrics import metric
+
+    cm, prior = ConfusionMatrix(*group), ConfusionMatrix(*reference)
+    smoothed = cross_prior_smooth(cm, prior, strength if strength == "auto" else _as_number(strength))  # type: ignore[arg-type]
+    scores = [(metric(name), *(metric(name)(m) for m in (cm, smoothed, prior))) for name in names]
+    check = check_prior(cm, prior, smoothed.strength) if cm.n and cm.is_whole and smoothed.strength else None
+    if as_json:
+        _print_json(
+            {
+                "cells": dict(zip(("tp", "fn", "fp", "tn"), smoothed.cells, strict=True)),
+                "prior_only": smoothed.prior_only,
+                "strength": smoothed.strength,
+                "shrinkage": smoothed.shrinkage,
+                "scores": [{"metric": m.key, "raw": a, "smoothed": b, "reference": c} for m, a, b, c in scores],
+                "verdict": check and check.verdict,
+                "reasons": check and list(check.reasons),
+            }
+        )
+        return
+    click.echo(str(smoothed))
+    rows = [(m.key, _number(raw), _number(steady), _number(theirs)) for m, raw, steady, theirs in scores]
+    _print_table(("metric", "raw", "smoothed", "reference"), rows, right=(1, 2, 3))
+    if check:
+        click.echo(str(check))
+
+
+def _as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"strength must be a non-negative number of cases, or 'auto'; got {text!r}") from None
 
 
 def _match_record(r: Any) -> dict[str, Any]:

@@ -38,13 +38,17 @@ class Law(ABC):
 
     def pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
         """The probability of each matrix, for cells along the last axis."""
+        return np.exp(self.log_pmf(cells))
+
+    def log_pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
+        """The logarithm of `pmf`."""
         tp, fn, fp, tn = np.moveaxis(np.asarray(cells, dtype=np.float64), -1, 0)
         log = (
             self.split(("tp", "fn")).log_pmf(tp + fn, self.n)
             + self.split(("tp",), ("tp", "fn")).log_pmf(tp, tp + fn)
             + self.split(("fp",), ("fp", "tn")).log_pmf(fp, fp + tn)
         )
-        return np.where(tp + fn + fp + tn == self.n, np.exp(log), 0.0)
+        return np.where(tp + fn + fp + tn == self.n, log, -np.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,8 @@ def _mcc_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
 
 def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     # One root per diagonal pair: a product of four counts overflows int64 at n = 110,218 (E25).
-    return determinant(tp, fn, fp, tn) / (np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)))
+    roots = np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn))
+    return determinant(tp, fn, fp, tn, exact=False) / roots
 
 
 def _has_empty_margin(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
@@ -118,7 +119,7 @@ def _mcc_limit_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
 
 def _mcc_limit(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     # With an empty margin the numerator is 0 as well: any other denominator gives the limit.
-    return determinant(tp, fn, fp, tn) / (
+    return determinant(tp, fn, fp, tn, exact=False) / (
         np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)) + _has_empty_margin(tp, fn, fp, tn))
 
 

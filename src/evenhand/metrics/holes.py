@@ -8,11 +8,11 @@ threshold as printed, where TPR and FPR must be *apart*.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,21 @@ class Holes:
 
     def at(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether each matrix is a hole; decided without rounding."""
-        hole = np.zeros(cells.shape[:-1], dtype=bool)
-        for part in self.needs:
+        return self.at_columns(list(np.moveaxis(cells, -1, 0)))
+
+    def at_columns(self, columns: Sequence[Any], filled: bool = False) -> NDArray[np.bool_]:
+        """The same for cells given as four arrays that broadcast; ``filled`` if none of them is 0."""
+        named = dict(zip(CELLS, columns, strict=True))
+        hole = np.zeros(np.broadcast_shapes(*(np.shape(c) for c in columns)), dtype=bool)
+        for part in () if filled else self.needs:
             # Cells are never negative, so a sum is zero just when each of them is.
-            hole |= part.of(cells) == 0
+            hole |= sum(named[c] for c in part.cells) == 0
         if self.apart:
-            hole |= determinant(*np.moveaxis(cells, -1, 0)) == 0
+            tp, fn, fp, tn = columns
+            first = tp * tn
+            close = np.abs(first - fp * fn) <= 1e-12 * first
+            exact = [np.broadcast_to(c, hole.shape)[close] for c in columns]
+            hole[close] |= determinant(*exact) == 0
         return hole
 
     def reason(self, cells: NDArray[np.float64]) -> str | None:

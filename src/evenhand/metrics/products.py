@@ -14,20 +14,25 @@ __all__ = ["determinant", "proportional_matrices", "sum_of_gcds"]
 
 _SPLITTER = 2.0**27 + 1
 _LARGEST_FACTORED = 10**24
+_PLAIN_BELOW = 2**26
 
 
-def determinant(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+def determinant(tp: Any, fn: Any, fp: Any, tn: Any, *, exact: bool = True) -> Any:
     """``tp*tn - fp*fn``, zero exactly when it is zero.
 
     Integers give the integer. For floats both products are split into a rounded value and its error
-    (Dekker's product), so that counts up to 2**53 lose nothing to cancellation.
+    (Dekker's product), so that counts up to 2**53 lose nothing to cancellation. Where a rounding of the products does
+    no harm (``exact=False``), cells below 2**26 are spared that: products of whole ones are exact anyway.
 
     >>> determinant(10**12, 10**12 + 1, 10**12 - 1, 10**12)
     1
     >>> determinant(1e12, 1e12 + 1, 1e12 - 1, 1e12)
     1.0
     """
-    if not any(isinstance(x, (float, np.floating)) or _is_float(x) for x in (tp, fn, fp, tn)):
+    cells = (tp, fn, fp, tn)
+    if not any(isinstance(x, (float, np.floating)) or _is_float(x) for x in cells):
+        return tp * tn - fp * fn
+    if not exact and all(np.max(x, initial=0.0) < _PLAIN_BELOW for x in cells):
         return tp * tn - fp * fn
     (high, low), (other_high, other_low) = _product(tp, tn), _product(fp, fn)
     return (high - other_high) + (low - other_low)

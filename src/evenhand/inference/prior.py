@@ -1,0 +1,195 @@
+"""Whether a reference is fit to be a prior for a group, and how strong a one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import CELLS, ConfusionMatrix, count_matrices, enumerate_matrices
+from ..errors import InvalidInput
+from ..laws import DirichletMultinomial, law_of
+from ..metrics import metric
+from .risk import CrossPrior, Raw, risk_curves
+from .smoothing import as_strength, choose_strength
+
+__all__ = ["PriorCheck", "check_prior", "homogeneity_pvalue"]
+
+Verdict = Literal["fit", "doubtful", "unfit"]
+
+_CHECKED = ("acc", "ppr", "prev", "mb", "tpr", "fpr", "ppv", "npv", "f1")
+_MOST_LISTED = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorCheck:
+    """Whether a reference is fit to be a group's prior, and why.
+
+    Attributes
+    ----------
+    verdict : {"fit", "doubtful", "unfit"}
+        Unfit if the group's data speak for the uniform prior, or clearly against the reference's rates; doubtful if
+        the reference is small, or many metrics would lose.
+    reasons : tuple of str
+        What speaks for and against, one sentence each.
+    likelihood_ratio : float
+        How many times more likely the group's counts are under the reference's prior than under the uniform one.
+    divergence : float
+        Kullback-Leibler divergence of the reference from the group's proportions, in nats.
+    gaps : tuple of float
+        Reference minus group, cell by cell.
+    homogeneity : float
+        p-value of the test that both share their rates, and by which method: exact (Freeman and Halton), or the
+        chi-squared approximation where the exact one would list too many groups.
+    gain, lose : tuple of str
+        Metrics whose error would fall or rise, were the observed rates the true ones.
+    hidden : float
+        The share of an expected gap that smoothing hides, λ/(n+λ).
+    """
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    strength: float
+    n: int
+    n_reference: int
+    likelihood_ratio: float
+    divergence: float
+    gaps: tuple[float, ...]
+    homogeneity: float
+    homogeneity_method: str
+    gain: tuple[str, ...]
+    lose: tuple[str, ...]
+    hidden: float
+
+    def __str__(self) -> str:
+        head = (
+            f"As a prior of strength {self.strength:g} for this group of {self.n:,}, the reference is {self.verdict}:"
+        )
+        return "\n".join([head, *(f"  - {reason}" for reason in self.reasons)])
+
+
+def check_prior(
+    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float | Literal["auto"] = 10.0
+) -> PriorCheck:
+    """The paper's practical guide as a verdict with reasons.
+
+    >>> from evenhand import ConfusionMatrix
+    >>> check_prior(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429)).verdict
+    'unfit'
+    """
+    for who, matrix in (("the group", cm), ("the reference", reference)):
+        if not isinstance(matrix, ConfusionMatrix) or not matrix.is_whole or matrix.n == 0:
+            raise InvalidInput(f"{who} must be a ConfusionMatrix of whole counts with cases; got {matrix!r}")
+    weight = choose_strength(cm, reference).value if strength == "auto" else as_strength(strength)
+    if weight == 0:
+        raise InvalidInput("strength must be positive: a prior of no strength needs no check")
+    n, n_reference = int(cm.n), int(reference.n)
+    group, prior = cm.proportions, reference.proportions
+    ratio = _likelihood_ratio(cm, prior, weight)
+    p, method = homogeneity_pvalue(cm, reference)
+    gain, lose = _gain_and_lose(cm, reference, weight)
+    hidden = weight / (n + weight)
+    large = n_reference >= 100 and n_reference >= n
+    reasons = (
+        f"the reference has {n_reference:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
+        f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
+        f"that group and reference share their rates has p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
+        f"were the observed rates true, smoothing would help {_some(gain)} and hurt {_some(lose)}",
+        f"it hides {hidden:.0%} of an expected gap to the reference: report the raw score beside it",
+    )
+    verdict: Verdict = "fit"
+    if not large or len(lose) > len(gain) or p < 0.05:
+        verdict = "doubtful"
+    if ratio < 1 or p < 0.001:
+        verdict = "unfit"
+    return PriorCheck(
+        verdict=verdict,
+        reasons=reasons,
+        strength=weight,
+        n=n,
+        n_reference=n_reference,
+        likelihood_ratio=ratio,
+        divergence=_divergence(group, prior),
+        gaps=tuple(float(d) for d in prior - group),
+        homogeneity=p,
+        homogeneity_method=method,
+        gain=gain,
+        lose=lose,
+        hidden=hidden,
+    )
+
+
+def homogeneity_pvalue(cm: ConfusionMatrix, reference: ConfusionMatrix) -> tuple[float, str]:
+    """P-value of the test that group and reference share all four rates, and by which method.
+
+    Given the pooled counts the group is a random part of them; added up are all groups that are no more likely than
+    the observed one (Freeman and Halton). The smaller of the two is listed; past a budget of two million matrices the
+    chi-squared approximation is taken, and said.
+    """
+    small = min(cm, reference, key=lambda m: m.n)
+    pooled = cm + reference
+    if count_matrices(int(small.n)) > _MOST_LISTED:
+        return _chi_squared(cm, reference), "chi-squared approximation"
+    law = law_of(pooled, int(small.n), "without_replacement")
+    p = law.pmf(enumerate_matrices(law.n))
+    observed = float(law.pmf(np.asarray(small.cells)))
+    return min(1.0, float(p[p <= observed * (1 + 1e-7)].sum())), "exact"
+
+
+def _chi_squared(cm: ConfusionMatrix, reference: ConfusionMatrix) -> float:
+    from scipy.special import chdtrc
+
+    table = np.array([cm.cells, reference.cells], dtype=np.float64)
+    table = table[:, table.sum(axis=0) > 0]
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
+    return float(chdtrc(table.shape[1] - 1, ((table - expected) ** 2 / expected).sum()))
+
+
+def _likelihood_ratio(cm: ConfusionMatrix, prior: NDArray[np.float64], strength: float) -> float:
+    if (np.asarray(cm.cells)[prior == 0] > 0).any():
+        return 0.0
+    kept = prior > 0
+    tp, fn, fp, tn = (float(a) for a in np.where(kept, strength * prior, 1e-12))
+    ours = DirichletMultinomial(int(cm.n), (tp, fn, fp, tn))
+    uniform = DirichletMultinomial(int(cm.n), (strength / 4,) * 4)
+    counts = np.asarray(cm.cells, dtype=np.float64)
+    return float(ours.pmf(counts) / uniform.pmf(counts))
+
+
+def _divergence(group: NDArray[np.float64], prior: NDArray[np.float64]) -> float:
+    seen = group > 0
+    if (prior[seen] == 0).any():
+        return inf
+    return float((group[seen] * np.log(group[seen] / prior[seen])).sum())
+
+
+def _gain_and_lose(
+    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    # Half a case is added to each cell, so that no rate is taken to be exactly 0.
+    rates = np.asarray(cm.cells) + 0.5
+    truth = rates / rates.sum()
+    keys = [key for key in _CHECKED if not np.isnan(metric(key)(truth))]
+    found = risk_curves(keys, truth, [int(cm.n)], [Raw(), CrossPrior(reference, strength)])
+    better = {r.metric.key: r for r in found if isinstance(r.estimator, CrossPrior)}
+    raw = {r.metric.key: r for r in found if isinstance(r.estimator, Raw)}
+    gain = tuple(key for key in keys if better[key].mse < raw[key].mse)
+    return gain, tuple(key for key in keys if key not in gain)
+
+
+def _widest(gaps: NDArray[np.float64]) -> str:
+    i = int(np.argmax(np.abs(gaps)))
+    return f"{CELLS[i].upper()} {gaps[i]:+.2f}"
+
+
+def _times(ratio: float) -> str:
+    if ratio >= 1000 or 0 < ratio < 0.001:
+        return f"e^{log(ratio):.0f} times as"
+    return f"{ratio:.3g} times as"
+
+
+def _some(keys: tuple[str, ...]) -> str:
+    return ", ".join(keys) or "none"

@@ -1,0 +1,430 @@
+"""The exact error of raw and smoothed scores at a given sample size, without a single random number.
+
+Groups of ``n`` cases are drawn with the true rates; an estimator adds its pseudo-counts and scores the result. The
+expected error is a sum down the metric's tree: in closed form for shares and contrasts, over one count for ratios,
+over two for F1, over three for pairs of rates. Errors are given that the estimate is defined, and the probability that
+it is not is reported beside them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..cells import ConfusionMatrix, as_size
+from ..errors import InvalidInput
+from ..laws import Multinomial, as_probabilities, law_of
+from ..laws.sums import Table, tabulate
+from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree, metric
+from .progress import progress
+from .smoothing import additive_smooth, as_strength, cross_prior_smooth
+
+__all__ = [
+    "Additive",
+    "CrossPrior",
+    "Estimator",
+    "Raw",
+    "Risk",
+    "monte_carlo_risk",
+    "risk",
+    "risk_curve",
+    "risk_curves",
+]
+
+Floats = NDArray[np.float64]
+Truth = ConfusionMatrix | ArrayLike
+
+# What windows leave out on either side of a split, and matrices that no sum would notice.
+_EPS, _NEGLIGIBLE = 1e-17, 1e-18
+_LARGEST_BLOCK = 2**21
+
+
+class Estimator(ABC):
+    """A way to score a group: add pseudo-counts to its cells, then apply the metric."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def pseudo_counts(self) -> Floats:
+        """What is added to each cell, in the order tp, fn, fp, tn."""
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """A short name for tables."""
+
+    @abstractmethod
+    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
+        """The matrix that is scored in place of the group's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raw(Estimator):
+    """The score as it is."""
+
+    @property
+    def pseudo_counts(self) -> Floats:
+        """Nothing."""
+        return np.zeros(4)
+
+    @property
+    def label(self) -> str:
+        """``raw``."""
+        return "raw"
+
+    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
+        """The group's own matrix."""
+        return cm
+
+
+@dataclass(frozen=True, slots=True)
+class Additive(Estimator):
+    """Add ``epsilon`` to every cell."""
+
+    epsilon: float
+
+    @property
+    def pseudo_counts(self) -> Floats:
+        """Epsilon in each cell."""
+        return np.full(4, float(self.epsilon))
+
+    @property
+    def label(self) -> str:
+        """``add`` and the epsilon."""
+        return f"add{self.epsilon:g}"
+
+    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
+        """The matrix with epsilon added."""
+        return additive_smooth(cm, self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class CrossPrior(Estimator):
+    """Cross-Prior Smoothing with a reference and a strength."""
+
+    reference: ConfusionMatrix
+    strength: float = 10.0
+
+    @property
+    def pseudo_counts(self) -> Floats:
+        """The strength, in the reference's proportions."""
+        return as_strength(self.strength) * self.reference.proportions
+
+    @property
+    def label(self) -> str:
+        """``cps`` and the strength."""
+        return f"cps{self.strength:g}"
+
+    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
+        """The smoothed matrix."""
+        return cross_prior_smooth(cm, self.reference, self.strength)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Risk:
+    """The error of an estimator at sample size ``n``, given that the estimate is defined.
+
+    ``standard_error`` is that of the mse if it was drawn, 0 if it is exact.
+    """
+
+    metric: OneGroup
+    n: int
+    estimator: Estimator
+    true_score: float
+    bias: float
+    mse: float
+    mae: float
+    p_undefined: float
+    method: str = "exact"
+    standard_error: float = 0.0
+
+    @property
+    def variance(self) -> float:
+        """The variance of the estimate."""
+        return max(self.mse - self.bias**2, 0.0)
+
+    @property
+    def rmse(self) -> float:
+        """The root of the mean squared error, in units of the score."""
+        return sqrt(self.mse)
+
+    def __str__(self) -> str:
+        drawn = (
+            "" if self.method == "exact" else f", {self.method} (standard error of the mse {self.standard_error:.2g})"
+        )
+        return (
+            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, bias {self.bias:+.4g}, "
+            f"sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
+        )
+
+
+def risk(name: str | Metric, truth: Truth, n: int, estimator: Estimator | None = None) -> Risk:
+    """Exact bias, variance, MSE and MAE of an estimator for groups of ``n`` cases.
+
+    Parameters
+    ----------
+    name : str or Metric
+        A metric of one group.
+    truth : ConfusionMatrix or four probabilities
+        The true rates. The error is measured against the metric's score of them.
+    n : int
+        How many cases the group has.
+    estimator : Raw, Additive or CrossPrior
+        How its score is estimated; the raw score by default.
+
+    Examples
+    --------
+    Two cases, four equally likely cells: TPR is 0 in 5 of the 12 ways in which it is defined, 1 in 5, and right in 2.
+
+    >>> r = risk("tpr", [0.25, 0.25, 0.25, 0.25], n=2)
+    >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
+    (10.0, 0.0, 0.25)
+    """
+    return risk_curve(name, truth, [n], estimator, absolute=True)[0]
+
+
+def risk_curve(
+    name: str | Metric,
+    truth: Truth,
+    n: Iterable[int],
+    estimators: Sequence[Estimator] | Estimator | None = None,
+    *,
+    absolute: bool = False,
+) -> list[Risk]:
+    """`risk` for each estimator and each size; the mean absolute error only if ``absolute``, nan otherwise.
+
+    A whole curve costs little more than its largest size, except for pairs of rates.
+    """
+    return risk_curves([name], truth, n, estimators, absolute=absolute)
+
+
+def risk_curves(
+    names: Iterable[str | Metric],
+    truth: Truth,
+    n: Iterable[int],
+    estimators: Sequence[Estimator] | Estimator | None = None,
+    *,
+    absolute: bool = False,
+) -> list[Risk]:
+    """`risk_curve` for several metrics at once, which share the walk down their trees."""
+    checked = [_checked(name, truth) for name in names]
+    chosen = [estimators] if isinstance(estimators, Estimator) else list(estimators or [Raw()])
+    sizes = np.array([as_size(size) for size in n], dtype=np.int64)
+    if not len(sizes):
+        raise InvalidInput("n must name at least one sample size")
+    tasks = [
+        Task(m, rates, float(m.scores(rates)), [m.tree.collapse(e.pseudo_counts) for e in chosen])
+        for m, rates in checked
+    ]
+    found = _moments(tasks, sizes, absolute)
+    return [
+        _result(task.metric, int(size), how, task.true_score, curve[:, i])
+        for task, curves in zip(tasks, found, strict=True)
+        for how, curve in zip(chosen, curves, strict=True)
+        for i, size in enumerate(sizes)
+    ]
+
+
+def monte_carlo_risk(
+    name: str | Metric,
+    truth: Truth,
+    n: int,
+    estimator: Estimator | None = None,
+    *,
+    draws: int = 100_000,
+    rng: np.random.Generator | int | None = None,
+    replace: bool = True,
+) -> Risk:
+    """`risk` from random groups, with its standard error; ``replace=False`` draws the truth's own cases.
+
+    >>> r = monte_carlo_risk("tpr", ConfusionMatrix(5, 5, 5, 5), n=4, rng=1)
+    >>> abs(r.mse - risk("tpr", ConfusionMatrix(5, 5, 5, 5), n=4).mse) < 4 * r.standard_error
+    True
+    """
+    m, rates = _checked(name, truth)
+    how = Raw() if estimator is None else estimator
+    generator = np.random.default_rng(rng)
+    if replace:
+        cells = generator.multinomial(as_size(n), rates, size=draws)
+    else:
+        law = law_of(truth, as_size(n), "without_replacement")
+        assert isinstance(truth, ConfusionMatrix)
+        cells = generator.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)
+    true_score = float(m.scores(rates))
+    errors = m.scores(cells + how.pseudo_counts) - true_score
+    defined = errors[~np.isnan(errors)]
+    if not len(defined):
+        raise InvalidInput(f"{m.key} was undefined in all of {draws:,} random groups; draw more")
+    return Risk(
+        metric=m,
+        n=as_size(n),
+        estimator=how,
+        true_score=true_score,
+        bias=float(defined.mean()),
+        mse=float((defined**2).mean()),
+        mae=float(np.abs(defined).mean()),
+        p_undefined=1 - len(defined) / draws,
+        method=f"{draws:,} draws",
+        standard_error=float((defined**2).std() / sqrt(len(defined))),
+    )
+
+
+def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
+    m = metric(name)
+    if not isinstance(m, OneGroup):
+        raise InvalidInput(f"{m.key} compares two groups; risk() takes a metric of one group")
+    rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))
+    if np.isnan(m.scores(rates)):
+        raise InvalidInput(f"the true {m.key} is undefined, {m.why_undefined(rates)}, so no error can be measured")
+    return m, rates
+
+
+def _result(m: OneGroup, n: int, how: Estimator, true_score: float, moments: Floats) -> Risk:
+    defined, bias, mse, mae = (float(x) for x in moments)
+    if defined <= 0:
+        raise InvalidInput(f"{m.key} of {n} cases is never defined with {how.label}; take a larger n, or smooth")
+    return Risk(
+        metric=m,
+        n=n,
+        estimator=how,
+        true_score=true_score,
+        bias=bias / defined,
+        mse=mse / defined,
+        mae=mae / defined,
+        p_undefined=1 - defined if defined < 1 - 1e-14 else 0.0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A metric to be estimated: true rates and score, and what each estimator adds to the cells of its tree."""
+
+    metric: OneGroup
+    rates: Floats
+    true_score: float
+    added: list[Floats]
+
+
+def _moments(tasks: list[Task], sizes: NDArray[np.int64], absolute: bool) -> list[Floats]:
+    """For each task P(defined) and the sums of error, its square and its size: shape (estimators, 4, sizes)."""
+    found = [np.empty((len(task.added), 4, len(sizes))) for task in tasks]
+    walked = []
+    for task, curves in zip(tasks, found, strict=True):
+        m = task.metric
+        if isinstance(m, (Share, Contrast)) and not absolute:
+            curves[:] = [_closed(task, sizes, more) for more in task.added]
+        elif isinstance(m, Ratio):
+            weights = _denominators(m, task.rates, sizes)
+            curves[:] = [_by_denominator(task, int(sizes.max()), more, absolute) @ weights for more in task.added]
+        else:
+            walked.append((task, curves))
+    if walked:
+        for i, size in enumerate(progress(sizes.tolist(), f"risk of {', '.join(t.metric.key for t, _ in walked)}")):
+            for task, curves in walked:
+                weight, columns = _leaves(task.metric.tree, tuple(float(r) for r in task.rates), size)
+                for j, more in enumerate(task.added):
+                    curves[j, :, i] = _sums(task, columns, more, absolute) @ weight
+    return found
+
+
+def _closed(task: Task, n: NDArray[np.int64], more: Floats) -> Floats:
+    """Shares and contrasts: the mean and variance of one case say it all."""
+    m, rates = task.metric, task.rates
+    score = float(m.rank(*rates)[0])
+    variance = (score if isinstance(m, Share) else float(m.tree.counts(rates)[0])) - score**2
+    total = n + more.sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = np.where(total > 0, (n * score + m.rank(*more)[0]) / total - task.true_score, 0.0)
+        squares = np.where(total > 0, n * variance / total**2, 0.0) + errors**2
+    return np.stack([(total > 0).astype(np.float64), errors, squares, np.full(len(n), np.nan)])
+
+
+def _denominators(m: Ratio, rates: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """The probability of each denominator (rows) at each size (columns)."""
+    split = Multinomial(1, tuple(float(r) for r in rates)).split(m.tree.margin)  # type: ignore[arg-type]
+    table = tabulate(split, sizes.astype(np.float64), _EPS)
+    found = np.zeros((int(sizes.max()) + 1, len(sizes)))
+    for i, start in enumerate(table.start.astype(np.int64)):
+        row = table.pmf[i, : sizes[i] + 1 - start]
+        found[start : start + len(row), i] = row
+    return found
+
+
+def _by_denominator(task: Task, most: int, more: Floats, absolute: bool) -> Floats:
+    """The moments given each denominator 0..most, shape (4, most + 1); they do not depend on ``n``."""
+    m, rates, tree = task.metric, task.rates, task.metric.tree
+    assert isinstance(m, Ratio)
+    whole, _, part = tree.counts(rates)
+    theta = float(part / whole)
+    k = np.arange(most + 1, dtype=np.float64)
+    if m.curve == "share" and not absolute:
+        size = k + tree.counts(more)[0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = np.where(size > 0, (k * theta + tree.counts(more)[2]) / size - task.true_score, 0.0)
+            squares = np.where(size > 0, k * theta * (1 - theta) / size**2, 0.0) + errors**2
+        return np.stack([(size > 0).astype(np.float64), errors, squares, np.full(len(k), np.nan)])
+    split = Multinomial(1, tuple(float(r) for r in rates)).split(tree.last, tree.last_of)  # type: ignore[arg-type]
+    found = np.empty((4, len(k)))
+    for rows in np.array_split(np.arange(len(k)), max(1, len(k) ** 2 // _LARGEST_BLOCK)):
+        table = tabulate(split, k[rows], _EPS)
+        last = np.minimum(table.start[:, None] + np.arange(table.pmf.shape[1]), k[rows, None])
+        sums = _sums(task, tree.columns(k[rows, None], k[rows, None], 0.0, last), more, absolute)
+        found[:, rows] = (sums * table.pmf).sum(axis=-1)
+    return found
+
+
+def _sums(task: Task, columns: list[Any], more: Floats, absolute: bool) -> Floats:
+    """Defined or not, error, its square and its size, for each matrix."""
+    m = task.metric
+    cells = [c + a for c, a in zip(columns, more, strict=True)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = m.score(*cells) - task.true_score
+    found = np.empty((4, *errors.shape))
+    found[0] = 1.0
+    filled = bool((more > 0).all())
+    if m.apart or not filled:
+        hole = m.holes[0].at_columns(cells, filled=filled)
+        found[0][hole] = 0.0
+        errors[hole] = 0.0
+    found[1] = errors
+    np.multiply(errors, errors, out=found[2])
+    found[3] = np.abs(errors) if absolute else np.nan
+    return found
+
+
+@lru_cache(maxsize=2)
+def _leaves(tree: Tree, rates: tuple[float, ...], n: int) -> tuple[Floats, list[Any]]:
+    """All matrices of the tree whose probability matters, with it."""
+    law = law_of(list(rates), n)
+    sizes = np.array([float(n)])
+    margin, outer = np.zeros(1), np.ones(1)
+    if tree.margin:
+        margin, outer = _row(tabulate(law.split(tree.margin), sizes, _EPS))
+    last_sizes = tree.last_size(float(n), margin) * np.ones_like(margin)
+    last = tabulate(law.split(tree.last, tree.last_of), last_sizes, _EPS)
+    side = (
+        tabulate(law.split(tree.side, tree.margin), margin, _EPS)
+        if tree.side
+        else Table(0 * margin, outer[:, None] ** 0)
+    )
+    joint = outer[:, None] * side.pmf
+    i, j = np.nonzero(joint > _NEGLIGIBLE)
+    # The last split is unrolled only for what matters of the first two.
+    joint = joint[i, j][:, None] * last.pmf[i]
+    path, step = np.nonzero(joint > _NEGLIGIBLE)
+    row = i[path]
+    counts = margin[row], (side.start[i] + j)[path], last.start[row] + step
+    return joint[path, step], [np.broadcast_to(c, path.shape) for c in tree.columns(float(n), *counts)]
+
+
+def _row(table: Table) -> tuple[Floats, Floats]:
+    kept = table.pmf[0] > 0
+    return (table.start[0] + np.arange(table.pmf.shape[1]))[kept], table.pmf[0][kept]

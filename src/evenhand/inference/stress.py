@@ -1,0 +1,107 @@
+"""The paper's down-sampling study on one's own groups, to see which strength would have served them at which size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..cells import ConfusionMatrix
+from ..metrics import Metric, metric
+from .progress import progress
+from .risk import CrossPrior, Raw, Risk, risk_curves
+from .smoothing import rest_of
+
+__all__ = ["StressRow", "StressTest", "stress_test"]
+
+_METRICS = ("acc", "ppr", "tpr", "fpr", "ppv", "f1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressRow:
+    """One strength at one size, over all groups and metrics: squared errors relative to the raw score's."""
+
+    n: int
+    strength: float
+    mean_ratio: float
+    worst_ratio: float
+    worst_group: str
+    worst_metric: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StressTest:
+    """How strengths would have served the groups, had each been a sample of ``n``."""
+
+    rows: tuple[StressRow, ...]
+    risks: Mapping[str, tuple[Risk, ...]]
+
+    def best(self, n: int) -> StressRow:
+        """The strength with the least mean error at this size."""
+        return min((row for row in self.rows if row.n == n), key=lambda row: row.mean_ratio)
+
+    def curve(self, strength: float) -> list[tuple[int, float]]:
+        """Mean error relative to raw, by size."""
+        return [(row.n, row.mean_ratio) for row in self.rows if row.strength == strength]
+
+    def __str__(self) -> str:
+        sizes = sorted({row.n for row in self.rows})
+        strengths = sorted({row.strength for row in self.rows})
+        found = {(row.n, row.strength): row for row in self.rows}
+        lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
+        lines.append("    n  " + "".join(f"{'λ = ' + format(s, 'g'):>15}" for s in strengths))
+        for n in sizes:
+            cells = (found[n, s] for s in strengths)
+            lines.append(f"{n:>5}  " + "".join(f"{f'{c.mean_ratio:.2f} ({c.worst_ratio:.2f})':>15}" for c in cells))
+        worst = max(self.rows, key=lambda row: row.worst_ratio)
+        lines.append(
+            f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {worst.worst_group}, "
+            f"{worst.worst_ratio:.2f} times the raw error"
+        )
+        return "\n".join(lines)
+
+
+def stress_test(
+    groups: Mapping[str, ConfusionMatrix],
+    metrics: Sequence[str | Metric] = _METRICS,
+    n: Iterable[int] = (10, 20, 50, 100),
+    strengths: Sequence[float] = (5.0, 10.0, 20.0, 40.0),
+) -> StressTest:
+    """Draw each group down to ``n`` cases, smooth with the rest, and measure the exact error.
+
+    Each group's own rates are the truth, and the rest is its reference. Metrics that are undefined for a whole group
+    are left out for that group.
+
+    >>> from evenhand.examples import compas
+    >>> test = stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20])
+    >>> [(row.strength, round(row.mean_ratio, 2)) for row in test.rows]
+    [(5, 0.61), (20, 0.77)]
+    """
+    sizes, risks = list(n), {}
+    for name in progress(list(groups), "stress test"):
+        cm, reference = groups[name], rest_of(groups, name)
+        chosen = [metric(m) for m in metrics if not np.isnan(metric(m)(cm))]
+        estimators = [Raw(), *(CrossPrior(reference, s) for s in strengths)]
+        risks[name] = tuple(risk_curves(chosen, cm, sizes, estimators))
+    rows = [_row(risks, size, strength) for size in sizes for strength in strengths]
+    return StressTest(rows=tuple(rows), risks=risks)
+
+
+def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> StressRow:
+    ratios: dict[tuple[str, str], float] = {}
+    for group, found in risks.items():
+        here = [r for r in found if r.n == n]
+        raw = {r.metric.key: r.mse for r in here if isinstance(r.estimator, Raw)}
+        for r in here:
+            if isinstance(r.estimator, CrossPrior) and r.estimator.strength == strength and raw[r.metric.key] > 0:
+                ratios[group, r.metric.key] = r.mse / raw[r.metric.key]
+    worst = max(ratios, key=lambda key: ratios[key])
+    return StressRow(
+        n=n,
+        strength=strength,
+        mean_ratio=float(np.mean(list(ratios.values()))),
+        worst_ratio=ratios[worst],
+        worst_group=worst[0],
+        worst_metric=worst[1],
+    )
