@@ -23,7 +23,7 @@ DRAWS = 10**6
 
 def groups() -> dict[str, tuple[ConfusionMatrix, ConfusionMatrix]]:
     """The paper's ten groups, each with everybody else as its reference."""
-    found = {}
+    found: dict[str, tuple[ConfusionMatrix, ConfusionMatrix]] = {}
     for study, data in (("COMPAS", compas_violent()), ("Folktables", folktables_income())):
         everybody = sum(data.values(), ConfusionMatrix(0, 0, 0, 0))
         found |= {f"{study}/{name}": (cm, everybody - cm) for name, cm in data.items()}

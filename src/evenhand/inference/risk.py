@@ -161,8 +161,8 @@ class Risk:
             "" if self.method == "exact" else f", {self.method} (standard error of the mse {self.standard_error:.2g})"
         )
         return (
-            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, bias {self.bias:+.4g}, "
-            f"sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
+            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, "
+            f"bias {self.bias:+.4g}, sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
         )
 
 
@@ -331,7 +331,7 @@ def _moments(tasks: list[Task], sizes: NDArray[np.int64], absolute: bool) -> lis
             for task, curves in walked:
                 weight, columns = _leaves(task.metric.tree, tuple(float(r) for r in task.rates), size)
                 for j, more in enumerate(task.added):
-                    curves[j, :, i] = _sums(task, columns, more, absolute) @ weight
+                    curves[j, :, i] = _sums(task, columns, weight, more, absolute)
     return found
 
 
@@ -376,53 +376,54 @@ def _by_denominator(task: Task, most: int, more: Floats, absolute: bool) -> Floa
     for rows in np.array_split(np.arange(len(k)), max(1, len(k) ** 2 // _LARGEST_BLOCK)):
         table = tabulate(split, k[rows], _EPS)
         last = np.minimum(table.start[:, None] + np.arange(table.pmf.shape[1]), k[rows, None])
-        sums = _sums(task, tree.columns(k[rows, None], k[rows, None], 0.0, last), more, absolute)
-        found[:, rows] = (sums * table.pmf).sum(axis=-1)
+        columns = tree.columns(k[rows, None], k[rows, None], 0.0, last)
+        found[:, rows] = _sums(task, columns, table.pmf, more, absolute)
     return found
 
 
-def _sums(task: Task, columns: list[Any], more: Floats, absolute: bool) -> Floats:
-    """Defined or not, error, its square and its size, for each matrix."""
+def _sums(task: Task, columns: list[Any], weight: Floats, more: Floats, absolute: bool) -> Floats:
+    """P(defined) and the sums of error, its square and its size over matrices, along the last axis."""
     m = task.metric
-    cells = [c + a for c, a in zip(columns, more, strict=True)]
+    cells = [c + a for c, a in zip(columns, more, strict=True)] if more.any() else columns
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = m.score(*cells) - task.true_score
-    found = np.empty((4, *errors.shape))
-    found[0] = 1.0
+    defined = weight.sum(axis=-1)
     filled = bool((more > 0).all())
     if m.apart or not filled:
         hole = m.holes[0].at_columns(cells, filled=filled)
-        found[0][hole] = 0.0
+        defined = defined - (weight * hole).sum(axis=-1)
         errors[hole] = 0.0
-    found[1] = errors
-    np.multiply(errors, errors, out=found[2])
-    found[3] = np.abs(errors) if absolute else np.nan
-    return found
+    weighed = weight * errors
+    size = (weight * np.abs(errors)).sum(axis=-1) if absolute else np.full_like(defined, np.nan)
+    return np.stack([defined, weighed.sum(axis=-1), np.einsum("...i,...i->...", weighed, errors), size])
 
 
 @lru_cache(maxsize=2)
 def _leaves(tree: Tree, rates: tuple[float, ...], n: int) -> tuple[Floats, list[Any]]:
     """All matrices of the tree whose probability matters, with it."""
     law = law_of(list(rates), n)
-    sizes = np.array([float(n)])
     margin, outer = np.zeros(1), np.ones(1)
     if tree.margin:
-        margin, outer = _row(tabulate(law.split(tree.margin), sizes, _EPS))
-    last_sizes = tree.last_size(float(n), margin) * np.ones_like(margin)
-    last = tabulate(law.split(tree.last, tree.last_of), last_sizes, _EPS)
-    side = (
-        tabulate(law.split(tree.side, tree.margin), margin, _EPS)
-        if tree.side
-        else Table(0 * margin, outer[:, None] ** 0)
-    )
-    joint = outer[:, None] * side.pmf
+        margin, outer = _row(tabulate(law.split(tree.margin), np.array([float(n)]), _EPS))
+    side_start, joint = np.zeros_like(margin), outer[:, None]
+    if tree.side:
+        side_start, side = _trimmed(tabulate(law.split(tree.side, tree.margin), margin, _EPS))
+        joint = joint * side
+    sizes = tree.last_size(float(n), margin) * np.ones_like(margin)
+    last_start, last = _trimmed(tabulate(law.split(tree.last, tree.last_of), sizes, _EPS))
+    # The last split is unrolled only for what matters of the others.
     i, j = np.nonzero(joint > _NEGLIGIBLE)
-    # The last split is unrolled only for what matters of the first two.
-    joint = joint[i, j][:, None] * last.pmf[i]
-    path, step = np.nonzero(joint > _NEGLIGIBLE)
+    full = joint[i, j][:, None] * last[i]
+    path, step = np.nonzero(full > _NEGLIGIBLE)
     row = i[path]
-    counts = margin[row], (side.start[i] + j)[path], last.start[row] + step
-    return joint[path, step], [np.broadcast_to(c, path.shape) for c in tree.columns(float(n), *counts)]
+    columns = tree.columns(float(n), margin[row], (side_start[i] + j)[path], last_start[row] + step)
+    return full[path, step], [np.ascontiguousarray(np.broadcast_to(c, path.shape)) for c in columns]
+
+
+def _trimmed(table: Table) -> tuple[Floats, Floats]:
+    """A table's starts and probabilities, without the columns at its ends that hold nothing in any row."""
+    kept = np.flatnonzero((table.pmf > _NEGLIGIBLE).any(axis=0))
+    return table.start + kept[0], table.pmf[:, kept[0] : kept[-1] + 1]
 
 
 def _row(table: Table) -> tuple[Floats, Floats]:
