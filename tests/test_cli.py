@@ -84,6 +84,17 @@ def test_match_as_json_is_the_papers_test() -> None:
     assert found["null"] == "known"
 
 
+def test_smooth_shows_raw_beside_smoothed_and_the_verdict() -> None:
+    output = run(*f"smooth --group 3 1 0 6 --reference {REFERENCE}".split()).output
+    assert "50% of a gap remains" in output
+    assert "the reference is unfit" in output
+    found = json.loads(run(*f"smooth --group 3 1 0 6 --reference {REFERENCE} --strength auto --json".split()).output)
+    assert found["scores"][2]["raw"] == 0.75
+    assert 2 < found["strength"] < 32
+    empty = json.loads(run(*f"smooth --group 0 0 0 0 --reference {REFERENCE} --json".split()).output)
+    assert empty["prior_only"]
+
+
 def test_json_has_no_infinities() -> None:
     assert "Infinity" not in run("metrics", "--json").output
 
@@ -98,6 +109,10 @@ def test_large_counts_stay_on_one_line() -> None:
     ("words", "sentence"),
     [
         (["metrics", "recal"], "Error: no metric is called 'recal'; did you mean 'recall'?"),
+        (
+            [*f"smooth --group 1 1 1 1 --reference {REFERENCE} --strength strong".split()],
+            "Error: strength must be a non-negative number of cases, or 'auto'; got 'strong'",
+        ),
         (["undefined", "--n", "-3"], "Error: n must not be negative; got -3"),
         (["undefined", "--n", "3", "--reference", "1", "-1", "0", "0"], "Error: fn must not be negative; got -1"),
     ],

@@ -162,7 +162,7 @@ class Risk:
         )
         return (
             f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, "
-            f"bias {self.bias:+.4g}, sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
+            f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
         )
 
 
