@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, TooLarge, UnknownName
 from ..laws import Law, hole_probability, law_of
 from ..laws.approximate import beta_tails, normal_tails
 from ..laws.distribution import OneGroupDistribution
@@ -110,16 +110,28 @@ class MatchResult:
         small = self.null == "known" and self.n_reference is not None and self.n_reference < 10 * self.n
         lines = [
             ("score", f"{self.statistic:.4g}{self._of()}"),
-            ("reference", f"{self.reference_score:.4g}; expected {self.expected:.4g} under the null"),
+            ("reference", f"{self.reference_score:.4g}{self._expected()}"),
             ("p-value", f"{self.pvalue:.4g} ({self.alternative}{', mid-p' if self.mid_p else ''})"),
             ("percentile", f"{_percent(self.percentile)} of groups score this or lower"),
-            ("smallest p", f"{self.smallest_pvalue:.4g} is the least that any outcome could have reached"),
+            ("smallest p", self._smallest()),
             ("null", f"{_NULLS[self.null]}, given {self._given()}"),
             ("method", f"{self.method}{self._error()}"),
         ]
         if small:
             lines.append(("careful", "a reference of less than 10 n is no known truth: it rejects too often"))
         return "\n".join([head, *(f"  {label:<13} {text}" for label, text in lines)])
+
+    def _expected(self) -> str:
+        try:
+            return f"; expected {self.expected:.4g} under the null"
+        except TooLarge:
+            return ""
+
+    def _smallest(self) -> str:
+        try:
+            return f"{self.smallest_pvalue:.4g} is the least that any outcome could have reached"
+        except TooLarge:
+            return "not sought: there are too many outcomes"
 
     def _of(self) -> str:
         return "" if self.denominator is None else f", of {self._observed()}"

@@ -66,7 +66,7 @@ class PriorCheck:
 
     def __str__(self) -> str:
         head = (
-            f"As a prior of strength {self.strength:g} for this group of {self.n:,}, the reference is {self.verdict}:"
+            f"As a prior of strength {self.strength:.3g} for this group of {self.n:,}, the reference is {self.verdict}:"
         )
         return "\n".join([head, *(f"  - {reason}" for reason in self.reasons)])
 

@@ -157,12 +157,11 @@ class Risk:
         return sqrt(self.mse)
 
     def __str__(self) -> str:
-        drawn = (
-            "" if self.method == "exact" else f", {self.method} (standard error of the mse {self.standard_error:.2g})"
-        )
+        drawn = "" if self.method == "exact" else f", {self.method} (standard error {self.standard_error:.2g})"
+        spread = f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}"
         return (
-            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, "
-            f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}, undefined {100 * self.p_undefined:.3g} %{drawn}"
+            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, {spread}, "
+            f"undefined {100 * self.p_undefined:.3g} %{drawn}"
         )
 
 

@@ -215,7 +215,7 @@ def choose_strength(cm: ConfusionMatrix, reference: Rates) -> StrengthChoice:
     >>> near = choose_strength(ConfusionMatrix(4, 6, 20, 70), ConfusionMatrix(40, 60, 200, 700))
     >>> far = choose_strength(ConfusionMatrix(40, 6, 20, 34), ConfusionMatrix(40, 60, 200, 700))
     >>> round(near.value, 1), round(far.value, 1)
-    (24.6, 5.6)
+    (24.6, 5.7)
     """
     prior, n = _rates(reference), int(cm.n)
     counts = np.asarray(cm.cells, dtype=np.float64)

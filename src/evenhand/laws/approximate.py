@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidInput
 from ..metrics import Contrast, Metric, Ratio, Share
 from .engine import Tails
-from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
+from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 
 __all__ = ["beta_tails", "normal_tails"]
 
@@ -25,7 +25,7 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float 
     """
     from scipy.special import ndtr
 
-    rates, spread = _rates(law)
+    rates, spread = law.rates, _spread(law)
     if not isinstance(m, (Share, Contrast)):
         raise InvalidInput(f"method='normal' is for shares and marginal benefit, not for {m.key}; use method='exact'")
     n, tree = law.n, m.tree
@@ -59,7 +59,7 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
 
     if not (isinstance(m, Ratio) and m.curve == "share"):
         raise InvalidInput(f"method='beta' is for ratios of two parts, not for {m.key}; use method='exact'")
-    rates, _ = _rates(law)
+    rates = law.rates
     whole, _, part = m.tree.counts(rates)
     size = law.n if margin is None else margin / whole
     a, b = size * part, size * (whole - part)
@@ -69,13 +69,12 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
     return Tails(float(betainc(a, b, score)), 0.0, float(betainc(b, a, 1 - score)), 1.0, nan)
 
 
-def _rates(law: Law) -> tuple[NDArray[np.float64], float]:
-    """The expected share of each cell, and the variance as a multiple of the multinomial's."""
-    if isinstance(law, Multinomial):
-        return np.asarray(law.p), 1.0
+def _spread(law: Law) -> float:
+    """The variance of a cell as a multiple of the multinomial's."""
     if isinstance(law, MultivariateHypergeometric):
         total = sum(law.totals)
-        return np.asarray(law.totals) / total, (total - law.n) / max(total - 1, 1)
-    assert isinstance(law, DirichletMultinomial)
-    total = sum(law.alpha)
-    return np.asarray(law.alpha) / total, (total + law.n) / (total + 1)
+        return (total - law.n) / max(total - 1, 1)
+    if isinstance(law, DirichletMultinomial):
+        total = sum(law.alpha)
+        return (total + law.n) / (total + 1)
+    return 1.0

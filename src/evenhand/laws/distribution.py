@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
-from ..metrics import Comparison, Metric, TwoGroups, Worst, metric
-from .engine import leaves, tails
+from ..metrics import Comparison, Contrast, Metric, Ratio, Share, TwoGroups, Worst, metric
+from .engine import extremes, leaf_blocks, leaves, tails
 from .families import Law
 from .holes import hole_probability
 from .order import Order, Threshold, order_of
@@ -131,6 +131,36 @@ class OneGroupDistribution(Distribution):
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_one(self)
 
+    def quantile(self, q: ArrayLike) -> Any:
+        """The smallest score ``s`` with P(S <= s) >= q; where the scores are too many to list, to within 1e-12."""
+        try:
+            return Distribution.quantile(self, q)
+        except TooLarge:
+            levels = np.asarray(q, dtype=np.float64)
+            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
+            return float(found) if levels.ndim == 0 else found
+
+    @property
+    def mean(self) -> float:
+        """The expected score; in closed form where a score is unbiased given that it is defined (E19)."""
+        m = self.metric
+        if isinstance(m, (Share, Contrast)) or (isinstance(m, Ratio) and m.curve == "share"):
+            return float(m.scores(self.law.rates))
+        return _moments(self)[0]
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the score."""
+        return _moments(self)[1]
+
+    def _search(self, level: float) -> float:
+        low, high = (t.value for t in extremes(self.order, self.law, margin=self.margin))
+        while high - low > 1e-12 * max(1.0, abs(high)):
+            middle = (low + high) / 2
+            reached = self.cdf(middle) >= level
+            low, high = (low, middle) if reached else (middle, high)
+        return high
+
 
 @dataclass(frozen=True, slots=True)
 class TwoGroupDistribution(Distribution):
@@ -159,6 +189,24 @@ class TwoGroupDistribution(Distribution):
 
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_two(self)
+
+
+@lru_cache(maxsize=256)
+def _moments(d: OneGroupDistribution) -> tuple[float, float]:
+    """Mean and standard deviation, summed block by block around a first guess of the mean."""
+    total = first = second = 0.0
+    guess: float | None = None
+    for scores, weights in leaf_blocks(d.order, d.law, margin=d.margin):
+        if guess is None and len(scores):
+            guess = float(np.median(scores))
+        away = scores - (guess or 0.0)
+        total += float(weights.sum())
+        first += float(weights @ away)
+        second += float(weights @ away**2)
+    if total == 0:
+        return np.nan, np.nan
+    mean = first / total
+    return (guess or 0.0) + mean, float(np.sqrt(max(second / total - mean**2, 0.0)))
 
 
 @lru_cache(maxsize=16)

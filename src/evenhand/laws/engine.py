@@ -9,7 +9,7 @@ a smaller ``eps``, until the error is below 1e-10 of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from .families import Law
 from .order import Order, OrderPart, Threshold
 from .sums import interval_sums, tabulate
 
-__all__ = ["Paths", "Tails", "extremes", "leaves", "paths_of", "tails"]
+__all__ = ["Paths", "Tails", "extremes", "leaf_blocks", "leaves", "paths_of", "tails"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -29,6 +29,7 @@ Interval = tuple[Floats, Floats]
 
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
+_MOST_LISTED, _MOST_WALKED = 2**22, 2**26
 _GUESS_ABOVE = 2**12
 _EXACT_BELOW = 1e-12
 
@@ -250,31 +251,37 @@ def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Th
     return order.threshold(cells[np.nanargmin(scores)]), order.threshold(cells[np.nanargmax(scores)])
 
 
-def leaves(
-    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = 2**25
-) -> tuple[Floats, Floats]:
+def leaves(order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE) -> tuple[Floats, Floats]:
     """Every score that can occur with its probability, undefined ones left out; equal scores may occur repeatedly."""
+    found = list(leaf_blocks(order, law, margin=margin, eps=eps, most=_MOST_LISTED))
+    return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+
+
+def leaf_blocks(
+    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = _MOST_WALKED
+) -> Iterator[tuple[Floats, Floats]]:
+    """`leaves` in blocks, so that memory stays bounded."""
     paths = paths_of(order, law, eps, margin)
     split = law.split(order.tree.last, order.tree.last_of)
     sizes, row = np.unique(paths.size, return_inverse=True)
     low, high = split.window(sizes, eps)
-    if float((high - low + 1)[row].sum()) > most:
+    total = float((high - low + 1)[row].sum())
+    if total > most:
         raise TooLarge(
-            f"listing every score of n = {law.n:,} cases is past the budget; cdf, sf, pmf and quantile need no list"
+            f"listing every score of n = {law.n:,} cases takes {total:,.0f} steps, past the budget of {most:,}; "
+            "cdf, sf, pmf and quantile need no list"
         )
-    table = tabulate(split, sizes, eps)
-    width = table.pmf.shape[1]
-    found = []
-    # A block of paths at a time, so that memory stays bounded.
+    width = int((high - low).max()) + 1
     for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
-        weight = paths.weight[block, None] * table.pmf[row[block]]
+        used, inner = np.unique(row[block], return_inverse=True)
+        table = tabulate(split, sizes[used], eps)
+        weight = paths.weight[block, None] * table.pmf[inner]
         i, j = np.nonzero(weight > 0)
         where = block[i]
-        cells = order.tree.cells(paths.n, paths.margin[where], paths.side[where], table.start[row[where]] + j)
+        cells = order.tree.cells(paths.n, paths.margin[where], paths.side[where], table.start[inner[i]] + j)
         scores = order.scores(cells)
         defined = ~np.isnan(scores)
-        found.append((scores[defined], weight[i, j][defined]))
-    return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+        yield scores[defined], weight[i, j][defined]
 
 
 def _check_budget(paths: float, n: int) -> None:

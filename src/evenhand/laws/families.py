@@ -32,6 +32,11 @@ class Law(ABC):
     def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
         """How the cells ``part`` split off from the cells ``of``."""
 
+    @property
+    @abstractmethod
+    def rates(self) -> NDArray[np.float64]:
+        """The expected share of each cell."""
+
     def p_empty(self, cells: Iterable[str]) -> float:
         """The probability that all these cells are zero."""
         return float(self.split(cells).pmf(0, self.n))
@@ -58,6 +63,11 @@ class Multinomial(Law):
     n: int
     p: FourNumbers
 
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The probabilities."""
+        return np.asarray(self.p)
+
     def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
         """A binomial split."""
         inside, outside = _weigh(self.p, part, of)
@@ -73,6 +83,11 @@ class DirichletMultinomial(Law):
     n: int
     alpha: FourNumbers
 
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The prior's mean."""
+        return np.asarray(self.alpha) / sum(self.alpha)
+
     def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
         """A beta-binomial split."""
         return BetaBinomial(*_weigh(self.alpha, part, of))
@@ -84,6 +99,11 @@ class MultivariateHypergeometric(Law):
 
     n: int
     totals: FourNumbers
+
+    @property
+    def rates(self) -> NDArray[np.float64]:
+        """The population's proportions."""
+        return np.asarray(self.totals) / max(sum(self.totals), 1)
 
     def split(self, part: Iterable[str], of: Iterable[str] = CELLS) -> Split:
         """A hypergeometric split."""
