@@ -108,7 +108,7 @@ def test_intervals_know_what_they_hold() -> None:
 
 
 @pytest.mark.parametrize("kind", ["difference", "ratio"])
-@pytest.mark.parametrize("key", ["tpr", "ppr", "f1", "mb", "mcc", "te_part"])
+@pytest.mark.parametrize("key", ["tpr", "ppr", "f1", "mb", "mcc", "te_part", "lr_plus", "dor", "f0.5"])
 def test_the_interval_of_a_gap_leaves_out_as_much_on_either_side(key: str, kind: Any) -> None:
     if kind == "ratio" and key in ("mb", "mcc"):
         return
@@ -118,6 +118,27 @@ def test_the_interval_of_a_gap_leaves_out_as_much_on_either_side(key: str, kind:
     gaps = group - reference if kind == "difference" else group / reference
     d = disparity(SMALL, REFERENCE, key, kind, level=0.9)
     assert missed(gaps, d.low, d.high) == approx((0.05, 0.05), abs=4 * np.sqrt(0.0475 / 200_000))
+
+
+@pytest.mark.parametrize("kind", ["difference", "ratio"])
+@pytest.mark.parametrize("key", ["dor", "lr_plus", "lr_minus", "te_part", "f2"])
+@pytest.mark.parametrize(
+    "groups", [((0, 2, 8, 30), (300, 100, 120, 480)), ((1, 0, 0, 3), (5, 5, 5, 5)), ((20, 0, 30, 0), (0, 10, 10, 0))]
+)
+def test_gaps_over_many_orders_of_magnitude_are_found(groups: Any, key: str, kind: Any) -> None:
+    rng = np.random.default_rng(5)
+    m = cast("Any", metric(key))
+    draws = [m.scores(rng.dirichlet(np.array(c) + 0.5, 200_000)) for c in groups]
+    gaps = draws[0] - draws[1] if kind == "difference" else draws[0] / draws[1]
+    d = disparity(ConfusionMatrix(*groups[0]), ConfusionMatrix(*groups[1]), key, kind, level=0.9)
+    assert missed(gaps, d.low, d.high) == approx((0.05, 0.05), abs=0.004)
+
+
+def test_small_gaps_keep_their_digits() -> None:
+    d = disparity(
+        ConfusionMatrix(150_001, 99_999, 200_000, 550_000), ConfusionMatrix(1_500_000, 1_000_000, 2, 5), "tpr"
+    )
+    assert str(d).startswith("TPR is 4e-06 higher (95 % interval -0.002")
 
 
 def test_a_gap_is_one_sentence() -> None:
@@ -155,7 +176,10 @@ def test_an_undefined_gap_says_so() -> None:
          "a cell is empty in the group and in the reference, so its rate would be believed to be exactly 0; choose a "
          "reference without empty cells, or leave it out"),
         (lambda: interval(SMALL, "tpr", reference=REFERENCE, strength=-1), InvalidInput,
-         "strength must be positive; got -1"),
+         "strength must be a positive number of cases; got -1"),
+        (lambda: interval(SMALL, "tpr", cast("Any", "a")), InvalidInput, "level must lie between 0 and 1; got 'a'"),
+        (lambda: interval(cast("Any", (1, 2, 3, 4)), "tpr"), InvalidInput,
+         "the group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
         (lambda: disparity(SMALL, REFERENCE, "mcc", "ratio"), InvalidInput,
          "mcc can be negative, so a ratio of two groups says nothing; use mcc_difference"),
         (lambda: disparity(SMALL, REFERENCE, "tpr", cast("Any", "gap")), UnknownName,

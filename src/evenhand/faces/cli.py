@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ..errors import EvenhandError, InvalidInput
+from ..errors import EvenhandError, InvalidInput, TooLarge
 
 __all__ = ["evenhand"]
 
@@ -169,28 +169,42 @@ def match(
     from ..metrics import CATALOGUE, OneGroup, metric
 
     cm = ConfusionMatrix(*group)
-    against: Any = list(reference) if abs(sum(reference) - 1) < 1e-9 else ConfusionMatrix(*reference)
+    counted = all(value == int(value) for value in reference)
+    against: Any = ConfusionMatrix(*reference) if counted else list(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
-    if "all" in names and not isinstance(against, ConfusionMatrix):
-        chosen = [m for m in chosen if m.groups == 1]
-    results = [match_test(cm, against, m, **settings) for m in chosen]
+    results, refused = [], {}
+    for m in chosen:
+        try:
+            results.append(match_test(cm, against, m, **settings))
+        except EvenhandError as refusal:
+            if "all" not in names:
+                raise
+            refused[m.key] = str(refusal)
     if as_json:
-        _print_json([_match_record(r) for r in results])
+        _print_json([*map(_match_record, results), *({"metric": k, "refused": why} for k, why in refused.items())])
         return
-    if len(results) == 1:
+    if len(chosen) == 1:
         click.echo(str(results[0]))
         if isinstance(chosen[0], OneGroup):
             between = interval(cm, chosen[0])
             click.echo(f"  interval      {between.low:.4g} to {between.high:.4g} (95 %)")
         return
     rows = [
-        (r.metric.key, _number(r.statistic), _number(r.reference_score), _number(r.pvalue), _number(r.percentile))
+        (
+            r.metric.key,
+            _number(r.statistic),
+            _number(r.reference_score) if r.metric.groups == 1 else "",
+            _number(r.pvalue),
+            _number(r.percentile),
+        )
         for r in results
     ]
     _print_table(("metric", "score", "reference", "p-value", "percentile"), rows, right=(1, 2, 3, 4))
     for r in results:
         if r.reason:
             click.echo(f"{r.metric.key} is undefined: {r.reason}")
+    for key, why in refused.items():
+        click.echo(f"{key} is not tested: {why}")
 
 
 @evenhand.command()
@@ -243,10 +257,10 @@ def _match_record(r: Any) -> dict[str, Any]:
         "metric": r.metric.key,
         "statistic": r.statistic,
         "reference_score": r.reference_score,
-        "expected": r.expected,
+        "expected": _or_none(lambda: r.expected),
         "percentile": r.percentile,
         "pvalue": r.pvalue,
-        "smallest_pvalue": r.smallest_pvalue,
+        "smallest_pvalue": _or_none(lambda: r.smallest_pvalue),
         "n": r.n,
         "n_reference": r.n_reference,
         "denominator": r.denominator,
@@ -259,6 +273,14 @@ def _match_record(r: Any) -> dict[str, Any]:
         "method": r.method,
         "error": r.error,
     }
+
+
+def _or_none(value: Callable[[], float]) -> float | None:
+    """What a property says, None where it would cost too much."""
+    try:
+        return value()
+    except TooLarge:
+        return None
 
 
 def _number(value: float) -> str:

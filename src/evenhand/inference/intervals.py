@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan
+from math import inf, isnan
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -51,7 +52,7 @@ def interval(
     The cell rates have a Dirichlet prior of ``prior`` a cell (1/2: Jeffreys; for a rate such as TPR this is the
     Jeffreys interval) or, with a ``reference``, of ``strength`` times its proportions, the prior of Cross-Prior
     Smoothing. Deterministic: beta quantiles for shares, ratios and F1; quadrature and root finding for the rest, to
-    about 1e-5 of a score (2e-4 for kappa in tiny groups with empty cells). A score that is undefined in the sample
+    about 1e-5 of a score (1e-3 in groups of a few cases with empty cells). A score that is undefined in the sample
     still has an interval: what the prior leaves open.
 
     The level is a posterior probability. How often the interval covers a fixed true rate is tabulated in
@@ -99,14 +100,14 @@ class Disparity:
 
     def __str__(self) -> str:
         name = self.metric.base.key.upper()
-        span = f"{100 * self.level:g} % interval {self.low:.2f} to {self.high:.2f}"
+        span = f"{100 * self.level:g} % interval {_brief(self.low)} to {_brief(self.high)}"
         if self.reason:
             return f"{name}: the {self.kind} is undefined, {self.reason} ({span})"
         if self.kind == "difference":
             way = "higher" if self.estimate > 0 else "lower"
-            gap = f"{name} is {abs(self.estimate):.2f} {way}" if self.estimate else f"{name} is the same"
+            gap = f"{name} is {_brief(abs(self.estimate))} {way}" if self.estimate else f"{name} is the same"
         else:
-            gap = f"{name} is {self.estimate:.2f} times the reference's"
+            gap = f"{name} is {_brief(self.estimate)} times the reference's"
         rule_ = "" if self.four_fifths is None else f", four-fifths rule {'kept' if self.four_fifths else 'not kept'}"
         return f"{gap} ({span}, p = {self.pvalue:.2g}{rule_})"
 
@@ -153,6 +154,11 @@ def disparity(
     )
 
 
+def _brief(value: float) -> str:
+    """Two decimals, or two digits of what is smaller or larger."""
+    return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
+
+
 def _gap_interval(group: Belief, reference: Belief, kind: str, level: float) -> tuple[float, float]:
     from scipy.optimize import brentq
 
@@ -162,14 +168,11 @@ def _gap_interval(group: Belief, reference: Belief, kind: str, level: float) -> 
     def cdf(gap: float) -> float:
         return float(w @ group.cdf(gap + theirs if kind == "difference" else gap * theirs))
 
-    ends = group.quantile(np.array([1e-9, 1 - 1e-9]))
-    if kind == "difference":
-        low, high = float(ends[0] - theirs.max()) - 1e-9, float(ends[1] - theirs.min()) + 1e-9
-    else:
-        low, high = 0.0, float(ends[1] / theirs.min()) + 1e-9
+    # A gap may span many orders of magnitude, so it is sought by its logarithm, or by that of its size.
+    unfold, reach = (np.sinh, 60.0) if kind == "difference" else (np.exp, 80.0)
 
     def quantile(q: float) -> float:
-        return float(brentq(lambda gap: cdf(gap) - q, low, high, xtol=1e-9))
+        return float(unfold(brentq(lambda z: cdf(float(unfold(z))) - q, -reach, reach, xtol=1e-10)))
 
     return quantile((1 - level) / 2), quantile((1 + level) / 2)
 
@@ -177,12 +180,16 @@ def _gap_interval(group: Belief, reference: Belief, kind: str, level: float) -> 
 def _posterior(
     cm: ConfusionMatrix, reference: ConfusionMatrix | None, strength: float, prior: float
 ) -> tuple[float, float, float, float]:
+    if not isinstance(cm, ConfusionMatrix):
+        raise InvalidInput(f"the group must be a ConfusionMatrix; got {cm!r}")
     if reference is None:
         added = np.full(4, as_prior(prior))
     else:
-        if not strength > 0:
-            raise InvalidInput(f"strength must be positive; got {strength!r}")
-        added = strength * reference.proportions
+        if not isinstance(reference, ConfusionMatrix):
+            raise InvalidInput(f"the reference must be a ConfusionMatrix; got {reference!r}")
+        if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 < float(strength) < inf:
+            raise InvalidInput(f"strength must be a positive number of cases; got {strength!r}")
+        added = float(strength) * reference.proportions
     tp, fn, fp, tn = (float(a) for a in np.asarray(cm.cells, dtype=np.float64) + added)
     if min(tp, fn, fp, tn) <= 0:
         raise InvalidInput(
@@ -200,5 +207,5 @@ def _one_group(name: str | Metric) -> OneGroup:
 
 
 def _check_level(level: float) -> None:
-    if not 0 < level < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
         raise InvalidInput(f"level must lie between 0 and 1; got {level!r}")

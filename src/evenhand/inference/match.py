@@ -19,15 +19,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cells import ConfusionMatrix
+from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput, TooLarge, UnknownName
-from ..laws import Law, hole_probability, law_of
+from ..laws import Law, law_of
 from ..laws.approximate import beta_tails, normal_tails
 from ..laws.distribution import OneGroupDistribution
-from ..laws.draw import draw_cells
+from ..laws.draw import as_generator, draw_cells
 from ..laws.engine import Tails, extremes, tails
 from ..laws.order import Order, Threshold, order_of
-from ..metrics import Comparison, Metric, OneGroup
+from ..metrics import Comparison, Metric, OneGroup, Worst
 from ..metrics import metric as find_metric
 
 __all__ = ["Alternative", "Given", "MatchResult", "Method", "Null", "match_test"]
@@ -95,7 +95,7 @@ class MatchResult:
         reached = (
             tails(d.order, d.law, t, margin=d.margin, point=True) for t in extremes(d.order, d.law, margin=d.margin)
         )
-        return min(_pvalue(found, self.alternative, self.mid_p) for found in reached)
+        return min(_pvalue(found, self.alternative, self.mid_p, self.metric) for found in reached)
 
     @property
     def distribution(self) -> OneGroupDistribution:
@@ -184,7 +184,8 @@ def match_test(
     metric : str or Metric
         Any metric of the catalogue. Two-group metrics take the group and the reference as their two groups.
     alternative : {"two-sided", "less", "greater"}
-        Two-sided is central: twice the smaller tail, at most 1.
+        Two-sided is central: twice the smaller tail, at most 1. A distance such as equalized odds has one direction,
+        and two-sided is its upper tail.
     null : {"pooled", "known", "predictive"}
         What "no difference" means; see the module's description. ``known`` with ``given="n"`` is the paper's test.
     given : {"margin", "n"}
@@ -228,6 +229,8 @@ def match_test(
         if value not in get_args(known):
             raise UnknownName.among(what, value, get_args(known))
     counts = _whole(cm, "the group")
+    if as_size(draws, "draws") == 0:
+        raise InvalidInput("draws must be at least 1")
     if not isinstance(reference, ConfusionMatrix) and null == "pooled":
         null = "known"
     law, order = _under(null, m, cm, reference, prior)
@@ -235,6 +238,7 @@ def match_test(
     observed = order.threshold(counts)
     rates = reference if isinstance(reference, ConfusionMatrix) else np.asarray(reference, dtype=np.float64)
     base = m.base if isinstance(m, Comparison) else m
+    undrawn = OneGroupDistribution(m, order, law, margin)
     fields: dict[str, Any] = {
         "metric": m,
         "statistic": observed.value,
@@ -246,9 +250,9 @@ def match_test(
         "n": int(cm.n),
         "n_reference": int(reference.n) if isinstance(reference, ConfusionMatrix) else None,
         "denominator": None if margin is None else int(margin),
-        "p_undefined": _p_undefined(m, law, order),
+        "p_undefined": undrawn.p_undefined,
         "method": method,
-        "_null": OneGroupDistribution(m, order, law, margin),
+        "_null": undrawn,
     }
     if isnan(observed.value):
         reason = m.why_undefined(cm) if m.groups == 1 else m.why_undefined(cm, rates)
@@ -258,14 +262,22 @@ def match_test(
             f"the reference's {base.key} is undefined, {base.why_undefined(rates)}, so there is no rate to compare "
             "with; choose another reference, or null='pooled'"
         )
-    found = _tails(method, m, order, law, observed, counts, margin, rng, draws)
-    if null == "known" and method == "exact" and found.at == 0 and isinstance(reference, ConfusionMatrix):
+    if null == "known":
+        _check_rates(order, law, margin, base)
+    found = _tails(method, m, order, law, observed, counts, margin, null, rng, draws)
+    if null == "known" and method == "exact" and not found.at > 0:
         raise InvalidInput(
             f"the group's {m.key} is impossible under the reference's rates, since the reference has an empty cell; "
-            "use null='pooled' or null='predictive'"
+            "give counts and use null='pooled' or null='predictive'"
         )
-    p = _pvalue(found, alternative, mid_p)
-    error = sqrt(p * (1 - p) / draws) if method == "montecarlo" else found.error
+    p = _pvalue(found, alternative, mid_p, m)
+    error = found.error
+    if method == "montecarlo":
+        kept = round(draws * found.defined)
+        one_tail, factor = (p / 2, 2) if alternative == "two-sided" and not isinstance(m, Worst) else (p, 1)
+        # A tail that was never drawn is not known to be empty.
+        one_tail = (kept * min(one_tail, 1.0) + 1) / (kept + 1)
+        p, error = min(1.0, factor * one_tail), factor * sqrt(one_tail * (1 - one_tail) / kept)
     return MatchResult(percentile=found.below + found.at, pvalue=p, reason=None, error=error, **fields)
 
 
@@ -273,7 +285,8 @@ def _under(null: Null, m: Metric, cm: ConfusionMatrix, reference: Any, prior: fl
     """The law of the group under the null, and the order of groups by their score."""
     n = int(cm.n)
     if null == "pooled":
-        _whole(reference, "the reference")
+        if _whole(reference, "the reference").sum() == 0:
+            raise InvalidInput("the reference is empty (n = 0), so there is nobody to compare the group with")
         pooled = cm + reference
         return law_of(pooled, n, "without_replacement"), order_of(m, pooled.cells, remains=True)
     if null == "known":
@@ -306,12 +319,18 @@ def _has_denominator(m: Metric) -> bool:
     return not isinstance(base, OneGroup) or base.denominator is not None
 
 
-def _p_undefined(m: Metric, law: Law, order: Order) -> float:
-    """How likely an undefined score was, with only ``n`` given."""
-    if m.groups == 1:
-        return hole_probability(m.holes[0], law)
-    missing = 1 - tails(order, law, Threshold(0.0)).defined
-    return missing if missing > 1e-13 else 0.0
+def _check_rates(order: Order, law: Law, margin: float | None, base: Metric) -> None:
+    """Refuse a margin that the reference never has: it says nothing of how such cases fall."""
+    tree = order.tree
+    if margin is None:
+        return
+    for size, cells in ((margin if tree.side else 0.0, tree.margin), (tree.last_size(law.n, margin), tree.last_of)):
+        if size > 0 and sum(rate for c, rate in zip(CELLS, law.rates, strict=True) if c in cells) == 0:
+            what = " + ".join(c.upper() for c in cells)
+            raise InvalidInput(
+                f"the reference has no cases in {what}, so there is no rate to compare the group's {base.key} with; "
+                "choose another reference, or null='pooled'"
+            )
 
 
 def _tails(
@@ -322,6 +341,7 @@ def _tails(
     observed: Threshold,
     counts: NDArray[np.float64],
     margin: float | None,
+    null: Null,
     rng: Any,
     draws: int,
 ) -> Tails:
@@ -329,17 +349,24 @@ def _tails(
         return tails(order, law, observed, margin=margin)
     if method == "montecarlo":
         return _drawn(order, law, observed.value, margin, rng, draws)
-    return (normal_tails if method == "normal" else beta_tails)(m, law, counts, margin)
+    if method == "normal":
+        return normal_tails(m, law, counts)
+    if null != "known":
+        raise InvalidInput("method='beta' takes the reference's rates as known; use null='known', or method='exact'")
+    return beta_tails(m, law, counts, margin)
 
 
-def _pvalue(found: Tails, alternative: Alternative, mid_p: bool) -> float:
+def _pvalue(found: Tails, alternative: Alternative, mid_p: bool, m: Metric) -> float:
+    if isinstance(m, Worst) and alternative == "two-sided":
+        # A distance has one direction: the larger, the more different.
+        alternative = "greater"
     weight = 0.5 if mid_p else 1.0
     low, high = found.below + weight * found.at, found.above + weight * found.at
     return min(1.0, {"less": low, "greater": high, "two-sided": 2 * min(low, high)}[alternative])
 
 
 def _drawn(order: Order, law: Law, observed: float, margin: float | None, rng: Any, draws: int) -> Tails:
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
     scores = order.scores(draw_cells(order.tree, law, generator, draws, margin))
     scores = scores[~np.isnan(scores)]
     if not len(scores):

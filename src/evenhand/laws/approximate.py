@@ -18,7 +18,7 @@ from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 __all__ = ["beta_tails", "normal_tails"]
 
 
-def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | None) -> Tails:
+def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
     """A normal with the exact mean and variance, and a correction of half a step for continuity.
 
     E7: the paper standardises a sum with the mean and variance of one summand, and drops the correction.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,12 @@ __all__ = ["Belief", "rule"]
 
 Floats = NDArray[np.float64]
 
-_MARGIN_NODES, _SIDE_NODES, _GRID = 24, 64, 49
+_MARGIN_NODES, _SIDE_NODES, _GRID = 24, 64, 65
 
 # Rates of exactly 0 or 1 have no probability, and no score.
 _EDGE, _FAR = 1e-13, 30.0
+# Scores are sought within this distance of the middle of their line: to 1e-17 of the ends of their range.
+_LINE = 40.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,7 @@ class Belief:
             a, b = self._last()
             return np.asarray(betainc(a, b, _to_share(self.metric, np.clip(x, 0.0, self.metric.high))))
         if x.ndim:
-            grid, values = _tabulated(self)
-            return np.asarray(_interpolate(grid, values, x))
+            return _looked_up_cdf(self, x)
         return np.asarray(self._average(float(x)))
 
     def quantile(self, q: Any) -> Floats:
@@ -58,22 +60,20 @@ class Belief:
             a, b = self._last()
             return np.asarray(_from_share(self.metric, betaincinv(a, b, q)))
         if q.ndim:
-            grid, values = _tabulated(self)
-            return np.asarray(_interpolate(values, grid, q))
+            return _looked_up_quantile(self, q)
         return np.asarray(self._root(float(q)))
 
     def _root(self, q: float) -> float:
         from scipy.optimize import brentq
 
-        low, high = self._bracket(q)
-        return float(brentq(lambda s: self._average(s) - q, low, high, xtol=1e-9, rtol=1e-9))
+        def excess(place: float) -> float:
+            return self._average(_from_line(self.metric, place)) - q
 
-    def _bracket(self, q: float) -> tuple[float, float]:
-        """Scores between which the quantile lies; an unbounded range is widened until it does."""
-        low, high = self.metric.low, min(self.metric.high, 1.0)
-        while high < self.metric.high and self._average(high) < q:
-            low, high = high, 4 * high
-        return low, high
+        # A quantile beyond the line, as of an odds ratio with empty cells, is taken to be at its end.
+        for end, beyond in ((-_LINE, excess(-_LINE) >= 0), (_LINE, excess(_LINE) <= 0)):
+            if beyond:
+                return _from_line(self.metric, end)
+        return _from_line(self.metric, float(brentq(excess, -_LINE, _LINE, xtol=1e-9, rtol=1e-9)))
 
     def _last(self) -> tuple[float, float]:
         tree = self.metric.tree
@@ -196,19 +196,55 @@ def rule(nodes: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def _tabulated(belief: Belief) -> tuple[Floats, Floats]:
-    """Scores and their cumulative probabilities, for beliefs without a closed form that are asked for many values."""
-    low, high = belief._root(1e-7), belief._root(1 - 1e-7)
-    grid = low + (high - low) * (1 - np.cos(np.linspace(0, np.pi, _GRID))) / 2
-    values = np.array([belief._average(float(s)) for s in grid])
-    values[0], values[-1] = 0.0, 1.0
-    return grid, np.maximum.accumulate(values)
+    """Log odds of cumulative probabilities over the range of scores laid out on a line, for beliefs asked for much."""
+    m = belief.metric
+    low, high = (_to_line(m, belief._root(q)) for q in (1e-8, 1 - 1e-8))
+    grid = np.linspace(low, high, _GRID)
+    values = np.array([belief._average(_from_line(m, float(z))) for z in grid])
+    values = np.maximum.accumulate(np.clip(values, 1e-9, 1 - 1e-9))
+    return grid, np.log(values / (1 - values))
+
+
+def _looked_up_cdf(belief: Belief, x: Floats) -> Floats:
+    from scipy.special import expit
+
+    grid, values = _tabulated(belief)
+    with np.errstate(divide="ignore"):
+        on_line = np.array([_to_line(belief.metric, float(s)) for s in x.ravel()]).reshape(x.shape)
+    found = expit(_interpolate(grid, values, on_line))
+    return np.where(on_line < grid[0], 0.0, np.where(on_line > grid[-1], 1.0, found))
+
+
+def _looked_up_quantile(belief: Belief, q: Floats) -> Floats:
+    grid, values = _tabulated(belief)
+    inside = np.clip(q, 1e-9, 1 - 1e-9)
+    found = _interpolate(values, grid, np.log(inside / (1 - inside)))
+    return np.array([_from_line(belief.metric, float(z)) for z in found.ravel()]).reshape(q.shape)
+
+
+def _to_line(m: OneGroup, score: float) -> float:
+    """A score's place on a line without ends: the log of its odds within the range, or of itself if that has no end."""
+    with np.errstate(divide="ignore"):
+        if np.isinf(m.high):
+            place = np.log(max(score, 0.0))
+        else:
+            share = min(max((score - m.low) / (m.high - m.low), 0.0), 1.0)
+            place = np.log(share) - np.log1p(-share)
+    return float(np.clip(place, -_LINE, _LINE))
+
+
+def _from_line(m: OneGroup, place: float) -> float:
+    if np.isinf(m.high):
+        return exp(place)
+    share = 1 / (1 + exp(-place))
+    return m.low + (m.high - m.low) * share
 
 
 def _interpolate(x: Floats, y: Floats, at: Any) -> Floats:
     from scipy.interpolate import PchipInterpolator
 
-    new = np.r_[True, np.diff(x) > 0]
-    found = PchipInterpolator(x[new], y[new])(np.clip(at, x[0], x[-1]))
+    new = np.r_[True, np.diff(x) > 1e-12]
+    found = PchipInterpolator(x[new], y[new])(np.clip(at, x[new][0], x[new][-1]))
     return np.asarray(found, dtype=np.float64)
 
 
@@ -217,7 +253,7 @@ def _from_share(m: Share | Ratio, x: Any) -> Any:
     curve = m.curve if isinstance(m, Ratio) else "share"
     if curve == "dice":
         return 2 * x / (1 + x)
-    return x / (1 - x) if curve == "odds" else x
+    return x / np.maximum(1 - x, 1e-300) if curve == "odds" else x
 
 
 def _to_share(m: Share | Ratio, s: Any) -> Any:

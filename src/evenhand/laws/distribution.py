@@ -15,8 +15,8 @@ from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
 from ..metrics import Comparison, Contrast, Metric, Ratio, Share, TwoGroups, Worst, metric
 from .engine import extremes, leaf_blocks, leaves, tails
-from .families import Law
-from .holes import hole_probability
+from .families import Law, MultivariateHypergeometric
+from .holes import hole_probability, pooled_hole_probability
 from .order import Order, Threshold, order_of
 from .reference import LawName, Reference, law_of, references_of, sizes_of
 
@@ -69,10 +69,12 @@ class Distribution(ABC):
 
     def quantile(self, q: ArrayLike) -> Any:
         """The smallest score ``s`` with P(S <= s) >= q."""
-        levels = np.asarray(q, dtype=np.float64)
+        levels = _numbers(q, "q")
         if not ((levels >= 0) & (levels <= 1)).all():
             raise InvalidInput(f"q must lie between 0 and 1; got {q!r}")
         scores, weights = self._listed()
+        if not len(scores):
+            raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         # Rounding may leave the sum a little short of a level that it reaches exactly.
         reached = np.cumsum(weights) * (1 + 1e-13)
         found = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
@@ -87,16 +89,16 @@ class Distribution(ABC):
     def mean(self) -> float:
         """The expected score."""
         scores, weights = self._listed()
-        return float(scores @ weights)
+        return float(scores @ weights) if len(scores) else np.nan
 
     @property
     def std(self) -> float:
         """The standard deviation of the score."""
         scores, weights = self._listed()
-        return float(np.sqrt((scores - scores @ weights) ** 2 @ weights))
+        return float(np.sqrt((scores - scores @ weights) ** 2 @ weights)) if len(scores) else np.nan
 
     def _each(self, x: ArrayLike, of: Callable[[float, float, float], float], point: bool = False) -> Any:
-        points = np.asarray(x, dtype=np.float64)
+        points = _numbers(x, "x")
         if np.isnan(points).any():
             raise InvalidInput(f"x must be a number; got {x!r}")
         found = np.array([of(*self._tails(float(v), point)) for v in points.ravel()])
@@ -104,6 +106,13 @@ class Distribution(ABC):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         found = np.minimum(found, 1.0)
         return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
+
+
+def _numbers(given: ArrayLike, what: str) -> Floats:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be a number or an array of numbers; got {given!r}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +131,16 @@ class OneGroupDistribution(Distribution):
     @property
     def p_undefined(self) -> float:
         """The probability that the score is undefined, with only ``n`` given."""
-        return hole_probability(self.metric.holes[0], self.law)
+        against = self.order.against
+        if against is None:
+            return hole_probability(self.metric.holes[0], self.law)
+        group, reference = self.metric.holes
+        if not against.remains:
+            return 1.0 if reference.at(np.asarray(against.cells)) else hole_probability(group, self.law)
+        if group.apart:
+            return max(0.0, 1 - tails(self.order, self.law, Threshold(0.0)).defined)
+        assert isinstance(self.law, MultivariateHypergeometric)
+        return pooled_hole_probability(group, reference, self.law)
 
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
         found = tails(self.order, self.law, Threshold(x), margin=self.margin, point=point)
@@ -145,7 +163,7 @@ class OneGroupDistribution(Distribution):
         """The expected score; in closed form where a score is unbiased given that it is defined (E19)."""
         m = self.metric
         if isinstance(m, (Share, Contrast)) or (isinstance(m, Ratio) and m.curve == "share"):
-            return float(m.scores(self.law.rates))
+            return float(m.scores(self.law.rates)) if self.p_undefined < 1 else np.nan
         return _moments(self)[0]
 
     @property
@@ -183,7 +201,7 @@ class TwoGroupDistribution(Distribution):
         scores, weights = self._listed()
         if not len(scores):
             return np.nan, np.nan, np.nan
-        near = 1e-12 * max(1.0, abs(x))
+        near = 1e-12 * max(1.0, abs(x)) if np.isfinite(x) else 0.0
         low, high = np.searchsorted(scores, [x - near, x + near])
         return float(weights[:low].sum()), float(weights[low:high].sum()), float(weights[high:].sum())
 
@@ -270,8 +288,9 @@ def distribution(
     """Exact distribution of a score over groups of ``n`` cases.
 
     Equivalent to listing all ``4**n`` ways in which the cases can fall into the cells and adding up their
-    probabilities. A cumulative probability costs O(1) binomial terms for a share, O(√n) for a ratio or a contrast and
-    O(n) for a pair of rates; terms left out sum to less than 2e-19, or 1e-10 of the result if that is smaller.
+    probabilities. With known rates a cumulative probability costs O(1) binomial terms for a share, O(√n) for a ratio or
+    a contrast and O(n) for a pair of rates, and more the wider the law spreads; terms left out sum to less than 1e-10
+    of the result.
 
     Parameters
     ----------

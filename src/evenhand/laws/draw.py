@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InvalidInput
 from ..metrics import Tree
-from .families import Law
+from .families import Law, MultivariateHypergeometric
 
-__all__ = ["draw_cells"]
+__all__ = ["as_generator", "draw_cells"]
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """A random generator from one, a seed, or nothing."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"rng must be a numpy Generator or a non-negative seed; got {rng!r}") from None
 
 
 def draw_cells(
     tree: Tree, law: Law, rng: np.random.Generator, draws: int, margin: float | None = None
 ) -> NDArray[np.float64]:
     """``draws`` groups as cells of the tree, shape (draws, 4); with a ``margin``, all of them have it."""
+    if isinstance(law, MultivariateHypergeometric) and sum(law.totals) > 10**9:
+        raise InvalidInput("random groups are drawn from at most 1e9 pooled cases; use method='exact'")
     n = np.full(draws, law.n, dtype=np.int64)
     of_margin, of_side = np.zeros_like(n), np.zeros_like(n)
     if tree.margin:

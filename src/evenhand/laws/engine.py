@@ -94,7 +94,7 @@ def tails(order: Order, law: Law, threshold: Threshold, *, margin: float | None 
         small = min(found.below + found.at, found.above + found.at, found.at if point else 1.0)
         if not small < 1e10 * found.error or eps <= _FINE:
             return found
-        eps = max(_FINE, small * 1e-12)
+        eps = max(_FINE, min(eps * 1e-3, small * found.defined * 1e-12))
 
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
@@ -288,5 +288,5 @@ def _check_budget(paths: float, n: int) -> None:
     if paths > _MOST_PATHS:
         raise TooLarge(
             f"an exact sum over n = {n:,} cases has {paths:,.0f} paths, past the budget of {_MOST_PATHS:,}; "
-            "take the margin as given (given='margin'), or draw (method='montecarlo')"
+            "a test can take the margin as given (given='margin') or draw (method='montecarlo')"
         )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 
-from ..cells import count_matrices
+from ..cells import CELLS, count_matrices
 from ..metrics import Holes
 from ..metrics.products import proportional_matrices
-from .families import DirichletMultinomial, Law
+from .families import DirichletMultinomial, Law, MultivariateHypergeometric
+from .splits import Hypergeometric
 
-__all__ = ["hole_probability"]
+__all__ = ["hole_probability", "pooled_hole_probability"]
 
 
 @lru_cache(maxsize=256)
@@ -27,3 +29,36 @@ def hole_probability(holes: Holes, law: Law) -> float:
         low, high = law.split(("tp", "fn")).window(np.array([float(n)]), 1e-18)
         p += float(law.pmf(proportional_matrices(n, int(low[0]), int(high[0]))).sum())
     return min(p, 1.0)
+
+
+def pooled_hole_probability(group: Holes, reference: Holes, law: MultivariateHypergeometric) -> float:
+    """The probability that a random part of pooled counts, or what it leaves, falls into a hole of empty parts.
+
+    Both sets of parts are taken together, by inclusion and exclusion: the group lacks the cells ``z``, and the
+    reference the cells ``w``, if the group consists of all of ``w`` and none of ``z``.
+    """
+    totals = dict(zip(CELLS, (int(t) for t in law.totals), strict=True))
+    everything = sum(totals.values())
+    events = [(frozenset(p.cells), frozenset[str]()) for p in group.needs]
+    events += [(frozenset[str](), frozenset(p.cells)) for p in reference.needs]
+    signs: dict[tuple[frozenset[str], frozenset[str]], int] = {}
+    for size in range(1, len(events) + 1):
+        for chosen in combinations(events, size):
+            union = frozenset[str]().union(*(z for z, _ in chosen)), frozenset[str]().union(*(w for _, w in chosen))
+            signs[union] = signs.get(union, 0) + (-1) ** (size + 1)
+    total = 0.0
+    for (lacking, whole), sign in signs.items():
+        if sign and not any(totals[c] for c in lacking & whole):
+            taken = sum(totals[c] for c in whole)
+            rest = everything - sum(totals[c] for c in lacking | whole)
+            # The group is all of `whole`, and what remains of it comes from the rest.
+            total += sign * _drawn_exactly(taken, rest, everything, law.n)
+    return min(max(total, 0.0), 1.0)
+
+
+def _drawn_exactly(taken: int, rest: int, everything: int, n: int) -> float:
+    """The probability that ``n`` cases out of all are these ``taken`` and else only some of ``rest``."""
+    if not 0 <= n - taken <= rest:
+        return 0.0
+    first = Hypergeometric(taken + rest, everything - taken - rest).pmf(n, n)
+    return float(first * Hypergeometric(taken, rest).pmf(taken, n))

@@ -48,7 +48,7 @@ class OrderPart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A score to compare with: a float and, if it is that of a matrix, its exact keys, one for each part.
+    """A score to compare with: a float and, if it is that of a matrix, its exact key for each part.
 
     Without keys, scores within rounding of the value count as equal to it.
     """
@@ -73,7 +73,11 @@ class Order:
     def threshold(self, cells: Floats) -> Threshold:
         """The score of one matrix, exactly."""
         collapsed = self.tree.collapse(cells)
-        return Threshold(float(self.scores(collapsed)), tuple(part.key(collapsed) for part in self.parts))
+        value = float(self.scores(collapsed))
+        if np.isnan(value):
+            return Threshold(value)
+        # The score is the largest of its parts, and each of them is compared with it.
+        return Threshold(value, (max(part.key(collapsed) for part in self.parts),) * len(self.parts))
 
     def filled_holes(self, n: float, margin: Floats, side: Floats) -> list[Floats]:
         """The last counts, inside their range, where the parts have a value but the metric has none; nan if none.
