@@ -1,9 +1,10 @@
 """What can be said of a group: undefined cases, tests, intervals, smoothing, risk and planning."""
 
+from .estimators import Additive, CrossPrior, Estimator, Raw
 from .intervals import Disparity, Interval, disparity, interval
 from .match import MatchResult, match_test
 from .prior import PriorCheck, check_prior
-from .risk import Additive, CrossPrior, Raw, Risk, monte_carlo_risk, risk, risk_curve, risk_curves
+from .risk import Risk, monte_carlo_risk, risk, risk_curve, risk_curves
 from .smoothing import (
     BiasVariance,
     Smoothed,
@@ -23,6 +24,7 @@ __all__ = [
     "BiasVariance",
     "CrossPrior",
     "Disparity",
+    "Estimator",
     "Interval",
     "MatchResult",
     "PriorCheck",

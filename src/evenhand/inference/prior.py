@@ -13,7 +13,8 @@ from ..cells import CELLS, ConfusionMatrix, count_matrices, enumerate_matrices
 from ..errors import InvalidInput
 from ..laws import DirichletMultinomial, law_of
 from ..metrics import metric
-from .risk import CrossPrior, Raw, risk_curves
+from .estimators import CrossPrior, Raw
+from .risk import risk_curves
 from .smoothing import as_strength, choose_strength
 
 __all__ = ["PriorCheck", "check_prior", "homogeneity_pvalue"]

@@ -8,7 +8,6 @@ it is not is reported beside them.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,20 +22,10 @@ from ..errors import InvalidInput
 from ..laws import Multinomial, as_probabilities, law_of
 from ..laws.sums import Table, tabulate
 from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree, metric
+from .estimators import Estimator, Raw
 from .progress import progress
-from .smoothing import additive_smooth, as_strength, cross_prior_smooth
 
-__all__ = [
-    "Additive",
-    "CrossPrior",
-    "Estimator",
-    "Raw",
-    "Risk",
-    "monte_carlo_risk",
-    "risk",
-    "risk_curve",
-    "risk_curves",
-]
+__all__ = ["Risk", "monte_carlo_risk", "risk", "risk_curve", "risk_curves"]
 
 Floats = NDArray[np.float64]
 Truth = ConfusionMatrix | ArrayLike
@@ -44,88 +33,6 @@ Truth = ConfusionMatrix | ArrayLike
 # What windows leave out on either side of a split, and matrices that no sum would notice.
 _EPS, _NEGLIGIBLE = 1e-17, 1e-18
 _LARGEST_BLOCK = 2**21
-
-
-class Estimator(ABC):
-    """A way to score a group: add pseudo-counts to its cells, then apply the metric."""
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def pseudo_counts(self) -> Floats:
-        """What is added to each cell, in the order tp, fn, fp, tn."""
-
-    @property
-    @abstractmethod
-    def label(self) -> str:
-        """A short name for tables."""
-
-    @abstractmethod
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The matrix that is scored in place of the group's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Raw(Estimator):
-    """The score as it is."""
-
-    @property
-    def pseudo_counts(self) -> Floats:
-        """Nothing."""
-        return np.zeros(4)
-
-    @property
-    def label(self) -> str:
-        """``raw``."""
-        return "raw"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The group's own matrix."""
-        return cm
-
-
-@dataclass(frozen=True, slots=True)
-class Additive(Estimator):
-    """Add ``epsilon`` to every cell."""
-
-    epsilon: float
-
-    @property
-    def pseudo_counts(self) -> Floats:
-        """Epsilon in each cell."""
-        return np.full(4, float(self.epsilon))
-
-    @property
-    def label(self) -> str:
-        """``add`` and the epsilon."""
-        return f"add{self.epsilon:g}"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The matrix with epsilon added."""
-        return additive_smooth(cm, self.epsilon)
-
-
-@dataclass(frozen=True, slots=True)
-class CrossPrior(Estimator):
-    """Cross-Prior Smoothing with a reference and a strength."""
-
-    reference: ConfusionMatrix
-    strength: float = 10.0
-
-    @property
-    def pseudo_counts(self) -> Floats:
-        """The strength, in the reference's proportions."""
-        return as_strength(self.strength) * self.reference.proportions
-
-    @property
-    def label(self) -> str:
-        """``cps`` and the strength."""
-        return f"cps{self.strength:g}"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The smoothed matrix."""
-        return cross_prior_smooth(cm, self.reference, self.strength)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

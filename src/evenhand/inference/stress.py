@@ -9,8 +9,9 @@ import numpy as np
 
 from ..cells import ConfusionMatrix
 from ..metrics import Metric, metric
+from .estimators import CrossPrior, Raw
 from .progress import progress
-from .risk import CrossPrior, Raw, Risk, risk_curves
+from .risk import Risk, risk_curves
 from .smoothing import rest_of
 
 __all__ = ["StressRow", "StressTest", "stress_test"]
