@@ -155,9 +155,8 @@ def _intervals(
 ) -> tuple[Interval, Interval]:
     """On each path, the last counts that score below the threshold, and those that score at most it."""
     below, up_to = (first, final), (first, final)
-    for i, part in enumerate(order.parts):
-        key = threshold.keys[i] if threshold.keys is not None else None
-        less, not_more = _counts(order, part, paths, first, final, threshold.value, key)
+    for part in order.parts:
+        less, not_more = _counts(order, part, paths, first, final, threshold)
         if part.rises:
             below = below[0], np.minimum(below[1], first + less - 1)
             up_to = up_to[0], np.minimum(up_to[1], first + not_more - 1)
@@ -168,9 +167,10 @@ def _intervals(
 
 
 def _counts(
-    order: Order, part: OrderPart, paths: Paths, first: Floats, final: Floats, value: float, key: Any
+    order: Order, part: OrderPart, paths: Paths, first: Floats, final: Floats, threshold: Threshold
 ) -> tuple[Floats, Floats]:
-    """How many last counts, from the low end of the scores on, lie below the value, and at or below it."""
+    """How many last counts, from the low end of the scores on, lie below the threshold, and at or below it."""
+    value, key = threshold.value, threshold.key
     start, sign = (first, 1) if part.rises else (final, -1)
 
     # Products of two counts are exact in int64 up to this n, and in floats they are near enough beyond it.

@@ -48,13 +48,13 @@ class OrderPart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A score to compare with: a float and, if it is that of a matrix, its exact key for each part.
+    """A score to compare with: a float and, if it is that of a matrix, its exact key.
 
-    Without keys, scores within rounding of the value count as equal to it.
+    Without a key, scores within rounding of the value count as equal to it.
     """
 
     value: float
-    keys: tuple[Any, ...] | None = None
+    key: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Order:
         if np.isnan(value):
             return Threshold(value)
         # The score is the largest of its parts, and each of them is compared with it.
-        return Threshold(value, (max(part.key(collapsed) for part in self.parts),) * len(self.parts))
+        return Threshold(value, max(part.key(collapsed) for part in self.parts))
 
     def filled_holes(self, n: float, margin: Floats, side: Floats) -> list[Floats]:
         """The last counts, inside their range, where the parts have a value but the metric has none; nan if none.
