@@ -111,7 +111,7 @@ def test_large_counts_stay_on_one_line() -> None:
         (["metrics", "recal"], "Error: no metric is called 'recal'; did you mean 'recall'?"),
         (
             [*f"smooth --group 1 1 1 1 --reference {REFERENCE} --strength strong".split()],
-            "Error: strength must be a non-negative number of cases, or 'auto'; got 'strong'",
+            "Error: strength must be a number of cases from 0 to 1e9, or 'auto'; got 'strong'",
         ),
         (["undefined", "--n", "-3"], "Error: n must not be negative; got -3"),
         (["undefined", "--n", "3", "--reference", "1", "-1", "0", "0"], "Error: fn must not be negative; got -1"),

@@ -25,6 +25,7 @@ from evenhand.metrics import CATALOGUE
 GOLDEN = golden("smoothing")
 KEYS = {"B": "mb", "PTs": "pt_limit"}
 VIOLENT, INCOME = compas_violent(), folktables_income()
+SMOOTH = eh.cross_prior_smooth(ConfusionMatrix(10, 10, 10, 10), ConfusionMatrix(1, 1, 1, 1))
 one_group = pytest.mark.parametrize("m", CATALOGUE.one_group, ids=lambda m: m.key)
 
 
@@ -250,6 +251,30 @@ def test_the_stress_test_finds_what_the_errata_found() -> None:
     assert "2.72 times the raw error" in str(found)
 
 
+def test_the_stress_test_does_not_hide_what_smoothing_spoils() -> None:
+    groups = {"a": ConfusionMatrix(50, 0, 0, 50), "b": ConfusionMatrix(40, 30, 20, 10)}
+    found = eh.stress_test(groups, ["tpr", "fpr"], n=[1, 20], strengths=[40])
+    assert found.rows[-1].spoiled == 2
+    assert "scores without any error got one by smoothing" in str(found)
+    with pytest.raises(InvalidInput, match=r"^the study has no n = 7; it has \[1, 20\]$"):
+        found.best(7)
+
+
+def test_a_prior_that_rules_out_the_group_is_unfit() -> None:
+    found = eh.check_prior(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(500, 500, 0, 0), "auto")
+    assert found.verdict == "unfit"
+    assert found.likelihood_ratio == 0
+    unchanged = eh.check_prior(ConfusionMatrix(3, 1, 2, 4), ConfusionMatrix(0, 0, 500, 500))
+    assert "tpr" not in unchanged.lose + unchanged.gain
+    large = eh.check_prior(ConfusionMatrix(1000, 0, 0, 0), ConfusionMatrix(1000, 1, 1, 1), 10_000)
+    assert large.likelihood_ratio > 1e100
+
+
+def test_no_gap_has_no_best_strength() -> None:
+    assert eh.optimal_strength("prev", ConfusionMatrix(1, 6, 7, 6), ConfusionMatrix(3, 4, 9, 4)) == inf
+    assert not eh.helps("prev", [0.25] * 4, [0.3, 0.2, 0.2, 0.3], 10, 0)
+
+
 # Examples
 
 
@@ -273,14 +298,34 @@ def test_rows_count_back_to_the_matrices() -> None:
     ("call", "sentence"),
     [
         (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(1, 1, 1, 1), -1),
-         "strength must be a non-negative number of cases, or 'auto'; got -1"),
+         "strength must be a number of cases from 0 to 1e9; got -1"),
         (lambda: eh.cross_prior_smooth(compas(), cast("Any", ConfusionMatrix(1, 1, 1, 1))),
          "several groups are each smoothed with the rest of them; leave out reference"),
         (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1)}),
          "'A' is the only group, so there is no rest to be its reference"),
         (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), cast("Any", None)),
          "give a reference, or a mapping of groups to smooth each with the rest"),
-        (lambda: eh.additive_smooth(ConfusionMatrix(1, 1, 1, 1), -1), "epsilon must be a non-negative number; got -1"),
+        (lambda: eh.additive_smooth(ConfusionMatrix(1, 1, 1, 1), -1), "epsilon must be a number from 0 to 1e9; got -1"),
+        (lambda: Additive(float("nan")), "epsilon must be a number from 0 to 1e9; got nan"),
+        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), cast("Any", "auto")),
+         "strength must be a number of cases from 0 to 1e9; got 'auto'"),
+        (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1), "B": ConfusionMatrix(0, 0, 0, 0)}),
+         "the reference is empty (n = 0), so it has no proportions to smooth with"),
+        (lambda: eh.choose_strength(ConfusionMatrix(1.5, 1, 1, 1), ConfusionMatrix(1, 1, 1, 1)),
+         "a strength is chosen from whole counts; got ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
+        (lambda: eh.bias_variance("prev", [0.25] * 4, [0.25] * 4, 0, 5), "n must be at least 1"),
+        (lambda: eh.risk("tpr", [0.25] * 4, 5, cast("Any", "raw")),
+         "an estimator is Raw(), Additive(…) or CrossPrior(…); got 'raw'"),
+        (lambda: eh.risk_curve("tpr", [0.25] * 4, cast("Any", 10)),
+         "n must be several sample sizes, such as range(5, 50); got 10"),
+        (lambda: eh.stress_test({}), "a stress test needs groups, sample sizes and strengths"),
+        (lambda: eh.monte_carlo_risk("tpr", [0.25] * 4, 5, draws=1), "draws must be at least 2; got 1"),
+        (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "rows are made from whole counts, one for each person"),
+        (lambda: eh.interval(SMOOTH, "tpr"),
+         "an interval takes the group's own counts; reference= and strength= steady it"),
+        (lambda: eh.match_test(SMOOTH, ConfusionMatrix(1, 1, 1, 1), "tpr"),
+         "the group must hold whole counts, since a test counts cases; got ConfusionMatrix(tp=10, fn=10, fp=10, tn=10, "
+         "strength=10): smoothed cells are not tested"),
         (lambda: eh.bias_variance("mcc", [0.25] * 4, [0.25] * 4, 5, 5),
          "mcc is not linear in the cells; risk() has its exact error"),
         (lambda: eh.risk("ofi", [0.25] * 4, 5), "ofi compares two groups; risk() takes a metric of one group"),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from .cells import ConfusionMatrix
+from .errors import InvalidInput
 
 __all__ = ["compas", "compas_violent", "folktables_income", "rows"]
 
@@ -70,6 +71,8 @@ def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, np.ndarray[Any, Any
     >>> table["group"].tolist(), table["y_true"].tolist(), table["y_pred"].tolist()
     (['A', 'A', 'A', 'A'], [1, 1, 0, 0], [1, 0, 0, 0])
     """
+    if not all(cm.is_whole for cm in groups.values()):
+        raise InvalidInput("rows are made from whole counts, one for each person")
     names = [name for name, cm in groups.items() for _ in range(int(cm.n))]
     counts = [[int(c) for c in cm.cells] for cm in groups.values()]
     return {

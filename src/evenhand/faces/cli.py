@@ -224,13 +224,15 @@ def smooth(
     cm, prior = ConfusionMatrix(*group), ConfusionMatrix(*reference)
     smoothed = cross_prior_smooth(cm, prior, strength if strength == "auto" else _as_number(strength))  # type: ignore[arg-type]
     scores = [(metric(name), *(metric(name)(m) for m in (cm, smoothed, prior))) for name in names]
-    check = check_prior(cm, prior, smoothed.strength) if cm.n and cm.is_whole and smoothed.strength else None
+    checkable = cm.n and cm.is_whole and prior.is_whole and (smoothed.strength or strength == "auto")
+    check = check_prior(cm, prior, "auto" if strength == "auto" else smoothed.strength) if checkable else None
     if as_json:
         _print_json(
             {
                 "cells": dict(zip(("tp", "fn", "fp", "tn"), smoothed.cells, strict=True)),
                 "prior_only": smoothed.prior_only,
                 "strength": smoothed.strength,
+                "choice": str(smoothed.choice) if smoothed.choice else None,
                 "shrinkage": smoothed.shrinkage,
                 "scores": [{"metric": m.key, "raw": a, "smoothed": b, "reference": c} for m, a, b, c in scores],
                 "verdict": check and check.verdict,
@@ -249,7 +251,7 @@ def _as_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise InvalidInput(f"strength must be a non-negative number of cases, or 'auto'; got {text!r}") from None
+        raise InvalidInput(f"strength must be a number of cases from 0 to 1e9, or 'auto'; got {text!r}") from None
 
 
 def _match_record(r: Any) -> dict[str, Any]:

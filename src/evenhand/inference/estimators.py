@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import ConfusionMatrix
-from .smoothing import additive_smooth, as_strength, cross_prior_smooth
+from .smoothing import Rates, additive_smooth, as_epsilon, as_strength, cross_prior_smooth, rates_of
 
 __all__ = ["Additive", "CrossPrior", "Estimator", "Raw"]
 
@@ -61,6 +61,9 @@ class Additive(Estimator):
 
     epsilon: float
 
+    def __post_init__(self) -> None:
+        as_epsilon(self.epsilon)
+
     @property
     def pseudo_counts(self) -> Floats:
         """Epsilon in each cell."""
@@ -80,13 +83,17 @@ class Additive(Estimator):
 class CrossPrior(Estimator):
     """Cross-Prior Smoothing with a reference and a strength."""
 
-    reference: ConfusionMatrix
+    reference: Rates
     strength: float = 10.0
+
+    def __post_init__(self) -> None:
+        as_strength(self.strength)
+        rates_of(self.reference)
 
     @property
     def pseudo_counts(self) -> Floats:
         """The strength, in the reference's proportions."""
-        return as_strength(self.strength) * self.reference.proportions
+        return self.strength * rates_of(self.reference)
 
     @property
     def label(self) -> str:

@@ -15,6 +15,7 @@ from ..laws import as_prior
 from ..laws.belief import Belief, rule
 from ..metrics import Comparison, Metric, OneGroup, difference, metric, ratio
 from .match import MatchResult, match_test
+from .smoothing import Smoothed
 
 __all__ = ["Disparity", "Interval", "disparity", "interval"]
 
@@ -182,6 +183,8 @@ def _posterior(
 ) -> tuple[float, float, float, float]:
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"the group must be a ConfusionMatrix; got {cm!r}")
+    if isinstance(cm, Smoothed):
+        raise InvalidInput("an interval takes the group's own counts; reference= and strength= steady it")
     if reference is None:
         added = np.full(4, as_prior(prior))
     else:

@@ -29,6 +29,7 @@ from ..laws.engine import Tails, extremes, tails
 from ..laws.order import Order, Threshold, order_of
 from ..metrics import Comparison, Metric, OneGroup, Worst
 from ..metrics import metric as find_metric
+from .smoothing import Smoothed
 
 __all__ = ["Alternative", "Given", "MatchResult", "Method", "Null", "match_test"]
 
@@ -306,7 +307,7 @@ def _under(null: Null, m: Metric, cm: ConfusionMatrix, reference: Any, prior: fl
 def _whole(cm: Any, who: str) -> NDArray[np.float64]:
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"{who} must be a ConfusionMatrix of counts; got {cm!r}")
-    if not cm.is_whole:
+    if isinstance(cm, Smoothed) or not cm.is_whole:
         raise InvalidInput(
             f"{who} must hold whole counts, since a test counts cases; got {cm!r}: smoothed cells are not tested"
         )

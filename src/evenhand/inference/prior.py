@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, log
+from math import exp, inf, log
 from typing import Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ Verdict = Literal["fit", "doubtful", "unfit"]
 
 _CHECKED = ("acc", "ppr", "prev", "mb", "tpr", "fpr", "ppv", "npv", "f1")
 _MOST_LISTED = 2_000_000
+_GAIN_UP_TO = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +85,9 @@ def check_prior(
     for who, matrix in (("the group", cm), ("the reference", reference)):
         if not isinstance(matrix, ConfusionMatrix) or not matrix.is_whole or matrix.n == 0:
             raise InvalidInput(f"{who} must be a ConfusionMatrix of whole counts with cases; got {matrix!r}")
-    weight = choose_strength(cm, reference).value if strength == "auto" else as_strength(strength)
+    # Where the prior rules out what the group has, no strength is chosen; the least is checked all the same.
+    auto = isinstance(strength, str) and strength == "auto"
+    weight = max(choose_strength(cm, reference).value, 2.0) if auto else as_strength(strength)
     if weight == 0:
         raise InvalidInput("strength must be positive: a prior of no strength needs no check")
     n, n_reference = int(cm.n), int(reference.n)
@@ -98,7 +101,9 @@ def check_prior(
         f"the reference has {n_reference:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
         f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
         f"that group and reference share their rates has p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
-        f"were the observed rates true, smoothing would help {_some(gain)} and hurt {_some(lose)}",
+        f"were the observed rates true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
+        if n <= _GAIN_UP_TO
+        else f"a group of more than {_GAIN_UP_TO:,} hardly needs a prior; its gains were not computed",
         f"it hides {hidden:.0%} of an expected gap to the reference: report the raw score beside it",
     )
     verdict: Verdict = "fit"
@@ -157,7 +162,7 @@ def _likelihood_ratio(cm: ConfusionMatrix, prior: NDArray[np.float64], strength:
     ours = DirichletMultinomial(int(cm.n), (tp, fn, fp, tn))
     uniform = DirichletMultinomial(int(cm.n), (strength / 4,) * 4)
     counts = np.asarray(cm.cells, dtype=np.float64)
-    return float(ours.pmf(counts) / uniform.pmf(counts))
+    return exp(min(float(ours.log_pmf(counts) - uniform.log_pmf(counts)), 700.0))
 
 
 def _divergence(group: NDArray[np.float64], prior: NDArray[np.float64]) -> float:
@@ -170,6 +175,8 @@ def _divergence(group: NDArray[np.float64], prior: NDArray[np.float64]) -> float
 def _gain_and_lose(
     cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if cm.n > _GAIN_UP_TO:
+        return (), ()
     # Half a case is added to each cell, so that no rate is taken to be exactly 0.
     rates = np.asarray(cm.cells) + 0.5
     truth = rates / rates.sum()
@@ -178,7 +185,8 @@ def _gain_and_lose(
     better = {r.metric.key: r for r in found if isinstance(r.estimator, CrossPrior)}
     raw = {r.metric.key: r for r in found if isinstance(r.estimator, Raw)}
     gain = tuple(key for key in keys if better[key].mse < raw[key].mse)
-    return gain, tuple(key for key in keys if key not in gain)
+    # What smoothing does not change neither gains nor loses.
+    return gain, tuple(key for key in keys if better[key].mse > raw[key].mse)
 
 
 def _widest(gaps: NDArray[np.float64]) -> str:

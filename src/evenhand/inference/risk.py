@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput
 from ..laws import Multinomial, as_probabilities, law_of
+from ..laws.draw import as_generator
 from ..laws.sums import Table, tabulate
 from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree, metric
 from .estimators import Estimator, Raw
@@ -94,7 +95,11 @@ def risk(name: str | Metric, truth: Truth, n: int, estimator: Estimator | None =
     >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
     (10.0, 0.0, 0.25)
     """
-    return risk_curve(name, truth, [n], estimator, absolute=True)[0]
+    found = risk_curve(name, truth, [n], estimator, absolute=True)[0]
+    if found.p_undefined == 1:
+        key, how = found.metric.key, found.estimator.label
+        raise InvalidInput(f"{key} of {n} cases is never defined with {how}; take a larger n, or smooth")
+    return found
 
 
 def risk_curve(
@@ -106,6 +111,8 @@ def risk_curve(
     absolute: bool = False,
 ) -> list[Risk]:
     """`risk` for each estimator and each size; the mean absolute error only if ``absolute``, nan otherwise.
+
+    Where an estimate is never defined, its errors are nan.
 
     A whole curve costs little more than its largest size, except for pairs of rates.
     """
@@ -122,7 +129,14 @@ def risk_curves(
 ) -> list[Risk]:
     """`risk_curve` for several metrics at once, which share the walk down their trees."""
     checked = [_checked(name, truth) for name in names]
-    chosen = [estimators] if isinstance(estimators, Estimator) else list(estimators or [Raw()])
+    chosen = (
+        list(estimators) if isinstance(estimators, (list, tuple)) else [Raw() if estimators is None else estimators]
+    )
+    for how in chosen:
+        if not isinstance(how, Estimator):
+            raise InvalidInput(f"an estimator is Raw(), Additive(…) or CrossPrior(…); got {how!r}")
+    if not isinstance(n, Iterable):
+        raise InvalidInput(f"n must be several sample sizes, such as range(5, 50); got {n!r}")
     sizes = np.array([as_size(size) for size in n], dtype=np.int64)
     if not len(sizes):
         raise InvalidInput("n must name at least one sample size")
@@ -157,12 +171,16 @@ def monte_carlo_risk(
     """
     m, rates = _checked(name, truth)
     how = Raw() if estimator is None else estimator
-    generator = np.random.default_rng(rng)
+    generator = as_generator(rng)
+    if as_size(draws, "draws") < 2:
+        raise InvalidInput(f"draws must be at least 2; got {draws}")
     if replace:
         cells = generator.multinomial(as_size(n), rates, size=draws)
     else:
         law = law_of(truth, as_size(n), "without_replacement")
         assert isinstance(truth, ConfusionMatrix)
+        if truth.n > 10**9:
+            raise InvalidInput("cases are drawn without replacement from at most 1e9; use risk()")
         cells = generator.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)
     true_score = float(m.scores(rates))
     errors = m.scores(cells + how.pseudo_counts) - true_score
@@ -196,15 +214,15 @@ def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
 def _result(m: OneGroup, n: int, how: Estimator, true_score: float, moments: Floats) -> Risk:
     defined, bias, mse, mae = (float(x) for x in moments)
     if defined <= 0:
-        raise InvalidInput(f"{m.key} of {n} cases is never defined with {how.label}; take a larger n, or smooth")
+        defined, bias, mse, mae = 0.0, np.nan, np.nan, np.nan
     return Risk(
         metric=m,
         n=n,
         estimator=how,
         true_score=true_score,
-        bias=bias / defined,
-        mse=mse / defined,
-        mae=mae / defined,
+        bias=bias / defined if defined else np.nan,
+        mse=mse / defined if defined else np.nan,
+        mae=mae / defined if defined else np.nan,
         p_undefined=1 - defined if defined < 1 - 1e-14 else 0.0,
     )
 

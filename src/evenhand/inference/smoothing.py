@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
+from numbers import Real
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -25,12 +26,14 @@ __all__ = [
     "Smoothed",
     "StrengthChoice",
     "additive_smooth",
+    "as_epsilon",
     "as_strength",
     "bias_variance",
     "choose_strength",
     "cross_prior_smooth",
     "helps",
     "optimal_strength",
+    "rates_of",
     "rest_of",
 ]
 
@@ -75,7 +78,7 @@ class Smoothed(ConfusionMatrix):
     def shrinkage(self) -> float:
         """The share of an expected gap to the reference that smoothing leaves, n/(n+λ)."""
         total = self.raw.n + self.strength
-        return self.raw.n / total if total else 1.0
+        return self.raw.n / total if total else 0.0
 
     def __repr__(self) -> str:
         mark = "prior only, " if self.prior_only else ""
@@ -125,9 +128,8 @@ def additive_smooth(cm: ConfusionMatrix, epsilon: float) -> ConfusionMatrix:
 
     A tiny epsilon is not unnoticeable: it turns every 0/0 into a fixed value, 1/2 for a rate (E26).
     """
-    if not 0 <= epsilon < inf:
-        raise InvalidInput(f"epsilon must be a non-negative number; got {epsilon!r}")
-    return ConfusionMatrix(*(c + epsilon for c in cm.cells))
+    added = as_epsilon(epsilon)
+    return ConfusionMatrix(*(c + added for c in _matrix(cm).cells))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,7 @@ def bias_variance(name: str | Metric, truth: Rates, reference: Rates, n: int, st
     (0.05, 0.006, 0.024)
     """
     d, v = _gap_and_variance(name, truth, reference)
-    size, weight = as_size(n), as_strength(strength)
+    size, weight = _cases(n), as_strength(strength)
     total = size + weight
     return BiasVariance(bias=weight / total * d, variance=size * v / total**2, raw_mse=v / size)
 
@@ -168,7 +170,8 @@ def helps(name: str | Metric, truth: Rates, reference: Rates, n: int, strength: 
     True
     """
     d, v = _gap_and_variance(name, truth, reference)
-    return d * d < v * (2 / as_strength(strength) + 1 / as_size(n))
+    weight = as_strength(strength)
+    return weight > 0 and d * d < v * (2 / weight + 1 / _cases(n))
 
 
 def optimal_strength(name: str | Metric | None, truth: Rates, reference: Rates) -> float:
@@ -180,17 +183,18 @@ def optimal_strength(name: str | Metric | None, truth: Rates, reference: Rates) 
     24.0
     """
     if name is None:
-        p, prior = _rates(truth), _rates(reference)
+        p, prior = rates_of(truth), rates_of(reference)
         gap, v = float(((prior - p) ** 2).sum()), float(1 - p @ p)
     else:
         d, v = _gap_and_variance(name, truth, reference)
         gap = d * d
-    return v / gap if gap else inf
+    # Rounding leaves a gap of this size where there is none.
+    return v / gap if gap > 1e-28 else inf
 
 
 def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
     """All groups but one, added up."""
-    others = [cm for other, cm in groups.items() if other != name]
+    others = [_matrix(cm) for other, cm in groups.items() if other != name]
     if not others:
         raise InvalidInput(f"{name!r} is the only group, so there is no rest to be its reference")
     return sum(others[1:], others[0])
@@ -198,9 +202,25 @@ def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
 
 def as_strength(strength: Any) -> float:
     """A strength, checked."""
-    if isinstance(strength, bool) or not isinstance(strength, (int, float, np.number)) or not 0 <= strength < inf:
-        raise InvalidInput(f"strength must be a non-negative number of cases, or 'auto'; got {strength!r}")
+    if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 <= float(strength) <= 1e9:
+        raise InvalidInput(f"strength must be a number of cases from 0 to 1e9; got {strength!r}")
     return float(strength)
+
+
+def as_epsilon(epsilon: Any) -> float:
+    """What is added to a cell, checked."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 <= float(epsilon) <= 1e9:
+        raise InvalidInput(f"epsilon must be a number from 0 to 1e9; got {epsilon!r}")
+    return float(epsilon)
+
+
+def rates_of(given: Rates) -> NDArray[np.float64]:
+    """The four proportions of counts, or four probabilities checked."""
+    if not isinstance(given, ConfusionMatrix):
+        return np.array(as_probabilities(given))
+    if given.n == 0:
+        raise InvalidInput("the reference is empty (n = 0), so it has no proportions to smooth with")
+    return given.proportions
 
 
 def choose_strength(cm: ConfusionMatrix, reference: Rates) -> StrengthChoice:
@@ -217,7 +237,9 @@ def choose_strength(cm: ConfusionMatrix, reference: Rates) -> StrengthChoice:
     >>> round(near.value, 1), round(far.value, 1)
     (24.6, 5.7)
     """
-    prior, n = _rates(reference), int(cm.n)
+    if not _matrix(cm).is_whole:
+        raise InvalidInput(f"a strength is chosen from whole counts; got {cm!r}")
+    prior, n = rates_of(reference), int(cm.n)
     counts = np.asarray(cm.cells, dtype=np.float64)
     if (counts[prior == 0] > 0).any():
         return StrengthChoice(
@@ -246,25 +268,35 @@ def _four(values: NDArray[np.float64]) -> tuple[float, float, float, float]:
     return tp, fn, fp, tn
 
 
-def _smoothed(cm: ConfusionMatrix, reference: Rates, given: Strength) -> Smoothed:
+def _matrix(cm: Any) -> ConfusionMatrix:
     if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"the group must be a ConfusionMatrix; got {cm!r}")
-    choice = choose_strength(cm, reference) if isinstance(given, str) and given == "auto" else None
+        raise InvalidInput(f"a group must be a ConfusionMatrix; got {cm!r}")
+    return cm
+
+
+def _cases(n: Any) -> int:
+    size = as_size(n)
+    if size == 0:
+        raise InvalidInput("n must be at least 1")
+    return size
+
+
+def _smoothed(cm: ConfusionMatrix, reference: Rates, given: Strength) -> Smoothed:
+    _matrix(cm)
+    if isinstance(given, str) and given != "auto":
+        raise InvalidInput(f"strength must be a number of cases from 0 to 1e9, or 'auto'; got {given!r}")
+    choice = choose_strength(cm, reference) if isinstance(given, str) else None
     strength = as_strength(given if choice is None else choice.value)
-    prior = _rates(reference)
+    prior = rates_of(reference)
     counts = np.asarray(cm.cells, dtype=np.float64)
     total = cm.n + strength
     cells = (counts + strength * prior) * (cm.n / total) if cm.n else prior
     return Smoothed(*(float(c) for c in cells), raw=cm, strength=strength, choice=choice)
 
 
-def _rates(given: Rates) -> NDArray[np.float64]:
-    return given.proportions if isinstance(given, ConfusionMatrix) else np.array(as_probabilities(given))
-
-
 def _gap_and_variance(name: str | Metric, truth: Rates, reference: Rates) -> tuple[float, float]:
     """The gap between reference and truth, and the variance of one case, of a metric that is linear in the cells."""
-    w, p, prior = _weights(name), _rates(truth), _rates(reference)
+    w, p, prior = _weights(name), rates_of(truth), rates_of(reference)
     mean = float(w @ p)
     return float(w @ (prior - p)), float(p @ (w - mean) ** 2)
 

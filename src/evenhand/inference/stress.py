@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..cells import ConfusionMatrix
+from ..errors import InvalidInput
 from ..metrics import Metric, metric
 from .estimators import CrossPrior, Raw
 from .progress import progress
@@ -21,7 +22,10 @@ _METRICS = ("acc", "ppr", "tpr", "fpr", "ppv", "f1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StressRow:
-    """One strength at one size, over all groups and metrics: squared errors relative to the raw score's."""
+    """One strength at one size, over all groups and metrics: squared errors relative to the raw score's.
+
+    ``spoiled`` counts the scores that had no error at all until they were smoothed; they are in no ratio.
+    """
 
     n: int
     strength: float
@@ -29,6 +33,7 @@ class StressRow:
     worst_ratio: float
     worst_group: str
     worst_metric: str
+    spoiled: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +45,10 @@ class StressTest:
 
     def best(self, n: int) -> StressRow:
         """The strength with the least mean error at this size."""
-        return min((row for row in self.rows if row.n == n), key=lambda row: row.mean_ratio)
+        found = [row for row in self.rows if row.n == n]
+        if not found:
+            raise InvalidInput(f"the study has no n = {n}; it has {sorted({row.n for row in self.rows})}")
+        return min(found, key=lambda row: row.mean_ratio)
 
     def curve(self, strength: float) -> list[tuple[int, float]]:
         """Mean error relative to raw, by size."""
@@ -51,15 +59,17 @@ class StressTest:
         strengths = sorted({row.strength for row in self.rows})
         found = {(row.n, row.strength): row for row in self.rows}
         lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
-        lines.append("    n  " + "".join(f"{'λ = ' + format(s, 'g'):>15}" for s in strengths))
-        for n in sizes:
-            cells = (found[n, s] for s in strengths)
-            lines.append(f"{n:>5}  " + "".join(f"{f'{c.mean_ratio:.2f} ({c.worst_ratio:.2f})':>15}" for c in cells))
+        shown = {key: f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for key, row in found.items()}
+        width = max(15, max(map(len, shown.values())) + 2)
+        lines.append("    n  " + "".join(f"{'λ = ' + format(s, 'g'):>{width}}" for s in strengths))
+        lines += [f"{n:>5}  " + "".join(f"{shown[n, s]:>{width}}" for s in strengths) for n in sizes]
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         lines.append(
             f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {worst.worst_group}, "
             f"{worst.worst_ratio:.2f} times the raw error"
         )
+        if spoiled := sum(row.spoiled for row in self.rows):
+            lines.append(f"Besides, {spoiled} scores without any error got one by smoothing")
         return "\n".join(lines)
 
 
@@ -72,31 +82,39 @@ def stress_test(
     """Draw each group down to ``n`` cases, smooth with the rest, and measure the exact error.
 
     Each group's own rates are the truth, and the rest is its reference. Metrics that are undefined for a whole group
-    are left out for that group.
+    are left out for that group, and sizes at which a raw score never exists.
 
     >>> from evenhand.examples import compas
     >>> test = stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20])
     >>> [(row.strength, round(row.mean_ratio, 2)) for row in test.rows]
     [(5, 0.61), (20, 0.77)]
     """
-    sizes, risks = list(n), {}
+    sizes, weights, risks = list(n), list(strengths), {}
+    if not groups or not sizes or not weights:
+        raise InvalidInput("a stress test needs groups, sample sizes and strengths")
     for name in progress(list(groups), "stress test"):
         cm, reference = groups[name], rest_of(groups, name)
-        chosen = [metric(m) for m in metrics if not np.isnan(metric(m)(cm))]
-        estimators = [Raw(), *(CrossPrior(reference, s) for s in strengths)]
+        chosen = [metric(m) for m in metrics if cm.n and not np.isnan(metric(m)(cm))]
+        estimators = [Raw(), *(CrossPrior(reference, s) for s in weights)]
         risks[name] = tuple(risk_curves(chosen, cm, sizes, estimators))
-    rows = [_row(risks, size, strength) for size in sizes for strength in strengths]
+    rows = [_row(risks, size, strength) for size in sizes for strength in weights]
     return StressTest(rows=tuple(rows), risks=risks)
 
 
 def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> StressRow:
     ratios: dict[tuple[str, str], float] = {}
+    spoiled = 0
     for group, found in risks.items():
         here = [r for r in found if r.n == n]
         raw = {r.metric.key: r.mse for r in here if isinstance(r.estimator, Raw)}
         for r in here:
-            if isinstance(r.estimator, CrossPrior) and r.estimator.strength == strength and raw[r.metric.key] > 0:
-                ratios[group, r.metric.key] = r.mse / raw[r.metric.key]
+            if isinstance(r.estimator, CrossPrior) and r.estimator.strength == strength:
+                before = raw[r.metric.key]
+                if before > 0:
+                    ratios[group, r.metric.key] = r.mse / before
+                spoiled += before == 0 < r.mse
+    if not ratios:
+        raise InvalidInput(f"at n = {n} no group has a raw score with an error to compare with")
     worst = max(ratios, key=lambda key: ratios[key])
     return StressRow(
         n=n,
@@ -105,4 +123,5 @@ def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> Stre
         worst_ratio=ratios[worst],
         worst_group=worst[0],
         worst_metric=worst[1],
+        spoiled=spoiled,
     )
