@@ -129,9 +129,8 @@ def risk_curves(
 ) -> list[Risk]:
     """`risk_curve` for several metrics at once, which share the walk down their trees."""
     checked = [_checked(name, truth) for name in names]
-    chosen = (
-        list(estimators) if isinstance(estimators, (list, tuple)) else [Raw() if estimators is None else estimators]
-    )
+    given: Any = Raw() if estimators is None else estimators
+    chosen: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
     for how in chosen:
         if not isinstance(how, Estimator):
             raise InvalidInput(f"an estimator is Raw(), Additive(…) or CrossPrior(…); got {how!r}")
