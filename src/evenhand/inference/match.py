@@ -93,6 +93,8 @@ class MatchResult:
         d = self._null
         if isnan(self.pvalue):
             return nan
+        if (self.n if self.denominator is None else self.denominator) > _SMALLEST_UP_TO:
+            raise TooLarge(f"the smallest p-value is not sought for more than {_SMALLEST_UP_TO:,} cases")
         reached = (
             tails(d.order, d.law, t, margin=d.margin, point=True) for t in extremes(d.order, d.law, margin=d.margin)
         )
@@ -132,7 +134,7 @@ class MatchResult:
         try:
             return f"{self.smallest_pvalue:.4g} is the least that any outcome could have reached"
         except TooLarge:
-            return "not sought: there are too many outcomes"
+            return f"not sought for more than {_SMALLEST_UP_TO:,} cases"
 
     def _of(self) -> str:
         return "" if self.denominator is None else f", of {self._observed()}"
@@ -153,6 +155,8 @@ class MatchResult:
         return ", approximate: error not known"
 
 
+# Beyond this, any level in use can be reached, and the farthest outcomes are costly to find.
+_SMALLEST_UP_TO = 5_000
 _NULLS = {
     "pooled": "group and reference share their rates",
     "known": "the reference's rates are the truth",

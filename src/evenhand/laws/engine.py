@@ -29,7 +29,7 @@ Interval = tuple[Floats, Floats]
 
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
-_MOST_LISTED, _MOST_WALKED = 2**22, 2**26
+_MOST_LISTED, _MOST_WALKED = 2**22, 2**24
 _GUESS_ABOVE = 2**12
 _EXACT_BELOW = 1e-12
 
