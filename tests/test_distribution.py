@@ -84,6 +84,18 @@ def test_the_distribution_of_two_groups_is_what_listing_every_pair_gives(key: st
     check(distribution(key, n, [ConfusionMatrix(*w1), ConfusionMatrix(*w2)]), *masses(pairs))
 
 
+def test_two_large_groups_are_compared_without_listing_their_pairs() -> None:
+    d = distribution("equal_opportunity", (400, 300), [[0.2, 0.1, 0.3, 0.4], [0.1, 0.2, 0.3, 0.4]])
+    assert d.mean == approx(1 / 3, abs=1e-9)
+    assert d.cdf(d.mean) == approx(0.5, abs=0.02)
+    assert d.quantile(0.9) == approx(d.mean + 1.2816 * d.std, abs=2e-3)
+    assert d.cdf(0.3) + d.sf(0.3) == approx(1, rel=1e-12)
+    assert (d.cdf(-np.inf), d.sf(-np.inf), d.cdf(np.inf)) == (0, 1, 1)
+    ratio = distribution("disparate_impact", (300, 300), [0.2, 0.1, 0.3, 0.4])
+    assert ratio.mean == approx(1, abs=0.02)
+    assert distribution("te", (200, 200), [0.2, 0.1, 0.3, 0.4]).cdf(0.0) == approx(0.5, abs=0.02)
+
+
 def test_every_metric_has_a_tree_in_which_it_is_monotone() -> None:
     """Given the counts before the last, scores never fall as the last count moves in the metric's direction."""
     for m in CATALOGUE.one_group:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
-from ..metrics import Comparison, Contrast, Metric, Ratio, Share, TwoGroups, Worst, metric
+from ..metrics import Comparison, Contrast, Metric, OneGroup, Ratio, Share, TwoGroups, Worst, metric
 from .engine import extremes, leaf_blocks, leaves, tails
 from .families import Law, MultivariateHypergeometric
 from .holes import hole_probability, pooled_hole_probability
@@ -88,14 +88,19 @@ class Distribution(ABC):
     @property
     def mean(self) -> float:
         """The expected score."""
-        scores, weights = self._listed()
-        return float(scores @ weights) if len(scores) else np.nan
+        return self._moments()[0]
 
     @property
     def std(self) -> float:
         """The standard deviation of the score."""
+        return self._moments()[1]
+
+    def _moments(self) -> tuple[float, float]:
         scores, weights = self._listed()
-        return float(np.sqrt((scores - scores @ weights) ** 2 @ weights)) if len(scores) else np.nan
+        if not len(scores):
+            return np.nan, np.nan
+        mean, variance = _mean_and_variance(scores, weights)
+        return mean, float(np.sqrt(variance))
 
     def _each(self, x: ArrayLike, of: Callable[[float, float, float], float], point: bool = False) -> Any:
         points = _numbers(x, "x")
@@ -164,12 +169,10 @@ class OneGroupDistribution(Distribution):
         m = self.metric
         if isinstance(m, (Share, Contrast)) or (isinstance(m, Ratio) and m.curve == "share"):
             return float(m.scores(self.law.rates)) if self.p_undefined < 1 else np.nan
-        return _moments(self)[0]
+        return self._moments()[0]
 
-    @property
-    def std(self) -> float:
-        """The standard deviation of the score."""
-        return _moments(self)[1]
+    def _moments(self) -> tuple[float, float]:
+        return _summed_moments(self)
 
     def _search(self, level: float) -> float:
         low, high = (t.value for t in extremes(self.order, self.law, margin=self.margin))
@@ -198,6 +201,9 @@ class TwoGroupDistribution(Distribution):
         return p + (1 - p) * q
 
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
+        m = self.metric
+        if isinstance(m, Comparison):
+            return _compared_tails(m, self.laws, x)
         scores, weights = self._listed()
         if not len(scores):
             return np.nan, np.nan, np.nan
@@ -205,12 +211,47 @@ class TwoGroupDistribution(Distribution):
         low, high = np.searchsorted(scores, [x - near, x + near])
         return float(weights[:low].sum()), float(weights[low:high].sum()), float(weights[high:].sum())
 
+    def quantile(self, q: ArrayLike) -> Any:
+        """The smallest score ``s`` with P(S <= s) >= q; where the pairs are too many to list, to within 1e-12."""
+        try:
+            return Distribution.quantile(self, q)
+        except TooLarge:
+            levels = np.asarray(q, dtype=np.float64)
+            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
+            return float(found) if levels.ndim == 0 else found
+
+    def _moments(self) -> tuple[float, float]:
+        m = self.metric
+        if not isinstance(m, Comparison):
+            return Distribution._moments(self)
+        (s1, w1), (s2, w2) = (_scores_of(m.base, law) for law in self.laws)
+        if m.kind == "ratio":
+            s2, w2 = 1 / s2[s2 > 0], w2[s2 > 0]
+        if not (len(s1) and len(s2)):
+            return np.nan, np.nan
+        (m1, v1), (m2, v2) = _mean_and_variance(s1, w1), _mean_and_variance(s2, w2)
+        if m.kind == "difference":
+            return m1 - m2, float(np.sqrt(v1 + v2))
+        return m1 * m2, float(np.sqrt(max((v1 + m1**2) * (v2 + m2**2) - (m1 * m2) ** 2, 0.0)))
+
+    def _search(self, level: float) -> float:
+        m = self.metric
+        if not isinstance(m, Comparison):
+            raise TooLarge(f"{m.key} has too many pairs of scores at n = {self.n} to list; take smaller groups")
+        (s1, _), (s2, _) = (_scores_of(m.base, law) for law in self.laws)
+        s2 = s2[s2 > 0] if m.kind == "ratio" else s2
+        low, high = (s1[0] - s2[-1], s1[-1] - s2[0]) if m.kind == "difference" else (0.0, s1[-1] / s2[0])
+        while high - low > 1e-12 * max(1.0, abs(high)):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.cdf(middle) >= level else (middle, high)
+        return float(high)
+
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_two(self)
 
 
 @lru_cache(maxsize=256)
-def _moments(d: OneGroupDistribution) -> tuple[float, float]:
+def _summed_moments(d: OneGroupDistribution) -> tuple[float, float]:
     """Mean and standard deviation, summed block by block around a first guess of the mean."""
     total = first = second = 0.0
     guess: float | None = None
@@ -230,6 +271,37 @@ def _moments(d: OneGroupDistribution) -> tuple[float, float]:
 @lru_cache(maxsize=16)
 def _list_one(d: OneGroupDistribution) -> tuple[Floats, Floats]:
     return _merged(*leaves(d.order, d.law, margin=d.margin))
+
+
+@lru_cache(maxsize=16)
+def _scores_of(m: OneGroup, law: Law) -> tuple[Floats, Floats]:
+    """The distinct scores of one group, in rising order, and their probabilities; not normalised."""
+    return _merged(*leaves(order_of(m), law), normalise=False)
+
+
+def _mean_and_variance(scores: Floats, weights: Floats) -> tuple[float, float]:
+    share = weights / weights.sum()
+    mean = float(share @ scores)
+    return mean, float(share @ (scores - mean) ** 2)
+
+
+def _compared_tails(m: Comparison, laws: tuple[Law, Law], x: float) -> tuple[float, float, float]:
+    """Below, at and above ``x``: for each score of the second group, where the first would have to be."""
+    (s1, w1), (s2, w2) = (_scores_of(m.base, law) for law in laws)
+    if m.kind == "ratio":
+        s2, w2 = s2[s2 > 0], w2[s2 > 0]
+    if not (len(s1) and len(s2)):
+        return np.nan, np.nan, np.nan
+    if not np.isfinite(x):
+        return (1.0, 0.0, 0.0) if x > 0 else (0.0, 0.0, 1.0)
+    near = 1e-12 * max(1.0, abs(x))
+    bounds = (x + s2 - near, x + s2 + near) if m.kind == "difference" else ((x - near) * s2, (x + near) * s2)
+    low, high = np.searchsorted(s1, bounds[0]), np.searchsorted(s1, bounds[1], side="right")
+    up_to, from_on = np.r_[0.0, np.cumsum(w1)], np.r_[np.cumsum(w1[::-1])[::-1], 0.0]
+    total = float(w1.sum() * w2.sum())
+    # One score, or none, is at the place looked for; single ones are not taken from a difference of sums.
+    at = np.where(high - low == 1, w1[np.minimum(low, len(w1) - 1)], up_to[high] - up_to[low])
+    return float(w2 @ up_to[low]) / total, float(w2 @ at) / total, float(w2 @ from_on[high]) / total
 
 
 @lru_cache(maxsize=16)
@@ -256,7 +328,7 @@ def _list_two(d: TwoGroupDistribution) -> tuple[Floats, Floats]:
 def _score_tuples(bases: tuple[Any, ...], law: Law) -> tuple[Floats, Floats]:
     """The distinct scores of a group under each of ``bases``, shape (bases, scores), and their probabilities."""
     if len(bases) == 1:
-        scores, weights = _merged(*leaves(order_of(bases[0]), law), normalise=False)
+        scores, weights = _scores_of(bases[0], law)
         return scores[None], weights
     from ..cells import enumerate_matrices
 
