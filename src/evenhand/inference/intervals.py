@@ -13,7 +13,8 @@ from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
 from ..laws import as_prior
 from ..laws.belief import Belief, rule
-from ..metrics import Comparison, Metric, OneGroup, difference, metric, ratio
+from ..metrics import Comparison, Metric, OneGroup, difference, ratio
+from ..metrics import metric as find_metric
 from .match import MatchResult, match_test
 from .smoothing import Smoothed
 
@@ -203,7 +204,7 @@ def _posterior(
 
 
 def _one_group(name: str | Metric) -> OneGroup:
-    m = metric(name)
+    m = find_metric(name)
     if not isinstance(m, OneGroup):
         raise InvalidInput(f"{m.key} compares two groups; disparity() gives its interval from the one-group metric")
     return m

@@ -22,7 +22,8 @@ from ..errors import InvalidInput
 from ..laws import Multinomial, as_probabilities, law_of
 from ..laws.draw import as_generator
 from ..laws.sums import Table, tabulate
-from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree, metric
+from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree
+from ..metrics import metric as find_metric
 from .estimators import Estimator, Raw
 from .progress import progress
 
@@ -73,12 +74,12 @@ class Risk:
         )
 
 
-def risk(name: str | Metric, truth: Truth, n: int, estimator: Estimator | None = None) -> Risk:
+def risk(metric: str | Metric, truth: Truth, n: int, estimator: Estimator | None = None) -> Risk:
     """Exact bias, variance, MSE and MAE of an estimator for groups of ``n`` cases.
 
     Parameters
     ----------
-    name : str or Metric
+    metric : str or Metric
         A metric of one group.
     truth : ConfusionMatrix or four probabilities
         The true rates. The error is measured against the metric's score of them.
@@ -95,7 +96,7 @@ def risk(name: str | Metric, truth: Truth, n: int, estimator: Estimator | None =
     >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
     (10.0, 0.0, 0.25)
     """
-    found = risk_curve(name, truth, [n], estimator, absolute=True)[0]
+    found = risk_curve(metric, truth, [n], estimator, absolute=True)[0]
     if found.p_undefined == 1:
         key, how = found.metric.key, found.estimator.label
         raise InvalidInput(f"{key} of {n} cases is never defined with {how}; take a larger n, or smooth")
@@ -103,7 +104,7 @@ def risk(name: str | Metric, truth: Truth, n: int, estimator: Estimator | None =
 
 
 def risk_curve(
-    name: str | Metric,
+    metric: str | Metric,
     truth: Truth,
     n: Iterable[int],
     estimators: Sequence[Estimator] | Estimator | None = None,
@@ -116,11 +117,11 @@ def risk_curve(
 
     A whole curve costs little more than its largest size, except for pairs of rates.
     """
-    return risk_curves([name], truth, n, estimators, absolute=absolute)
+    return risk_curves([metric], truth, n, estimators, absolute=absolute)
 
 
 def risk_curves(
-    names: Iterable[str | Metric],
+    metrics: Iterable[str | Metric],
     truth: Truth,
     n: Iterable[int],
     estimators: Sequence[Estimator] | Estimator | None = None,
@@ -128,7 +129,7 @@ def risk_curves(
     absolute: bool = False,
 ) -> list[Risk]:
     """`risk_curve` for several metrics at once, which share the walk down their trees."""
-    checked = [_checked(name, truth) for name in names]
+    checked = [_checked(name, truth) for name in metrics]
     given: Any = Raw() if estimators is None else estimators
     chosen: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
     for how in chosen:
@@ -153,7 +154,7 @@ def risk_curves(
 
 
 def monte_carlo_risk(
-    name: str | Metric,
+    metric: str | Metric,
     truth: Truth,
     n: int,
     estimator: Estimator | None = None,
@@ -168,7 +169,7 @@ def monte_carlo_risk(
     >>> abs(r.mse - risk("tpr", ConfusionMatrix(5, 5, 5, 5), n=4).mse) < 4 * r.standard_error
     True
     """
-    m, rates = _checked(name, truth)
+    m, rates = _checked(metric, truth)
     how = Raw() if estimator is None else estimator
     generator = as_generator(rng)
     if as_size(draws, "draws") < 2:
@@ -201,7 +202,7 @@ def monte_carlo_risk(
 
 
 def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
-    m = metric(name)
+    m = find_metric(name)
     if not isinstance(m, OneGroup):
         raise InvalidInput(f"{m.key} compares two groups; risk() takes a metric of one group")
     rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput
 from ..laws import DirichletMultinomial, as_probabilities
-from ..metrics import Contrast, Metric, Share, metric
+from ..metrics import Contrast, Metric, Share
+from ..metrics import metric as find_metric
 
 __all__ = [
     "BiasVariance",
@@ -146,10 +147,10 @@ class BiasVariance:
         return self.bias**2 + self.variance
 
 
-def bias_variance(name: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> BiasVariance:
+def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> BiasVariance:
     """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear metric or cell (Theorem 6.1).
 
-    ``name`` is a share, marginal benefit, or one of the cells "tp", "fn", "fp", "tn"; d is the gap between reference
+    ``metric`` is a share, marginal benefit, or one of the cells "tp", "fn", "fp", "tn"; d is the gap between reference
     and truth, v the variance of one case.
 
     >>> from evenhand import ConfusionMatrix
@@ -157,36 +158,36 @@ def bias_variance(name: str | Metric, truth: Rates, reference: Rates, n: int, st
     >>> round(b.bias, 12), round(b.variance, 12), round(b.raw_mse, 12)
     (0.05, 0.006, 0.024)
     """
-    d, v = _gap_and_variance(name, truth, reference)
+    d, v = _gap_and_variance(metric, truth, reference)
     size, weight = _cases(n), as_strength(strength)
     total = size + weight
     return BiasVariance(bias=weight / total * d, variance=size * v / total**2, raw_mse=v / size)
 
 
-def helps(name: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> bool:
+def helps(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> bool:
     """Whether smoothing has a smaller mean squared error than the raw score: d² < v(2/λ + 1/n), exactly (E15).
 
     >>> helps("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10)
     True
     """
-    d, v = _gap_and_variance(name, truth, reference)
+    d, v = _gap_and_variance(metric, truth, reference)
     weight = as_strength(strength)
     return weight > 0 and d * d < v * (2 / weight + 1 / _cases(n))
 
 
-def optimal_strength(name: str | Metric | None, truth: Rates, reference: Rates) -> float:
+def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates) -> float:
     """The strength λ* = v/d² with the least mean squared error, whatever n; infinite if there is no gap (E15).
 
-    Without a ``name``, the one for all four cells together: (1 - Σp²)/Σ(p'-p)².
+    Without a ``metric``, the one for all four cells together: (1 - Σp²)/Σ(p'-p)².
 
     >>> round(optimal_strength("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3]), 12)
     24.0
     """
-    if name is None:
+    if metric is None:
         p, prior = rates_of(truth), rates_of(reference)
         gap, v = float(((prior - p) ** 2).sum()), float(1 - p @ p)
     else:
-        d, v = _gap_and_variance(name, truth, reference)
+        d, v = _gap_and_variance(metric, truth, reference)
         gap = d * d
     # Rounding leaves a gap of this size where there is none.
     return v / gap if gap > 1e-28 else inf
@@ -305,7 +306,7 @@ def _weights(name: str | Metric) -> NDArray[np.float64]:
     """What each cell counts for in a linear metric."""
     if isinstance(name, str) and name in CELLS:
         return np.array([float(c == name) for c in CELLS])
-    m = metric(name)
+    m = find_metric(name)
     if isinstance(m, Share):
         return np.array([float(c in m.part.cells) for c in CELLS])
     if isinstance(m, Contrast):

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ..cells import as_size, count_matrices, enumerate_matrices
 from ..errors import TooLarge
 from ..laws import LawName, Reference, hole_probability, law_of, references_of, sizes_of
-from ..metrics import Metric, metric
+from ..metrics import Metric
+from ..metrics import metric as find_metric
 
 __all__ = [
     "UndefinedRow",
@@ -42,7 +43,7 @@ _TABLE_1 = (
 )
 
 
-def count_undefined(name: str | Metric, n: Sizes) -> int:
+def count_undefined(metric: str | Metric, n: Sizes) -> int:
     """The exact number of confusion matrices of ``n`` cases on which a metric is undefined.
 
     A closed form for every metric, so ``n`` may be huge. Two-group metrics take ``n=(n1, n2)`` and count pairs.
@@ -54,19 +55,19 @@ def count_undefined(name: str | Metric, n: Sizes) -> int:
     >>> count_undefined("te", (5, 5))
     1911
     """
-    m = metric(name)
+    m = find_metric(metric)
     sizes = sizes_of(m, n)
     defined = prod(count_matrices(size) - holes.count(size) for size, holes in zip(sizes, m.holes, strict=True))
     return prod(map(count_matrices, sizes)) - defined
 
 
-def undefined_cases(name: str | Metric, n: Sizes) -> NDArray[np.int64]:
+def undefined_cases(metric: str | Metric, n: Sizes) -> NDArray[np.int64]:
     """The matrices on which a metric is undefined: shape (count, 4), or (count, 2, 4) for two groups.
 
     >>> undefined_cases("f1", 3)
     array([[0, 0, 0, 3]])
     """
-    m = metric(name)
+    m = find_metric(metric)
     sizes = sizes_of(m, n)
     if len(sizes) == 1:
         return m.holes[0].list(sizes[0])
@@ -79,7 +80,7 @@ def undefined_cases(name: str | Metric, n: Sizes) -> NDArray[np.int64]:
 
 
 def undefined_probability(
-    name: str | Metric,
+    metric: str | Metric,
     n: Sizes,
     reference: Reference | Sequence[Reference] = None,
     *,
@@ -90,7 +91,7 @@ def undefined_probability(
 
     Parameters
     ----------
-    name : str or Metric
+    metric : str or Metric
         The metric.
     n : int or (int, int)
         The number of cases; a pair for a two-group metric.
@@ -109,7 +110,7 @@ def undefined_probability(
     >>> undefined_probability("tpr", 2, [1/4, 1/4, 1/4, 1/4])
     0.25
     """
-    m = metric(name)
+    m = find_metric(metric)
     undefined = 0.0
     for size, ref, holes in zip(sizes_of(m, n), references_of(m, reference), m.holes, strict=True):
         undefined += (1 - undefined) * hole_probability(holes, law_of(ref, size, law, prior=prior))
@@ -151,9 +152,9 @@ def undefined_table(
     if metrics is None:
         # Metrics of one row share a count, but not a probability.
         rows = _TABLE_1 if reference is None else tuple((key,) for keys in _TABLE_1 for key in keys)
-        groups = [[metric(key) for key in keys] for keys in rows]
+        groups = [[find_metric(key) for key in keys] for keys in rows]
     else:
-        groups = [[metric(m)] for m in ([metrics] if isinstance(metrics, (str, Metric)) else metrics)]
+        groups = [[find_metric(m)] for m in ([metrics] if isinstance(metrics, (str, Metric)) else metrics)]
     return tuple(_row(group, size, reference) for group in groups)
 
 

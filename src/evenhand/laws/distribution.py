@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
-from ..metrics import Comparison, Contrast, Metric, OneGroup, Ratio, Share, TwoGroups, Worst, metric
+from ..metrics import Comparison, Contrast, Metric, OneGroup, Ratio, Share, TwoGroups, Worst
+from ..metrics import metric as find_metric
 from .engine import extremes, leaf_blocks, leaves, tails
 from .families import Law, MultivariateHypergeometric
 from .holes import hole_probability, pooled_hole_probability
@@ -350,7 +351,7 @@ def _merged(scores: Floats, weights: Floats, normalise: bool = True) -> tuple[Fl
 
 
 def distribution(
-    name: str | Metric,
+    metric: str | Metric,
     n: int | tuple[int, int],
     reference: Reference | Sequence[Reference] = None,
     *,
@@ -366,7 +367,7 @@ def distribution(
 
     Parameters
     ----------
-    name : str or Metric
+    metric : str or Metric
         The metric.
     n : int or (int, int)
         The number of cases; for a two-group metric a pair.
@@ -396,7 +397,7 @@ def distribution(
     >>> [round(float(12 * p), 12) for p in d.pmf(d.support)]
     [5.0, 2.0, 5.0]
     """
-    m = metric(name)
+    m = find_metric(metric)
     laws = [
         law_of(ref, as_size(size), law, prior=prior)
         for size, ref in zip(sizes_of(m, n), references_of(m, reference), strict=True)
