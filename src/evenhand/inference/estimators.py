@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix
-from .smoothing import Rates, additive_smooth, as_epsilon, as_strength, cross_prior_smooth, rates_of
+from .smoothing import Rates, as_epsilon, as_strength, rates_of
 
 __all__ = ["Additive", "CrossPrior", "Estimator", "Raw"]
 
@@ -31,10 +30,6 @@ class Estimator(ABC):
     def label(self) -> str:
         """A short name for tables."""
 
-    @abstractmethod
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The matrix that is scored in place of the group's."""
-
 
 @dataclass(frozen=True, slots=True)
 class Raw(Estimator):
@@ -49,10 +44,6 @@ class Raw(Estimator):
     def label(self) -> str:
         """``raw``."""
         return "raw"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The group's own matrix."""
-        return cm
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +64,6 @@ class Additive(Estimator):
     def label(self) -> str:
         """``add`` and the epsilon."""
         return f"add{self.epsilon:g}"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The matrix with epsilon added."""
-        return additive_smooth(cm, self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,3 @@ class CrossPrior(Estimator):
     def label(self) -> str:
         """``cps`` and the strength."""
         return f"cps{self.strength:g}"
-
-    def smooth(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The smoothed matrix."""
-        return cross_prior_smooth(cm, self.reference, self.strength)
