@@ -56,6 +56,10 @@ class Distribution(ABC):
     def _listed(self) -> tuple[Floats, Floats]:
         """All scores in rising order, with their probabilities."""
 
+    @abstractmethod
+    def _ends(self) -> tuple[float, float]:
+        """The lowest and the highest score, found without listing them all."""
+
     def cdf(self, x: ArrayLike) -> Any:
         """P(S <= x)."""
         return self._each(x, lambda below, at, above: below + at)
@@ -69,17 +73,28 @@ class Distribution(ABC):
         return self._each(x, lambda below, at, above: at, point=True)
 
     def quantile(self, q: ArrayLike) -> Any:
-        """The smallest score ``s`` with P(S <= s) >= q."""
+        """The smallest score ``s`` with P(S <= s) >= q; where scores are too many to list, to within 1e-12."""
         levels = _numbers(q, "q")
         if not ((levels >= 0) & (levels <= 1)).all():
             raise InvalidInput(f"q must lie between 0 and 1; got {q!r}")
-        scores, weights = self._listed()
+        try:
+            scores, weights = self._listed()
+        except TooLarge:
+            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
+            return float(found) if levels.ndim == 0 else found
         if not len(scores):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         # Rounding may leave the sum a little short of a level that it reaches exactly.
         reached = np.cumsum(weights) * (1 + 1e-13)
         found = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
         return float(found) if levels.ndim == 0 else found
+
+    def _search(self, level: float) -> float:
+        low, high = self._ends()
+        while high - low > 1e-12 * max(1.0, abs(high)):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.cdf(middle) >= level else (middle, high)
+        return high
 
     @property
     def support(self) -> Floats:
@@ -155,15 +170,6 @@ class OneGroupDistribution(Distribution):
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_one(self)
 
-    def quantile(self, q: ArrayLike) -> Any:
-        """The smallest score ``s`` with P(S <= s) >= q; where the scores are too many to list, to within 1e-12."""
-        try:
-            return Distribution.quantile(self, q)
-        except TooLarge:
-            levels = np.asarray(q, dtype=np.float64)
-            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
-            return float(found) if levels.ndim == 0 else found
-
     @property
     def mean(self) -> float:
         """The expected score; in closed form where a score is unbiased given that it is defined (E19)."""
@@ -175,13 +181,9 @@ class OneGroupDistribution(Distribution):
     def _moments(self) -> tuple[float, float]:
         return _summed_moments(self)
 
-    def _search(self, level: float) -> float:
-        low, high = (t.value for t in extremes(self.order, self.law, margin=self.margin))
-        while high - low > 1e-12 * max(1.0, abs(high)):
-            middle = (low + high) / 2
-            reached = self.cdf(middle) >= level
-            low, high = (low, middle) if reached else (middle, high)
-        return high
+    def _ends(self) -> tuple[float, float]:
+        low, high = extremes(self.order, self.law, margin=self.margin)
+        return low.value, high.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,15 +214,6 @@ class TwoGroupDistribution(Distribution):
         low, high = np.searchsorted(scores, [x - near, x + near])
         return float(weights[:low].sum()), float(weights[low:high].sum()), float(weights[high:].sum())
 
-    def quantile(self, q: ArrayLike) -> Any:
-        """The smallest score ``s`` with P(S <= s) >= q; where the pairs are too many to list, to within 1e-12."""
-        try:
-            return Distribution.quantile(self, q)
-        except TooLarge:
-            levels = np.asarray(q, dtype=np.float64)
-            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
-            return float(found) if levels.ndim == 0 else found
-
     def _moments(self) -> tuple[float, float]:
         m = self.metric
         if not isinstance(m, Comparison):
@@ -235,17 +228,14 @@ class TwoGroupDistribution(Distribution):
             return m1 - m2, float(np.sqrt(v1 + v2))
         return m1 * m2, float(np.sqrt(max((v1 + m1**2) * (v2 + m2**2) - (m1 * m2) ** 2, 0.0)))
 
-    def _search(self, level: float) -> float:
+    def _ends(self) -> tuple[float, float]:
         m = self.metric
         if not isinstance(m, Comparison):
             raise TooLarge(f"{m.key} has too many pairs of scores at n = {self.n} to list; take smaller groups")
         (s1, _), (s2, _) = (_scores_of(m.base, law) for law in self.laws)
-        s2 = s2[s2 > 0] if m.kind == "ratio" else s2
-        low, high = (s1[0] - s2[-1], s1[-1] - s2[0]) if m.kind == "difference" else (0.0, s1[-1] / s2[0])
-        while high - low > 1e-12 * max(1.0, abs(high)):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.cdf(middle) >= level else (middle, high)
-        return float(high)
+        if m.kind == "difference":
+            return float(s1[0] - s2[-1]), float(s1[-1] - s2[0])
+        return 0.0, float(s1[-1] / s2[s2 > 0][0])
 
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_two(self)
