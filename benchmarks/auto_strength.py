@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from experiment import groups
 from numpy.typing import NDArray
 
 from evenhand import ConfusionMatrix, choose_strength, enumerate_matrices, metric
 from evenhand.inference.smoothing import _STRENGTHS
 from evenhand.laws import DirichletMultinomial, law_of
+from evenhand.paper.study import Study
 
 Floats = NDArray[np.float64]
 Chooser = Callable[[Floats, Floats, int], Floats]
@@ -43,7 +43,7 @@ def main() -> None:
     ratios: dict[str, dict[tuple[str, str, int], float]] = {name: {} for name in choosers}
     for n in SIZES:
         everything = enumerate_matrices(n).astype(np.float64)
-        for group, (truth, reference) in groups().items():
+        for group, (truth, reference) in Study().groups.items():
             weights = law_of(truth, n).pmf(everything)
             cells, w = everything[weights > 1e-16], weights[weights > 1e-16]
             if n == 20:

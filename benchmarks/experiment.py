@@ -13,36 +13,20 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from evenhand import Additive, ConfusionMatrix, CrossPrior, Raw, metric, risk_curves
-from evenhand.examples import compas_violent, folktables_income
+from evenhand import ConfusionMatrix, metric, risk_curves
+from evenhand.paper.study import METRICS, SIZES, Study, estimators
 
-METRICS = ("acc", "prev", "ppr", "tpr", "fpr", "tnr", "fnr", "ppv", "npv", "fdr", "for", "mb", "f1", "mcc", "pt")
-SIZES = range(5, 150)
 DRAWS = 10**6
-
-
-def groups() -> dict[str, tuple[ConfusionMatrix, ConfusionMatrix]]:
-    """The paper's ten groups, each with everybody else as its reference."""
-    found: dict[str, tuple[ConfusionMatrix, ConfusionMatrix]] = {}
-    for study, data in (("COMPAS", compas_violent()), ("Folktables", folktables_income())):
-        everybody = sum(data.values(), ConfusionMatrix(0, 0, 0, 0))
-        found |= {f"{study}/{name}": (cm, everybody - cm) for name, cm in data.items()}
-    del found["COMPAS/Other"]
-    return found
-
-
-def estimators(reference: ConfusionMatrix) -> list[Raw | Additive | CrossPrior]:
-    return [Raw(), Additive(1e-10), Additive(1), *(CrossPrior(reference, s) for s in (5, 10, 20, 40))]
 
 
 def exact(pair: tuple[ConfusionMatrix, ConfusionMatrix]) -> int:
     truth, reference = pair
-    return len(risk_curves(METRICS, truth, SIZES, estimators(reference)))
+    return len(risk_curves(METRICS, truth, SIZES.tolist(), estimators(reference)))
 
 
 def the_papers_way(n: int) -> float:
     """Seconds for a million draws of one group at one n, scored by each estimator, averaged over four metrics."""
-    truth, reference = groups()["COMPAS/Black"]
+    truth, reference = Study().groups["COMPAS/Black"]
     rng = np.random.default_rng(0)
     keys = ("acc", "tpr", "mcc", "pt")
     start = time.perf_counter()
@@ -54,7 +38,7 @@ def the_papers_way(n: int) -> float:
 
 
 def main() -> None:
-    pairs = list(groups().values())
+    pairs = list(Study().groups.values())
     start = time.perf_counter()
     with ProcessPoolExecutor(2) as pool:
         points = sum(pool.map(exact, pairs))

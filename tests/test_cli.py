@@ -128,7 +128,7 @@ def test_the_module_runs_as_a_command() -> None:
 
 
 def test_without_the_extra_the_command_says_which_to_install() -> None:
-    code = "import sys; sys.modules['click'] = None\nfrom evenhand.faces import main; main()"
+    code = "import sys; sys.modules['click'] = None\nfrom evenhand.__main__ import main; main()"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
     assert result.stderr.strip() == "evenhand: the command line needs the extra 'cli': pip install 'evenhand[cli]'"

@@ -1,5 +1,31 @@
-"""``python -m evenhand`` is the ``evenhand`` command."""
+"""The ``evenhand`` command, put together: ``python -m evenhand`` is the same."""
 
-from .faces import main
+from __future__ import annotations
 
-main()
+import sys
+from io import TextIOWrapper
+
+from .errors import MissingExtra
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the ``evenhand`` command."""
+    try:
+        from .faces.cli import evenhand
+        from .paper.command import reproduce
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("click", "rich"):
+            raise
+        sys.exit(f"evenhand: {MissingExtra.named('cli', 'the command line')}")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            # A terminal that lacks a sign shows another one rather than none of the output.
+            stream.reconfigure(errors="replace")
+    evenhand.add_command(reproduce)
+    evenhand(prog_name="evenhand")
+
+
+if __name__ == "__main__":
+    main()

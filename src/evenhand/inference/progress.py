@@ -18,7 +18,7 @@ def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Yield the items, and show how far one is once it takes long."""
     start, shown = time.monotonic(), False
     for done, item in enumerate(items):
-        if sys.stderr.isatty() and time.monotonic() - start > _SILENT_SECONDS:
+        if sys.stderr and sys.stderr.isatty() and time.monotonic() - start > _SILENT_SECONDS:
             filled = _WIDTH * done // len(items)
             sys.stderr.write(f"\r{what} [{'#' * filled}{'.' * (_WIDTH - filled)}] {done} of {len(items)}")
             sys.stderr.flush()

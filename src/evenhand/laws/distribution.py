@@ -102,6 +102,11 @@ class Distribution(ABC):
         return self._listed()[0]
 
     @property
+    def probabilities(self) -> Floats:
+        """P(S = s) for every score in `support`, to about 1e-16; `pmf` keeps the digits of smaller ones."""
+        return self._listed()[1]
+
+    @property
     def mean(self) -> float:
         """The expected score."""
         return self._moments()[0]

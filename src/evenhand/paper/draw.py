@@ -1,0 +1,200 @@
+"""The paper's figures, drawn from the tables that are written beside them and from nothing else.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers; lines differ by dash as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import evenhand as eh
+
+from .figures import DENSITIES, SHIFTED
+from .table import Table
+
+__all__ = ["agreement", "curves_by_group", "curves_on_average", "densities", "draw", "shifts", "variability"]
+
+_BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PINK = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+_LINES = {
+    "raw": ("no smoothing", _BLACK, "-"),
+    "eps1e-10": ("ε = 1e-10", _ORANGE, (0, (5, 1.5))),
+    "add1": ("add one", _PINK, (0, (1, 1))),
+    "cps5": ("CPS, λ = 5", _SKY, "-"),
+    "cps10": ("CPS, λ = 10", _GREEN, (0, (4, 1, 1, 1))),
+    "cps20": ("CPS, λ = 20", _BLUE, (0, (6, 2))),
+    "cps40": ("CPS, λ = 40", _RED, (0, (2, 1))),
+}
+_SIZES = {5: (_ORANGE, "-"), 25: (_SKY, (0, (6, 1.5))), 100: (_GREEN, (0, (3, 1.5))), 1000: (_BLUE, "-")}
+_LAWS = {"multinomial": "four cells of probability 1/4", "uniform": "all configurations alike"}
+_SETTINGS: Any = {
+    "svg.hashsalt": "evenhand",
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+}
+
+
+def draw(picture: Callable[[Table], Any], table: Table, path: Path) -> list[Path]:
+    """Write ``path``.svg and ``path``.png, the same bytes whenever the same table is drawn."""
+    from matplotlib import rc_context
+
+    files = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    with rc_context(_SETTINGS):
+        figure = picture(table)
+        figure.savefig(files[0], metadata={"Date": None, "Creator": None})
+        # Laid out once for both.
+        figure.set_layout_engine("none")
+        figure.savefig(files[1], dpi=160, metadata={"Software": None})
+    return files
+
+
+def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _name(key: str) -> str:
+    named = {"mcc_limit": "MCC, with limits", "te_part": "FN / FP, one half of TE", "ppr": "Predicted positive rate"}
+    return named.get(key, eh.metric(key).name)
+
+
+def variability(table: Table, groups: tuple[str, ...]) -> Any:
+    """Figure 1: a row for each group; with replacement on the left, without on the right."""
+    figure, axes = _figure(len(groups), 2, (7.2, 2.7 * len(groups)))
+    parts = table.by("group", "replacement")
+    for row, group in zip(axes, groups, strict=True):
+        for ax, replacement in zip(row, ("with", "without"), strict=True):
+            part = parts[group, replacement]
+            ax.fill_between(part["n"], part["p10"], part["p90"], color=_SKY, alpha=0.35, lw=0, label="10–90 %")
+            ax.fill_between(part["n"], part["p25"], part["p75"], color=_BLUE, alpha=0.45, lw=0, label="25–75 %")
+            ax.plot(part["n"], part["median"], color=_BLACK, lw=1.2, label="median")
+            ax.axhline(part["population"][0], color=_RED, ls="--", lw=1, label="the whole group")
+            ax.set(ylim=(0, 0.85), xlabel="sample size n", ylabel="predicted positive rate")
+            ax.set_title(f"{group}, drawn {replacement} replacement", fontsize=9)
+    axes[0, 1].legend(loc="upper right", ncols=2)
+    return figure
+
+
+def shifts(table: Table) -> Any:
+    """Figure 2: cumulative distributions of five scores, a row for each law."""
+    figure, axes = _figure(2, len(SHIFTED), (10.5, 4.6))
+    parts = table.by("law", "metric", "n")
+    for row, law in zip(axes, _LAWS, strict=True):
+        for ax, metric in zip(row, SHIFTED, strict=True):
+            for n, (colour, dash) in _SIZES.items():
+                part = parts[law, metric, n]
+                low, high = eh.metric(metric).range
+                scores = [low, *part["score"], high]
+                heights = [part["probability"][0], *part["probability"], 1.0]
+                style = "steps-post" if n < 100 else "default"
+                ax.plot(scores, heights, color=colour, ls=dash, label=f"n = {n:,}", drawstyle=style)
+            ax.set(xlabel="score s", ylim=(-0.03, 1.03))
+            ax.set_title(_name(metric), fontsize=8)
+        row[0].set_ylabel(f"P(S ≤ s)\n{_LAWS[law]}")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def densities(table: Table) -> Any:
+    """Figure 2 as densities, of all ten scores: an upper half for each law."""
+    metrics = (*SHIFTED, *DENSITIES)
+    figure, axes = _figure(4, 5, (10.5, 8.4))
+    parts = table.by("law", "metric", "n")
+    for half, law in enumerate(_LAWS):
+        for ax, metric in zip(axes[2 * half : 2 * half + 2].ravel(), metrics, strict=True):
+            for n, (colour, dash) in _SIZES.items():
+                part = parts[law, metric, n]
+                x, y = _density(part["score"], part["probability"])
+                ax.plot(x, y, color=colour, ls=dash, label=f"n = {n:,}", drawstyle="steps-mid")
+            low, high = eh.metric(metric).range
+            ax.set(xlabel="score", xlim=(low, min(high, 4)), yscale="log", ylim=(0.02, 60))
+            ax.set_title(_name(metric), fontsize=8)
+        for row in axes[2 * half : 2 * half + 2]:
+            row[0].set_ylabel(f"density\n{_LAWS[law]}")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def _density(scores: list[float], probabilities: list[float], bins: int = 20) -> tuple[list[float], list[float]]:
+    """Probability a unit of score in at most ``bins`` bins; the first holds what is at its lower end too."""
+    step = max(1, (len(scores) - 1) // bins)
+    edges, reached = scores[::step], [0.0, *probabilities[step::step]]
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
+    heights = [(q - p) / (b - a) for (a, b), (p, q) in zip(pairwise(edges), pairwise(reached), strict=True)]
+    return middles, heights
+
+
+def _curves(ax: Any, curves: Table) -> None:
+    for estimator, curve in curves.by("estimator").items():
+        label, colour, dash = _LINES[estimator]
+        ax.plot(curve["n"], curve["mse"], color=colour, ls=dash, label=label)
+    ax.set(xlabel="sample size n", ylabel="mean squared error", ylim=(0, None), xlim=(5, 149))
+    ax.set_xticks([5, 50, 100, 149])
+    ax.locator_params(axis="y", nbins=5)
+
+
+def curves_on_average(table: Table, metrics: tuple[str, ...], columns: int) -> Any:
+    """Mean squared errors over n, averaged over the groups, a panel for each metric."""
+    rows = -(-len(metrics) // columns)
+    figure, axes = _figure(rows, columns, (3.3 * columns + 1.2, 2.4 * rows + 0.7))
+    parts = table.by("group", "metric")
+    for ax, metric in zip(axes.ravel(), metrics, strict=True):
+        _curves(ax, parts["average", metric])
+        ax.set_title(_name(metric), fontsize=9)
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=4 if columns > 1 else 3)
+    return figure
+
+
+def curves_by_group(table: Table, metrics: tuple[str, ...]) -> Any:
+    """The same for every single group: a row for each group, a column for each metric."""
+    groups = [g for g in table.distinct("group") if g != "average"]
+    figure, axes = _figure(len(groups), len(metrics), (3.0 * len(metrics) + 0.8, 1.9 * len(groups)))
+    parts = table.by("group", "metric")
+    for row, group in zip(axes, groups, strict=True):
+        for ax, metric in zip(row, metrics, strict=True):
+            _curves(ax, parts[group, metric])
+            ax.set_title(f"{group}: {_name(metric)}", fontsize=8)
+            ax.label_outer()
+            ax.tick_params(labelleft=True)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4 if len(metrics) > 1 else 2
+    )
+    return figure
+
+
+def agreement(table: Table) -> Any:
+    """How far the drawn errors are from the exact ones, in standard errors."""
+    figure, axes = _figure(1, 1, (7.2, 2.8))
+    ax = axes[0, 0]
+    sizes = table.distinct("n")
+    ax.axhspan(-1.96, 1.96, color=_SKY, alpha=0.25, lw=0, label="95 % expected here")
+    for i, (metric, part) in enumerate(table.by("metric").items()):
+        x = [sizes.index(n) + 0.12 * i for n in part["n"]]
+        ax.plot(
+            x, part["z"], "o^svD"[i % 5], color=(_BLACK, _RED, _GREEN, _PINK, _BLUE)[i % 5], ms=3, label=_name(metric)
+        )
+    ax.set(
+        xlabel="sample size n", ylabel="(drawn − exact) / standard error", xticks=range(len(sizes)), xticklabels=sizes
+    )
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
