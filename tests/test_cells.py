@@ -205,8 +205,8 @@ def test_the_positive_class_may_be_absent_from_a_small_group() -> None:
         ([1, 0], [float("nan"), None], 1, "y_pred has 2 missing values; leave those rows out first"),
         (np.array([1.0, np.nan]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
         ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred hold 3 different labels (0, 1, 2), and a confusion matrix here "
-                                  "has two classes; multiclass is separate: compare one class c with the rest, as in "
-                                  "from_labels([y == c for y in y_true], [y == c for y in y_pred])"),
+                                  "has two classes; multiclass is separate: compare one class c with the rest, as "
+                                  "[y == c for y in labels]"),
         ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred hold 5 different labels (0, 0.2, 0.7, 0.9, 1), and a "
                                         "confusion matrix here has two classes; these look like scores: apply a "
                                         "threshold first"),

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .auditing import Audit, Finding, Row, audit, audit_counts
     from .cells import ConfusionMatrix, count_cell_value, count_matrices, enumerate_matrices
     from .errors import EvenhandError, InvalidInput, MissingExtra, TooLarge, UnknownName
     from .inference import (
@@ -53,6 +54,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Additive",
+    "Audit",
     "BiasVariance",
     "ConfusionMatrix",
     "CrossPrior",
@@ -60,6 +62,7 @@ __all__ = [
     "Distribution",
     "Estimator",
     "EvenhandError",
+    "Finding",
     "Interval",
     "InvalidInput",
     "MatchResult",
@@ -68,6 +71,7 @@ __all__ = [
     "PriorCheck",
     "Raw",
     "Risk",
+    "Row",
     "Smoothed",
     "StrengthChoice",
     "StressTest",
@@ -75,6 +79,8 @@ __all__ = [
     "UndefinedRow",
     "UnknownName",
     "additive_smooth",
+    "audit",
+    "audit_counts",
     "bias_variance",
     "check_prior",
     "choose_strength",
@@ -105,6 +111,7 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "auditing": ("Audit", "Finding", "Row", "audit", "audit_counts"),
     "cells": ("ConfusionMatrix", "count_cell_value", "count_matrices", "enumerate_matrices"),
     "errors": ("EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"),
     "inference": (

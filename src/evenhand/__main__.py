@@ -13,6 +13,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the ``evenhand`` command."""
     try:
+        from .faces.audit_command import audit
         from .faces.cli import evenhand
         from .paper.command import reproduce
     except ModuleNotFoundError as missing:
@@ -23,6 +24,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             # A terminal that lacks a sign shows another one rather than none of the output.
             stream.reconfigure(errors="replace")
+    evenhand.add_command(audit)
     evenhand.add_command(reproduce)
     evenhand(prog_name="evenhand")
 

@@ -18,7 +18,7 @@ from ..metrics import metric as find_metric
 from .match import MatchResult, match_test
 from .smoothing import Smoothed
 
-__all__ = ["Disparity", "Interval", "disparity", "interval"]
+__all__ = ["Disparity", "Interval", "disparity", "gap_interval", "interval"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +139,7 @@ def disparity(
     m = _one_group(metric)
     compared = difference(m) if kind == "difference" else ratio(m)
     test = match_test(cm, reference, compared, **settings)
-    mine, theirs = (Belief(m, _posterior(group, None, 0.0, prior)) for group in (cm, reference))
-    low, high = _gap_interval(mine, theirs, kind, level)
+    low, high = gap_interval(cm, reference, m, kind, level=level, prior=prior)
     return Disparity(
         metric=compared,
         kind=kind,
@@ -161,11 +160,15 @@ def _brief(value: float) -> str:
     return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"
 
 
-def _gap_interval(group: Belief, reference: Belief, kind: str, level: float) -> tuple[float, float]:
+def gap_interval(
+    cm: ConfusionMatrix, reference: ConfusionMatrix, m: OneGroup, kind: str, *, level: float, prior: float = 0.5
+) -> tuple[float, float]:
+    """Equal-tailed interval of the true gap, both groups having Dirichlet posteriors of their own."""
     from scipy.optimize import brentq
 
+    group, other = (Belief(m, _posterior(counts, None, 0.0, prior)) for counts in (cm, reference))
     u, w = rule(256)
-    theirs = reference.quantile(u)
+    theirs = other.quantile(u)
 
     def cdf(gap: float) -> float:
         return float(w @ group.cdf(gap + theirs if kind == "difference" else gap * theirs))

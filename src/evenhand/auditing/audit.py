@@ -1,0 +1,431 @@
+"""From data or counts to an audit: every group and metric with a verdict, and the findings."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from ..cells import ConfusionMatrix
+from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
+from ..inference.match import Null
+from ..inference.progress import progress
+from ..metrics import Metric
+from ..metrics import metric as find_metric
+from ..tabulate import Tally, as_counts, tabulate
+from .adjust import ADJUSTMENTS
+from .compare import Comparing, Measured, measure
+from .findings import Finding, find
+from .groups import MISSING, Reference, compared, groups_of
+from .render import as_html, as_markdown, as_text
+from .row import Row, Verdict
+
+__all__ = ["METRICS", "SCHEMA", "Audit", "audit", "audit_counts"]
+
+METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
+SCHEMA = "evenhand.audit/1"
+
+Adjust = Literal["holm", "bh", "none"]
+
+_RANKS = {
+    "differs": 0,
+    "undefined": 1,
+    "too small to tell": 2,
+    "no evidence of a difference": 3,
+    "reference": 4,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What was found, and everything needed to repeat it.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        One for each group and metric, worst first.
+    findings : tuple of Finding
+        What a person should know first, worst first.
+    n : int
+        The number of cases audited.
+    left_out : dict
+        How many rows were left out, by what they lack.
+    settings, versions : dict
+        How it was made.
+    """
+
+    rows: tuple[Row, ...]
+    findings: tuple[Finding, ...]
+    n: int
+    left_out: dict[str, int]
+    settings: dict[str, Any]
+    versions: dict[str, str]
+    library: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def level(self) -> float:
+        """The level of the intervals."""
+        return float(self.settings["level"])
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """The rows as a dataframe, in the caller's own library, or in "pandas", "polars" or "pyarrow"."""
+        import narwhals.stable.v2 as nw
+
+        columns = {f.name: [getattr(row, f.name) for row in self.rows] for f in fields(Row)}
+        backend = library or self.library or _installed()
+        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The audit as JSON, from which `from_json` makes it again."""
+        content = {
+            "schema": SCHEMA,
+            "n": self.n,
+            "left_out": self.left_out,
+            "settings": self.settings,
+            "versions": self.versions,
+            "findings": [asdict(finding) for finding in self.findings],
+            "rows": [asdict(row) for row in self.rows],
+        }
+        return json.dumps(content, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Audit:
+        """The audit that was written by `to_json`."""
+        try:
+            content = json.loads(text)
+            if content["schema"] != SCHEMA:
+                raise InvalidInput(f"this reads audits of schema {SCHEMA!r}; got {content['schema']!r}")
+            return cls(
+                rows=tuple(Row(**row) for row in content["rows"]),
+                findings=tuple(Finding(**f | {"metrics": tuple(f["metrics"])}) for f in content["findings"]),
+                n=content["n"],
+                left_out=content["left_out"],
+                settings=content["settings"],
+                versions=content["versions"],
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as refusal:
+            raise InvalidInput(f"this is no audit as to_json() writes it: {refusal}") from None
+
+    def to_markdown(self) -> str:
+        """Findings and rows as Markdown."""
+        return as_markdown(self)
+
+    def to_text(self, most: int | None = None) -> str:
+        """The table that prints, with every row or with at most ``most``."""
+        return as_text(self, most)
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+def _installed() -> str:
+    from importlib.util import find_spec
+
+    for name in ("pandas", "polars", "pyarrow"):
+        if find_spec(name):
+            return name
+    raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() needs none")
+
+
+def audit(
+    data: Any = None,
+    *,
+    y_true: Any = None,
+    y_pred: Any = None,
+    groups: Any = None,
+    y_score: Any = None,
+    threshold: float = 0.5,
+    positive: Any = None,
+    intersections: bool = True,
+    max_groups: int = 1_000,
+    sensitive_features: Any = None,
+    pos_label: Any = None,
+    **settings: Any,
+) -> Audit:
+    """Audit a table of decisions: which groups differ, which do not, and which are too small to tell.
+
+    The engine that holds the data does one thing, a group-by count; only the counts come back.
+
+    Parameters
+    ----------
+    data : dataframe, path, mapping of columns, or None
+        Whatever narwhals knows (pandas, polars, lazy polars, pyarrow, DuckDB, Dask, PySpark, Ibis); a CSV, TSV or
+        Parquet file, a folder or a glob of Parquet (extra ``files``); or None, if the columns are given themselves.
+    y_true : str or column
+        The labels. None: there are none, and only rates of selection are audited.
+    y_pred : str or column
+        The predictions.
+    groups : str, list of str, or columns
+        Who belongs to which group. Several columns give the groups of each, and of their intersection.
+        ``sensitive_features`` is the same.
+    y_score, threshold : str or column, float
+        Scores in place of predictions; those at or above the threshold are positive.
+    positive : label
+        Which label is the positive one, unless it cannot be mistaken. ``pos_label`` is the same.
+    intersections : bool
+        Whether several group columns are crossed too.
+    max_groups : int
+        More groups than this are refused.
+    **settings
+        As for `audit_counts`.
+
+    Returns
+    -------
+    Audit
+        Rows with a missing label or prediction are left out and counted; a missing group is a group.
+
+    Examples
+    --------
+    >>> from evenhand.examples import compas, rows
+    >>> a = audit(rows(compas()), y_true="y_true", y_pred="y_pred", groups="group", metrics=["fpr"])
+    >>> a.findings[0].sentence
+    'False positive rate of African-American is 0.448 (95 % interval 0.426 to 0.472), 0.229 higher than the ...'
+    """
+    chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
+    if chosen is None:
+        raise InvalidInput("groups must name the column that says who belongs to which group")
+    tally = tabulate(
+        data,
+        y_true=y_true,
+        y_pred=y_pred,
+        groups=chosen,
+        y_score=y_score,
+        threshold=threshold,
+        positive=_either(positive, pos_label, "positive", "pos_label"),
+    )
+    return _audited(tally, intersections=intersections, max_groups=max_groups, **settings)
+
+
+def audit_counts(
+    counts: Mapping[Any, Any],
+    *,
+    by: str | Sequence[str] = "group",
+    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    reference: Reference = "rest",
+    level: float = 0.95,
+    alpha: float = 0.05,
+    adjust: Adjust = "holm",
+    null: Null = "pooled",
+    mid_p: bool = False,
+    strength: float | str = 10.0,
+    detect: float = 0.1,
+    replace_undefined_by: float | None = None,
+    intersections: bool = True,
+    max_groups: int = 1_000,
+) -> Audit:
+    """Audit groups of which only the confusion matrices are known.
+
+    Parameters
+    ----------
+    counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn
+        The groups; tuples of values if ``by`` names several columns.
+    by : str or several
+        What the groups are groups of.
+    metrics : names of metrics
+        Any of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
+    reference : "rest", "all", the name of a group, a ConfusionMatrix, or a mapping of group column to one of these
+        Whom each group is compared with; by default all cases outside it.
+    level : float
+        Of the intervals.
+    alpha : float
+        At which a difference counts as found.
+    adjust : {"holm", "bh", "none"}
+        How p-values are adjusted over the groups that a metric is tested in.
+    null, mid_p
+        As for `match_test`.
+    strength : float or "auto"
+        Of Cross-Prior Smoothing.
+    detect : float
+        A group that would miss a difference of this size more often than not is too small to tell.
+    replace_undefined_by : float
+        A number in place of scores that do not exist, for those who must have one; status and verdict stay.
+    intersections, max_groups
+        As for `audit`.
+
+    Examples
+    --------
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> a.rows[0].group, a.rows[0].verdict, round(a.rows[0].pvalue, 3)
+    ('A', 'too small to tell', 0.128)
+    """
+    return _audited(
+        as_counts(counts, by),
+        metrics=metrics,
+        reference=reference,
+        level=level,
+        alpha=alpha,
+        adjust=adjust,
+        null=null,
+        mid_p=mid_p,
+        strength=strength,
+        detect=detect,
+        replace_undefined_by=replace_undefined_by,
+        intersections=intersections,
+        max_groups=max_groups,
+    )
+
+
+def _either(one: Any, other: Any, name: str, alias: str) -> Any:
+    if one is not None and other is not None:
+        raise InvalidInput(f"{name} and {alias} are the same; give one of them")
+    return other if one is None else one
+
+
+def _audited(
+    tally: Tally,
+    *,
+    metrics: Sequence[str | Metric] | str | Metric | None = None,
+    reference: Reference = "rest",
+    level: float = 0.95,
+    alpha: float = 0.05,
+    adjust: Adjust = "holm",
+    null: Null = "pooled",
+    mid_p: bool = False,
+    strength: float | str = 10.0,
+    detect: float = 0.1,
+    replace_undefined_by: float | None = None,
+    intersections: bool = True,
+    max_groups: int = 1_000,
+) -> Audit:
+    chosen = _metrics(metrics, tally.labelled)
+    for what, value, known in (("adjust", adjust, Adjust), ("null", null, Null)):
+        if value not in get_args(known):
+            raise UnknownName.among(what, value, get_args(known))
+    for what, share in (("level", level), ("alpha", alpha)):
+        if not 0 < share < 1:
+            raise InvalidInput(f"{what} must lie between 0 and 1; got {share!r}")
+    if not detect > 0:
+        raise InvalidInput(f"detect must be a difference of scores above 0; got {detect!r}")
+    groups = groups_of(tally, intersections)
+    many = sum(map(len, groups.values()))
+    if many > max_groups:
+        raise TooLarge(
+            f"there are {many:,} groups, more than max_groups={max_groups:,}; choose a coarser column, or raise "
+            "max_groups (each group and metric takes some milliseconds)"
+        )
+    pairs = compared(groups, reference)
+    how = Comparing(level, null, mid_p, strength, tally.labelled)
+    tasks = [(who, m) for m in chosen for who in pairs]
+    measured = [measure(who, m, how) for who, m in progress(tasks, "auditing")]
+    rows = _judged(measured, alpha, adjust, detect, replace_undefined_by)
+    missing = {
+        by: int(members[MISSING].n) for by, members in groups.items() if MISSING in members and by in tally.columns
+    }
+    n = int(sum(cm.n for cm in tally.cells.values()))
+    settings = {
+        "metrics": [m.key for m in chosen],
+        "reference": _described(reference),
+        "level": level,
+        "alpha": alpha,
+        "adjust": adjust,
+        "null": null,
+        "mid_p": mid_p,
+        "strength": strength,
+        "detect": detect,
+        "groups": list(tally.columns),
+        "positive": tally.positive if isinstance(tally.positive, (str, int, float)) else None,
+        "labels": tally.labelled,
+    }
+    findings = find(rows, tally.left_out, missing, level=level, detect=detect)
+    return Audit(
+        rows=rows,
+        findings=findings,
+        n=n,
+        left_out=tally.left_out,
+        settings=settings,
+        versions=_versions(),
+        library=tally.library,
+    )
+
+
+def _metrics(names: Any, labelled: bool) -> list[Metric]:
+    if names is None:
+        names = METRICS if labelled else ("ppr",)
+    elif isinstance(names, (str, Metric)):
+        names = [names]
+    chosen = list(dict.fromkeys(find_metric(name) for name in names))
+    if not chosen:
+        raise InvalidInput("metrics must name at least one metric")
+    if not labelled:
+        for m in chosen:
+            if m.key not in ("ppr", "pnr", "demographic_parity", "disparate_impact"):
+                raise InvalidInput(
+                    f"{m.key} needs labels (y_true); without them only ppr, pnr, demographic_parity and "
+                    "disparate_impact can be audited"
+                )
+    return chosen
+
+
+def _described(reference: Any) -> Any:
+    if isinstance(reference, ConfusionMatrix):
+        return "tp {}, fn {}, fp {}, tn {}".format(*reference.cells)
+    if isinstance(reference, Mapping):
+        return {str(by): _described(value) for by, value in reference.items()}
+    return str(reference)
+
+
+def _judged(
+    measured: list[Measured], alpha: float, adjust: str, detect: float, replaced: float | None
+) -> tuple[Row, ...]:
+    """Rows with adjusted p-values and verdicts, worst first."""
+    adjusted = _adjusted(measured, adjust)
+    highest: dict[str, float] = {}
+    for found in measured:
+        if found.metric.key == "ppr" and found.fields["score"] is not None:
+            highest[found.who.by] = max(highest.get(found.who.by, 0.0), found.fields["score"])
+    rows = []
+    for found, p in zip(measured, adjusted, strict=True):
+        values: dict[str, Any] = dict.fromkeys((f.name for f in fields(Row)), None)
+        values |= found.fields
+        values |= {"by": found.who.by, "group": found.who.group, "metric": found.metric.key, "p_adjusted": p}
+        values |= {"reference": found.who.reference, "verdict": _verdict(found, p, alpha, detect)}
+        if found.metric.key == "ppr" and values["score"] is not None and highest[found.who.by] > 0:
+            values["impact_ratio"] = values["score"] / highest[found.who.by]
+        if values["score"] is None and replaced is not None:
+            values["score"] = float(replaced)
+        rows.append(Row(**values))
+    return tuple(sorted(rows, key=_worst_first))
+
+
+def _worst_first(row: Row) -> tuple[int, float]:
+    rank = _RANKS[row.verdict.split(" (")[0]]
+    return rank, row.p_adjusted if row.p_adjusted is not None else 2.0
+
+
+def _adjusted(measured: list[Measured], adjust: str) -> list[float | None]:
+    """Adjusted over the groups of each metric; two groups that are each other's rest are one comparison."""
+    found: list[float | None] = [None] * len(measured)
+    families: dict[str, dict[frozenset[Any], list[int]]] = {}
+    for i, one in enumerate(measured):
+        if one.fields.get("pvalue") is not None:
+            same = frozenset((one.who.cm.cells, one.who.against.cells))
+            families.setdefault(one.metric.key, {}).setdefault(same, []).append(i)
+    for comparisons in families.values():
+        values = ADJUSTMENTS[adjust]([min(measured[i].fields["pvalue"] for i in at) for at in comparisons.values()])
+        for at, value in zip(comparisons.values(), values, strict=True):
+            for i in at:
+                found[i] = value
+    return found
+
+
+def _verdict(found: Measured, p: float | None, alpha: float, detect: float) -> Verdict:
+    if found.who.is_reference:
+        return "reference"
+    if found.reason or found.test is None or p is None:
+        return "undefined"
+    if p <= alpha:
+        return "differs (higher)" if found.test.percentile > 0.5 else "differs (lower)"
+    far = detect if found.metric.range[1] < float("inf") else detect * max(1.0, abs(found.test.reference_score))
+    return "no evidence of a difference" if found.test.detects(far, alpha) else "too small to tell"
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    packages = {name: version(name) for name in ("evenhand", "numpy", "scipy")}
+    return packages | {"python": platform.python_version()}

@@ -1,0 +1,202 @@
+"""``evenhand audit``: read, audit, render, and an exit code that a pipeline can act on."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..auditing import KINDS
+from ..errors import InvalidInput, UnknownName
+from .cli import Command, choice
+
+__all__ = ["audit"]
+
+_EXAMPLES = ("compas", "compas_violent", "folktables_income")
+
+
+def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    """Take what a TOML file says as the defaults of the other options."""
+    if path is None:
+        return
+    try:
+        content = tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as refusal:
+        raise click.BadParameter(f"{path} cannot be read: {refusal}") from None
+    known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
+    defaults = {}
+    for key, value in content.get("audit", content).items():
+        if key.replace("_", "-") not in known:
+            raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
+        defaults[str(known[key.replace("_", "-")].name)] = value
+    ctx.default_map = defaults
+
+
+def _names(parameter: click.Parameter) -> list[str]:
+    return [option.lstrip("-").lower() for option in (*parameter.opts, *parameter.secondary_opts)]
+
+
+@click.command(cls=Command)
+@click.argument("file", required=False)
+@click.option(
+    "--config", callback=_configured, is_eager=True, expose_value=False, help="Take options from a TOML file."
+)
+@click.option("--label", metavar="COLUMN", help="The labels. Without it only rates of selection are audited.")
+@click.option("--prediction", metavar="COLUMN", help="The predictions.")
+@click.option("--score", metavar="COLUMN", help="Scores in place of predictions, with --threshold.")
+@click.option("--threshold", type=float, default=0.5, show_default=True, help="Scores from here on are positive.")
+@click.option("--group", multiple=True, metavar="COLUMN", help="Who belongs to which group; may be repeated.")
+@click.option("--positive", metavar="LABEL", help="The positive label, unless it cannot be mistaken.")
+@click.option("--counts", metavar="FILE", help="A CSV table of tp, fn, fp, tn for each group, in place of FILE.")
+@click.option("--example", type=click.Choice(_EXAMPLES), help="Audit data that come with evenhand.")
+@click.option("--metric", multiple=True, help="A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]")
+@click.option("--reference", multiple=True, help="rest, all, a group, or COLUMN=GROUP.  [default: rest]")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
+@choice("--adjust", "holm", "bh", "none")
+@click.option("--strength", default="10", show_default=True, help="Strength of smoothing, or auto.")
+@click.option("--detect", type=float, default=0.1, show_default=True, help="The difference to be able to tell.")
+@click.option("--intersections/--no-intersections", default=True, help="Cross several group columns too.")
+@click.option("--max-groups", type=int, default=1000, show_default=True, help="Refuse more groups than this.")
+@click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
+@click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
+@click.option("--markdown", "markdown_file", metavar="FILE", help="Write the audit as Markdown; - prints it.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice([*KINDS, "any"]),
+    help="Exit with 1 on such a finding; may be repeated.",
+)
+def audit(
+    file: str | None,
+    label: str | None,
+    prediction: str | None,
+    score: str | None,
+    threshold: float,
+    group: tuple[str, ...],
+    positive: str | None,
+    counts: str | None,
+    example: str | None,
+    metric: tuple[str, ...],
+    reference: tuple[str, ...],
+    strength: str,
+    intersections: bool,
+    max_groups: int,
+    everything: bool,
+    json_file: str | None,
+    markdown_file: str | None,
+    fail_on: tuple[str, ...],
+    **settings: Any,
+) -> None:
+    """Say which groups differ from the rest, which do not, and which are too small to tell.
+
+    FILE is CSV, TSV or Parquet, a folder or a glob of Parquet, or - for CSV on standard input.
+
+    Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited.
+    """
+    from .. import auditing as library
+    from ..tabulate.counts_file import read_counts
+
+    settings |= {"metrics": metric or None, "reference": _reference(reference, group), "strength": _strength(strength)}
+    if sum(source is not None for source in (file, counts, example)) != 1:
+        raise InvalidInput("give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more")
+    if file is not None:
+        if not group:
+            raise InvalidInput("say which column holds the groups, with --group COLUMN")
+        with _as_file(file) as path:
+            found = library.audit(
+                path,
+                y_true=label,
+                y_pred=prediction,
+                y_score=score,
+                threshold=threshold,
+                groups=list(group),
+                positive=positive,
+                intersections=intersections,
+                max_groups=max_groups,
+                **settings,
+            )
+    elif counts is not None:
+        with _opened(counts) as lines:
+            by, matrices = read_counts(lines, counts)
+        found = library.audit_counts(matrices, by=by, intersections=intersections, max_groups=max_groups, **settings)
+    else:
+        from .. import examples
+
+        found = library.audit_counts(getattr(examples, str(example))(), by="race", **settings)
+    _write(json_file, found.to_json())
+    _write(markdown_file, found.to_markdown())
+    if "-" not in (json_file, markdown_file):
+        click.echo(found.to_text(None if everything else 24))
+    if any(finding.kind in fail_on or "any" in fail_on for finding in found.findings):
+        click.get_current_context().exit(1)
+
+
+def _strength(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
+    """One reference for all, or one for each column that is named before a ``=``."""
+    named = {}
+    for text in given:
+        column, sign, name = text.partition("=")
+        if sign and column in columns:
+            named[column] = name
+        elif len(given) > 1:
+            raise InvalidInput(f"several references are given as COLUMN=GROUP; got {text!r}")
+        else:
+            return text
+    return named or "rest"
+
+
+@contextmanager
+def _as_file(file: str) -> Iterator[str]:
+    """The file itself; standard input is kept in a file while it is counted."""
+    if file != "-":
+        yield file
+        return
+    from shutil import copyfileobj
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        head = sys.stdin.buffer.read(4)
+        path = Path(folder) / ("input.parquet" if head == b"PAR1" else "input.csv")
+        with path.open("wb") as copy:
+            copy.write(head)
+            copyfileobj(sys.stdin.buffer, copy)
+        yield str(path)
+
+
+@contextmanager
+def _opened(file: str) -> Iterator[Any]:
+    if file == "-":
+        yield sys.stdin
+        return
+    try:
+        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
+            yield lines
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no file {file}") from None
+    except (OSError, UnicodeDecodeError) as refusal:
+        raise InvalidInput(f"{file} cannot be read: {refusal}") from None
+
+
+def _write(file: str | None, text: str) -> None:
+    if file is None:
+        return
+    if file == "-":
+        click.echo(text)
+        return
+    try:
+        Path(file).write_text(text, encoding="utf-8", newline="\n")
+    except OSError as refusal:
+        raise InvalidInput(f"{file} cannot be written: {refusal.strerror}") from None

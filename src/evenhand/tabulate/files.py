@@ -1,0 +1,141 @@
+"""CSV, TSV and Parquet files, read by DuckDB where they lie.
+
+Files are untrusted: every column of a CSV is read as text, no extension is fetched, nothing outside this machine is
+opened, and what DuckDB has to say of a bad file is passed on in one sentence.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput, MissingExtra, UnknownName
+
+__all__ = ["count_file", "read_file"]
+
+from .frames import Counted, count_frame
+
+_TEXT = (".csv", ".tsv", ".txt")
+_PACKED = (".gz", ".zst")
+_SILENT_SECONDS = 2.0
+
+
+def count_file(path: str | Path, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
+    """Count the combinations of values in some columns of a file, a folder or a glob of files."""
+    connection, relation = read_file(path)
+    import duckdb
+
+    for name in columns:
+        if name not in relation.columns:
+            raise UnknownName.among("column", name, relation.columns)
+    if score is not None and str(dict(zip(relation.columns, relation.types, strict=True))[score]) == "VARCHAR":
+        others = [duckdb.ColumnExpression(name) for name in relation.columns if name != score]
+        relation = relation.select(*others, _number(duckdb, score).alias(score))
+    try:
+        with _waiting(connection, f"counting {path}"):
+            return Counted(count_frame(relation, columns, score, threshold).rows, None)
+    except duckdb.Error as refusal:
+        raise _unreadable(path, refusal) from None
+
+
+def read_file(path: str | Path) -> tuple[Any, Any]:
+    """A connection, and the file as a relation on it."""
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        raise MissingExtra.named("files", "reading CSV and Parquet files") from None
+    text = str(path)
+    if "://" in text:
+        raise InvalidInput(f"only files on this machine are read; got {text!r}")
+    pattern, kind = _found(Path(text).expanduser())
+    connection = duckdb.connect()
+    for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
+        connection.execute(f"SET {setting} = false")
+    try:
+        if kind == "parquet":
+            return connection, connection.read_parquet(pattern)
+        tabs = "\t" if ".tsv" in Path(text).suffixes else None
+        relation: Any = connection.read_csv(pattern, header=True, all_varchar=True, delimiter=tabs)
+        if not relation.limit(1).fetchall():
+            raise InvalidInput(f"{path} has no rows; there is nothing to audit")
+        return connection, relation
+    except duckdb.Error as refusal:
+        raise _unreadable(path, refusal) from None
+
+
+def _found(path: Path) -> tuple[str, str]:
+    """What DuckDB is to open, and as what; a folder stands for all Parquet files in it."""
+    suffixes = [s.lower() for s in path.suffixes]
+    if path.is_dir():
+        if not any(path.rglob("*.parquet")):
+            raise InvalidInput(f"the folder {path} has no Parquet files")
+        return str(path / "**" / "*.parquet"), "parquet"
+    globbed = any(sign in str(path) for sign in "*?[")
+    if not path.exists() and not globbed:
+        raise InvalidInput(f"there is no file {path}{_nearest(path)}")
+    if globbed and not path.exists():
+        if not any(path.parent.glob(path.name)) and "**" not in str(path):
+            raise InvalidInput(f"no file matches {path}")
+        pattern = str(path)
+    else:
+        # A name is a name, even if it has brackets in it.
+        pattern = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
+        if path.stat().st_size == 0:
+            raise InvalidInput(f"{path} is empty; there is nothing to audit")
+    if suffixes and suffixes[-1] in (".parquet", ".pq"):
+        return pattern, "parquet"
+    if suffixes and (suffixes[-1] in _TEXT or (suffixes[-1] in _PACKED and suffixes[-2:-1] and suffixes[-2] in _TEXT)):
+        return pattern, "csv"
+    raise InvalidInput(f"{path} is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, also .csv.gz)")
+
+
+def _nearest(path: Path) -> str:
+    from difflib import get_close_matches
+
+    try:
+        beside = [p.name for p in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, beside, n=2)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+def _number(duckdb: Any, name: str) -> Any:
+    """The column as numbers; text that is none counts as missing."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    return duckdb.SQLExpression(f"TRY_CAST({quoted} AS DOUBLE)")
+
+
+def _unreadable(path: str | Path, refusal: Exception) -> InvalidInput:
+    first = str(refusal).strip().splitlines()[0]
+    return InvalidInput(f"{path} cannot be read: {first}")
+
+
+@contextmanager
+def _waiting(connection: Any, what: str) -> Iterator[None]:
+    """On a terminal, say how far a long count is."""
+    if not (sys.stderr and sys.stderr.isatty()):
+        yield
+        return
+    done = threading.Event()
+
+    def show() -> None:
+        shown = done.wait(_SILENT_SECONDS)
+        while not shown:
+            percent = connection.query_progress()
+            sys.stderr.write(f"\r{what}" + (f": {percent:.0f} %" if percent >= 0 else " …") + " \r")
+            sys.stderr.flush()
+            shown = done.wait(0.5)
+        sys.stderr.write("\r" + " " * (len(what) + 8) + "\r")
+
+    watcher = threading.Thread(target=show, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
