@@ -98,8 +98,8 @@ def _notes(audit: Audit) -> list[str]:
         "none": "not adjusted",
     }[str(s["adjust"])]
     notes = [
-        f"Reference: {printable(str(s['reference']))}. Intervals {100 * audit.level:g} %. p: exact, level {s['alpha']:g}, "
-        f"{adjusted}.",
+        f"Reference: {printable(str(s['reference']))}. Intervals {100 * audit.level:g} %. p: exact, level "
+        f"{s['alpha']:g}, {adjusted}.",
         "No evidence of a difference does not mean that there is none. Too small to tell: a difference of "
         f"{s['detect']:g} would be seen less than half of the time.",
     ]

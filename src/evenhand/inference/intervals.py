@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
@@ -19,6 +20,8 @@ from .match import MatchResult, match_test
 from .smoothing import Smoothed
 
 __all__ = ["Disparity", "Interval", "disparity", "gap_interval", "interval"]
+
+_FEW = 2.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,20 +169,41 @@ def gap_interval(
     """Equal-tailed interval of the true gap, both groups having Dirichlet posteriors of their own."""
     from scipy.optimize import brentq
 
-    group, other = (Belief(m, _posterior(counts, None, 0.0, prior)) for counts in (cm, reference))
-    u, w = rule(256)
+    posteriors = [_posterior(counts, None, 0.0, prior) for counts in (cm, reference)]
+    group, other = (Belief(m, alpha) for alpha in posteriors)
+    # Few nodes are exact to 1e-11 unless a cell is nearly empty.
+    u, w = rule(64 if min(map(min, posteriors)) > _FEW else 256)
     theirs = other.quantile(u)
 
     def cdf(gap: float) -> float:
         return float(w @ group.cdf(gap + theirs if kind == "difference" else gap * theirs))
 
     # A gap may span many orders of magnitude, so it is sought by its logarithm, or by that of its size.
-    unfold, reach = (np.sinh, 60.0) if kind == "difference" else (np.exp, 80.0)
+    fold, unfold, reach = (np.arcsinh, np.sinh, 60.0) if kind == "difference" else (np.log, np.exp, 80.0)
+    levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        down, middle, up = fold(_roughly(group.quantile(levels), other.quantile(levels), kind))
+    found = []
+    for q, start in ((levels[0], down), (levels[2], up)):
 
-    def quantile(q: float) -> float:
-        return float(unfold(brentq(lambda z: cdf(float(unfold(z))) - q, -reach, reach, xtol=1e-10)))
+        def excess(z: float, q: float = q) -> float:
+            return cdf(float(unfold(z))) - q
 
-    return quantile((1 - level) / 2), quantile((1 + level) / 2)
+        step = abs(start - middle) / 4
+        low, high = np.clip((start - step, start + step), -reach, reach)
+        if not excess(low) <= 0 <= excess(high):
+            low, high = -reach, reach
+        found.append(float(unfold(brentq(excess, low, high, xtol=1e-10))))
+    return found[0], found[1]
+
+
+def _roughly(mine: NDArray[np.float64], theirs: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+    """About the lower end, middle and upper end of a gap: medians, and how far each side's quantiles are from them."""
+    if kind == "ratio":
+        return np.exp(_roughly(np.log(mine), np.log(theirs), "difference"))
+    middle = mine[1] - theirs[1]
+    down, up = np.hypot(mine[1] - mine[0], theirs[2] - theirs[1]), np.hypot(mine[2] - mine[1], theirs[1] - theirs[0])
+    return np.array([middle - down, middle, middle + up])
 
 
 def _posterior(

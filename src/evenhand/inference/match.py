@@ -13,7 +13,7 @@ What "no difference" means is the null:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan, sqrt
+from math import exp, isnan, nan, sqrt
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,11 +23,12 @@ from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput, TooLarge, UnknownName
 from ..laws import Law, law_of
 from ..laws.approximate import beta_tails, normal_tails
+from ..laws.belief import to_share
 from ..laws.distribution import OneGroupDistribution
 from ..laws.draw import as_generator, draw_cells
 from ..laws.engine import Tails, extremes, tails
 from ..laws.order import Order, Threshold, order_of
-from ..metrics import Comparison, Metric, OneGroup, Worst
+from ..metrics import Comparison, Metric, OneGroup, Ratio, Share, Worst
 from ..metrics import metric as find_metric
 from .smoothing import Smoothed
 
@@ -121,12 +122,32 @@ class MatchResult:
         for score, side in ((centre - difference, "below"), (centre + difference, "above")):
             if not low <= score <= high:
                 continue
+            if not small and 2 * self._bound(score) <= level:
+                return True
             found = tails(d.order, d.law, Threshold(score), margin=d.margin, relative=small)
             p = getattr(found, side) + found.at
             # A large group can score anywhere in the range, even where the probability is too small to be summed.
             if (p > 0 or not small) and (p if isinstance(self.metric, Worst) else 2 * p) <= level:
                 return True
         return False
+
+    def _bound(self, score: float) -> float:
+        """No more than this is the probability beyond a score, by Hoeffding, also for draws without replacement.
+
+        A ratio is a share of some of the cases; unless their number is given, it is hardly ever below 0.9 of the mean.
+        """
+        m = self.metric
+        if not isinstance(m, (Share, Ratio)) or self.null == "predictive":
+            return 1.0
+        whole, _, part = m.tree.counts(self._null.law.rates)
+        cases, rarely = float(self.n if self.denominator is None else self.denominator), 0.0
+        if isinstance(m, Share):
+            whole = 1.0
+        elif self.denominator is None:
+            cases, rarely = 0.9 * whole * self.n, exp(-2 * self.n * (0.1 * whole) ** 2)
+        if not whole:
+            return 1.0
+        return rarely + exp(-2 * cases * (float(to_share(m, score)) - part / whole) ** 2)
 
     @property
     def _centre(self) -> float:

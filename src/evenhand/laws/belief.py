@@ -20,7 +20,7 @@ from ..cells import CELLS
 from ..metrics import OneGroup, Pair, Ratio, Share
 from .families import FourNumbers
 
-__all__ = ["Belief", "rule"]
+__all__ = ["Belief", "rule", "to_share"]
 
 Floats = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Belief:
         x = np.asarray(x, dtype=np.float64)
         if isinstance(self.metric, (Share, Ratio)):
             a, b = self._last()
-            return np.asarray(betainc(a, b, _to_share(self.metric, np.clip(x, 0.0, self.metric.high))))
+            return np.asarray(betainc(a, b, to_share(self.metric, np.clip(x, 0.0, self.metric.high))))
         if x.ndim:
             return _looked_up_cdf(self, x)
         return np.asarray(self._average(float(x)))
@@ -256,7 +256,7 @@ def _from_share(m: Share | Ratio, x: Any) -> Any:
     return x / np.maximum(1 - x, 1e-300) if curve == "odds" else x
 
 
-def _to_share(m: Share | Ratio, s: Any) -> Any:
+def to_share(m: Share | Ratio, s: Any) -> Any:
     """The share a / (a + b) that has this score."""
     curve = m.curve if isinstance(m, Ratio) else "share"
     if curve == "dice":
