@@ -183,8 +183,8 @@ def audit(
     --------
     >>> from evenhand.examples import compas, rows
     >>> a = audit(rows(compas()), y_true="y_true", y_pred="y_pred", groups="group", metrics=["fpr"])
-    >>> a.findings[0].sentence
-    'False positive rate of African-American is 0.448 (95 % interval 0.426 to 0.472), 0.229 higher than the ...'
+    >>> a.rows[0].group, a.rows[0].verdict
+    ('African-American', 'differs (higher)')
     """
     chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
     if chosen is None:

@@ -51,7 +51,8 @@ def as_text(audit: Audit, most: int | None = _ROWS) -> str:
         )
         for row in rows
     ]
-    lines = [*_head(audit), "", *_columns(table)]
+    head = [line for text in _head(audit) for line in _wrapped(text)]
+    lines = [*head, "", *_columns(table)]
     if len(rows) < len(audit.rows):
         lines.append(f"… and {len(audit.rows) - len(rows)} more rows, less worrying than these")
     return "\n".join([*lines, "", *_notes(audit)])

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..cells.labels import listed, positive_label
-from ..errors import InvalidInput
+from ..errors import InvalidInput, UnknownName
 from .files import count_file
 from .frames import Counted, count_columns, count_frame
 
@@ -55,14 +55,14 @@ def tabulate(
     """
     if (y_pred is None) == (y_score is None):
         raise InvalidInput("give predictions as y_pred=, or scores as y_score= with a threshold, and not both")
-    by = _group_columns(groups)
+    by = _group_columns(groups, named=data is not None)
     answer = y_score if y_pred is None else y_pred
     wanted = [*by.values(), *([] if y_true is None else [y_true]), answer]
     counted = _count(data, list(by), wanted, scored=y_pred is None, threshold=threshold)
     return _read(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
 
 
-def _group_columns(groups: Any) -> dict[str, Any]:
+def _group_columns(groups: Any, *, named: bool) -> dict[str, Any]:
     """Group columns by the names they go by: column names go by themselves, bare columns are given one."""
     if isinstance(groups, str):
         return {groups: groups}
@@ -70,7 +70,7 @@ def _group_columns(groups: Any) -> dict[str, Any]:
         by = {str(name): column for name, column in groups.items()}
     elif hasattr(groups, "columns") and not hasattr(groups, "name"):
         by = {str(name): groups[name] for name in groups.columns}
-    elif isinstance(groups, (list, tuple)) and groups and all(isinstance(name, str) for name in groups):
+    elif named and isinstance(groups, (list, tuple)) and groups and all(isinstance(name, str) for name in groups):
         by = {name: name for name in groups}
     else:
         by = {str(getattr(groups, "name", None) or "group"): groups}
@@ -91,14 +91,7 @@ def _count(data: Any, names: list[str], wanted: list[Any], *, scored: bool, thre
     score = wanted[-1] if scored else None
     if isinstance(data, (str, Path)):
         return count_file(data, wanted, score, threshold)
-    try:
-        return count_frame(data, wanted, score, threshold)
-    except TypeError as refusal:
-        if "narwhals" not in str(refusal).lower() and "Expected" not in str(refusal):
-            raise
-        raise InvalidInput(
-            f"data must be a dataframe, a mapping of columns or a path to a file; got {type(data).__name__}"
-        ) from None
+    return count_frame(data, wanted, score, threshold)
 
 
 def _column_of(data: Any, column: Any) -> Any:
@@ -107,8 +100,6 @@ def _column_of(data: Any, column: Any) -> Any:
     if data is None:
         raise InvalidInput(f"{column!r} names a column, but no data were given; pass the table first, or the values")
     if column not in data:
-        from ..errors import UnknownName
-
         raise UnknownName.among("column", column, map(str, data))
     return data[column]
 
@@ -132,9 +123,9 @@ def _read(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool
     empty = [name for name, values in seen.items() if not values]
     if empty:
         raise InvalidInput(f"every value of {empty[0]} is missing; there is nothing to audit")
-    chosen = positive_label(seen, _as_label(positive, seen)) if seen else 1
     if labelled and len(seen["y_true"]) == 1:
         raise InvalidInput(f"y_true holds one class only ({listed(seen['y_true'])}); an audit compares two")
+    chosen = positive_label(seen, _as_label(positive, seen)) if seen else 1
     left_out: Counter[str] = Counter()
     cells: dict[Key, list[int]] = {}
     for row, n in counted.rows.items():

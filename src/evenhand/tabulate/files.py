@@ -107,7 +107,8 @@ def _nearest(path: Path) -> str:
 def _number(duckdb: Any, name: str) -> Any:
     """The column as numbers; text that is none counts as missing."""
     quoted = '"' + name.replace('"', '""') + '"'
-    return duckdb.SQLExpression(f"TRY_CAST({quoted} AS DOUBLE)")
+    # A bare cast would be handed down to the reader, which stops at text that is no number.
+    return duckdb.SQLExpression(f"TRY_CAST(trim({quoted}) AS DOUBLE)")
 
 
 def _unreadable(path: str | Path, refusal: Exception) -> InvalidInput:

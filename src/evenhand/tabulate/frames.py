@@ -35,7 +35,12 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
     import narwhals.stable.v2 as nw
 
     native = _with_one_dictionary(native)
-    frame = nw.from_native(native).lazy()
+    try:
+        frame = nw.from_native(native).lazy()
+    except TypeError:
+        raise InvalidInput(
+            f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
+        ) from None
     schema = frame.collect_schema()
     for name in columns:
         if name not in schema:

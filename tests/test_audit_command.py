@@ -1,0 +1,163 @@
+"""``evenhand audit``: files in, tables and JSON out, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import evenhand as eh
+from evenhand.faces.audit_command import audit
+
+ROOT = Path(__file__).parent.parent
+ROWS = "race,y,yhat,sex\n" + "A,1,1,F\nA,0,1,M\nA,0,0,F\n" * 9 + "B,1,0,M\nB,0,0,F\nB,1,0,M\n" * 9 + ",1,1,F\nB,,0,F\n"
+COLUMNS = ["--label", "y", "--prediction", "yhat", "--group", "race"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "decisions.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return str(path)
+
+
+def run(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(audit, words, input=stdin, catch_exceptions=False)
+
+
+def test_the_output_in_the_readme_is_what_the_first_command_prints() -> None:
+    result = run("--example", "compas")
+    assert result.exit_code == 0
+    assert f"```text\n{result.output}```" in (ROOT / "README.md").read_text("utf-8")
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_a_file_is_audited(file: str) -> None:
+    result = run(file, *COLUMNS)
+    assert result.exit_code == 0
+    assert result.output.startswith("Audit of 55 cases in 3 groups by race\n")
+    assert "1 rows without y_true were left out." in result.output
+    assert "(missing)" in result.output
+
+
+def test_json_says_the_same_as_the_library(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    assert run(file, *COLUMNS, "--json", str(out), "--metric", "tpr").exit_code == 0
+    a = eh.Audit.from_json(out.read_text("utf-8"))
+    assert a == eh.audit(file, y_true="y", y_pred="yhat", groups=["race"], metrics=["tpr"])
+    printed = run(file, *COLUMNS, "--json", "-", "--metric", "tpr").output
+    assert json.loads(printed) == json.loads(out.read_text("utf-8"))
+
+
+def test_markdown(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.md"
+    assert run(file, *COLUMNS, "--markdown", str(out)).exit_code == 0
+    assert out.read_text("utf-8").startswith("# Audit of 55 cases in 3 groups by race\n")
+    assert run(file, *COLUMNS, "--markdown", "-").output.startswith("# Audit of 55")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "code"), [((), 0), (("differs",), 1), (("four-fifths", "undefined"), 1), (("any",), 1)]
+)
+def test_exit_codes(file: str, kinds: tuple[str, ...], code: int) -> None:
+    assert run(file, *COLUMNS, *(word for kind in kinds for word in ("--fail-on", kind))).exit_code == code
+
+
+def test_nothing_of_the_kind_asked_for_is_exit_code_0() -> None:
+    assert run("--example", "compas", "--metric", "acc", "--fail-on", "undefined").exit_code == 0
+
+
+def test_standard_input(file: str) -> None:
+    expected = run(file, *COLUMNS).output
+    assert run("-", *COLUMNS, stdin=ROWS).output == expected
+
+
+def test_parquet_on_standard_input(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "d.parquet"
+    pl.DataFrame({"g": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 0, 0, 1]}).write_parquet(path)
+    command = [sys.executable, "-m", "evenhand", "audit", "-", "--label", "y", "--prediction", "p", "--group", "g"]
+    done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"Audit of 4 cases in 2 groups by g")
+
+
+def test_a_table_of_counts(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("race,tp,fn,fp,tn\nA,9,6,4,21\nB,30,10,12,48\n", encoding="utf-8")
+    result = run("--counts", str(path), "--metric", "tpr", "--reference", "B")
+    assert result.exit_code == 0
+    assert "Audit of 140 cases in 2 groups by race" in result.output
+    assert run("--counts", "-", "--metric", "tpr", "--reference", "B", stdin=path.read_text("utf-8")).output == (
+        result.output
+    )
+
+
+def test_options_from_a_file_and_the_command_line_above_it(file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(
+        '[audit]\nlabel = "y"\nprediction = "yhat"\ngroup = ["race"]\nmetric = ["tpr"]\nfail-on = ["any"]\n', "utf-8"
+    )
+    assert run(file, "--config", str(config)).exit_code == 1
+    content = json.loads(run(file, "--config", str(config), "--metric", "fpr", "--json", "-").output)
+    assert content["settings"]["metrics"] == ["fpr"]
+    config.write_text('lable = "y"\n', "utf-8")
+    result = run(file, "--config", str(config))
+    assert result.exit_code == 2
+    assert f"no setting in {config} is called 'lable'; did you mean 'label'?" in " ".join(result.output.split())
+
+
+def test_several_columns_and_references(file: str) -> None:
+    words = [file, *COLUMNS, "--group", "sex", "--metric", "acc", "--json", "-", "--reference", "sex=M"]
+    rows = json.loads(run(*words).output)["rows"]
+    assert {row["by"] for row in rows} == {"race", "sex", "race & sex"}
+    assert {row["reference"] for row in rows if row["by"] == "sex"} == {"M"}
+    assert {row["by"] for row in json.loads(run(*words, "--no-intersections").output)["rows"]} == {"race", "sex"}
+
+
+def test_no_labels_and_scores(file: str) -> None:
+    selected = json.loads(run(file, "--prediction", "yhat", "--group", "race", "--json", "-").output)
+    assert {row["metric"] for row in selected["rows"]} == {"ppr"}
+    scored = run(file, "--label", "y", "--score", "yhat", "--threshold", "1", "--group", "race", "--json", "-")
+    plain = run(file, *COLUMNS, "--json", "-")
+    assert json.loads(scored.output)["rows"] == json.loads(plain.output)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--label", "y"], "give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more"),
+        (["{file}", "--label", "y"], "say which column holds the groups, with --group COLUMN"),
+        (["nowhere.csv", *COLUMNS], "there is no file nowhere.csv"),
+        (["--counts", "nowhere.csv"], "there is no file nowhere.csv"),
+        (["{file}", "--label", "yy", "--prediction", "yhat", "--group", "race"],
+         "no column is called 'yy'; did you mean 'y'?"),
+        (["{file}", *COLUMNS, "--metric", "recal"], "no metric is called 'recal'; did you mean 'recall'?"),
+        (["{file}", *COLUMNS, "--reference", "C"], "no group of 'race' is called 'C'; groups: A, B, (missing)"),
+        (["{file}", *COLUMNS, "--positive", "2"], "positive=2 is not one of the labels: 0, 1"),
+        (["{file}", *COLUMNS, "--json", "/nowhere/x.json"],
+         "/nowhere/x.json cannot be written: No such file or directory"),
+        (["{file}", *COLUMNS, "--strength", "much"],
+         "strength must be a number of cases from 0 to 1e9, or 'auto'; got 'much'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, file: str) -> None:
+    result = run(*(word.replace("{file}", file) for word in words))
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {sentence}\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("content", "sentence"), [("race,y,yhat\nA,1,1\n", "one class only"),
+                                                   ("race,y,yhat\nA,1,1\nA,0,1\n", "one group only")])  # fmt: skip
+def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(content, encoding="utf-8")
+    result = run(str(path), *COLUMNS)
+    assert result.exit_code == 2
+    assert sentence in result.stderr

@@ -1,0 +1,361 @@
+"""Counting, wherever the data live: every engine gives the same counts, and nothing is dropped without a word."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe as dd
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import evenhand as eh
+from evenhand.tabulate import Tally, tabulate
+from evenhand.tabulate.counts_file import read_counts
+
+COLUMNS: dict[str, list[Any]] = {
+    "race group": ["a", "b", None, "a", "b", "c", "c", "c", "a", "b", None, "c"],
+    "label": [1, 0, 1, 0, 1, 1, None, 0, 0, 1, 0, 1],
+    "pred": [1, 0, 0, 1, 1, 0, 1, None, 0, 0, 1, 1],
+}
+CELLS = {
+    ("a",): eh.ConfusionMatrix(1, 0, 1, 1),
+    ("b",): eh.ConfusionMatrix(1, 1, 0, 1),
+    ("c",): eh.ConfusionMatrix(1, 1, 0, 0),
+    (None,): eh.ConfusionMatrix(0, 1, 1, 0),
+}
+
+
+def arrow(columns: dict[str, list[Any]]) -> pa.Table:
+    """In two chunks with dictionaries of their own."""
+    half = len(next(iter(columns.values()))) // 2
+    encoded = [
+        pa.table({k: pa.array(v[part], from_pandas=True).dictionary_encode() if k == "race group" else v[part]
+                  for k, v in columns.items()})
+        for part in (slice(None, half), slice(half, None))
+    ]  # fmt: skip
+    return pa.concat_tables(encoded)
+
+
+def spark(columns: dict[str, list[Any]]) -> Any:
+    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed; CONTRIBUTING says how to run this")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java; CONTRIBUTING says how to run this")
+    session = (
+        pyspark.SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    return session.createDataFrame(list(zip(*columns.values(), strict=True)), list(columns))
+
+
+def parquet(columns: dict[str, list[Any]], folder: Path) -> Path:
+    path = folder / "data.parquet"
+    pl.DataFrame(columns).write_parquet(path)
+    return path
+
+
+def text(columns: dict[str, list[Any]], folder: Path) -> Path:
+    path = folder / "data.csv"
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+HELD: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
+    "lists": lambda c: c,
+    "pandas": pd.DataFrame,
+    "pandas with arrow": lambda c: pd.DataFrame(c).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas categorical": lambda c: pd.DataFrame(c).astype({"race group": "category"}),
+    "polars": pl.DataFrame,
+    "lazy polars": pl.LazyFrame,
+    "pyarrow": arrow,
+    "duckdb": lambda c: duckdb.from_arrow(pa.table(c)),
+    "dask": lambda c: dd.from_pandas(pd.DataFrame(c), npartitions=2),  # type: ignore[no-untyped-call]
+    "pyspark": spark,
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.filterwarnings("ignore")  # of the engines themselves
+def test_every_engine_gives_the_same_counts(held: str) -> None:
+    tally = tabulate(HELD[held](COLUMNS), y_true="label", y_pred="pred", groups="race group")
+
+    assert tally.cells == CELLS
+    assert tally.left_out == {"y_true": 1, "y_pred": 1}
+    assert tally.positive == 1
+
+
+@pytest.mark.parametrize("written", [parquet, text])
+def test_files_give_the_same_counts(written: Any, tmp_path: Path) -> None:
+    path = written(COLUMNS, tmp_path)
+    for given in (path, str(path), str(tmp_path / f"*{path.suffix}")):
+        tally = tabulate(given, y_true="label", y_pred="pred", groups="race group")
+        assert (tally.cells, tally.left_out) == (CELLS, {"y_true": 1, "y_pred": 1})
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    for i in range(3):
+        (tmp_path / "year" / str(i)).mkdir(parents=True)
+        pl.DataFrame(COLUMNS).write_parquet(tmp_path / "year" / str(i) / "part.parquet")
+    tally = tabulate(tmp_path, y_true="label", y_pred="pred", groups="race group")
+    assert tally.cells[("a",)] == eh.ConfusionMatrix(3, 0, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive", "asked"),
+    [
+        (0, 1, None),
+        (-1, 1, None),
+        (False, True, None),
+        ("no", "yes", None),
+        ("False", "True", None),
+        ("0", "1", None),
+        (0.0, 1.0, None),
+        (Decimal(0), Decimal(1), None),
+        ("bad", "good", "good"),
+        (1, 2, 2),
+        (1, 2, "2"),
+        (False, True, "true"),
+    ],
+)
+@pytest.mark.parametrize("frame", [lambda c: c, pd.DataFrame, pl.DataFrame])
+def test_labels_in_the_wild(negative: Any, positive: Any, asked: Any, frame: Any) -> None:
+    spelled = [negative, positive, positive, negative]
+    data = frame({"y": spelled, "p": spelled[::-1], "g": ["a", "a", "b", "b"]})
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g", positive=asked)
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 0, 1, 0), ("b",): eh.ConfusionMatrix(1, 0, 1, 0)} or (
+        tally.cells == {("a",): eh.ConfusionMatrix(1, 0, 0, 1), ("b",): eh.ConfusionMatrix(1, 0, 0, 1)}
+    )
+
+
+def test_labels_in_the_wild_are_counted_not_just_accepted() -> None:
+    data = {"y": ["yes", "yes", "no", "no"], "p": ["yes", "no", "no", "yes"], "g": ["a", "a", "a", "b"]}
+    assert tabulate(data, y_true="y", y_pred="p", groups="g").cells == {
+        ("a",): eh.ConfusionMatrix(1, 1, 0, 1),
+        ("b",): eh.ConfusionMatrix(0, 0, 1, 0),
+    }
+
+
+@pytest.mark.parametrize("frame", [lambda c: c, pd.DataFrame, pl.DataFrame, pl.LazyFrame, lambda c: pa.table(c)])
+def test_scores_are_compared_with_the_threshold_and_missing_ones_left_out(frame: Any) -> None:
+    data = frame({"y": [1, 0, 1, 0, 1], "s": [0.7, 0.5, 0.2, float("nan"), None], "g": list("abaab")})
+    tally = tabulate(data, y_true="y", y_score="s", threshold=0.5, groups="g")
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 0), ("b",): eh.ConfusionMatrix(0, 0, 1, 0)}
+    assert tally.left_out == {"y_pred": 2}
+
+
+def test_scores_in_a_csv(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("g,y,the score\na,1,0.7\nb,0,0.5\na,1,0.2\nb,1,n/a\n", encoding="utf-8")
+    tally = tabulate(path, y_true="y", y_score="the score", groups="g")
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 0), ("b",): eh.ConfusionMatrix(0, 0, 1, 0)}
+    assert tally.left_out == {"y_pred": 1}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"race,y,p\r\nA,1,1\r\nB,0,1\r\nA,0,0\r\n",
+        b"\xef\xbb\xbfrace,y,p\nA,1,1\nB,0,1\nA,0,0\n",
+        b"race;y;p\nA;1;1\nB;0;1\nA;0;0\n",
+        b'"race","y","p"\n"A","1","1"\n"B","0","1"\n"A","0","0"\n',
+        b"race\ty\tp\nA\t1\t1\nB\t0\t1\nA\t0\t0\n",
+    ],
+    ids=["CRLF", "BOM", "semicolons", "quotes", "tabs"],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_csv_files_as_they_come(content: bytes, packed: bool, tmp_path: Path) -> None:
+    path = tmp_path / ("data.csv.gz" if packed else "data.csv")
+    path.write_bytes(gzip.compress(content) if packed else content)
+    tally = tabulate(path, y_true="y", y_pred="p", groups="race")
+    assert tally.cells == {("A",): eh.ConfusionMatrix(1, 0, 0, 1), ("B",): eh.ConfusionMatrix(0, 0, 1, 0)}
+
+
+def test_columns_may_have_any_name_and_be_many(tmp_path: Path) -> None:
+    names = ['the "race"', "größe; 名", "select", *(f"c{i}" for i in range(500))]
+    rows = [["a", "1", "1"], ["b", "0", "1"], ["a", "0", "0"]]
+    frame = pl.DataFrame([[*row, *("x" for _ in range(500))] for row in rows], schema=names, orient="row")
+    frame.write_csv(tmp_path / "wide.csv")
+    frame.write_parquet(tmp_path / "wide.parquet")
+    for name in ("wide.csv", "wide.parquet"):
+        tally = tabulate(tmp_path / name, y_true="größe; 名", y_pred="select", groups='the "race"')
+        assert tally.cells[("a",)] == eh.ConfusionMatrix(1, 0, 0, 1)
+
+
+def test_a_text_column_whose_first_rows_look_like_numbers(tmp_path: Path) -> None:
+    """A guess from the first rows would fail on the last."""
+    path = tmp_path / "data.csv"
+    path.write_text("g,y,p\n" + "1,0,1\n" * 30_000 + "one,1,1\n", encoding="utf-8")
+    assert list(tabulate(path, y_true="y", y_pred="p", groups="g").cells) == [("1",), ("one",)]
+
+
+def test_a_group_called_na_is_a_group_and_a_label_called_na_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("g,y,p\nNA,1,1\n,0,1\nNA,NA,0\nEU,0,0\n", encoding="utf-8")
+    tally = tabulate(path, y_true="y", y_pred="p", groups="g")
+    assert list(tally.cells) == [("EU",), ("NA",), (None,)]
+    assert tally.left_out == {"y_true": 1}
+
+
+def test_several_columns_and_their_intersection() -> None:
+    data = pl.DataFrame({"g": list("aabb"), "s": ["F", "M", "F", None], "y": [1, 0, 0, 1], "p": [1, 1, 0, 0]})
+    both = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"])
+    assert {(r.by, r.group) for r in both.rows} == {
+        ("g", "a"), ("g", "b"), ("s", "F"), ("s", "M"), ("s", "(missing)"),
+        ("g & s", "a & F"), ("g & s", "a & M"), ("g & s", "b & F"), ("g & s", "b & (missing)"),
+    }  # fmt: skip
+    assert [f.sentence for f in both.findings if f.kind == "missing-group"] == [
+        "1 cases have no value for s; they are a group of their own, (missing)"
+    ]
+    plain = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], intersections=False)
+    assert {r.by for r in plain.rows} == {"g", "s"}
+    named = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], reference={"g": "a"})
+    assert {r.reference for r in named.rows if r.by == "g"} == {"a"}
+    assert {r.reference for r in named.rows if r.by == "s"} == {"rest"}
+
+
+def test_an_audit_answers_in_the_callers_own_library() -> None:
+    for frame, library in ((pd.DataFrame, pd), (pl.DataFrame, pl), (pl.LazyFrame, pl)):
+        a = eh.audit(frame(COLUMNS), y_true="label", y_pred="pred", groups="race group", metrics=["acc"])
+        assert type(a.to_frame()) is library.DataFrame
+        assert len(a.to_frame()) == 4
+    assert isinstance(a.to_frame("pyarrow"), pa.Table)
+
+
+def test_a_lazy_frame_is_never_collected(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is collected are the counts: as many rows as combinations of values."""
+    seen = []
+    collect = pl.LazyFrame.collect
+
+    def watched(self: pl.LazyFrame, *args: Any, **kwargs: Any) -> Any:
+        found = collect(self, *args, **kwargs)
+        seen.append(found.height)
+        return found
+
+    monkeypatch.setattr(pl.LazyFrame, "collect", watched)
+    lazy = pl.LazyFrame({"g": np.repeat(["a", "b"], 5000), "y": np.tile([0, 1], 5000), "p": np.tile([0, 1], 5000)})
+    tabulate(lazy, y_true="y", y_pred="p", groups="g")
+    assert seen == [4]
+
+
+def test_identifiers_as_groups_are_refused_without_hanging(tmp_path: Path) -> None:
+    many = pl.DataFrame({"id": np.arange(1_000_000), "y": np.tile([0, 1], 500_000), "p": np.tile([0, 1], 500_000)})
+    path = tmp_path / "many.parquet"
+    many.write_parquet(path)
+    for data in (many, path):
+        with pytest.raises(eh.TooLarge, match=r"^the columns have more than 200,000 different combinations of values"):
+            tabulate(data, y_true="y", y_pred="p", groups="id")
+    with pytest.raises(eh.TooLarge, match=r"^there are 3,000 groups, more than max_groups=1,000; choose a coarser"):
+        eh.audit(many.head(3000), y_true="y", y_pred="p", groups="id")
+
+
+def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str:
+    path = folder / name
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(eh.EvenhandError) as found:
+        tabulate(path, **({"y_true": "y", "y_pred": "p", "groups": "g"} | columns))
+    return str(found.value).replace(str(folder), "")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "sentence"),
+    [
+        ("none.csv", None, {}, "there is no file /none.csv"),
+        ("empty.csv", "", {}, "/empty.csv is empty; there is nothing to audit"),
+        ("head.csv", "g,y,p\n", {}, "/head.csv has no rows; there is nothing to audit"),
+        ("data.xlsx", "x", {}, "/data.xlsx is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, "
+         "also .csv.gz)"),
+        ("data.csv", "g,y,p\na,1,1\n", {"y_pred": "pp"}, "no column is called 'pp'; did you mean 'p'?"),
+        ("data.csv", "race,y,p\na,1,1\n", {"groups": "rcae"}, "no column is called 'rcae'; did you mean 'race'?"),
+        ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true holds one class only (1); an audit compares two"),
+        ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred hold 3 different labels ('x', 'y', 'z'), and a "
+         "confusion matrix here has two classes; multiclass is separate: compare one class c with the rest, as "
+         "[y == c for y in labels]"),
+        ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "say which label is the positive one with positive=; the labels are "
+         "'x', 'y'"),
+        ("gaps.csv", "g,y,p\na,,1\nb,,0\n", {}, "every value of y_true is missing; there is nothing to audit"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_audited_is_refused_in_a_sentence(
+    name: str, content: str | None, columns: dict[str, Any], sentence: str, tmp_path: Path
+) -> None:
+    assert refused(tmp_path, name, content, **columns) == sentence
+
+
+def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
+    assert refused(tmp_path, "data.parquet", "not parquet at all").startswith("/data.parquet cannot be read: ")
+
+
+def test_nothing_outside_this_machine_is_read() -> None:
+    with pytest.raises(
+        eh.InvalidInput, match=r"^only files on this machine are read; got 'https://example.org/x.csv'$"
+    ):
+        tabulate("https://example.org/x.csv", y_true="y", y_pred="p", groups="g")
+
+
+def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
+    with pytest.raises(eh.MissingExtra, match=r"^reading CSV and Parquet files needs the extra 'files': pip install"):
+        tabulate("data.csv", y_true="y", y_pred="p", groups="g")
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: tabulate(3, y_true="y", y_pred="p", groups="g"),
+         "data must be a dataframe, a mapping of columns or a path to a file; got int"),
+        (lambda: tabulate(None, y_true="y", y_pred=[1], groups=["a"]),
+         "'y' names a column, but no data were given; pass the table first, or the values"),
+        (lambda: tabulate(None, y_true=[1, 0], y_pred=[1], groups=["a", "b"]),
+         "columns must be equally long; got group 2, y_true 2, y_pred 1"),
+        (lambda: tabulate({"y": [1, 0]}, y_true="y", y_pred="q", groups="y"),
+         "no column is called 'q'; known: y"),
+        (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1], y_pred="y", groups="y"),
+         "columns of data go by their names; got [1]"),
+        (lambda: tabulate(pd.DataFrame({"y": [1], "s": ["a"]}), y_true="y", y_score="s", groups="y"),
+         "y_score must be a column of numbers; 's' holds String"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_counted_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
+    with pytest.raises(eh.EvenhandError) as found:
+        call()
+    assert str(found.value) == sentence
+
+
+def test_a_table_of_counts() -> None:
+    by, found = read_counts(["\ufeffsex;TP;FN;FP;TN;race\n", "F;1;2;3;4;a\n", "M;5;6;7;8;\n"], "counts.csv")
+    assert by == ("sex", "race")
+    assert found == {("F", "a"): eh.ConfusionMatrix(1, 2, 3, 4), ("M", None): eh.ConfusionMatrix(5, 6, 7, 8)}
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        ([], "c.csv has no rows; a table of counts has a line for each group"),
+        (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have columns tp, fn, fp and tn; tn is not among g, tp, fn, fp"),
+        (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column that names the groups, beside tp, fn, fp and tn"),
+        (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv has 4 values, its head 5"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv gives the group a a second time"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has no counts: tn must not be negative; got -4"),
+    ],
+)
+def test_a_table_of_counts_that_is_none(lines: list[str], sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as found:
+        read_counts(lines, "c.csv")
+    assert str(found.value) == sentence
+
+
+def test_a_tally_says_what_it_is() -> None:
+    assert Tally(("g",), {}).labelled
