@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -226,7 +226,9 @@ def test_the_table_is_worst_first_and_says_how_many_rows_are_left() -> None:
         (lambda: eh.audit_counts({"A": (1, 2, 3)}), "group 'A' must have tp, fn, fp and tn; got (1, 2, 3)"),
         (lambda: eh.audit_counts({"A": (1, 2, 3, 0.5)}), "group 'A' must have whole counts; got ConfusionMatrix(tp=1, "
          "fn=2, fp=3, tn=0.5)"),
-        (lambda: eh.audit_counts(MISSED, adjust=cast("Any", "sidak")), "no adjust is called 'sidak'; known: holm, bh, none"),
+        (lambda: eh.audit_counts(MISSED, adjust="sidak"), "no adjust is called 'sidak'; known: holm, bh, none"),
+        (lambda: eh.audit_counts(MISSED, metrcs=["tpr"]), "no setting of an audit is called 'metrcs'; did you mean "
+         "'metrics'?"),
         (lambda: eh.audit_counts(MISSED, level=2), "level must lie between 0 and 1; got 2"),
         (lambda: eh.audit_counts(MISSED, detect=0), "detect must be a difference of scores above 0; got 0"),
         (lambda: eh.audit_counts(MISSED, metrics=[]), "metrics must name at least one metric"),

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .auditing import Audit, Finding, Row, audit, audit_counts
+    from .auditing import Audit, Finding, Row, Settings, audit, audit_counts
     from .cells import ConfusionMatrix, count_cell_value, count_matrices, enumerate_matrices
     from .errors import EvenhandError, InvalidInput, MissingExtra, TooLarge, UnknownName
     from .inference import (
@@ -72,6 +72,7 @@ __all__ = [
     "Raw",
     "Risk",
     "Row",
+    "Settings",
     "Smoothed",
     "StrengthChoice",
     "StressTest",
@@ -111,7 +112,7 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "auditing": ("Audit", "Finding", "Row", "audit", "audit_counts"),
+    "auditing": ("Audit", "Finding", "Row", "Settings", "audit", "audit_counts"),
     "cells": ("ConfusionMatrix", "count_cell_value", "count_matrices", "enumerate_matrices"),
     "errors": ("EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"),
     "inference": (

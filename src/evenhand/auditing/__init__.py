@@ -5,5 +5,6 @@ from __future__ import annotations
 from .audit import Audit, audit, audit_counts
 from .findings import KINDS, Finding
 from .row import Row
+from .settings import Settings
 
-__all__ = ["KINDS", "Audit", "Finding", "Row", "audit", "audit_counts"]
+__all__ = ["KINDS", "Audit", "Finding", "Row", "Settings", "audit", "audit_counts"]

@@ -6,28 +6,22 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any
 
-from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
-from ..inference.match import Null
+from ..errors import InvalidInput, MissingExtra, TooLarge
 from ..inference.progress import progress
-from ..metrics import Metric
-from ..metrics import metric as find_metric
 from ..tabulate import Tally, as_counts, tabulate
 from .adjust import ADJUSTMENTS
-from .compare import Comparing, Measured, measure
+from .compare import Measured, measure
 from .findings import Finding, find
-from .groups import MISSING, Reference, compared, groups_of
+from .groups import MISSING, compared, groups_of
 from .render import as_html, as_markdown, as_text
 from .row import Row, Verdict
+from .settings import Settings
 
-__all__ = ["METRICS", "SCHEMA", "Audit", "audit", "audit_counts"]
+__all__ = ["SCHEMA", "Audit", "audit", "audit_counts"]
 
-METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
 SCHEMA = "evenhand.audit/1"
-
-Adjust = Literal["holm", "bh", "none"]
 
 _RANKS = {
     "differs": 0,
@@ -141,8 +135,6 @@ def audit(
     y_score: Any = None,
     threshold: float = 0.5,
     positive: Any = None,
-    intersections: bool = True,
-    max_groups: int = 1_000,
     sensitive_features: Any = None,
     pos_label: Any = None,
     **settings: Any,
@@ -167,12 +159,8 @@ def audit(
         Scores in place of predictions; those at or above the threshold are positive.
     positive : label
         Which label is the positive one, unless it cannot be mistaken. ``pos_label`` is the same.
-    intersections : bool
-        Whether several group columns are crossed too.
-    max_groups : int
-        More groups than this are refused.
     **settings
-        As for `audit_counts`.
+        How it is made: `Settings`.
 
     Returns
     -------
@@ -186,6 +174,7 @@ def audit(
     >>> a.rows[0].group, a.rows[0].verdict
     ('African-American', 'differs (higher)')
     """
+    how = Settings.named(settings)
     chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
     if chosen is None:
         raise InvalidInput("groups must name the column that says who belongs to which group")
@@ -198,26 +187,10 @@ def audit(
         threshold=threshold,
         positive=_either(positive, pos_label, "positive", "pos_label"),
     )
-    return _audited(tally, intersections=intersections, max_groups=max_groups, **settings)
+    return _audited(tally, how)
 
 
-def audit_counts(
-    counts: Mapping[Any, Any],
-    *,
-    by: str | Sequence[str] = "group",
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: Reference = "rest",
-    level: float = 0.95,
-    alpha: float = 0.05,
-    adjust: Adjust = "holm",
-    null: Null = "pooled",
-    mid_p: bool = False,
-    strength: float | str = 10.0,
-    detect: float = 0.1,
-    replace_undefined_by: float | None = None,
-    intersections: bool = True,
-    max_groups: int = 1_000,
-) -> Audit:
+def audit_counts(counts: Mapping[Any, Any], *, by: str | Sequence[str] = "group", **settings: Any) -> Audit:
     """Audit groups of which only the confusion matrices are known.
 
     Parameters
@@ -226,26 +199,8 @@ def audit_counts(
         The groups; tuples of values if ``by`` names several columns.
     by : str or several
         What the groups are groups of.
-    metrics : names of metrics
-        Any of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
-    reference : "rest", "all", the name of a group, a ConfusionMatrix, or a mapping of group column to one of these
-        Whom each group is compared with; by default all cases outside it.
-    level : float
-        Of the intervals.
-    alpha : float
-        At which a difference counts as found.
-    adjust : {"holm", "bh", "none"}
-        How p-values are adjusted over the groups that a metric is tested in.
-    null, mid_p
-        As for `match_test`.
-    strength : float or "auto"
-        Of Cross-Prior Smoothing.
-    detect : float
-        A group that would miss a difference of this size more often than not is too small to tell.
-    replace_undefined_by : float
-        A number in place of scores that do not exist, for those who must have one; status and verdict stay.
-    intersections, max_groups
-        As for `audit`.
+    **settings
+        How it is made: `Settings`.
 
     Examples
     --------
@@ -253,21 +208,7 @@ def audit_counts(
     >>> a.rows[0].group, a.rows[0].verdict, round(a.rows[0].pvalue, 3)
     ('A', 'too small to tell', 0.128)
     """
-    return _audited(
-        as_counts(counts, by),
-        metrics=metrics,
-        reference=reference,
-        level=level,
-        alpha=alpha,
-        adjust=adjust,
-        null=null,
-        mid_p=mid_p,
-        strength=strength,
-        detect=detect,
-        replace_undefined_by=replace_undefined_by,
-        intersections=intersections,
-        max_groups=max_groups,
-    )
+    return _audited(as_counts(counts, by), Settings.named(settings))
 
 
 def _either(one: Any, other: Any, name: str, alias: str) -> Any:
@@ -276,104 +217,40 @@ def _either(one: Any, other: Any, name: str, alias: str) -> Any:
     return other if one is None else one
 
 
-def _audited(
-    tally: Tally,
-    *,
-    metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: Reference = "rest",
-    level: float = 0.95,
-    alpha: float = 0.05,
-    adjust: Adjust = "holm",
-    null: Null = "pooled",
-    mid_p: bool = False,
-    strength: float | str = 10.0,
-    detect: float = 0.1,
-    replace_undefined_by: float | None = None,
-    intersections: bool = True,
-    max_groups: int = 1_000,
-) -> Audit:
-    chosen = _metrics(metrics, tally.labelled)
-    for what, value, known in (("adjust", adjust, Adjust), ("null", null, Null)):
-        if value not in get_args(known):
-            raise UnknownName.among(what, value, get_args(known))
-    for what, share in (("level", level), ("alpha", alpha)):
-        if not 0 < share < 1:
-            raise InvalidInput(f"{what} must lie between 0 and 1; got {share!r}")
-    if not detect > 0:
-        raise InvalidInput(f"detect must be a difference of scores above 0; got {detect!r}")
-    groups = groups_of(tally, intersections)
+def _audited(tally: Tally, how: Settings) -> Audit:
+    chosen = how.chosen(tally.labelled)
+    groups = groups_of(tally, how.intersections)
     many = sum(map(len, groups.values()))
-    if many > max_groups:
+    if many > how.max_groups:
         raise TooLarge(
-            f"there are {many:,} groups, more than max_groups={max_groups:,}; choose a coarser column, or raise "
+            f"there are {many:,} groups, more than max_groups={how.max_groups:,}; choose a coarser column, or raise "
             "max_groups (each group and metric takes some milliseconds)"
         )
-    pairs = compared(groups, reference)
-    how = Comparing(level, null, mid_p, strength, tally.labelled)
+    pairs = compared(groups, how.reference)
     tasks = [(who, m) for m in chosen for who in pairs]
-    measured = [measure(who, m, how) for who, m in progress(tasks, "auditing")]
-    rows = _judged(measured, alpha, adjust, detect, replace_undefined_by)
+    rows = _judged([measure(who, m, how, tally.labelled) for who, m in progress(tasks, "auditing")], how)
     missing = {
         by: int(members[MISSING].n) for by, members in groups.items() if MISSING in members and by in tally.columns
     }
-    n = int(sum(cm.n for cm in tally.cells.values()))
-    settings = {
-        "metrics": [m.key for m in chosen],
-        "reference": _described(reference),
-        "level": level,
-        "alpha": alpha,
-        "adjust": adjust,
-        "null": null,
-        "mid_p": mid_p,
-        "strength": strength,
-        "detect": detect,
-        "groups": list(tally.columns),
-        "positive": tally.positive if isinstance(tally.positive, (str, int, float)) else None,
-        "labels": tally.labelled,
-    }
-    findings = find(rows, tally.left_out, missing, level=level, detect=detect)
     return Audit(
         rows=rows,
-        findings=findings,
-        n=n,
+        findings=find(rows, tally.left_out, missing, level=how.level, detect=how.detect),
+        n=int(sum(cm.n for cm in tally.cells.values())),
         left_out=tally.left_out,
-        settings=settings,
+        settings=how.recorded(tally.labelled)
+        | {
+            "groups": list(tally.columns),
+            "positive": tally.positive if isinstance(tally.positive, (str, int, float)) else None,
+            "labels": tally.labelled,
+        },
         versions=_versions(),
         library=tally.library,
     )
 
 
-def _metrics(names: Any, labelled: bool) -> list[Metric]:
-    if names is None:
-        names = METRICS if labelled else ("ppr",)
-    elif isinstance(names, (str, Metric)):
-        names = [names]
-    chosen = list(dict.fromkeys(find_metric(name) for name in names))
-    if not chosen:
-        raise InvalidInput("metrics must name at least one metric")
-    if not labelled:
-        for m in chosen:
-            if m.key not in ("ppr", "pnr", "demographic_parity", "disparate_impact"):
-                raise InvalidInput(
-                    f"{m.key} needs labels (y_true); without them only ppr, pnr, demographic_parity and "
-                    "disparate_impact can be audited"
-                )
-    return chosen
-
-
-def _described(reference: Any) -> Any:
-    if isinstance(reference, ConfusionMatrix):
-        return "tp {}, fn {}, fp {}, tn {}".format(*reference.cells)
-    if isinstance(reference, Mapping):
-        return {str(by): _described(value) for by, value in reference.items()}
-    return str(reference)
-
-
-def _judged(
-    measured: list[Measured], alpha: float, adjust: str, detect: float, replaced: float | None
-) -> tuple[Row, ...]:
+def _judged(measured: list[Measured], how: Settings) -> tuple[Row, ...]:
     """Rows with adjusted p-values and verdicts, worst first."""
-    adjusted = _adjusted(measured, adjust)
+    adjusted = _adjusted(measured, how.adjust)
     highest: dict[str, float] = {}
     for found in measured:
         if found.metric.key == "ppr" and found.fields["score"] is not None:
@@ -383,11 +260,11 @@ def _judged(
         values: dict[str, Any] = dict.fromkeys((f.name for f in fields(Row)), None)
         values |= found.fields
         values |= {"by": found.who.by, "group": found.who.group, "metric": found.metric.key, "p_adjusted": p}
-        values |= {"reference": found.who.reference, "verdict": _verdict(found, p, alpha, detect)}
+        values |= {"reference": found.who.reference, "verdict": _verdict(found, p, how.alpha, how.detect)}
         if found.metric.key == "ppr" and values["score"] is not None and highest[found.who.by] > 0:
             values["impact_ratio"] = values["score"] / highest[found.who.by]
-        if values["score"] is None and replaced is not None:
-            values["score"] = float(replaced)
+        if values["score"] is None and how.replace_undefined_by is not None:
+            values["score"] = float(how.replace_undefined_by)
         rows.append(Row(**values))
     return tuple(sorted(rows, key=_worst_first))
 

@@ -12,19 +12,9 @@ from ..inference.match import MatchResult, match_test
 from ..inference.smoothing import cross_prior_smooth
 from ..metrics import Comparison, Metric, OneGroup, Ratio, Share
 from .groups import Compared
+from .settings import Settings
 
-__all__ = ["Comparing", "measure"]
-
-
-@dataclass(frozen=True, slots=True)
-class Comparing:
-    """How groups are compared: level of intervals and of the test, what is to be detected, and smoothing."""
-
-    level: float
-    null: Any
-    mid_p: bool
-    strength: Any
-    labelled: bool
+__all__ = ["Measured", "measure"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +28,11 @@ class Measured:
     reason: str | None
 
 
-def measure(who: Compared, m: Metric, how: Comparing) -> Measured:
+def measure(who: Compared, m: Metric, how: Settings, labelled: bool) -> Measured:
     """Score, interval, reference, difference, test and smoothed score of a group."""
     pair = isinstance(m, Comparison) or m.groups == 2
     score = float(m(who.cm, who.against)) if pair else float(m(who.cm))
-    fields = _counts(who.cm, m, how.labelled)
+    fields = _counts(who.cm, m, labelled)
     fields |= {"score": _or_none(score), "status": "ok", "reference_n": int(_reference(who).n)}
     reason = m.why_undefined(who.cm, who.against) if pair else m.why_undefined(who.cm)
     if reason:
@@ -63,7 +53,7 @@ def measure(who: Compared, m: Metric, how: Comparing) -> Measured:
             reason = f"the reference's score is undefined, {why}"
         fields["reference_score"] = _or_none(theirs)
         fields |= _gap(who, m, score, theirs, how)
-        if how.labelled:
+        if labelled:
             fields |= _smoothed(who, m, how)
     return Measured(who, m, fields, test, reason)
 
@@ -81,7 +71,7 @@ def _counts(cm: ConfusionMatrix, m: Metric, labelled: bool) -> dict[str, Any]:
     return found
 
 
-def _interval(who: Compared, m: Metric, how: Comparing) -> tuple[float | None, float | None]:
+def _interval(who: Compared, m: Metric, how: Settings) -> tuple[float | None, float | None]:
     if isinstance(m, OneGroup):
         found = interval(who.cm, m, how.level)
         return _or_none(found.low), _or_none(found.high)
@@ -91,7 +81,7 @@ def _interval(who: Compared, m: Metric, how: Comparing) -> tuple[float | None, f
     return None, None
 
 
-def _gap(who: Compared, m: OneGroup, score: float, theirs: float, how: Comparing) -> dict[str, Any]:
+def _gap(who: Compared, m: OneGroup, score: float, theirs: float, how: Settings) -> dict[str, Any]:
     if who.is_reference:
         return {}
     found: dict[str, Any] = {"difference": _or_none(score - theirs)}
@@ -111,7 +101,7 @@ def _gap(who: Compared, m: OneGroup, score: float, theirs: float, how: Comparing
     return found
 
 
-def _smoothed(who: Compared, m: OneGroup, how: Comparing) -> dict[str, Any]:
+def _smoothed(who: Compared, m: OneGroup, how: Settings) -> dict[str, Any]:
     if who.is_reference or not who.against.n:
         return {}
     smoothed = cross_prior_smooth(who.cm, who.against, how.strength)

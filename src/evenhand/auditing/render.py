@@ -23,6 +23,22 @@ _SHORT = {
     "no evidence of a difference": "no evidence",
     "too small to tell": "too small to tell",
 }
+_TITLES = tuple(
+    [
+        "group",
+        "metric",
+        "n",
+        "of",
+        "score",
+        "interval",
+        "reference",
+        "difference",
+        "p",
+        "p-adjusted",
+        "smoothed",
+        "verdict",
+    ]
+)
 _WIDTH = 80
 _ROWS = 24
 
@@ -124,21 +140,8 @@ def as_markdown(audit: Audit) -> str:
     lines = ["# " + _marked(head), "", tally + ".", "", "## Findings", ""]
     lines += [f"- **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in audit.findings] or ["- none"]
     lines += ["", "## All scores", ""]
-    columns = (
-        "group",
-        "metric",
-        "n",
-        "of",
-        "score",
-        "interval",
-        "reference",
-        "difference",
-        "p",
-        "p adjusted",
-        "smoothed",
-    )
-    lines.append("| " + " | ".join((*columns, "verdict")) + " |")
-    lines.append("|" + "---|" * (len(columns) + 1))
+    lines.append("| " + " | ".join(_TITLES) + " |")
+    lines.append("|" + "---|" * len(_TITLES))
     lines += ["| " + " | ".join(_marked(cell) for cell in _cells(row)) + " |" for row in audit.rows]
     lines += ["", *(_marked(note) for note in _notes(audit)), ""]
     return "\n".join(lines)
@@ -177,20 +180,7 @@ def _marked(text: str) -> str:
 def as_html(audit: Audit) -> str:
     """A table for a notebook."""
     head, tally = _head(audit)
-    columns = (
-        "group",
-        "metric",
-        "n",
-        "of",
-        "score",
-        "interval",
-        "reference",
-        "difference",
-        "p",
-        "p adjusted",
-        "smoothed",
-    )
-    titles = "".join(f'<th scope="col">{title}</th>' for title in (*columns, "verdict"))
+    titles = "".join(f'<th scope="col">{title}</th>' for title in _TITLES)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(printable(c))}</td>" for c in _cells(row)) + "</tr>" for row in audit.rows
     )
