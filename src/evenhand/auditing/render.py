@@ -23,21 +23,9 @@ _SHORT = {
     "no evidence of a difference": "no evidence",
     "too small to tell": "too small to tell",
 }
-_TITLES = tuple(
-    [
-        "group",
-        "metric",
-        "n",
-        "of",
-        "score",
-        "interval",
-        "reference",
-        "difference",
-        "p",
-        "p-adjusted",
-        "smoothed",
-        "verdict",
-    ]
+_TITLES = (
+    *("group", "metric", "n", "of", "score", "interval"),
+    *("reference", "difference", "p", "p adjusted", "smoothed", "verdict"),
 )
 _WIDTH = 80
 _ROWS = 24

@@ -69,6 +69,8 @@ def reproduce(
             raise eh.UnknownName.among("part of the paper", name, PART_NAMES)
     parts = [part for part in PARTS if part.name in chosen]
     if monte_carlo:
+        if draws < 2 or seed < 0:
+            raise eh.InvalidInput(f"draws must be at least 2 and seed at least 0; got {draws} and {seed}")
         parts.append(drawn_part([_one_group(name) for name in monte_carlo], draws, seed))
     _check_installed()
     folder = Path(out)
@@ -85,7 +87,7 @@ def reproduce(
         written.append(Table(("group", "tp", "fn", "fp", "tn"), cells).write(folder / "folktables.csv"))
     if checked:
         written.append(write_claims(folder, checked))
-    return [*written, write_page(folder, sections, checked)]
+    return [*written, write_page(folder, sections, checked, replaced=bool(folktables))]
 
 
 def _make(parts: list[Part], study: Study, folder: Path) -> tuple[list[Path], list[Section]]:

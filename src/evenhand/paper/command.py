@@ -20,8 +20,10 @@ __all__ = ["reproduce"]
 @click.option(
     "--metric", "metrics", multiple=True, default=("tpr", "mcc"), show_default=True, help="What --monte-carlo draws."
 )
-@click.option("--draws", type=int, default=1_000_000, show_default=True, help="How many groups --monte-carlo draws.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of what is random.")
+@click.option(
+    "--draws", type=click.IntRange(2), default=1_000_000, show_default=True, help="How many groups --monte-carlo draws."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is random.")
 @click.option("--folktables", is_flag=True, help="Fetch the survey and train the forest anew (extra folktables).")
 @click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, help="How many share the work.")
 def reproduce(
@@ -36,7 +38,7 @@ def reproduce(
 ) -> None:
     """Make every figure, table and claim of the paper anew, exactly, and a page that shows them.
 
-    Takes about a minute. Two runs write the same files.
+    Takes about a minute. Two runs write the same files. The page shows the parts made by this run.
     """
     from . import count_forest, fetch_income
     from . import reproduce as make

@@ -25,7 +25,7 @@ _PROBABILITIES = (0.1, 0.25, 0.5, 0.75, 0.9)
 # FN/FP has no upper end; the figure shows it up to here, and says how much lies beyond.
 _RATIO_SHOWN = 4.0
 # Curves of a thousand cases are smooth, and each of their points costs more.
-_POINTS, _POINTS_OF_MANY, _POINTS_OF_MANY_PAIRS = 161, 25, 13
+_POINTS, _POINTS_OF_MANY, _POINTS_OF_MANY_PAIRS = 151, 21, 11
 
 
 def variability(study: Study) -> Table:

@@ -39,9 +39,10 @@ class Checked:
     outcome: Outcome
 
 
-def write_page(folder: Path, sections: list[Section], checked: list[Checked]) -> Path:
-    """Write index.html."""
-    return _write(folder / "index.html", sections=sections, checked=checked, tally=_tally(checked))
+def write_page(folder: Path, sections: list[Section], checked: list[Checked], *, replaced: bool) -> Path:
+    """Write index.html; it says so if counts were ``replaced``."""
+    tally = _tally(checked)
+    return _write(folder / "index.html", sections=sections, checked=checked, tally=tally, replaced=replaced)
 
 
 def write_claims(folder: Path, checked: list[Checked]) -> Path:

@@ -47,7 +47,7 @@ PARTS = (
         "Figure 1: the predicted positive rate of small groups",
         "Exact quantiles of the rate in groups of n people drawn from the whole group, with replacement and, as "
         "published, without. The bands jump from one n to the next because only n + 1 rates are possible; the first "
-        "picture is the paper's, the second its supplement.",
+        "picture shows the paper's group, the second two more.",
         figures.variability,
         {
             "figure1": partial(draw.variability, groups=("Multiracial",)),
@@ -57,9 +57,10 @@ PARTS = (
     Part(
         "figure2",
         "Figure 2: how distributions of scores change with n",
-        "Upper row: four cells of probability 1/4, which is what the paper drew. Lower row: all configurations alike, "
-        "which is what its text says; there nothing converges to a point. Scores are given that they are defined. "
-        "FN / FP is shown up to 4; it has no upper end.",
+        "Upper half: four cells of probability 1/4, which is what the paper drew. Lower half: all configurations "
+        "alike, which is what its text says; there nothing converges to a point. The second "
+        "picture shows densities. Scores are given that they are defined. FN / FP, which has no upper end, is shown up "
+        "to 4.",
         figures.shift,
         {"figure2": draw.shifts, "figure2_density": draw.densities},
     ),
@@ -74,14 +75,15 @@ PARTS = (
     _errors(
         "figure4",
         "Figure 4: prevalence, raw, add-one and CPS",
-        "On the average CPS is best and add-one worse than nothing. In single groups whose prevalence is unlike the "
-        "rest, such as Folktables/Other, CPS is worse than the raw score.",
+        "Averaged over the groups CPS has the smallest error, and adding one to each cell a larger one than the raw "
+        "score. In single groups whose prevalence is unlike the rest, such as Folktables/Other, CPS is worse than the "
+        "raw score.",
         "prev",
         "raw add1 cps5 cps10 cps20",
     ),
     _errors(
         "figure5",
-        "Figure 5: metrics with and without undefined cases",
+        "Figure 5: metrics with and without undefined cases (the paper's Figures 5 and 6)",
         "Where scores can be undefined the tiny ε matters, for better or worse; where they cannot, its curve lies on "
         "that of the raw score.",
         "tpr mcc acc mb",
@@ -89,8 +91,9 @@ PARTS = (
     ),
     _errors(
         "figure6",
-        "Figure 6: add-one is not reliable",
-        "Worse than the raw score for prevalence, better than CPS with λ = 10 for the false negative rate.",
+        "Figure 6: add-one is not reliable (the paper's Figure 7)",
+        "Averaged over the groups, adding one to each cell is worse than the raw score for prevalence, and better than "
+        "CPS with λ = 10 for the false negative rate.",
         "prev fnr",
         "raw add1 cps5 cps10 cps20",
     ),
@@ -105,8 +108,8 @@ PARTS = (
     Part(
         "table1",
         "Table 1: undefined cases",
-        "The paper's formula, the count of this library and brute force. PT's upper bound fails from n = 4 on, and the "
-        "undefined cases of treatment equality are pairs.",
+        "The paper's formula, the count of this library and brute force. PT's upper bound fails for every n from 4 to "
+        "2766, and the undefined cases of treatment equality are pairs.",
         tables.undefined_cases,
         {},
     ),

@@ -33,6 +33,7 @@ class Holes:
     name: str
     metrics: tuple[str, ...]
     formula: str
+    growth: str
     low: Callable[[int], float]
     high: Callable[[int], float]
     undefined: Callable[[Counts, Counts, Counts, Counts], Flags]
@@ -43,11 +44,12 @@ def _row(
     name: str,
     metrics: str,
     formula: str,
+    growth: str,
     count: Callable[[int], float],
     undefined: Callable[[Counts, Counts, Counts, Counts], Flags],
     groups: int = 1,
 ) -> Holes:
-    return Holes(name, tuple(metrics.split()), formula, count, count, undefined, groups)
+    return Holes(name, tuple(metrics.split()), formula, growth, count, count, undefined, groups)
 
 
 HOLES = (
@@ -55,20 +57,30 @@ HOLES = (
         "Binomial metrics",
         "acc prev ppr inacc nprev pnr",
         "0",
+        "Θ(1)",
         lambda n: 0,
         lambda tp, fn, fp, tn: tp + fn + fp + tn == 0,
     ),
-    _row("Marginal benefit", "mb", "0", lambda n: 0, lambda tp, fn, fp, tn: tp + fn + fp + tn == 0),
-    _row("Objective Fairness Index", "ofi", "0", lambda n: 0, lambda tp, fn, fp, tn: tp + fn + fp + tn == 0, groups=2),
-    _row("Simplified F1", "f1", "1", lambda n: 1, lambda tp, fn, fp, tn: 2 * tp + fp + fn == 0),
-    _row("Joint ratio, rows", "tpr fnr", "n + 1", lambda n: n + 1, lambda tp, fn, fp, tn: tp + fn == 0),
-    _row("Joint ratio, rows", "fpr tnr", "n + 1", lambda n: n + 1, lambda tp, fn, fp, tn: fp + tn == 0),
-    _row("Joint ratio, columns", "ppv fdr", "n + 1", lambda n: n + 1, lambda tp, fn, fp, tn: tp + fp == 0),
-    _row("Joint ratio, columns", "npv for", "n + 1", lambda n: n + 1, lambda tp, fn, fp, tn: fn + tn == 0),
+    _row("Marginal benefit", "mb", "0", "Θ(1)", lambda n: 0, lambda tp, fn, fp, tn: tp + fn + fp + tn == 0),
+    _row(
+        "Objective Fairness Index",
+        "ofi",
+        "0",
+        "Θ(1)",
+        lambda n: 0,
+        lambda tp, fn, fp, tn: tp + fn + fp + tn == 0,
+        groups=2,
+    ),
+    _row("Simplified F1", "f1", "1", "Θ(1)", lambda n: 1, lambda tp, fn, fp, tn: 2 * tp + fp + fn == 0),
+    _row("Joint ratio, rows", "tpr fnr", "n + 1", "Θ(n)", lambda n: n + 1, lambda tp, fn, fp, tn: tp + fn == 0),
+    _row("Joint ratio, rows", "fpr tnr", "n + 1", "Θ(n)", lambda n: n + 1, lambda tp, fn, fp, tn: fp + tn == 0),
+    _row("Joint ratio, columns", "ppv fdr", "n + 1", "Θ(n)", lambda n: n + 1, lambda tp, fn, fp, tn: tp + fp == 0),
+    _row("Joint ratio, columns", "npv for", "n + 1", "Θ(n)", lambda n: n + 1, lambda tp, fn, fp, tn: fn + tn == 0),
     _row(
         "Matthews correlation",
         "mcc",
         "4n",
+        "Θ(n)",
         lambda n: 4 * n,
         lambda tp, fn, fp, tn: (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn) == 0,
     ),
@@ -76,6 +88,7 @@ HOLES = (
         "Prevalence threshold",
         ("pt",),
         "≥ 2n + 2 and < e^γ n ln ln n + 0.6483 n / ln ln n",
+        "Ω(n), O(n log log n)",
         lambda n: 2 * n + 2,
         pt_upper_bound,
         lambda tp, fn, fp, tn: (tp + fn == 0) | (fp + tn == 0) | (tp * tn == fp * fn),
@@ -84,11 +97,12 @@ HOLES = (
         "Treatment equality",
         "te",
         "C(n₁+2, 2) + C(n₂+2, 2) − 1",
+        "Θ(n²)",
         lambda n: 2 * comb(n + 2, 2) - 1,
         lambda tp, fn, fp, tn: fp == 0,
         groups=2,
     ),
-    _row("Original F1", "f1_original", "C(n+2, 2)", lambda n: comb(n + 2, 2), lambda tp, fn, fp, tn: tp == 0),
+    _row("Original F1", "f1_original", "C(n+2, 2)", "Θ(n²)", lambda n: comb(n + 2, 2), lambda tp, fn, fp, tn: tp == 0),
 )
 
 
@@ -110,14 +124,27 @@ def undefined_cases(study: Study) -> Table:
             shown = [round(row.low(n), 1), round(row.high(n), 1)]
             keys = " ".join(row.metrics)
             verdict = "yes" if right else "no"
-            rows.append((n, row.name, keys, row.formula, *shown, count, counted(row, n), total, verdict))
-    columns = ("n", "row", "metrics", "paper_formula", "paper_low", "paper_high", "evenhand", "brute_force")
+            rows.append((n, row.name, keys, row.growth, row.formula, *shown, count, counted(row, n), total, verdict))
+    columns = (
+        "n",
+        "row",
+        "metrics",
+        "paper_growth",
+        "paper_formula",
+        "paper_low",
+        "paper_high",
+        "evenhand",
+        "brute_force",
+    )
     return Table((*columns, "configurations", "paper_is_right"), rows)
 
 
 PRINTED_PRIORS = {
     "Black": (0.09, 0.33, 0.05, 0.53),
     "All other races": (0.06, 0.25, 0.05, 0.64),
+    "prior: no prior": (0.00, 0.00, 0.00, 0.00),
+    "prior: CPS": (0.06, 0.25, 0.05, 0.64),
+    "prior: uniform": (0.25, 0.25, 0.25, 0.25),
     "difference: no prior": (0.09, 0.33, 0.05, 0.53),
     "difference: CPS": (0.03, 0.08, 0.00, 0.11),
     "difference: uniform": (0.16, 0.08, 0.20, 0.28),
@@ -134,7 +161,8 @@ def distances(study: Study) -> dict[str, NDArray[np.float64]]:
 def priors(study: Study) -> Table:
     """Table 2: the COMPAS priors as printed, columns and all, and as they should be (E14)."""
     black, others = (cm.proportions for cm in study.groups["COMPAS/Black"])
-    right = {"Black": black, "All other races": others}
+    right = {"Black": black, "All other races": others, "prior: no prior": np.zeros(4), "prior: CPS": others}
+    right["prior: uniform"] = np.full(4, 0.25)
     right |= {f"difference: {name}": gap for name, gap in distances(study).items()}
     rows: list[tuple[Any, ...]] = [
         ("printed", name, *cells, _total(name, cells)) for name, cells in PRINTED_PRIORS.items()

@@ -48,9 +48,34 @@ def all_fifteen(study: Study) -> Outcome:
     better = [m for m in METRICS if (study.average(m, "cps5") < study.average(m, "raw")).all()]
     worst = max(float((study.curves(m, "cps20") / study.curves(m, "raw")).max()) for m in METRICS)
     return graded(
-        len(better) == len(METRICS),
+        worst < 1,
         f"λ = 5, averaged over the groups: below raw at every n for {len(better)} of {len(METRICS)} metrics; in single "
         f"groups λ = 20 is up to {worst:.2f} times raw",
+        given=len(better) == len(METRICS),
+    )
+
+
+def small_samples(study: Study) -> Outcome:
+    gains = {m: study.average(m, "raw") - study.average(m, "cps10") for m in METRICS}
+    falls = [m for m in METRICS if gains[m][:15].mean() > gains[m][-50:].mean()]
+    return graded(
+        len(falls) == len(METRICS),
+        f"λ = 10: the error saved is larger for n = 5..19 than for n = 100..149 for {len(falls)} of {len(METRICS)} "
+        f"metrics; for TPR {gains['tpr'][:15].mean():.4f} against {gains['tpr'][-50:].mean():.4f}",
+    )
+
+
+def less_variance(study: Study) -> Outcome:
+    less = np.array([study.curves(m, "cps5", 2) < study.curves(m, "raw", 2) for m in METRICS])
+    return graded(bool(less.all()), f"λ = 5 has less variance than raw at {less.sum():,} of {less.size:,} points")
+
+
+def distinct_curves(study: Study) -> Outcome:
+    curves = {study.average(m, "raw").round(12).tobytes() for m in METRICS}
+    return graded(
+        len(curves) == len(METRICS),
+        f"{len(METRICS)} are, but a rate and its complement have the same error: {len(curves)} of the curves differ",
+        given=len(METRICS) == 15,
     )
 
 
@@ -90,21 +115,24 @@ def fpr_gains_least(study: Study) -> Outcome:
 
 
 def _tpr_errors(study: Study, estimator: eh.Estimator) -> Floats:
-    """The average squared error of TPR for n = 1..20."""
+    """The squared error of TPR for n = 1..20, a row for each group."""
     found = [
         [r.mse for r in eh.risk_curve("tpr", truth, range(1, 21), estimator)] for truth, _ in study.groups.values()
     ]
-    average: Floats = np.mean(found, axis=0)
-    return average
+    return np.array(found)
 
 
 def tpr_rises(study: Study) -> Outcome:
-    curve = _tpr_errors(study, eh.Additive(1e-10))
-    peak = int(curve.argmax()) + 1
+    curves = _tpr_errors(study, eh.Additive(1e-10))
+    average = curves.mean(axis=0)
+    peaks = curves.argmax(axis=1) + 1
+    peak = int(average.argmax()) + 1
     return graded(
-        abs(peak - 8) <= 1,
-        f"averaged, ε = 1e-10: {curve[0]:.4f} at n = 1, {curve[4]:.4f} at 5, largest at n = {peak} with "
-        f"{curve.max():.5f}, {curve[9]:.4f} at 10",
+        bool((abs(peaks - 8) <= 1).all()),
+        f"averaged, ε = 1e-10: {average[0]:.4f} at n = 1, {average[4]:.4f} at 5, largest at n = {peak} with "
+        f"{average.max():.5f}, {average[9]:.4f} at 10; in single groups the peak lies at n = {peaks.min()} to "
+        f"{peaks.max()}",
+        given=abs(peak - 8) <= 1,
     )
 
 
@@ -113,13 +141,13 @@ def unnoticeable(study: Study) -> Outcome:
     shown = ", ".join(f"{m} {s.mean():.1%} (at most {s.max():.1%})" for m, s in shares.items())
     return graded(
         all(s.mean() < 0.01 for s in shares.values()),
-        "ε = 1e-10 gives every undefined score a fixed value, 1/2 for a rate; of samples with n = 5 that decides "
+        "ε = 1e-10 gives an undefined score a value of its own, 1/2 for a rate; of samples with n = 5 that decides "
         f"{shown}",
     )
 
 
 def tpr_starts(study: Study) -> Outcome:
-    curve = _tpr_errors(study, eh.Raw())
+    curve = _tpr_errors(study, eh.Raw()).mean(axis=0)
     falls = bool((np.diff(curve) < 0).all() and (np.diff(study.average("tpr", "raw")) < 0).all())
     return graded(
         abs(curve[4] - 0.035) < 0.001,
@@ -141,29 +169,36 @@ def fewer_undefined(study: Study) -> Outcome:
 def prevalence_best(study: Study) -> Outcome:
     others = np.minimum(study.average("prev", "raw"), study.average("prev", "add1"))
     average = all((study.average("prev", s) < others).all() for s in _PLOTTED)
-    lost = sorted(
-        {
-            g
-            for s in _PLOTTED
-            for g, c, r in zip(study.groups, study.curves("prev", s), study.curves("prev", "raw"), strict=True)
-            if (c >= r).any()
-        }
-    )
+    least = np.minimum(study.curves("prev", "raw"), study.curves("prev", "add1"))
+    beaten = np.any([(study.curves("prev", s) >= least).any(axis=1) for s in _PLOTTED], axis=0)
+    lost = [group for group, yes in zip(study.groups, beaten, strict=True) if yes]
     return graded(
         average and not lost,
-        f"true of the average at every n; not of every group: raw is better somewhere in {', '.join(lost)}",
+        "true of the average at every n; not of every group: raw or add-one is better than λ = 5, 10 or 20 somewhere "
+        f"in {', '.join(lost) or 'none'}",
         given=average,
     )
 
 
+def _total(study: Study, metric: str, strength: float) -> float:
+    """The error over all groups and some sizes."""
+    sizes = (5, 10, 20, 50, 100, 149)
+    return sum(
+        r.mse
+        for truth, reference in study.groups.values()
+        for r in eh.risk_curve(metric, truth, sizes, eh.CrossPrior(reference, strength))
+    )
+
+
 def forty_is_worse(study: Study) -> Outcome:
-    total = {m: [float(study.average(m, s).sum()) for s in ("cps10", "cps40")] for m in METRICS}
-    worse = [m for m, (ten, forty) in total.items() if forty > ten]
+    sums = {m: [float(study.average(m, s).sum()) for s in ("cps10", "cps40")] for m in METRICS}
+    worse = [m for m, (ten, forty) in sums.items() if forty > ten]
+    eighty = [m for m in METRICS if _total(study, m, 80) > _total(study, m, 10)]
     return graded(
-        len(worse) == len(METRICS),
-        f"summed over n, λ = 40 is worse than λ = 10 for {', '.join(worse)}; it is better for the other "
-        f"{len(METRICS) - len(worse)} of {len(METRICS)}",
-        given="prev" in worse,
+        len(worse) == len(eighty) == len(METRICS),
+        f"λ = 40 is worse than λ = 10 for {', '.join(worse)} (summed over n) and better for the other "
+        f"{len(METRICS) - len(worse)} of {len(METRICS)}; λ = 80 is worse for {', '.join(eighty)} (six sizes)",
+        given="prev" in worse and "prev" in eighty,
     )
 
 
@@ -222,17 +257,18 @@ def bashful(study: Study) -> Outcome:
     return graded(
         all(len(n) == len(SIZES) for n in better.values()),
         f"ε = 1e-10 is better than raw for {shown}; at n = 5 it changes the error by {changes}",
-        given=len(better["tpr"]) > len(SIZES) // 4,
+        given=len(better["tpr"]) == len(SIZES),
     )
 
 
 def stronger_is_better(study: Study) -> Outcome:
     won = {m: int((study.average(m, "cps20") < study.average(m, "cps5")).sum()) for m in ("tpr", "mcc")}
-    all_won = [m for m in METRICS if (study.average(m, "cps20") < study.average(m, "cps5")).all()]
+    groups = [(study.curves(m, "cps20") < study.curves(m, "cps5")).all(axis=1) for m in ("tpr", "mcc")]
     return graded(
-        all(w == len(SIZES) for w in won.values()),
-        f"λ = 20 beats λ = 5 at {won['tpr']} of {len(SIZES)} sizes for TPR and {won['mcc']} for MCC; at every size for "
-        f"{len(all_won)} of {len(METRICS)} metrics",
+        bool(np.all(groups)),
+        f"averaged, λ = 20 beats λ = 5 at {won['tpr']} of {len(SIZES)} sizes for TPR and {won['mcc']} for MCC; at "
+        f"every size in {int(groups[0].sum())} and {int(groups[1].sum())} of {len(study.groups)} groups",
+        given=all(w == len(SIZES) for w in won.values()),
     )
 
 
@@ -262,11 +298,7 @@ def closest_prior(study: Study) -> Outcome:
 def most_do_not(study: Study) -> Outcome:
     violent, general = (sum(g.values(), eh.ConfusionMatrix(0, 0, 0, 0)) for g in (study.compas, eh.examples.compas()))
     rates = [eh.metric("prev")(cm) for cm in (violent, general)]
-    return graded(
-        max(rates) < 0.4,
-        f"{rates[0]:.0%} reoffend violently, {rates[1]:.0%} at all within two years",
-        given=rates[0] < 0.5,
-    )
+    return graded(max(rates) < 0.5, f"{rates[0]:.0%} reoffend violently, {rates[1]:.0%} at all within two years")
 
 
 def bias_and_variance(study: Study) -> Outcome:
@@ -302,15 +334,22 @@ def systematic_shift(study: Study) -> Outcome:
         not none,
         f"given that the score is defined, the raw score has no bias at any n for {len(none)} of {len(METRICS)} "
         f"metrics; only {some} have one (largest over groups and n). What grows in small samples is variance",
+        given=len(none) < len(METRICS),
     )
 
 
 def negligible_at_100(study: Study) -> Outcome:
     at = int(np.flatnonzero(SIZES == 100)[0])
-    rmse = {m: float(np.sqrt(study.average(m, "raw")[at])) for m in ("acc", "ppv", "tpr", "mcc")}
+    keys = ("acc", "ppv", "tpr", "mcc", "pt")
+    bias = {m: float(np.abs(study.curves(m, "raw", 1)[:, at]).max()) for m in keys}
+    rmse = {m: float(np.sqrt(study.average(m, "raw")[at])) for m in keys}
     return graded(
-        max(rmse.values()) < 0.02,
-        "root mean squared error of raw scores at n = 100: " + ", ".join(f"{m} {e:.3f}" for m, e in rmse.items()),
+        max(rmse.values()) < 0.03,
+        "at n = 100 the largest bias of a raw score is "
+        + ", ".join(f"{m} {b:.3f}" for m, b in bias.items())
+        + ", but its root mean squared error is "
+        + ", ".join(f"{m} {e:.3f}" for m, e in rmse.items()),
+        given=max(bias.values()) < 0.03,
     )
 
 
@@ -343,8 +382,11 @@ def integrity(study: Study) -> Outcome:
 SMOOTHING = (
     Claim("Section 6.2", "CPS improves on the ε = 1e-10 baseline in every experiment", every_experiment, "E15"),
     Claim("Section 6.2", "CPS dominates the original metric for all fifteen metrics", dominates_raw, "E15"),
-    Claim("Section 7", "CPS reduces the error of all fifteen metrics", all_fifteen),
-    Claim("Section 6.2", "the results are nearly the same across the ten groups", tight_bands, "E27"),
+    Claim("Section 7", "CPS reduces the error of all fifteen metrics", all_fifteen, "E15"),
+    Claim("Appendix F", "it does so particularly for small samples", small_samples),
+    Claim("Section 6.1", "CPS reduces the variability of scores", less_variance),
+    Claim("Appendix F", "fifteen metrics are tested", distinct_curves, "E21"),
+    Claim("Appendix F", "the results are consistent across data sets and groups", tight_bands, "E27"),
     Claim("Section 6.2", "PT improves most of the fifteen metrics", pt_gains_most, "E16"),
     Claim("Section 6.2", "FPR improves least of the fifteen metrics", fpr_gains_least, "E16"),
     Claim("Section 6.2", "with ε = 1e-10 the error of TPR rises until about n = 8", tpr_rises),
