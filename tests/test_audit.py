@@ -298,3 +298,52 @@ def test_large_groups_detect_what_exact_tails_say(metric: str) -> None:
         exact = 2 * min(r.distribution.cdf(r.reference_score - gap), r.distribution.sf(r.reference_score + gap)) <= 0.05
         assert r.detects(gap) == exact
         assert r._bound(r.reference_score - gap) >= r.distribution.cdf(r.reference_score - gap)
+
+
+def test_an_adjusted_p_value_is_never_below_the_raw_one_and_directions_agree_with_differences() -> None:
+    """Two groups are one comparison, but tests of F1 or MCC look at one of the two, and their p-values differ."""
+    rng = np.random.default_rng(5)
+    for _ in range(8):
+        a, b = (tuple(map(int, rng.integers(0, 40, 4) + 1)) for _ in range(2))
+        found = eh.audit_counts({"A": a, "B": b}, metrics=["f1", "tpr", "informedness"])
+        for r in found.rows:
+            assert r.p_adjusted is not None and r.pvalue is not None and r.difference is not None
+            assert r.p_adjusted >= r.pvalue
+            if r.differs:
+                assert (r.difference > 0) == (r.verdict == "differs (higher)")
+
+
+def test_groups_of_equal_counts_are_groups_of_their_own() -> None:
+    same = dict.fromkeys("ABCD", (34, 6, 10, 50))
+    a = eh.audit_counts({**same, "R": (180, 100, 100, 500)}, metrics="tpr", reference="R")
+    raw = row(a, "A", "tpr").pvalue
+    assert raw is not None
+    assert row(a, "A", "tpr").p_adjusted == pytest.approx(4 * raw)
+
+
+def test_the_reference_has_no_reference_and_chance_does_not_explain_it() -> None:
+    a = eh.audit_counts({"A": (10, 90, 0, 900), "B": (800, 0, 100, 100)}, metrics="ppr", reference="A")
+    found = row(a, "A", "ppr")
+    assert (found.reference_score, found.difference, found.pvalue) == (None, None, None)
+    assert not any("chance" in f.sentence for f in a.findings)
+
+
+def test_intersections_of_like_sounding_names_are_told_apart() -> None:
+    counts = {("a & b", "c"): (9, 6, 4, 21), ("a", "b & c"): (5, 5, 5, 5), ("a", "x"): (3, 4, 5, 6)}
+    a = eh.audit_counts(counts, by=("r", "s"), metrics="acc")
+    crossed = [r for r in a.rows if r.by == "r & s"]
+    assert sum(r.n for r in crossed) == 40 + 20 + 18
+    assert {r.group for r in crossed} == {"('a & b', 'c')", "('a', 'b & c')", "a & x"}
+
+
+def test_a_score_lies_in_its_interval() -> None:
+    a = eh.audit_counts({"none": (0, 9, 9, 0), "every": (9, 0, 0, 9), "some": (5, 6, 7, 8)})
+    for r in a.rows:
+        assert r.score is not None and r.low is not None and r.high is not None
+        assert r.low <= r.score <= r.high
+
+
+def test_many_groups_do_not_fill_the_screen() -> None:
+    rng = np.random.default_rng(1)
+    counts = {f"g{i}": tuple(map(int, rng.integers(0, 9, 4))) for i in range(200)}
+    assert len(str(eh.audit_counts(counts, metrics="ppr")).splitlines()) < 45

@@ -161,3 +161,58 @@ def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path
     result = run(str(path), *COLUMNS)
     assert result.exit_code == 2
     assert sentence in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        ("audit = 3", "must be a table of options"),
+        ("level = {a = 1}", "level in"),
+        ("label = ['a', 'b']", "must be one value"),
+    ],
+)
+def test_settings_that_cannot_be_meant(setting: str, wrong: str, file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(setting, "utf-8")
+    result = run(file, *COLUMNS, "--config", str(config))
+    assert result.exit_code == 2
+    assert wrong in " ".join(result.output.split())
+
+
+def test_settings_as_people_write_them(file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(
+        'group = "race"\nmetric = "acc"\nno-intersections = true\nlabel = "y"\nprediction = "yhat"\n', "utf-8"
+    )
+    content = json.loads(run(file, "--config", str(config), "--json", "-").output)
+    assert content["settings"]["metrics"] == ["acc"]
+    assert content["settings"]["intersections"] is False
+
+
+def test_references_of_counts_and_examples(tmp_path: Path) -> None:
+    content = json.loads(run("--example", "compas", "--reference", "race=Caucasian", "--json", "-").output)
+    assert {row["reference"] for row in content["rows"]} == {"Caucasian"}
+
+
+def test_errors_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("\x1b[2Jrace,y,yhat\nA,1,1\nB,0,1\n", "utf-8")
+    result = run(str(path), *COLUMNS)
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content", [b"g,tp,fn,fp,tn\n\xe9,1,2,3,4\n", b"g,tp,fn,fp,tn\n" + b"x" * 200_000 + b",1,2,3,4\n"]
+)
+def test_counts_that_cannot_be_read(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_bytes(content)
+    result = run("--counts", str(path))
+    assert result.exit_code == 2
+    assert "cannot be read: " in result.stderr
+
+
+def test_a_difference_without_end_is_refused() -> None:
+    result = run("--example", "compas", "--detect", "inf")
+    assert (result.exit_code, result.stderr) == (2, "Error: detect must be a difference of scores above 0; got inf\n")

@@ -346,6 +346,7 @@ def test_a_table_of_counts() -> None:
         ([], "c.csv has no rows; a table of counts has a line for each group"),
         (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have columns tp, fn, fp and tn; tn is not among g, tp, fn, fp"),
         (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column that names the groups, beside tp, fn, fp and tn"),
+        (["g,G,tp,fn,fp,tn", "a,b,1,2,3,4"], "c.csv has the column g twice"),
         (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv has 4 values, its head 5"),
         (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv gives the group a a second time"),
         (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has no counts: tn must not be negative; got -4"),
@@ -359,3 +360,71 @@ def test_a_table_of_counts_that_is_none(lines: list[str], sentence: str) -> None
 
 def test_a_tally_says_what_it_is() -> None:
     assert Tally(("g",), {}).labelled
+
+
+def test_rows_that_begin_with_a_hash_are_rows(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text(
+        "id,y,p,g\n" + "".join(f"{'#' * (i % 5 == 0)}{i},{i % 2},1,{'ab'[i % 3 == 0]}\n" for i in range(90))
+    )
+    assert sum(cm.n for cm in tabulate(path, y_true="y", y_pred="p", groups="g").cells.values()) == 90
+
+
+def test_names_with_brackets_are_names(tmp_path: Path) -> None:
+    for name, times in (("d[1]", 3), ("d1", 1)):
+        (tmp_path / name).mkdir()
+        pl.concat([pl.DataFrame(COLUMNS)] * times).write_parquet(tmp_path / name / "a.parquet")
+        pl.concat([pl.DataFrame(COLUMNS)] * times).write_csv(tmp_path / f"{name}.csv")
+    for given in (tmp_path / "d[1]", tmp_path / "d[1].csv", str(tmp_path / "d[1]" / "a.parquet")):
+        assert tabulate(given, y_true="label", y_pred="pred", groups="race group").cells[("a",)].n == 9
+    assert (
+        tabulate(str(tmp_path / "d?/*.parquet"), y_true="label", y_pred="pred", groups="race group").cells[("a",)].n
+        == 3
+    )
+
+
+def test_a_class_called_none_is_a_class() -> None:
+    data = {"y": ["fraud", "none", "none", "fraud"], "p": ["none", "none", "fraud", "fraud"], "g": list("aabb")}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g", positive="fraud")
+    assert tally.left_out == {}
+    assert tally.cells[("a",)] == eh.ConfusionMatrix(0, 1, 0, 1)
+
+
+def test_group_columns_may_be_called_anything() -> None:
+    values = {"y_true": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
+    assert list(tabulate(values, y_true="y", y_pred="p", groups="y_true").cells) == [("a",), ("b",)]
+    frame = pd.DataFrame({"name": list("aabb")})
+    assert tabulate(None, y_true=values["y"], y_pred=values["p"], groups=frame).columns == ("name",)
+
+
+def test_dates_as_groups_are_named_as_dates() -> None:
+    days = np.array(["2020-01-01", "2020-01-02", "NaT"], dtype="M8[ns]")
+    cells = tabulate(None, y_true=[1, 0, 1], y_pred=[1, 0, 0], groups=days).cells
+    assert list(cells) == [("2020-01-01T00:00:00",), ("2020-01-02T00:00:00",), (None,)]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: tabulate(None, y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[1, 0]), groups=["a", "b"]),
+         "y_true and y_pred have different indexes, so their rows do not belong together"),
+        (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold=float("nan"), groups=["a", "b"]),
+         "threshold must be a finite number; got nan"),
+        (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold="0.5", groups=["a", "b"]),  # type: ignore[arg-type]
+         "threshold must be a finite number; got '0.5'"),
+        (lambda: tabulate(None, y_true=[1, 0], y_pred=[1, 0], groups=[["a"], ["b"]]),
+         "columns must hold plain values; "),
+        (lambda: tabulate(pl.DataFrame({"g": [["a"], ["b"]], "y": [0, 1], "p": [0, 1]}), y_true="y", y_pred="p",
+                          groups="g"), "columns must hold plain values; got lists"),
+        (lambda: tabulate(pd.DataFrame([[1, 0, "a"]], columns=["y", "y", "g"]), y_true="y", y_pred="y", groups="g"),
+         "data cannot be read: "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused(call: Any, sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as found:
+        call()
+    assert str(found.value).startswith(sentence)
+
+
+def test_a_file_with_ragged_rows_says_so(tmp_path: Path) -> None:
+    assert refused(tmp_path, "r.csv", "g,y,p\na,1,1\nb,0\nc,1,1,1,1\n").startswith("/r.csv cannot be ")

@@ -13,7 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"]
+__all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName", "printable"]
+
+
+def printable(text: str) -> str:
+    """``text`` with what cannot be printed, or would steer a terminal, shown as an escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class EvenhandError(Exception):

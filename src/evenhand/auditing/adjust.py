@@ -38,5 +38,4 @@ def benjamini_hochberg(pvalues: Sequence[float]) -> list[float]:
 ADJUSTMENTS: dict[str, Callable[[Sequence[float]], list[float]]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
-    "none": list,
 }

@@ -240,7 +240,7 @@ def _audited(tally: Tally, how: Settings) -> Audit:
         settings=how.recorded(tally.labelled)
         | {
             "groups": list(tally.columns),
-            "positive": tally.positive if isinstance(tally.positive, (str, int, float)) else None,
+            "positive": tally.positive,
             "labels": tally.labelled,
         },
         versions=_versions(),
@@ -276,14 +276,17 @@ def _worst_first(row: Row) -> tuple[int, float]:
 
 def _adjusted(measured: list[Measured], adjust: str) -> list[float | None]:
     """Adjusted over the groups of each metric; two groups that are each other's rest are one comparison."""
-    found: list[float | None] = [None] * len(measured)
-    families: dict[str, dict[frozenset[Any], list[int]]] = {}
+    found: list[float | None] = [one.fields.get("pvalue") for one in measured]
+    if adjust == "none":
+        return found
+    families: dict[str, dict[tuple[str, str], list[int]]] = {}
     for i, one in enumerate(measured):
-        if one.fields.get("pvalue") is not None:
-            same = frozenset((one.who.cm.cells, one.who.against.cells))
-            families.setdefault(one.metric.key, {}).setdefault(same, []).append(i)
+        if found[i] is not None:
+            whose = (one.who.by, "" if one.who.only_two else one.who.group)
+            families.setdefault(one.metric.key, {}).setdefault(whose, []).append(i)
     for comparisons in families.values():
-        values = ADJUSTMENTS[adjust]([min(measured[i].fields["pvalue"] for i in at) for at in comparisons.values()])
+        # Either group of the two may be looked at; the more careful of the two p-values holds for both.
+        values = ADJUSTMENTS[adjust]([max(found[i] or 0.0 for i in at) for at in comparisons.values()])
         for at, value in zip(comparisons.values(), values, strict=True):
             for i in at:
                 found[i] = value
@@ -296,7 +299,8 @@ def _verdict(found: Measured, p: float | None, alpha: float, detect: float) -> V
     if found.reason or found.test is None or p is None:
         return "undefined"
     if p <= alpha:
-        return "differs (higher)" if found.test.percentile > 0.5 else "differs (lower)"
+        gap = found.fields.get("difference") or found.test.percentile - 0.5
+        return "differs (higher)" if gap > 0 else "differs (lower)"
     far = detect if found.metric.range[1] < float("inf") else detect * max(1.0, abs(found.test.reference_score))
     return "no evidence of a difference" if found.test.detects(far, alpha) else "too small to tell"
 

@@ -46,10 +46,10 @@ def measure(who: Compared, m: Metric, how: Settings, labelled: bool) -> Measured
             "pvalue": _or_none(test.pvalue),
             "p_undefined": test.p_undefined,
         }
-    if isinstance(m, OneGroup):
+    if isinstance(m, OneGroup) and not who.is_reference:
         theirs = float(m(_reference(who)))
         why = m.why_undefined(_reference(who))
-        if why and not reason and not who.is_reference:
+        if why and not reason:
             reason = f"the reference's score is undefined, {why}"
         fields["reference_score"] = _or_none(theirs)
         fields |= _gap(who, m, score, theirs, how)
@@ -82,8 +82,6 @@ def _interval(who: Compared, m: Metric, how: Settings) -> tuple[float | None, fl
 
 
 def _gap(who: Compared, m: OneGroup, score: float, theirs: float, how: Settings) -> dict[str, Any]:
-    if who.is_reference:
-        return {}
     found: dict[str, Any] = {"difference": _or_none(score - theirs)}
     if m.range[0] >= 0:
         found["ratio"] = _or_none(score / theirs if theirs else float("nan"))
@@ -102,7 +100,7 @@ def _gap(who: Compared, m: OneGroup, score: float, theirs: float, how: Settings)
 
 
 def _smoothed(who: Compared, m: OneGroup, how: Settings) -> dict[str, Any]:
-    if who.is_reference or not who.against.n:
+    if not who.against.n:
         return {}
     smoothed = cross_prior_smooth(who.cm, who.against, how.strength)
     return {

@@ -65,7 +65,7 @@ def find(
         _finding(
             "four-fifths",
             f"{row.group} is selected at {number(row.score)}, {number(row.impact_ratio)} of the highest rate of a "
-            f"group of {row.by}, less than four fifths{'' if row.differs else '; chance alone could explain it'}",
+            f"group of {row.by}, less than four fifths{_perhaps(row)}",
             [row],
         )
         for row in rows
@@ -83,6 +83,11 @@ def find(
         for by, n in missing.items()
     ]
     return tuple(found)
+
+
+def _perhaps(row: Row) -> str:
+    could_be = row.verdict in ("no evidence of a difference", "too small to tell")
+    return "; chance alone could explain its distance from the reference" if could_be else ""
 
 
 def _differs(row: Row, level: float) -> Finding:

@@ -22,7 +22,10 @@ _EMPTY = ConfusionMatrix(0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A group and whom it is compared with; ``part_of`` if the group belongs to its reference."""
+    """A group and whom it is compared with.
+
+    ``part_of`` if the group belongs to its reference, ``only_two`` if its rest is a single group, compared with it.
+    """
 
     by: str
     group: str
@@ -31,6 +34,7 @@ class Compared:
     against: ConfusionMatrix
     part_of: bool = False
     is_reference: bool = False
+    only_two: bool = False
 
 
 def groups_of(tally: Tally, intersections: bool) -> Groups:
@@ -44,9 +48,10 @@ def groups_of(tally: Tally, intersections: bool) -> Groups:
         found[column] = {names[value]: cm for value, cm in sums.items()}
     if intersections and len(tally.columns) > 1:
         parts = [_names(list({key[i]: None for key in tally.cells})) for i in range(len(tally.columns))]
+        joined = {key: " & ".join(names[value] for names, value in zip(parts, key, strict=True)) for key in tally.cells}
+        often = Counter(joined.values())
         found[" & ".join(tally.columns)] = {
-            " & ".join(names[value] for names, value in zip(parts, key, strict=True)): cm
-            for key, cm in tally.cells.items()
+            repr(key) if often[name] > 1 else name: tally.cells[key] for key, name in joined.items()
         }
     return found
 
@@ -87,5 +92,8 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
             for group, cm in members.items()
         ]
     if name in ("rest", "all"):
-        return [Compared(by, group, cm, name, everybody - cm, part_of=name == "all") for group, cm in members.items()]
+        return [
+            Compared(by, group, cm, name, everybody - cm, part_of=name == "all", only_two=len(members) == 2)
+            for group, cm in members.items()
+        ]
     raise UnknownName.among(f"group of {by!r}", reference, members, see=f"groups: {', '.join(list(members)[:8])}")

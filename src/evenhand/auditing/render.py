@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from ..errors import printable
 from .findings import FOUR_FIFTHS, number
 from .row import Row
 
 if TYPE_CHECKING:
     from .audit import Audit
 
-__all__ = ["as_html", "as_markdown", "as_text", "printable"]
+__all__ = ["as_html", "as_markdown", "as_text"]
 
 _SHORT = {
     "differs (higher)": "differs (higher)",
@@ -28,12 +29,7 @@ _TITLES = (
     *("reference", "difference", "p", "p adjusted", "smoothed", "verdict"),
 )
 _WIDTH = 80
-_ROWS = 24
-
-
-def printable(text: str) -> str:
-    """``text`` with what cannot be printed shown as an escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+_ROWS, _NAMED = 24, 8
 
 
 def as_text(audit: Audit, most: int | None = _ROWS) -> str:
@@ -111,8 +107,9 @@ def _notes(audit: Audit) -> list[str]:
     notes += [printable(f.sentence) + "." for f in audit.findings if f.kind in ("left-out", "missing-group")]
     unequal = [row for row in audit.rows if row.impact_ratio is not None and row.impact_ratio < FOUR_FIFTHS]
     if unequal:
-        shown = ", ".join(f"{printable(row.group)} {number(row.impact_ratio)}" for row in unequal)
-        notes.append(f"Below four fifths of the highest predicted positive rate: {shown}.")
+        shown = ", ".join(f"{printable(row.group)} {number(row.impact_ratio)}" for row in unequal[:_NAMED])
+        more = f", and {len(unequal) - _NAMED} more" if len(unequal) > _NAMED else ""
+        notes.append(f"Below four fifths of the highest predicted positive rate: {shown}{more}.")
     return [line for note in notes for line in _wrapped(note)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf, isfinite
 from typing import Any, Literal, get_args
 
 from ..cells import ConfusionMatrix
@@ -11,6 +12,7 @@ from ..errors import InvalidInput, UnknownName
 from ..inference.match import Null
 from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..tabulate import plain
 
 __all__ = ["METRICS", "Adjust", "Settings"]
 
@@ -70,8 +72,10 @@ class Settings:
         for what in ("level", "alpha"):
             if not 0 < getattr(self, what) < 1:
                 raise InvalidInput(f"{what} must lie between 0 and 1; got {getattr(self, what)!r}")
-        if not self.detect > 0:
+        if not 0 < self.detect < inf:
             raise InvalidInput(f"detect must be a difference of scores above 0; got {self.detect!r}")
+        if self.replace_undefined_by is not None and not isfinite(self.replace_undefined_by):
+            raise InvalidInput(f"replace_undefined_by must be a finite number; got {self.replace_undefined_by!r}")
 
     @classmethod
     def named(cls, given: Mapping[str, Any]) -> Settings:
@@ -101,7 +105,7 @@ class Settings:
 
     def recorded(self, labelled: bool) -> dict[str, Any]:
         """The settings as an audit records them, fit for JSON."""
-        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        found = {f.name: plain(getattr(self, f.name)) for f in fields(self)}
         found["metrics"] = [m.key for m in self.chosen(labelled)]
         found["reference"] = _described(self.reference)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,25 @@ def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as refusal:
         raise click.BadParameter(f"{path} cannot be read: {refusal}") from None
     known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
-    defaults = {}
-    for key, value in content.get("audit", content).items():
-        if key.replace("_", "-") not in known:
-            raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
-        defaults[str(known[key.replace("_", "-")].name)] = value
-    ctx.default_map = defaults
+    table = content.get("audit", content)
+    if not isinstance(table, dict):
+        raise click.BadParameter(f"audit in {path} must be a table of options; got {table!r}")
+    ctx.default_map = dict(_default(known, path, key.replace("_", "-"), value) for key, value in table.items())
+
+
+def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any) -> tuple[str, Any]:
+    if key not in known:
+        raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
+    parameter = known[key]
+    several = parameter.multiple
+    values = value if isinstance(value, list) else [value]
+    if not all(isinstance(v, (str, int, float)) for v in values) or (isinstance(value, list) and not several):
+        raise click.BadParameter(
+            f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
+        )
+    if f"--{key}" in parameter.secondary_opts:
+        value = not value
+    return str(parameter.name), values if several else value
 
 
 def _names(parameter: click.Parameter) -> list[str]:
@@ -102,7 +115,8 @@ def audit(
     from .. import auditing as library
     from ..tabulate.counts_file import read_counts
 
-    settings |= {"metrics": metric or None, "reference": _reference(reference, group), "strength": _strength(strength)}
+    settings |= {"metrics": metric or None, "strength": _strength(strength)}
+    settings |= {"intersections": intersections, "max_groups": max_groups}
     if sum(source is not None for source in (file, counts, example)) != 1:
         raise InvalidInput("give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more")
     if file is not None:
@@ -117,20 +131,20 @@ def audit(
                 threshold=threshold,
                 groups=list(group),
                 positive=positive,
-                intersections=intersections,
-                max_groups=max_groups,
+                reference=_reference(reference, group),
                 **settings,
             )
     elif counts is not None:
-        with _opened(counts) as lines:
-            by, matrices = read_counts(lines, counts)
-        found = library.audit_counts(matrices, by=by, intersections=intersections, max_groups=max_groups, **settings)
+        by, matrices = read_counts(_lines(counts), counts)
+        found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     else:
         from .. import examples
 
-        found = library.audit_counts(getattr(examples, str(example))(), by="race", **settings)
-    _write(json_file, found.to_json())
-    _write(markdown_file, found.to_markdown())
+        by = ("race",)
+        matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
+        found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+    _write(json_file, found.to_json)
+    _write(markdown_file, found.to_markdown)
     if "-" not in (json_file, markdown_file):
         click.echo(found.to_text(None if everything else 24))
     if any(finding.kind in fail_on or "any" in fail_on for finding in found.findings):
@@ -176,27 +190,24 @@ def _as_file(file: str) -> Iterator[str]:
         yield str(path)
 
 
-@contextmanager
-def _opened(file: str) -> Iterator[Any]:
-    if file == "-":
-        yield sys.stdin
-        return
+def _lines(file: str) -> list[str]:
+    """The lines of a text file, or of standard input."""
     try:
-        with Path(file).open(encoding="utf-8-sig", newline="") as lines:
-            yield lines
+        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return content.decode("utf-8-sig").splitlines()
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {file}") from None
     except (OSError, UnicodeDecodeError) as refusal:
         raise InvalidInput(f"{file} cannot be read: {refusal}") from None
 
 
-def _write(file: str | None, text: str) -> None:
+def _write(file: str | None, text: Callable[[], str]) -> None:
     if file is None:
         return
     if file == "-":
-        click.echo(text)
+        click.echo(text())
         return
     try:
-        Path(file).write_text(text, encoding="utf-8", newline="\n")
+        Path(file).write_text(text(), encoding="utf-8", newline="\n")
     except OSError as refusal:
         raise InvalidInput(f"{file} cannot be written: {refusal.strerror}") from None

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ..errors import EvenhandError, InvalidInput, TooLarge
+from ..errors import EvenhandError, InvalidInput, TooLarge, printable
 
 __all__ = ["evenhand"]
 
@@ -35,7 +35,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except EvenhandError as refusal:
-            raise Refusal(str(refusal)) from None
+            raise Refusal(printable(str(refusal))) from None
 
 
 class Group(click.Group):

@@ -58,25 +58,29 @@ def interval(
     Jeffreys interval) or, with a ``reference``, of ``strength`` times its proportions, the prior of Cross-Prior
     Smoothing. Deterministic: beta quantiles for shares, ratios and F1; quadrature and root finding for the rest, to
     about 1e-5 of a score (1e-3 in groups of a few cases with empty cells). A score that is undefined in the sample
-    still has an interval: what the prior leaves open.
+    still has an interval: what the prior leaves open. A score at an end of its range, such as 0 of 2, is kept inside.
 
     The level is a posterior probability. How often the interval covers a fixed true rate is tabulated in
     docs/calibration.md: about the level on average, less near rates of 0 and 1.
 
     >>> from evenhand import ConfusionMatrix
     >>> i = interval(ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "tpr")
-    >>> round(i.low, 4), round(i.high, 4)
-    (0.0002, 0.6668)
+    >>> i.low, round(i.high, 4)
+    (0.0, 0.6668)
     """
     m = _one_group(metric)
     _check_level(level)
     alpha = _posterior(cm, reference, strength, prior)
     belief = Belief(m, alpha)
     low, high = (float(belief.quantile(q)) for q in ((1 - level) / 2, (1 + level) / 2))
+    score = float(m(cm))
+    if score in m.range:
+        # At an end of its range a score is not left outside of its own interval (Brown, Cai and DasGupta 2001).
+        low, high = min(low, score), max(high, score)
     kind = (
         f"Dirichlet posterior, prior {prior:g} a cell" if reference is None else f"CPS posterior, strength {strength:g}"
     )
-    return Interval(metric=m, low=low, high=high, level=level, estimate=float(m(cm)), method=kind)
+    return Interval(metric=m, low=low, high=high, level=level, estimate=score, method=kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

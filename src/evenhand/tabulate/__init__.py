@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .counts import Tally, as_counts, tabulate
+from .frames import plain
 
-__all__ = ["Tally", "as_counts", "tabulate"]
+__all__ = ["Tally", "as_counts", "plain", "tabulate"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,14 @@ from ..cells import ConfusionMatrix
 from ..cells.labels import listed, positive_label
 from ..errors import InvalidInput, UnknownName
 from .files import count_file
-from .frames import Counted, count_columns, count_frame
+from .frames import Counted, count_columns, count_frame, plain
 
 __all__ = ["Tally", "as_counts", "tabulate"]
 
 Key = tuple[Any, ...]
 
-# What stands for a missing label in text files; a group may well be called NA.
-_NOTHING = {"", "na", "n/a", "nan", "null", "none"}
+# What stands for a missing label in text, unless it is one of the two classes; a group may well be called NA.
+_NOTHING = {"na", "n/a", "nan", "null", "none"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ def tabulate(
     """
     if (y_pred is None) == (y_score is None):
         raise InvalidInput("give predictions as y_pred=, or scores as y_score= with a threshold, and not both")
+    if isinstance(threshold, (str, bool)) or not isfinite(threshold):
+        raise InvalidInput(f"threshold must be a finite number; got {threshold!r}")
     by = _group_columns(groups, named=data is not None)
     answer = y_score if y_pred is None else y_pred
     wanted = [*by.values(), *([] if y_true is None else [y_true]), answer]
@@ -68,7 +71,7 @@ def _group_columns(groups: Any, *, named: bool) -> dict[str, Any]:
         return {groups: groups}
     if isinstance(groups, Mapping):
         by = {str(name): column for name, column in groups.items()}
-    elif hasattr(groups, "columns") and not hasattr(groups, "name"):
+    elif hasattr(groups, "columns"):
         by = {str(name): groups[name] for name in groups.columns}
     elif named and isinstance(groups, (list, tuple)) and groups and all(isinstance(name, str) for name in groups):
         by = {name: name for name in groups}
@@ -81,10 +84,9 @@ def _group_columns(groups: Any, *, named: bool) -> dict[str, Any]:
 
 def _count(data: Any, names: list[str], wanted: list[Any], *, scored: bool, threshold: float) -> Counted:
     if data is None or (isinstance(data, Mapping) and not hasattr(data, "columns")):
-        labels = [*names, "y_true", "y_pred"] if len(wanted) > len(names) + 1 else [*names, "y_pred"]
-        labels[-1] = "y_score" if scored else "y_pred"
-        columns = dict(zip(labels, (_column_of(data, column) for column in wanted), strict=True))
-        return count_columns(columns, "y_score" if scored else None, threshold)
+        labels = [*names, *(["y_true"] if len(wanted) > len(names) + 1 else []), "y_score" if scored else "y_pred"]
+        columns = [(name, _column_of(data, column)) for name, column in zip(labels, wanted, strict=True)]
+        return count_columns(columns, scored=scored, threshold=threshold)
     for column in wanted:
         if not isinstance(column, str):
             raise InvalidInput(f"columns of data go by their names; got {_brief(column)}")
@@ -112,9 +114,11 @@ def _read(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool
     """Settle which label is positive on the counted rows, and add the rows up."""
     width = len(by)
     names = {width: "y_true", width + labelled: "y_pred"} if labelled else {width: "y_pred"}
-    readings = {i: _reading([row[i] for row in counted.rows]) for i in names}
     if not counted.rows:
         raise InvalidInput("the data have no rows; there is nothing to audit")
+    values = {i: {row[i] for row in counted.rows} for i in names}
+    nothing = _words_for_nothing(set().union(*values.values()))
+    readings = {i: _reading(values[i], nothing) for i in names}
     seen = {
         name: {readings[i][row[i]] for row in counted.rows} - {None}
         for i, name in names.items()
@@ -144,16 +148,22 @@ def _read(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool
         raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
     ordered = sorted(cells, key=lambda key: [(value is None, str(value)) for value in key])
     matrices = {key: ConfusionMatrix(*cells[key]) for key in ordered}
-    return Tally(by, matrices, dict(left_out), labelled, chosen, counted.library)
+    return Tally(by, matrices, dict(left_out), labelled, plain(chosen), counted.library)
 
 
-def _reading(values: Sequence[Any]) -> dict[Any, Any]:
-    """What each value of a label column means: text that spells numbers or booleans throughout is read as such."""
+def _words_for_nothing(values: set[Any]) -> set[Any]:
+    """Texts that stand for a missing label: empty ones, and words such as NA if there are two classes without them."""
     texts = {value for value in values if isinstance(value, str)}
-    found = {value: value for value in values}
-    found |= {text: None for text in texts if text.strip().casefold() in _NOTHING}
-    spelled = {text for text in texts if found[text] is not None}
-    if not spelled or any(not isinstance(v, str) for v in values if v is not None):
+    empty = {text for text in texts if not text.strip()}
+    words = {text for text in texts if text.strip().casefold() in _NOTHING}
+    return empty | words if len(values - empty - words - {None}) > 1 else empty
+
+
+def _reading(values: set[Any], nothing: set[Any]) -> dict[Any, Any]:
+    """What each value of a label column means: text that spells numbers or booleans throughout is read as such."""
+    found = {value: None if value in nothing else value for value in values}
+    spelled = {value for value in found.values() if value is not None}
+    if not spelled or not all(isinstance(value, str) for value in spelled):
         return found
     for parse in (_as_number, _as_boolean):
         parsed = {text: parse(text) for text in spelled}
@@ -167,7 +177,7 @@ def _as_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return int(number) if number.is_integer() else number
+    return None if not isfinite(number) else int(number) if number.is_integer() else number
 
 
 def _as_boolean(text: str) -> bool | None:

@@ -21,11 +21,17 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
     text = list(lines)
     head = text[0].lstrip("\ufeff") if text else ""
     separator = max(",;\t", key=head.count)
-    rows = [row for row in csv.reader([head, *text[1:]], delimiter=separator) if row]
+    try:
+        rows = [row for row in csv.reader([head, *text[1:]], delimiter=separator) if row]
+    except csv.Error as refusal:
+        raise InvalidInput(f"{name} cannot be read: {refusal}") from None
     if len(rows) < 2:
         raise InvalidInput(f"{name} has no rows; a table of counts has a line for each group")
     titles = [title.strip() for title in rows[0]]
     at = {title.casefold(): i for i, title in enumerate(titles)}
+    twice = [title for title in titles if sum(title.casefold() == other.casefold() for other in titles) > 1]
+    if twice:
+        raise InvalidInput(f"{name} has the column {twice[0]} twice")
     missing = [cell for cell in CELLS if cell not in at]
     if missing:
         raise InvalidInput(f"{name} must have columns tp, fn, fp and tn; {missing[0]} is not among {', '.join(titles)}")

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,13 @@ def read_file(path: str | Path) -> tuple[Any, Any]:
         if kind == "parquet":
             return connection, connection.read_parquet(pattern)
         tabs = "\t" if ".tsv" in Path(text).suffixes else None
-        relation: Any = connection.read_csv(pattern, header=True, all_varchar=True, delimiter=tabs)
+        relation: Any = connection.read_csv(
+            pattern, header=True, all_varchar=True, delimiter=tabs, comment="", skiprows=0
+        )
+        if len(relation.columns) == 1 and any(sign in relation.columns[0] for sign in ",;\t|"):
+            raise InvalidInput(
+                f"{path} cannot be split into columns; some rows have more or fewer values than its head"
+            )
         if not relation.limit(1).fetchall():
             raise InvalidInput(f"{path} has no rows; there is nothing to audit")
         return connection, relation
@@ -73,17 +80,16 @@ def _found(path: Path) -> tuple[str, str]:
     if path.is_dir():
         if not any(path.rglob("*.parquet")):
             raise InvalidInput(f"the folder {path} has no Parquet files")
-        return str(path / "**" / "*.parquet"), "parquet"
+        return _escaped(path) + "/**/*.parquet", "parquet"
     globbed = any(sign in str(path) for sign in "*?[")
     if not path.exists() and not globbed:
         raise InvalidInput(f"there is no file {path}{_nearest(path)}")
     if globbed and not path.exists():
-        if not any(path.parent.glob(path.name)) and "**" not in str(path):
+        if not glob(str(path), recursive=True):
             raise InvalidInput(f"no file matches {path}")
         pattern = str(path)
     else:
-        # A name is a name, even if it has brackets in it.
-        pattern = "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
+        pattern = _escaped(path)
         if path.stat().st_size == 0:
             raise InvalidInput(f"{path} is empty; there is nothing to audit")
     if suffixes and suffixes[-1] in (".parquet", ".pq"):
@@ -91,6 +97,11 @@ def _found(path: Path) -> tuple[str, str]:
     if suffixes and (suffixes[-1] in _TEXT or (suffixes[-1] in _PACKED and suffixes[-2:-1] and suffixes[-2] in _TEXT)):
         return pattern, "csv"
     raise InvalidInput(f"{path} is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, also .csv.gz)")
+
+
+def _escaped(path: Path) -> str:
+    """A name is a name, even if it has brackets in it."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
 
 
 def _nearest(path: Path) -> str:

@@ -7,7 +7,8 @@ are settled in Python on the counted rows. Only those come back; a lazy frame or
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ..cells.labels import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName
 
-__all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame"]
+__all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "plain"]
 
 # More different rows than any audit has; beyond it a column holds scores or identifiers.
 MOST_ROWS = 200_000
@@ -41,6 +42,8 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
         raise InvalidInput(
             f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
         ) from None
+    except nw.exceptions.NarwhalsError as refusal:
+        raise InvalidInput(f"data cannot be read: {str(refusal).strip().splitlines()[0]}") from None
     schema = frame.collect_schema()
     for name in columns:
         if name not in schema:
@@ -53,30 +56,36 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
     return Counted(_gathered(_rows(counted)), _library(nw.from_native(native)))
 
 
-def count_columns(columns: Mapping[str, Any], score: str | None, threshold: float) -> Counted:
-    """Count the combinations of values in columns held in memory, as lists or arrays."""
-    values = {name: _values(column, name) for name, column in columns.items()}
-    lengths = {name: len(column) for name, column in values.items()}
-    if len(set(lengths.values())) > 1:
-        shown = ", ".join(f"{name} {length:,}" for name, length in lengths.items())
+def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold: float) -> Counted:
+    """Count the combinations of values in columns held in memory, as lists or arrays; scores come last."""
+    values = [_values(column, name) for name, column in columns]
+    lengths = [(name, len(column)) for (name, _), column in zip(columns, values, strict=True)]
+    if len({length for _, length in lengths}) > 1:
+        shown = ", ".join(f"{name} {length:,}" for name, length in lengths)
         raise InvalidInput(f"columns must be equally long; got {shown}")
-    if score is not None:
-        values[score] = [_at_or_above(v, threshold) for v in values[score]]
-    return Counted(_gathered((*key, n) for key, n in Counter(zip(*values.values(), strict=True)).items()), None)
+    indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
+    for name, index in indexes[1:]:
+        if not index.equals(indexes[0][1]):
+            raise InvalidInput(
+                f"{indexes[0][0]} and {name} have different indexes, so their rows do not belong together"
+            )
+    if scored:
+        values[-1] = [_at_or_above(v, threshold) for v in values[-1]]
+    try:
+        return Counted(_gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None)
+    except TypeError as refusal:
+        raise InvalidInput(f"columns must hold plain values; {refusal}") from None
 
 
 def _values(column: Any, name: str) -> list[Any]:
     if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
         raise InvalidInput(f"{name} must be a column of values; got {column!r}")
+    if getattr(getattr(column, "dtype", None), "kind", "") == "M":
+        # Python would take the nanoseconds of a date for a number.
+        return [None if np.isnat(value) else str(value) for value in np.asarray(column, dtype="datetime64[s]")]
     if np.ma.isMaskedArray(column) or hasattr(column, "tolist"):
-        found = column.tolist()
-    elif hasattr(column, "to_pylist"):
-        found = column.to_pylist()
-    else:
-        found = list(column)
-    if any(isinstance(value, (list, dict, set)) for value in found[:1]):
-        raise InvalidInput(f"{name} must be one column of plain values; got rows of {type(found[0]).__name__}")
-    return list(found)
+        return list(column.tolist())
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
 
 
 def _at_or_above(value: Any, threshold: float) -> int | None:
@@ -125,7 +134,10 @@ def _gathered(rows: Any) -> Counter[Key]:
     """Counts by values as Python knows them: one None for what is missing, and no whole number as a float."""
     counts: Counter[Key] = Counter()
     for *values, n in rows:
-        counts[tuple(_plain(value) for value in values)] += int(n)
+        key = tuple(plain(value) for value in values)
+        if any(isinstance(value, (list, dict)) for value in key):
+            raise InvalidInput("columns must hold plain values; got lists")
+        counts[key] += int(n)
         if len(counts) > MOST_ROWS:
             raise TooLarge(
                 f"the columns have more than {MOST_ROWS:,} different combinations of values, so one of them holds "
@@ -134,13 +146,12 @@ def _gathered(rows: Any) -> Counter[Key]:
     return counts
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as Python knows it: None for what is missing, and no whole number as a float."""
     if is_missing(value):
         return None
     if hasattr(value, "item"):
         value = value.item()
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if type(value).__name__ == "Decimal":
-        return int(value) if value == int(value) else float(value)
-    return value
+    if isinstance(value, Decimal):
+        value = float(value) if value % 1 or not value.is_finite() else int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
