@@ -149,11 +149,16 @@ def _density(scores: list[float], probabilities: list[float]) -> tuple[list[floa
 
 
 def _curves(ax: Any, curves: Table) -> None:
+    from matplotlib.ticker import LogLocator
+
     for estimator, curve in curves.by("estimator").items():
         label, colour, dash = _LINES[estimator]
         ax.plot(curve["n"], curve["mse"], color=colour, ls=dash, label=label)
     ax.set(xlabel="sample size n", ylabel="mean squared error", yscale="log", xlim=(5, 149))
     ax.set_xticks([5, 50, 100, 149])
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
 
 
 def curves_on_average(table: Table, metrics: tuple[str, ...], columns: int) -> Any:
