@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .auditing import Audit, Finding, Row, Settings, audit, audit_counts
     from .cells import ConfusionMatrix, count_cell_value, count_matrices, enumerate_matrices
     from .errors import EvenhandError, InvalidInput, MissingExtra, TooLarge, UnknownName
+    from .faces.plots import plot_jaggedness, plot_risk
     from .inference import (
         Additive,
         BiasVariance,
@@ -101,6 +102,8 @@ __all__ = [
     "metric",
     "monte_carlo_risk",
     "optimal_strength",
+    "plot_jaggedness",
+    "plot_risk",
     "ratio",
     "risk",
     "risk_curve",
@@ -115,6 +118,7 @@ _ROOMS = {
     "auditing": ("Audit", "Finding", "Row", "Settings", "audit", "audit_counts"),
     "cells": ("ConfusionMatrix", "count_cell_value", "count_matrices", "enumerate_matrices"),
     "errors": ("EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"),
+    "faces.plots": ("plot_jaggedness", "plot_risk"),
     "inference": (
         "Additive",
         "BiasVariance",

@@ -8,8 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra, TooLarge
+from ..drawing import Mark, forest
+from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
 from ..inference.progress import progress
+from ..metrics import Metric
+from ..metrics import metric as find_metric
 from ..tabulate import Tally, as_counts, tabulate
 from .adjust import ADJUSTMENTS
 from .compare import Measured, measure
@@ -109,6 +112,31 @@ class Audit:
     def to_text(self, most: int | None = None) -> str:
         """The table that prints, with every row or with at most ``most``."""
         return as_text(self, most)
+
+    def plot(self, metric: str | Metric | None = None, ax: Any = None) -> Any:
+        """Draw the groups' scores of a metric as a forest plot (extra ``plots``); of the worst one by default.
+
+        Raw and smoothed scores, intervals, each group's reference, and verdicts by shape as well as by colour.
+        """
+        key = self.rows[0].metric if metric is None else find_metric(metric).key
+        rows = [row for row in self.rows if row.metric == key]
+        if not rows:
+            raise UnknownName.among("metric of this audit", key, dict.fromkeys(row.metric for row in self.rows))
+        marks = [
+            Mark(
+                label=f"{row.group} ({row.n if row.denominator is None else row.denominator:,})",
+                score=row.score if row.status == "ok" else None,
+                low=row.low,
+                high=row.high,
+                reference=row.reference_score,
+                smoothed=row.smoothed,
+                verdict=row.verdict,
+                note="" if row.status == "ok" else row.status,
+            )
+            for row in rows
+        ]
+        name = find_metric(key).name
+        return forest(marks, title=f"{name}, {100 * self.level:g} % intervals", xlabel=name, ax=ax)
 
     def __str__(self) -> str:
         return as_text(self)

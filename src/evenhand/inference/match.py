@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import CELLS, ConfusionMatrix, as_size
+from ..drawing import bars
 from ..errors import InvalidInput, TooLarge, UnknownName
 from ..laws import Law, law_of
 from ..laws.approximate import beta_tails, normal_tails
@@ -155,6 +156,25 @@ class MatchResult:
         if isinstance(self.metric, OneGroup):
             return self.reference_score
         return 1.0 if isinstance(self.metric, Comparison) and self.metric.kind == "ratio" else 0.0
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the null distribution with the observed score and its tail shaded (extra ``plots``)."""
+        if isnan(self.pvalue):
+            raise InvalidInput(f"there is no score to plot: {self.metric.key} is undefined, {self.reason}")
+        d, tail, what = self._null, str(self.alternative), "the shaded tail"
+        if isinstance(self.metric, Worst) and tail == "two-sided":
+            tail = "greater"
+        elif tail == "two-sided":
+            tail, what = ("greater" if self.percentile > 0.5 else "less"), "twice the shaded tail"
+        return bars(
+            d.support,
+            d.probabilities,
+            title=f"{self.metric.name} if there were no difference: p = {self.pvalue:.3g}, {what}",
+            xlabel=self.metric.key,
+            observed=self.statistic,
+            tail=tail,
+            ax=ax,
+        )
 
     @property
     def distribution(self) -> OneGroupDistribution:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
+from ..drawing import bars
 from ..errors import InvalidInput, TooLarge
 from ..metrics import Comparison, Contrast, Metric, OneGroup, Ratio, Share, TwoGroups, Worst
 from ..metrics import metric as find_metric
@@ -106,6 +107,15 @@ class Distribution(ABC):
         """P(S = s) for every score in `support`, to about 1e-16; `pmf` keeps the digits of smaller ones."""
         return self._listed()[1]
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the probability of every score on Matplotlib axes, new ones by default (extra ``plots``)."""
+        scores, weights = self._listed()
+        if not len(scores):
+            raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
+        beside = f", undefined with probability {self.p_undefined:.3g}" if self.p_undefined else ""
+        title = f"{self.metric.name} of {_cases(self.n)}{beside}"
+        return bars(scores, weights, title=title, xlabel=self.metric.key, ax=ax)
+
     @property
     def mean(self) -> float:
         """The expected score."""
@@ -132,6 +142,10 @@ class Distribution(ABC):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         found = np.minimum(found, 1.0)
         return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
+
+
+def _cases(n: int | tuple[int, int]) -> str:
+    return f"{n:,} cases" if isinstance(n, int) else f"{n[0]:,} and {n[1]:,} cases"
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:

@@ -1,0 +1,132 @@
+"""Plots: axes in, axes out, drawn from the numbers, with nothing opened or saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import evenhand as eh
+
+mpl.use("Agg")
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+
+AUDIT = eh.audit_counts(eh.examples.compas(), by="race", metrics=["tpr", "fpr"])
+SMOOTHERS = [eh.Raw(), eh.CrossPrior(eh.ConfusionMatrix(2029, 1213, 1280, 2660), 5)]
+GROUP, REST = eh.ConfusionMatrix(6, 3, 2, 21), eh.ConfusionMatrix(2029, 1213, 1280, 2660)
+
+
+@pytest.fixture(autouse=True)
+def _figures_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pyplot, "show", lambda: pytest.fail("a window was opened"))
+    yield
+    pyplot.close("all")
+    assert list(tmp_path.iterdir()) == [], "something was saved"
+
+
+def drawn(ax: Any) -> Axes:
+    assert isinstance(ax, Axes)
+    ax.figure.canvas.draw()
+    return ax
+
+
+PLOTS = {
+    "audit": lambda ax: AUDIT.plot("tpr", ax=ax),
+    "match": lambda ax: eh.match_test(GROUP, REST, "fpr").plot(ax=ax),
+    "distribution": lambda ax: eh.distribution("mcc", 20, REST).plot(ax=ax),
+    "many scores": lambda ax: eh.distribution("mcc", 60, REST).plot(ax=ax),
+    "jaggedness": lambda ax: eh.plot_jaggedness("ppr", GROUP, range(5, 12), ax=ax),
+    "risk": lambda ax: eh.plot_risk(
+        eh.risk_curve("tpr", GROUP, range(5, 12), [eh.Raw(), eh.CrossPrior(REST, 5)]), ax=ax
+    ),
+}
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_axes_in_axes_out(plot: str) -> None:
+    _, given = pyplot.subplots()
+    assert drawn(PLOTS[plot](given)) is given
+    new = drawn(PLOTS[plot](None))
+    assert new is not given
+    assert new.get_title(loc="left")
+    assert new.get_xlabel()
+
+
+def test_the_forest_shows_every_group_with_its_score_and_verdicts_by_shape() -> None:
+    ax = drawn(AUDIT.plot("fpr"))
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    rows = [r for r in AUDIT.rows if r.metric == "fpr"]
+    assert labels == [f"{r.group} ({r.denominator:,})" for r in rows]
+    places = [np.atleast_1d(np.asarray(line.get_xdata())) for line in ax.get_lines()]
+    scores = {float(x[0]) for x in places if len(x) == 1}
+    assert {r.score for r in rows} <= scores
+    assert {r.smoothed for r in rows} <= scores
+    shapes = {line.get_marker(): line.get_label() for line in ax.get_lines() if line.get_marker() != "None"}
+    assert {"^", "v", "s"} <= set(shapes)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert {"differs (higher)", "differs (lower)", "too small to tell", "smoothed score"} <= {
+        text.get_text() for text in legend.get_texts()
+    }
+
+
+def test_the_worst_metric_is_the_default_and_others_are_refused() -> None:
+    assert drawn(AUDIT.plot()).get_xlabel() == eh.metric(AUDIT.rows[0].metric).name
+    with pytest.raises(
+        eh.UnknownName, match=r"^no metric of this audit is called 'mcc'; known: tpr, fpr$|known: fpr, tpr$"
+    ):
+        AUDIT.plot("mcc")
+
+
+def test_undefined_scores_are_said_not_drawn() -> None:
+    a = eh.audit_counts({"none $x$ <b>": (0, 0, 2, 6), "some": (30, 10, 12, 48)}, metrics=["tpr"])
+    ax = drawn(a.plot())
+    assert "undefined: no actual positives (TP + FN = 0)" in {text.get_text() for text in ax.texts}
+    assert r"none \$x\$ <b> (0)" in {tick.get_text() for tick in ax.get_yticklabels()}
+
+
+def test_the_shaded_tail_is_the_p_value() -> None:
+    """Two-sided is twice the tail that is shaded."""
+    r = eh.match_test(GROUP, REST, "fpr")
+    ax = drawn(r.plot())
+    shaded = sum(bar.get_height() for bar in ax.patches if bar.get_hatch())  # type: ignore[attr-defined]
+    assert 2 * shaded == pytest.approx(r.pvalue)
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)  # type: ignore[attr-defined]
+    undefined = eh.match_test(eh.ConfusionMatrix(0, 0, 2, 6), REST, "tpr")
+    with pytest.raises(eh.InvalidInput, match=r"^there is no score to plot: tpr is undefined, no actual positives"):
+        undefined.plot()
+
+
+def test_many_scores_are_put_into_bins_that_sum_to_one() -> None:
+    ax = drawn(eh.distribution("mcc", 60, REST).plot())
+    assert len(ax.patches) < 200
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: eh.plot_jaggedness("te", GROUP),
+         "te compares two groups; plot_jaggedness() takes a metric of one group"),
+        (lambda: eh.plot_jaggedness("ppr", GROUP, []), "n must name at least one sample size"),
+        (lambda: eh.plot_risk([]), "there is nothing to plot; risk_curve() gives the errors"),
+        (lambda: eh.plot_risk(eh.risk_curves(["acc", "tpr"], GROUP, [5])),
+         "the errors are of several metrics; plot one of them at a time"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_plotted_is_refused(call: Any, sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as found:
+        call()
+    assert str(found.value) == sentence
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(eh.MissingExtra, match=r"^plotting needs the extra 'plots': pip install 'evenhand\[plots\]'$"):
+        AUDIT.plot()
