@@ -6,6 +6,7 @@ import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 from ..drawing import Mark, forest
@@ -19,6 +20,7 @@ from .compare import Measured, measure
 from .findings import Finding, find
 from .groups import MISSING, compared, groups_of
 from .render import as_html, as_markdown, as_text
+from .report import as_page
 from .row import Row, Verdict
 from .settings import Settings
 
@@ -108,6 +110,13 @@ class Audit:
     def to_markdown(self) -> str:
         """Findings and rows as Markdown."""
         return as_markdown(self)
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The audit as one page that opens offline, also written to ``path`` if there is one (extra ``report``)."""
+        page = as_page(self)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8", newline="\n")
+        return page
 
     def to_text(self, most: int | None = None) -> str:
         """The table that prints, with every row or with at most ``most``."""

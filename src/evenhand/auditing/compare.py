@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from ..cells import ConfusionMatrix
+from ..cells import CELLS, ConfusionMatrix
 from ..inference.intervals import gap_interval, interval
 from ..inference.match import MatchResult, match_test
 from ..inference.smoothing import cross_prior_smooth
@@ -34,6 +34,9 @@ def measure(who: Compared, m: Metric, how: Settings, labelled: bool) -> Measured
     score = float(m(who.cm, who.against)) if pair else float(m(who.cm))
     fields = _counts(who.cm, m, labelled)
     fields |= {"score": _or_none(score), "status": "ok", "reference_n": int(_reference(who).n)}
+    if labelled:
+        theirs = zip(CELLS, _reference(who).cells, strict=True)
+        fields |= {f"reference_{name}": value for name, value in theirs}
     reason = m.why_undefined(who.cm, who.against) if pair else m.why_undefined(who.cm)
     if reason:
         fields["status"] = f"undefined: {reason}"
@@ -47,12 +50,12 @@ def measure(who: Compared, m: Metric, how: Settings, labelled: bool) -> Measured
             "p_undefined": test.p_undefined,
         }
     if isinstance(m, OneGroup) and not who.is_reference:
-        theirs = float(m(_reference(who)))
+        other = float(m(_reference(who)))
         why = m.why_undefined(_reference(who))
         if why and not reason:
             reason = f"the reference's score is undefined, {why}"
-        fields["reference_score"] = _or_none(theirs)
-        fields |= _gap(who, m, score, theirs, how)
+        fields["reference_score"] = _or_none(other)
+        fields |= _gap(who, m, score, other, how)
         if labelled:
             fields |= _smoothed(who, m, how)
     return Measured(who, m, fields, test, reason)
@@ -63,7 +66,7 @@ def _reference(who: Compared) -> ConfusionMatrix:
 
 
 def _counts(cm: ConfusionMatrix, m: Metric, labelled: bool) -> dict[str, Any]:
-    cells = dict(zip(("tp", "fn", "fp", "tn"), cm.cells if labelled else (None,) * 4, strict=True))
+    cells = dict(zip(CELLS, cm.cells if labelled else (None,) * 4, strict=True))
     found: dict[str, Any] = {"n": int(cm.n), **cells, "numerator": None, "denominator": None}
     if isinstance(m, (Share, Ratio)):
         numerator, denominator = m.rank(*cm.cells)

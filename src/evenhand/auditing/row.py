@@ -35,8 +35,8 @@ class Row:
         The score and its interval. An undefined score has an interval too: what the prior leaves open.
     status : str
         "ok", or "undefined: " and the reason.
-    reference, reference_n, reference_score
-        Whom the group is compared with, how many they are, and their score.
+    reference, reference_n, reference_tp, reference_fn, reference_fp, reference_tn, reference_score
+        Whom the group is compared with, how many they are, their cells, and their score.
     difference, difference_low, difference_high, ratio : float
         The group's score minus the reference's, its interval, and their quotient.
     impact_ratio : float
@@ -67,6 +67,10 @@ class Row:
     status: str
     reference: str
     reference_n: int
+    reference_tp: int | None
+    reference_fn: int | None
+    reference_fp: int | None
+    reference_tn: int | None
     reference_score: float | None
     difference: float | None
     difference_low: float | None

@@ -78,6 +78,7 @@ def _names(parameter: click.Parameter) -> list[str]:
 @click.option("--max-groups", type=int, default=1000, show_default=True, help="Refuse more groups than this.")
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
+@click.option("--html", "html_file", metavar="FILE", help="Write the audit as a page that opens offline; - prints it.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the audit as Markdown; - prints it.")
 @click.option(
     "--fail-on",
@@ -102,6 +103,7 @@ def audit(
     max_groups: int,
     everything: bool,
     json_file: str | None,
+    html_file: str | None,
     markdown_file: str | None,
     fail_on: tuple[str, ...],
     **settings: Any,
@@ -144,8 +146,9 @@ def audit(
         matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
         found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     _write(json_file, found.to_json)
+    _write(html_file, found.to_html)
     _write(markdown_file, found.to_markdown)
-    if "-" not in (json_file, markdown_file):
+    if "-" not in (json_file, html_file, markdown_file):
         click.echo(found.to_text(None if everything else 24))
     if any(finding.kind in fail_on or "any" in fail_on for finding in found.findings):
         click.get_current_context().exit(1)
