@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,3 +20,30 @@ def _global_random_state_is_left_alone() -> Iterator[None]:
     yield
     after = np.random.get_state(legacy=False)  # noqa: NPY002
     assert str(before) == str(after), "the code under test drew from numpy's global random state"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium from the system's packages, driven by Playwright; where there is none, what needs it is skipped."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed; CONTRIBUTING says how")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("Chromium is not installed; CONTRIBUTING says how to run this")
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update", "--disable-sync"]  # fmt: skip
+    with api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def violations() -> Any:
+    """What axe finds wrong with a page, of what is serious or worse."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
+    def serious(page: Any) -> list[tuple[str, str]]:
+        found = axe.Axe().run(page).response["violations"]
+        return [(v["id"], v["nodes"][0]["html"][:120]) for v in found if v["impact"] in ("serious", "critical")]
+
+    return serious

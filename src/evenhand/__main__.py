@@ -15,6 +15,7 @@ def main() -> None:
     try:
         from .faces.audit_command import audit
         from .faces.cli import evenhand
+        from .faces.serve_command import serve
         from .paper.command import reproduce
     except ModuleNotFoundError as missing:
         if missing.name not in ("click", "rich"):
@@ -26,6 +27,7 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     evenhand.add_command(audit)
     evenhand.add_command(reproduce)
+    evenhand.add_command(serve)
     evenhand(prog_name="evenhand")
 
 

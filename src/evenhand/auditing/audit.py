@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +109,14 @@ class Audit:
         except (KeyError, TypeError, json.JSONDecodeError) as refusal:
             raise InvalidInput(f"this is no audit as to_json() writes it: {refusal}") from None
 
+    def to_csv(self) -> str:
+        """The rows as CSV; text from data that a spreadsheet would take for a formula is marked as text."""
+        out = StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(f.name for f in fields(Row))
+        writer.writerows([_as_cell(getattr(row, f.name)) for f in fields(Row)] for row in self.rows)
+        return out.getvalue()
+
     def to_markdown(self) -> str:
         """Findings and rows as Markdown."""
         return as_markdown(self)
@@ -152,6 +162,14 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return as_html(self)
+
+
+def _as_cell(value: Any) -> Any:
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@") and value.strip()
+        else value
+    )
 
 
 def _installed() -> str:

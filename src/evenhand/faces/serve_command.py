@@ -1,0 +1,31 @@
+"""``evenhand serve``: the page, from the command line."""
+
+from __future__ import annotations
+
+import click
+
+from .cli import Command
+
+__all__ = ["serve"]
+
+
+@click.command(cls=Command)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="A port of this machine.  [default: a free one]")
+@click.option("--limit", type=click.IntRange(1), default=4096, show_default=True, help="The largest file, in MB.")
+@click.option("--open/--no-open", "browser", default=True, help="Open the page in the browser.")
+def serve(port: int, limit: int, browser: bool) -> None:
+    """Serve a page on this machine: drop a file, see the audit.
+
+    It listens on loopback only, under an address that holds a random token. Ctrl-C stops it, and nothing is kept.
+    """
+    from .web import MEGABYTE
+    from .web import serve as run
+
+    def opened(address: str) -> None:
+        click.echo(f"The page is at {address}\nCtrl-C stops it; nothing is kept.")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    run(port, limit=limit * MEGABYTE, opened=opened)

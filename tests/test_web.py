@@ -1,0 +1,233 @@
+"""The page: guarded, and in a browser the same numbers as the library gives."""
+
+from __future__ import annotations
+
+import csv
+import io
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+import evenhand as eh
+from evenhand.faces.web import create_app
+
+ROWS = "race,y,yhat,s\n" + "A,1,1,.9\nA,0,1,.8\nA,0,0,.1\n" * 9 + "=cmd(),1,0,.2\n<b>B</b>,0,0,.1\nB,1,0,.3\n" * 9
+MINE = {"X-Evenhand": "1"}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> TestClient:
+    return TestClient(create_app("token", {"testserver"}, tmp_path, limit=10_000), base_url="http://testserver")
+
+
+def test_the_door_is_guarded(client: TestClient) -> None:
+    assert client.get("/token/").status_code == 200
+    assert client.get("/other/").status_code == 404
+    assert client.get("/").status_code == 404
+    assert client.get("/token/", headers={"Host": "evil.example"}).status_code == 421
+    assert client.post("/token/counts", json={"text": ""}).status_code == 403
+    assert client.put("/token/file?name=x.csv", content=b"a").status_code == 403
+    assert client.get("/token/static/../web.py").status_code == 404
+    assert client.get("/token/static/page.html").status_code == 404
+    assert client.get("/token/report/nothing.html").status_code == 404
+    answer = client.options("/token/counts", headers={"Origin": "http://evil.example"})
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_every_answer_carries_its_policy(client: TestClient) -> None:
+    for path in ("/token/", "/token/static/page.js"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert headers["cache-control"] == "no-store"
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: TestClient, tmp_path: Path) -> None:
+    answer = client.put("/token/file?name=../../../etc/x.csv", content=ROWS.encode(), headers=MINE)
+    assert answer.status_code == 200
+    assert answer.json()["columns"] == ["race", "y", "yhat", "s"]
+    assert answer.json()["guesses"] == {"label": "y", "prediction": "yhat", "group": "race"}
+    assert len(list(tmp_path.iterdir())) == 1
+    answer = client.put("/token/file?name=large.csv", content=b"x" * 20_000, headers=MINE)
+    assert (answer.status_code, len(list(tmp_path.iterdir()))) == (400, 1)
+    assert answer.json()["error"].startswith("large.csv is larger than 0 MB; start the page with --limit")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("x.xlsx", b"x", "x.xlsx is neither CSV, TSV nor Parquet by its name"),
+        ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
+        ("x.csv", b"a,b\n", "x.csv has no rows; there is nothing to audit"),
+    ],
+)
+def test_wrong_files_get_the_sentences_of_the_command_line(
+    client: TestClient, name: str, content: bytes, sentence: str
+) -> None:
+    answer = client.put(f"/token/file?name={name}", content=content, headers=MINE)
+    assert (answer.status_code, answer.json()["error"]) == (400, sentence)
+
+
+def test_downloads_are_safe_in_a_spreadsheet() -> None:
+    a = eh.audit_counts({"=cmd()": (9, 6, 4, 21), "-1+2": (3, 4, 5, 6), "B": (30, 10, 12, 48)}, metrics=["acc", "mb"])
+    rows = list(csv.DictReader(io.StringIO(a.to_csv())))
+    assert {row["group"] for row in rows} == {"'=cmd()", "'-1+2", "B"}
+    assert all(float(row["score"]) == r.score for row, r in zip(rows, a.rows, strict=True))
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    app = create_app("secret", {f"127.0.0.1:{port}"}, tmp_path_factory.mktemp("desk"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}/secret/"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """The page; no error in the console but for requests that are refused, and no request to another place."""
+    opened = browser.new_page()
+    errors: list[str] = []
+    requests: list[str] = []
+    opened.on("console", lambda m: errors.append(m.text) if m.type == "error" and "400" not in m.text else None)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("dialog", lambda dialog: errors.append(dialog.message))
+    opened.on("request", lambda request: requests.append(request.url))
+    opened.goto(address)
+    yield opened
+    assert errors == []
+    assert [url for url in requests if not url.startswith((address, "blob:"))] == []
+    opened.close()
+
+
+def test_a_file_is_dropped_and_the_numbers_are_those_of_the_library(page: Any, tmp_path: Path) -> None:
+    path = tmp_path / "decisions.csv"
+    path.write_text(ROWS, "utf-8")
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#columns:visible")
+    assert "decisions.csv: 4 columns" in page.inner_text("#chosen")
+    assert page.locator("#preview tbody tr").count() == 8
+    assert page.input_value("#label") == "y"
+    page.click("text=Audit >> nth=-1")
+    page.wait_for_selector("#result:visible")
+    expected = eh.audit(path, y_true="y", y_pred="yhat", groups=["race"])
+    assert page.inner_text("#found") == f"Audit of {expected.n} cases"
+    assert page.locator("#findings li").first.inner_text() == expected.findings[0].sentence + "."
+    report = page.frame_locator("#report")
+    report.locator("h1").wait_for()
+    assert report.locator(".findings li").count() == len(expected.findings)
+    with page.expect_download() as download:
+        page.click("#get-json")
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert eh.Audit.from_json(saved) == expected
+    with page.expect_download() as download:
+        page.click("#get-csv")
+    assert Path(download.value.path()).read_text("utf-8") == expected.to_csv()
+    with page.expect_download() as download:
+        page.click("#get-html")
+    assert Path(download.value.path()).read_text("utf-8") == expected.to_html()
+
+
+def test_a_bad_file_and_bad_columns_are_said(page: Any, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.parquet"
+    bad.write_text("not parquet", "utf-8")
+    page.set_input_files("#file", str(bad))
+    page.wait_for_selector("#message.bad")
+    assert page.inner_text("#message").startswith("bad.parquet cannot be read: ")
+    path = tmp_path / "decisions.csv"
+    path.write_text(ROWS, "utf-8")
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#columns:visible")
+    page.select_option("#prediction", "")
+    page.click("#columns button")
+    page.wait_for_selector("#message.bad")
+    assert page.inner_text("#message").startswith("give predictions as y_pred=, or scores as y_score=")
+
+
+def test_counts_can_be_pasted(page: Any) -> None:
+    page.click("summary")
+    page.fill("#counts", "race,tp,fn,fp,tn\n<img src=x onerror=alert(1)>,9,6,4,21\nB,30,10,12,48\n")
+    page.click("#audit-counts")
+    page.wait_for_selector("#result:visible")
+    assert page.inner_text("#found") == "Audit of 140 cases"
+
+
+def test_what_if_follows_what_is_typed(page: Any) -> None:
+    page.click("#tab-what-if")
+    page.wait_for_selector("#answer td")
+    group, rest = eh.ConfusionMatrix(0, 2, 8, 30), eh.ConfusionMatrix(300, 100, 120, 480)
+    first = eh.match_test(group, rest, "tpr")
+    assert f"{first.pvalue:.4f}" in page.inner_text("#answer")
+    page.fill("#g0", "5")
+    second = eh.match_test(eh.ConfusionMatrix(5, 2, 8, 30), rest, "tpr")
+    page.get_by_role("cell", name=f"{second.pvalue:.4f}".rstrip("0").rstrip("."), exact=True).first.wait_for()
+    page.fill("#g0", "0")
+    page.fill("#g1", "0")
+    page.get_by_text("undefined: no actual positives (TP + FN = 0)").wait_for()
+    page.fill("#imagined-metric", "recal")
+    page.wait_for_selector("#imagined-message.bad")
+    assert page.inner_text("#imagined-message") == "no metric is called 'recal'; did you mean 'recall'?"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_no_serious_accessibility_violation(
+    browser: Any, violations: Any, address: str, tmp_path: Path, scheme: str, width: int
+) -> None:
+    path = tmp_path / "decisions.csv"
+    path.write_text(ROWS, "utf-8")
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
+    opened = context.new_page()
+    opened.goto(address)
+    opened.set_input_files("#file", str(path))
+    opened.wait_for_selector("#columns:visible")
+    assert violations(opened) == []
+    opened.click("#tab-what-if")
+    opened.wait_for_selector("#answer td")
+    assert violations(opened) == []
+    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+def test_the_command_says_where_the_page_is_and_stops(tmp_path: Path) -> None:
+    import signal
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "evenhand", "serve", "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        line = running.stdout.readline()
+        assert line.startswith("The page is at http://127.0.0.1:")
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        running.wait(20)
+
+
+def test_a_port_in_use_is_said() -> None:
+    from click.testing import CliRunner
+
+    from evenhand.faces.serve_command import serve
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = CliRunner().invoke(serve, ["--port", str(port), "--no-open"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: port {port} cannot be used: ")
