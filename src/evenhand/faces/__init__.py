@@ -1,1 +1,1 @@
-"""What people touch: the command line, and later the report, the plots and the page."""
+"""What people touch: the command line, the plots over sample sizes, and the page."""
