@@ -75,6 +75,26 @@ def test_wrong_files_get_the_sentences_of_the_command_line(
     assert (answer.status_code, answer.json()["error"]) == (400, sentence)
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"{", "the request cannot be understood"),
+        (b"[]", "the request cannot be understood"),
+        (b"{}", "the request cannot be understood"),
+        (b'{"group": [1, 2, 3], "reference": [1, 2, 3, 4]}', "the request cannot be understood"),
+        (b'{"group": [1, 2, 3, "1.5"], "reference": [1, 2, 3, 4]}', "a count must be a whole number; got '1.5'"),
+        (b'{"group": [1, 2, 3, -1], "reference": [1, 2, 3, 4]}', "tn must not be negative; got -1"),
+        (b'{"group": [1, 2, 3, 4], "reference": [0, 0, 0, 0]}', "the reference is empty (n = 0), so there is nobody to "
+         "compare the group with"),
+        (b'{"group": [1, 2, 3, 4], "reference": [1, 2, 3, 4], "metric": "te"}',
+         "te compares two groups; choose a metric of one group"),
+    ],
+)  # fmt: skip
+def test_requests_that_make_no_sense_are_refused(client: TestClient, content: bytes, sentence: str) -> None:
+    answer = client.post("/token/what-if", content=content, headers=MINE)
+    assert (answer.status_code, answer.json()["error"]) == (400, sentence)
+
+
 def test_downloads_are_safe_in_a_spreadsheet() -> None:
     a = eh.audit_counts({"=cmd()": (9, 6, 4, 21), "-1+2": (3, 4, 5, 6), "B": (30, 10, 12, 48)}, metrics=["acc", "mb"])
     rows = list(csv.DictReader(io.StringIO(a.to_csv())))

@@ -129,8 +129,11 @@ async def _guarded(
         return PlainTextResponse("only the page itself may ask for this\n", 403, headers=_HEADERS)
     try:
         response: Response = await handle(request, desk)
-    except (EvenhandError, ValueError) as refusal:
+    except EvenhandError as refusal:
         response = JSONResponse({"error": str(refusal)}, 400)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        # What the page itself never sends.
+        response = JSONResponse({"error": "the request cannot be understood"}, 400)
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _PAGE_POLICY)
@@ -272,12 +275,19 @@ async def _what_if(request: Request, desk: Desk) -> Response:
     return JSONResponse(await run_in_threadpool(_imagined, await request.json()))
 
 
+def _count(text: Any) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"a count must be a whole number; got {str(text)[:20]!r}") from None
+
+
 def _imagined(asked: Mapping[str, Any]) -> dict[str, Any]:
-    group, reference = (ConfusionMatrix(*(int(v) for v in asked[who])) for who in ("group", "reference"))
+    group, reference = (ConfusionMatrix(*map(_count, asked[who])) for who in ("group", "reference"))
     m = find_metric(str(asked.get("metric", "tpr")))
     if not isinstance(m, OneGroup):
         raise InvalidInput(f"{m.key} compares two groups; choose a metric of one group")
-    strength = float(asked.get("strength", 10))
+    strength = float(asked.get("strength") or 0)
     test = match_test(group, reference, m)
     between = interval(group, m)
     smoothed = cross_prior_smooth(group, reference, strength)
