@@ -78,6 +78,34 @@ def test_what_would_be_needed_is_about_what_detects() -> None:
     assert detects(int(1.2 * needed))
 
 
+def test_a_group_called_all_is_a_group() -> None:
+    counts = {"all": (300, 100, 120, 480), "A": (10, 20, 8, 30), "rest": (3, 1, 2, 5)}
+    named = eh.audit_counts(counts, reference="all", metrics=["tpr"])
+    assert {r.reference for r in named.rows} == {"group 'all'"}
+    assert "compared with all." in named.to_html().replace("\n", " ")
+    assert "everybody outside it" not in eh.audit_counts(counts, metrics=["tpr"]).to_html()
+
+
+def test_the_same_name_in_two_columns_is_told_apart() -> None:
+    counts = {("yes", "no"): (9, 6, 4, 21), ("no", "yes"): (30, 10, 12, 48), ("no", "no"): (20, 1, 30, 10)}
+    a = eh.audit_counts(counts, by=("smoker", "veteran"), metrics=["tpr", "fpr"])
+    assert any("smoker: no" in f.sentence for f in a.findings)
+    assert "smoker: yes (" in a.to_html()
+
+
+def test_the_words_follow_the_settings() -> None:
+    groups = eh.examples.compas()
+    a = eh.audit_counts(groups, metrics=["tpr"], adjust="none", mid_p=True)
+    assert "adjusted p" not in a.findings[0].sentence
+    assert "mid-p" in a.to_html()
+    assert "chosen for each group" in eh.audit_counts(groups, metrics=["tpr"], strength="auto").to_html()
+    assert 'max="250' in eh.audit_counts(groups, metrics=["tpr"], strength=250).to_html()
+    alone = eh.audit_counts({"A": (3, 2, 8, 30), "B": (0, 0, 12, 48)}, metrics=["tpr"])
+    assert "True positive rate of A has nothing to be compared with: the reference has no score" in {
+        f.sentence for f in alone.findings
+    }
+
+
 def test_without_jinja_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(eh.MissingExtra, match=r"^writing an HTML report needs the extra 'report': pip install"):

@@ -31,6 +31,7 @@ def test_the_door_is_guarded(client: TestClient) -> None:
     assert client.get("/token/").status_code == 200
     assert client.get("/other/").status_code == 404
     assert client.get("/").status_code == 404
+    assert client.get("/token", headers={"Host": "evil.example"}, follow_redirects=False).status_code == 404
     assert client.get("/token/", headers={"Host": "evil.example"}).status_code == 421
     assert client.post("/token/counts", json={"text": ""}).status_code == 403
     assert client.put("/token/file?name=x.csv", content=b"a").status_code == 403
@@ -57,7 +58,7 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: Test
     assert len(list(tmp_path.iterdir())) == 1
     answer = client.put("/token/file?name=large.csv", content=b"x" * 20_000, headers=MINE)
     assert (answer.status_code, len(list(tmp_path.iterdir()))) == (400, 1)
-    assert answer.json()["error"].startswith("large.csv is larger than 0 MB; start the page with --limit")
+    assert answer.json()["error"].startswith("large.csv is larger than 0.00953674 MB; start the page with --limit")
 
 
 @pytest.mark.parametrize(
@@ -69,10 +70,26 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: Test
     ],
 )
 def test_wrong_files_get_the_sentences_of_the_command_line(
-    client: TestClient, name: str, content: bytes, sentence: str
+    client: TestClient, name: str, content: bytes, sentence: str, tmp_path: Path
 ) -> None:
     answer = client.put(f"/token/file?name={name}", content=content, headers=MINE)
     assert (answer.status_code, answer.json()["error"]) == (400, sentence)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_is_said_and_only_the_last_files_are_kept(client: TestClient, tmp_path: Path) -> None:
+    import polars as pl
+
+    whole = io.BytesIO()
+    pl.DataFrame({"a": [f"text {i % 97} {i}" for i in range(300)]}).write_parquet(whole, compression="uncompressed")
+    damaged = bytearray(whole.getvalue())
+    damaged[8:3000] = b"\xff" * 2992
+    answer = client.put("/token/file?name=d.parquet", content=bytes(damaged), headers=MINE)
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("d.parquet cannot be read: ")
+    for _ in range(12):
+        assert client.put("/token/file?name=x.csv", content=ROWS.encode(), headers=MINE).status_code == 200
+    assert len(list(tmp_path.iterdir())) == 8
 
 
 @pytest.mark.parametrize(

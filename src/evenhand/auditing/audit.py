@@ -23,7 +23,7 @@ from .findings import Finding, find
 from .groups import MISSING, compared, groups_of
 from .render import as_html, as_markdown, as_text
 from .report import as_page
-from .row import Row, Verdict
+from .row import Row, Verdict, labels
 from .settings import Settings
 
 __all__ = ["SCHEMA", "Audit", "audit", "audit_counts"]
@@ -141,9 +141,10 @@ class Audit:
         rows = [row for row in self.rows if row.metric == key]
         if not rows:
             raise UnknownName.among("metric of this audit", key, dict.fromkeys(row.metric for row in self.rows))
+        called = labels(self.rows)
         marks = [
             Mark(
-                label=f"{row.group} ({row.n if row.denominator is None else row.denominator:,})",
+                label=f"{called[row.by, row.group]} ({row.n if row.denominator is None else row.denominator:,})",
                 score=row.score if row.status == "ok" else None,
                 low=row.low,
                 high=row.high,
@@ -289,7 +290,7 @@ def _audited(tally: Tally, how: Settings) -> Audit:
     }
     return Audit(
         rows=rows,
-        findings=find(rows, tally.left_out, missing, level=how.level, detect=how.detect),
+        findings=find(rows, tally.left_out, missing, how),
         n=int(sum(cm.n for cm in tally.cells.values())),
         left_out=tally.left_out,
         settings=how.recorded(tally.labelled)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..metrics import metric as find_metric
-from .row import Row
+from .row import Row, labels
+from .settings import Settings
 
 __all__ = ["FOUR_FIFTHS", "KINDS", "Finding", "find", "number", "pvalue"]
 
@@ -57,26 +58,27 @@ def _finding(kind: str, sentence: str, rows: Iterable[Row] = ()) -> Finding:
 
 
 def find(
-    rows: tuple[Row, ...], left_out: Mapping[str, int], missing: Mapping[str, int], *, level: float, detect: float
+    rows: tuple[Row, ...], left_out: Mapping[str, int], missing: Mapping[str, int], how: Settings
 ) -> tuple[Finding, ...]:
     """Everything worth saying, worst first."""
-    found = [_differs(row, level) for row in rows if row.differs]
+    called = labels(rows)
+    found = [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
     found += [
         _finding(
             "four-fifths",
-            f"{row.group} is selected at {number(row.score)}, {number(row.impact_ratio)} of the highest rate of a "
-            f"group of {row.by}, less than four fifths{_perhaps(row)}",
+            f"{called[row.by, row.group]} is selected at {number(row.score)}, {number(row.impact_ratio)} of the "
+            f"highest rate of a group of {row.by}, less than four fifths{_perhaps(row)}",
             [row],
         )
         for row in rows
         if row.impact_ratio is not None and row.impact_ratio < FOUR_FIFTHS
     ]
-    found += [_undefined(row) for row in rows if row.verdict == "undefined"]
+    found += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict == "undefined"]
     small: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         if row.verdict == "too small to tell":
             small.setdefault((row.by, row.group), []).append(row)
-    found += [_too_small(same, detect) for same in small.values()]
+    found += [_too_small(same, called[key], how.detect) for key, same in small.items()]
     found += [_finding("left-out", f"{n:,} rows without {what} were left out") for what, n in left_out.items()]
     found += [
         _finding("missing-group", f"{n:,} cases have no value for {by}; they are a group of their own, (missing)")
@@ -90,29 +92,34 @@ def _perhaps(row: Row) -> str:
     return "; chance alone could explain its distance from the reference" if could_be else ""
 
 
-def _differs(row: Row, level: float) -> Finding:
+def _differs(row: Row, who: str, how: Settings) -> Finding:
     way = "higher" if row.verdict == "differs (higher)" else "lower"
-    span = f" ({100 * level:g} % interval {number(row.low)} to {number(row.high)})" if row.low is not None else ""
+    span = f" ({100 * how.level:g} % interval {number(row.low)} to {number(row.high)})" if row.low is not None else ""
     name = find_metric(row.metric).name
     if row.difference is None:
         gap = f"{way} than expected were the two alike"
     else:
         gap = f"{number(abs(row.difference))} {way} than the reference's {number(row.reference_score)}"
-    p = pvalue(row.p_adjusted)
-    return _finding("differs", f"{name} of {row.group} is {number(row.score)}{span}, {gap}; adjusted p {p}", [row])
+    p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.p_adjusted)}"
+    return _finding("differs", f"{name} of {who} is {number(row.score)}{span}, {gap}; {p}", [row])
 
 
-def _undefined(row: Row) -> Finding:
-    why = row.status.removeprefix("undefined: ") if row.status != "ok" else "the reference has no score"
-    likely = f"; that was {100 * row.p_undefined:.2g} % likely" if row.p_undefined and row.status != "ok" else ""
-    return _finding("undefined", f"{find_metric(row.metric).name} of {row.group} is undefined, {why}{likely}", [row])
+def _undefined(row: Row, who: str) -> Finding:
+    name = find_metric(row.metric).name
+    if row.status == "ok":
+        return _finding(
+            "undefined", f"{name} of {who} has nothing to be compared with: the reference has no score", [row]
+        )
+    why = row.status.removeprefix("undefined: ")
+    likely = f"; that was {100 * row.p_undefined:.2g} % likely" if row.p_undefined else ""
+    return _finding("undefined", f"{name} of {who} is undefined, {why}{likely}", [row])
 
 
-def _too_small(rows: list[Row], detect: float) -> Finding:
+def _too_small(rows: list[Row], who: str, detect: float) -> Finding:
     of = [f"{row.metric} ({row.n if row.denominator is None else row.denominator:,})" for row in rows]
     return _finding(
         "too-small",
-        f"{rows[0].group} ({rows[0].n:,} cases) is too small to tell for {', '.join(of)}: a difference of {detect:g} "
+        f"{who} ({rows[0].n:,} cases) is too small to tell for {', '.join(of)}: a difference of {detect:g} "
         "would be seen less than half of the time; in brackets the cases each metric rests on",
         rows,
     )

@@ -87,8 +87,9 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
     # Whoever calls a group "rest" or "all" means the group.
     if name in members:
         against = members[name]
+        label = f"group {name!r}" if name in ("rest", "all") else name
         return [
-            Compared(by, group, cm, name, everybody - cm if group == name else against, is_reference=group == name)
+            Compared(by, group, cm, label, everybody - cm if group == name else against, is_reference=group == name)
             for group, cm in members.items()
         ]
     if name in ("rest", "all"):

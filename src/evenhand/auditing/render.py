@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import printable
 from .findings import FOUR_FIFTHS, number
-from .row import Row
+from .row import Row, labels
 
 if TYPE_CHECKING:
     from .audit import Audit
@@ -35,13 +35,11 @@ _ROWS, _NAMED = 24, 8
 def as_text(audit: Audit, most: int | None = _ROWS) -> str:
     """A head, a table of at most ``most`` rows that is 80 columns wide, worst first, and what to know of it."""
     rows = audit.rows if most is None else audit.rows[:most]
-    columns: dict[str, set[str]] = {}
-    for row in audit.rows:
-        columns.setdefault(row.group, set()).add(row.by)
+    called = labels(audit.rows)
     table = [("group", "metric", "score", "interval", "reference", "p", "verdict")]
     table += [
         (
-            printable(f"{row.by}: {row.group}" if len(columns[row.group]) > 1 else row.group),
+            printable(called[row.by, row.group]),
             printable(row.metric),
             number(row.score) if row.score is not None else "-",
             f"{number(row.low)} {number(row.high)}" if row.low is not None else "-",

@@ -22,7 +22,7 @@ from ..metrics import Contrast, OneGroup, Ratio, Share
 from ..metrics import metric as find_metric
 from .findings import number
 from .needs import cases_needed
-from .row import Row
+from .row import Row, labels
 
 if TYPE_CHECKING:
     from .audit import Audit
@@ -69,10 +69,20 @@ def as_page(audit: Audit) -> str:
         script=inline["report.js"],
         data=_data(audit),
         verdicts=_verdicts(audit),
+        called=labels(audit.rows),
+        against=_against(audit),
     )
 
 
 _INLINE = ("report.css", "report.js")
+
+
+def _against(audit: Audit) -> str:
+    """Whom the groups were compared with, in words; a group may be called "rest" or "all"."""
+    names = {row.reference for row in audit.rows}
+    if names == {"rest"}:
+        return "everybody outside it"
+    return "everybody" if names == {"all"} else str(audit.settings["reference"])
 
 
 def _verdicts(audit: Audit) -> list[tuple[str, int]]:
@@ -96,8 +106,9 @@ class _Metric:
         rows = [(i, row) for i, row in enumerate(audit.rows) if row.metric == key]
         low, high = m.range
         if not (isfinite(low) and isfinite(high)):
-            seen = [v for _, row in rows for v in (row.score, row.reference_score, row.smoothed) if v is not None]
-            low, high = min([0.0, *seen]), max([1.0, *seen]) * 1.1
+            places = [(row.score, row.reference_score, row.smoothed, row.high) for _, row in rows]
+            seen = [v for place in places for v in place if v is not None]
+            low, high = min([0.0, *seen]), max([1.0, *seen]) * 1.05
         return cls(key, m.name, m.formula, rows, low, high)
 
     def x(self, value: float) -> float:
@@ -118,7 +129,8 @@ class _Card:
     by: str
     group: str
     first: Row
-    rows: list[tuple[Row, _Null | None, str]]
+    label: str
+    rows: list[tuple[int, Row, _Null | None, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +142,14 @@ class _Null:
 
 
 def _cards(audit: Audit) -> Iterable[_Card]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in audit.rows:
-        groups.setdefault((row.by, row.group), []).append(row)
-    order = audit.settings["metrics"]
+    groups: dict[tuple[str, str], list[tuple[int, Row]]] = {}
+    for i, row in enumerate(audit.rows):
+        groups.setdefault((row.by, row.group), []).append((i, row))
+    order, called = audit.settings["metrics"], labels(audit.rows)
     for (by, group), rows in groups.items():
-        ordered = sorted(rows, key=lambda row: order.index(row.metric))
-        yield _Card(by, group, rows[0], [(row, _null(row, audit), _needs(row, audit)) for row in ordered])
+        ordered = sorted(rows, key=lambda found: order.index(found[1].metric))
+        shown = [(i, row, _null(row, audit), _needs(row, audit)) for i, row in ordered]
+        yield _Card(by, group, rows[0][1], called[by, group], shown)
 
 
 def _needs(row: Row, audit: Audit) -> str:

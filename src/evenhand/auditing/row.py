@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Row", "Verdict"]
+__all__ = ["Row", "Verdict", "labels"]
 
 Verdict = Literal[
     "differs (higher)",
@@ -90,3 +91,15 @@ class Row:
     def differs(self) -> bool:
         """Whether the group's score was found to differ from the reference's."""
         return self.verdict.startswith("differs")
+
+
+def labels(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
+    """What to call each group, by its column and name; with its column where a name occurs in several."""
+    columns: dict[str, set[str]] = {}
+    for row in rows:
+        columns.setdefault(row.group, set()).add(row.by)
+    return {
+        (by, group): f"{by}: {group}" if len(several) > 1 else group
+        for group, several in columns.items()
+        for by in several
+    }

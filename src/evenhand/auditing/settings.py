@@ -43,7 +43,8 @@ class Settings:
     strength : float or "auto"
         Of Cross-Prior Smoothing.
     detect : float
-        A group that would miss a difference of this size more often than not is too small to tell.
+        A group that would miss a difference of this size more often than not is too small to tell. Of a metric that has
+        no upper end, such as a likelihood ratio, it is that share of the reference's score, if this is above 1.
     replace_undefined_by : float
         A number in place of scores that do not exist, for those who must have one; status and verdict stay.
     intersections : bool

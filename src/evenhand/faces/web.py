@@ -22,7 +22,7 @@ from ..inference import cross_prior_smooth, interval, match_test, undefined_prob
 from ..metrics import OneGroup
 from ..metrics import metric as find_metric
 from ..tabulate.counts_file import read_counts
-from ..tabulate.files import read_file
+from ..tabulate.files import first_rows
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -34,6 +34,8 @@ __all__ = ["create_app", "serve"]
 MEGABYTE = 2**20
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".csv.gz", ".tsv.gz")
 _PREVIEWED = 8
+# So many files and audits are kept at a time, and a request that is no file may be so large.
+_KEPT, _LARGEST_REQUEST = 8, 16 * MEGABYTE
 _GUESSES = {
     "label": ("y", "y_true", "label", "labels", "target", "actual", "outcome", "truth"),
     "prediction": ("yhat", "y_pred", "y_hat", "pred", "prediction", "predicted", "decision"),
@@ -89,7 +91,10 @@ def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 4096 *
         Route("/what-if", door(_what_if), methods=["POST"]),
         Route("/report/{name}", door(_report)),
     ]
-    return Starlette(routes=[Mount("/{token}", routes=inside)])
+    app = Starlette(routes=[Mount("/{token}", routes=inside)])
+    # An address without its last sign is not completed before the door is passed.
+    app.router.redirect_slashes = False
+    return app
 
 
 def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
@@ -117,6 +122,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
 async def _guarded(
     request: Request, desk: Desk, handle: Callable[[Request, Desk], Any], token: str, hosts: set[str]
 ) -> Response:
+    from starlette.requests import ClientDisconnect
     from starlette.responses import JSONResponse, PlainTextResponse
 
     if request.headers.get("host", "") not in hosts:
@@ -127,11 +133,13 @@ async def _guarded(
         )
     if request.method not in ("GET", "HEAD") and request.headers.get("x-evenhand") != "1":
         return PlainTextResponse("only the page itself may ask for this\n", 403, headers=_HEADERS)
+    if request.method == "POST" and int(request.headers.get("content-length", 0)) > _LARGEST_REQUEST:
+        return PlainTextResponse("the request is too large\n", 413, headers=_HEADERS)
     try:
         response: Response = await handle(request, desk)
     except EvenhandError as refusal:
         response = JSONResponse({"error": str(refusal)}, 400)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+    except (ArithmeticError, AttributeError, ClientDisconnect, LookupError, TypeError, ValueError):
         # What the page itself never sends.
         response = JSONResponse({"error": "the request cannot be understood"}, 400)
     for name, value in _HEADERS.items():
@@ -171,19 +179,27 @@ async def _upload(request: Request, desk: Desk) -> Response:
         raise InvalidInput(f"{name or 'the file'} is neither CSV, TSV nor Parquet by its name")
     key = secrets.token_hex(8)
     path = desk.folder / f"{key}{suffix}"
+    try:
+        await _keep(request, path, desk.limit, name)
+        columns, rows = await run_in_threadpool(_preview, path, name)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    while len(desk.uploads) >= _KEPT:
+        desk.uploads.pop(next(iter(desk.uploads)))[0].unlink(missing_ok=True)
+    desk.uploads[key] = path, name
+    guesses = {role: next((c for c in columns if c.lower() in names), None) for role, names in _GUESSES.items()}
+    return JSONResponse({"file": key, "name": name, "columns": columns, "rows": rows, "guesses": guesses})
+
+
+async def _keep(request: Request, path: Path, limit: int, name: str) -> None:
     size = 0
     with path.open("wb") as copy:
         async for part in request.stream():
             size += len(part)
-            if size > desk.limit:
-                copy.close()
-                path.unlink()
-                raise InvalidInput(f"{name} is larger than {desk.limit // MEGABYTE:,} MB; start the page with --limit")
+            if size > limit:
+                raise InvalidInput(f"{name} is larger than {limit / MEGABYTE:g} MB; start the page with --limit")
             copy.write(part)
-    columns, rows = await run_in_threadpool(_preview, path, name)
-    desk.uploads[key] = path, name
-    guesses = {role: next((c for c in columns if c.lower() in names), None) for role, names in _GUESSES.items()}
-    return JSONResponse({"file": key, "name": name, "columns": columns, "rows": rows, "guesses": guesses})
 
 
 def _named(path: Path, name: str, work: Callable[[], Any]) -> Any:
@@ -195,13 +211,8 @@ def _named(path: Path, name: str, work: Callable[[], Any]) -> Any:
 
 
 def _preview(path: Path, name: str) -> tuple[list[str], list[list[str]]]:
-    def read() -> tuple[list[str], list[list[str]]]:
-        _, relation = read_file(path)
-        rows = relation.limit(_PREVIEWED).fetchall()
-        return list(relation.columns), [["" if v is None else str(v)[:80] for v in row] for row in rows]
-
-    found: tuple[list[str], list[list[str]]] = _named(path, name, read)
-    return found
+    columns, rows = _named(path, name, lambda: first_rows(path, _PREVIEWED))
+    return columns, [["" if v is None else str(v)[:80] for v in row] for row in rows]
 
 
 async def _audit(request: Request, desk: Desk) -> Response:
@@ -243,6 +254,8 @@ def _answer(desk: Desk, found: Audit) -> Response:
     from starlette.responses import JSONResponse
 
     key = secrets.token_hex(8)
+    while len(desk.audits) >= _KEPT:
+        desk.audits.pop(next(iter(desk.audits)))
     desk.audits[key] = found
     findings = [{"sentence": f.sentence, "severity": f.severity} for f in found.findings[:5]]
     return JSONResponse({"audit": key, "n": found.n, "findings": findings, "more": max(0, len(found.findings) - 5)})
@@ -277,6 +290,8 @@ async def _what_if(request: Request, desk: Desk) -> Response:
 
 def _count(text: Any) -> int:
     try:
+        if isinstance(text, float) and not text.is_integer():
+            raise ValueError
         return int(text)
     except ValueError:
         raise InvalidInput(f"a count must be a whole number; got {str(text)[:20]!r}") from None

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
 
-__all__ = ["count_file", "read_file"]
+__all__ = ["count_file", "first_rows", "read_file"]
 
 from .frames import Counted, count_frame
 
@@ -41,6 +41,21 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
             return Counted(count_frame(relation, columns, score, threshold).rows, None)
     except duckdb.Error as refusal:
         raise _unreadable(path, refusal) from None
+    finally:
+        connection.close()
+
+
+def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The columns of a file, and its first rows."""
+    connection, relation = read_file(path)
+    import duckdb
+
+    try:
+        return list(relation.columns), relation.limit(most).fetchall()
+    except duckdb.Error as refusal:
+        raise _unreadable(path, refusal) from None
+    finally:
+        connection.close()
 
 
 def read_file(path: str | Path) -> tuple[Any, Any]:

@@ -55,7 +55,7 @@
     }
   };
   const smooth = () => {
-    const value = +strength.value;
+    const value = Math.round(+strength.value);
     byId("strength-shown").textContent = value;
     for (const mark of document.querySelectorAll("[data-smooth]")) {
       const row = data.rows[mark.dataset.smooth], found = smoothed(row, value), forest = mark.closest("svg");

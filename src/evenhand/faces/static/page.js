@@ -7,9 +7,12 @@ const say = (text, bad = false, where = "message") => {
   at(where).textContent = text;
   at(where).classList.toggle("bad", bad);
 };
+const read = (text) => {
+  try { return JSON.parse(text); } catch { return { error: "the page could not answer; has it been stopped?" }; }
+};
 const ask = async (path, body) => {
   const answer = await fetch(path, { method: "POST", headers: { "X-Evenhand": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  const found = await answer.json();
+  const found = read(await answer.text());
   if (!answer.ok) throw new Error(found.error);
   return found;
 };
@@ -40,7 +43,7 @@ const send = (chosen) => {
   request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
   request.onloadend = () => {
     bar.hidden = true;
-    const found = request.status ? JSON.parse(request.responseText) : { error: "the page has been stopped" };
+    const found = read(request.responseText);
     if (request.status !== 200) return say(found.error, true);
     say("");
     offer(found);
