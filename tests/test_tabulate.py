@@ -422,3 +422,22 @@ def test_what_cannot_be_meant_is_refused(call: Any, sentence: str) -> None:
 
 def test_a_file_with_ragged_rows_says_so(tmp_path: Path) -> None:
     assert refused(tmp_path, "r.csv", "g,y,p\na,1,1\nb,0\nc,1,1,1,1\n").startswith("/r.csv cannot be ")
+
+
+def test_a_long_count_says_how_far_it_is_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    from evenhand.tabulate import files
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(files, "_SILENT_SECONDS", 0.0)
+    tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
+    shown = terminal.getvalue()
+    assert shown.startswith(f"\rcounting {tmp_path / 'data.csv'}")
+    assert shown.endswith(" \r")

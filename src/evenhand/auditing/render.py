@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_markdown", "as_text"]
 
-_SHORT = {
-    "differs (higher)": "differs (higher)",
-    "differs (lower)": "differs (lower)",
-    "no evidence of a difference": "no evidence",
-    "too small to tell": "too small to tell",
-}
+_SHORT = {"no evidence of a difference": "no evidence"}
 _TITLES = (
     *("group", "metric", "n", "of", "score", "interval"),
     *("reference", "difference", "p", "p adjusted", "smoothed", "verdict"),

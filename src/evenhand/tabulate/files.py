@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
+from .frames import Counted, count_frame
 
 __all__ = ["count_file", "first_rows", "read_file"]
-
-from .frames import Counted, count_frame
 
 _TEXT = (".csv", ".tsv", ".txt")
 _PACKED = (".gz", ".zst")
@@ -69,8 +68,10 @@ def read_file(path: str | Path) -> tuple[Any, Any]:
         raise InvalidInput(f"only files on this machine are read; got {text!r}")
     pattern, kind = _found(Path(text).expanduser())
     connection = duckdb.connect()
-    for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
+    for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
         connection.execute(f"SET {setting} = false")
+    # Progress is kept, not printed: `_waiting` asks for it.
+    connection.execute("SET enable_progress_bar = true")
     try:
         if kind == "parquet":
             return connection, connection.read_parquet(pattern)
