@@ -1,4 +1,4 @@
-"""The paper again, exact: every figure, table and claim, from public names only.
+"""An exact reproduction of the paper: its figures, its tables, and a check of each of its claims.
 
 >>> from evenhand.paper import reproduce
 >>> [path.name for path in reproduce("results", only=["table2"])]    # doctest: +SKIP
@@ -7,23 +7,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import evenhand as eh
 
-from .claims import CLAIMS
+from .exhibits import EXHIBITS, monte_carlo_exhibit
 from .folktables import count_forest, fetch_income
-from .page import Checked, Section, write_claims, write_page
 from .parallel import Progress, Workers, silent
-from .parts import PARTS, Part, drawn_part
+from .results import write_results
 from .study import Study
-from .table import Table
 
 __all__ = ["PART_NAMES", "count_forest", "fetch_income", "reproduce"]
 
-PART_NAMES = (*(part.name for part in PARTS), "claims")
+PART_NAMES = (*(exhibit.name for exhibit in EXHIBITS), "claims")
 
 
 def reproduce(
@@ -37,85 +34,76 @@ def reproduce(
     processes: int = 1,
     progress: Progress = silent,
 ) -> list[Path]:
-    """Make the paper's figures, tables and claims anew, and a page that shows them.
+    """Reproduce the paper's figures, tables and claims, and write them to a folder with a web page.
+
+    All numbers are exact expectations unless `monte_carlo` is given. Running it twice with the same arguments writes
+    identical files.
 
     Parameters
     ----------
-    out : path
-        The folder to write to; it is made if need be. Two runs write the same files.
-    only : names of parts
-        Some of `PART_NAMES`; all by default.
-    folktables : mapping of group to ConfusionMatrix
-        Matrices in place of the shipped Folktables counts, for instance from `count_forest`.
-    monte_carlo : names of metrics
-        For these, errors are drawn as in the paper too, and compared with the exact ones.
-    draws : int
-        How many random groups are drawn for each point.
-    seed : int
-        Decides the random groups; nothing else is random.
-    processes : int
-        How many processes share the work. A script that asks for several needs the usual ``if __name__ == "__main__"``.
-    progress : callable
-        Is told what is done: ``progress(what, done, total)``.
+    out : str or Path
+        The folder to write to. It is created if it does not exist.
+    only : iterable of str, optional
+        The parts to produce, from `PART_NAMES`. By default all parts are produced.
+    folktables : mapping of str to ConfusionMatrix, optional
+        Confusion matrices by group that replace the bundled Folktables counts, for example from `count_forest`.
+    monte_carlo : sequence of str, optional
+        Keys of metrics whose errors are also simulated, as in the paper, and compared with the exact errors.
+    draws : int, default=1_000_000
+        Number of random groups per simulated point. Used only with `monte_carlo`.
+    seed : int, default=0
+        Seed of the simulation. Used only with `monte_carlo`.
+    processes : int, default=1
+        Number of processes. With more than one, a script must be guarded by ``if __name__ == "__main__"``.
+    progress : callable, optional
+        Called as ``progress(what, done, total)`` as the work proceeds.
 
     Returns
     -------
     list of Path
-        The files written.
+        The files written. The last one is the page, ``index.html``.
+
+    Raises
+    ------
+    UnknownName
+        If `only` or `monte_carlo` contains an unknown name.
+    InvalidInput
+        If another argument is invalid or the folder cannot be created.
+    MissingExtra
+        If matplotlib or Jinja2 is not installed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     files = [path.name for path in reproduce(folder, only=["table2"])]
+    >>> files
+    ['table2.csv', 'index.html']
     """
     chosen = list(dict.fromkeys(only)) or list(PART_NAMES)
     for name in chosen:
         if name not in PART_NAMES:
             raise eh.UnknownName.among("part of the paper", name, PART_NAMES)
-    parts = [part for part in PARTS if part.name in chosen]
+    exhibits = [exhibit for exhibit in EXHIBITS if exhibit.name in chosen]
     if monte_carlo:
         if draws < 2 or seed < 0:
             raise eh.InvalidInput(f"draws must be at least 2 and seed at least 0; got {draws} and {seed}")
-        parts.append(drawn_part([_one_group(name) for name in monte_carlo], draws, seed))
+        exhibits.append(monte_carlo_exhibit([_one_group_key(name) for name in monte_carlo], draws, seed))
     _check_installed()
     folder = Path(out)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as refusal:
-        raise eh.InvalidInput(f"out must be a folder that can be written to; {folder}: {refusal.strerror}") from None
+    except OSError as error:
+        raise eh.InvalidInput(f"cannot create the folder {folder}: {error.strerror}") from None
     with Workers(processes, progress) as workers:
         study = Study(folktables, workers)
-        written, sections = _make(parts, study, folder)
-        checked = _check(study) if "claims" in chosen else []
-    if folktables:
-        cells = [(group, *map(int, cm.cells)) for group, cm in study.folktables.items()]
-        written.append(Table(("group", "tp", "fn", "fp", "tn"), cells).write(folder / "folktables.csv"))
-    if checked:
-        written.append(write_claims(folder, checked))
-    return [*written, write_page(folder, sections, checked, replaced=bool(folktables))]
+        return write_results(folder, study, exhibits, claims="claims" in chosen, replaced=bool(folktables))
 
 
-def _make(parts: list[Part], study: Study, folder: Path) -> tuple[list[Path], list[Section]]:
-    """Compute the parts' tables, write them, and draw their pictures."""
-    tables, written = [], []
-    for part in parts:
-        tables.append(part.table(study))
-        written.append(tables[-1].write(folder / f"{part.name}.csv"))
-        study.workers.progress(part.name, 1, 1)
-    made = list(zip(parts, tables, strict=True))
-    pictures = [(picture, table, folder / name) for part, table in made for name, picture in part.pictures.items()]
-    for files in study.workers.each(_draw, pictures, "pictures"):
-        written += files
-    return written, [Section(part.name, part.title, part.says, tuple(part.pictures), table) for part, table in made]
-
-
-def _check(study: Study) -> list[Checked]:
-    checked: list[Checked] = []
-    for claim in CLAIMS:
-        checked.append(Checked(claim, claim.check(study)))
-        study.workers.progress("claims", len(checked), len(CLAIMS))
-    return checked
-
-
-def _one_group(name: str) -> str:
+def _one_group_key(name: str) -> str:
     m = eh.metric(name)
     if m.groups != 1:
-        raise eh.InvalidInput(f"{m.key} compares two groups; the experiment takes metrics of one group")
+        raise eh.InvalidInput(f"{m.key} compares two groups; Monte Carlo errors need a metric of one group")
     return m.key
 
 
@@ -123,10 +111,4 @@ def _check_installed() -> None:
     from importlib.util import find_spec
 
     if not (find_spec("matplotlib") and find_spec("jinja2")):
-        raise eh.MissingExtra.named("reproduce", "making the paper's figures")
-
-
-def _draw(task: tuple[Callable[[Table], Any], Table, Path]) -> list[Path]:
-    from .draw import draw
-
-    return draw(*task)
+        raise eh.MissingExtra.named("reproduce", "reproducing the paper")

@@ -14,18 +14,53 @@ __all__ = ["reproduce"]
 
 
 @click.command(cls=Command)
-@click.option("--out", type=click.Path(file_okay=False), default="results", show_default=True, help="Where to write.")
-@click.option("--only", multiple=True, metavar="PART", help="Such as figure2, table1, risk or claims; may be repeated.")
-@click.option("--monte-carlo", is_flag=True, help="Also draw a million groups for each point, as the paper did.")
 @click.option(
-    "--metric", "metrics", multiple=True, default=("tpr", "mcc"), show_default=True, help="What --monte-carlo draws."
+    "--out", type=click.Path(file_okay=False), default="results", show_default=True, help="Folder to write to."
 )
 @click.option(
-    "--draws", type=click.IntRange(2), default=1_000_000, show_default=True, help="How many groups --monte-carlo draws."
+    "--only",
+    multiple=True,
+    metavar="PART",
+    help="Produce only this part, for example figure2, table1, risk or claims. Can be repeated.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of what is random.")
-@click.option("--folktables", is_flag=True, help="Fetch the survey and train the forest anew (extra folktables).")
-@click.option("--processes", type=click.IntRange(1), default=os.cpu_count() or 1, help="How many share the work.")
+@click.option(
+    "--monte-carlo", is_flag=True, help="Also simulate errors with random groups, as in the paper, and compare."
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    default=("tpr", "mcc"),
+    show_default=True,
+    help="Metric to simulate with --monte-carlo. Can be repeated.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(2),
+    default=1_000_000,
+    show_default=True,
+    help="Number of random groups per point with --monte-carlo.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random seed for --monte-carlo and --folktables.",
+)
+@click.option(
+    "--folktables",
+    is_flag=True,
+    help="Download the survey and train the random forest again, instead of using the bundled counts. "
+    "Requires the extra 'folktables'.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(1),
+    default=os.cpu_count() or 1,
+    show_default="number of CPUs",
+    help="Number of processes.",
+)
 def reproduce(
     out: str,
     only: tuple[str, ...],
@@ -36,18 +71,18 @@ def reproduce(
     folktables: bool,
     processes: int,
 ) -> None:
-    """Make every figure, table and claim of the paper anew, exactly, and a page that shows them.
+    """Reproduce the paper's figures, tables and claims with exact numbers, and write a web page that shows them.
 
-    Takes about a minute. Two runs write the same files. The page shows the parts made by this run.
+    Takes about a minute. Running it twice writes identical files.
     """
     from . import count_forest, fetch_income
-    from . import reproduce as make
+    from . import reproduce as run
 
     matrices = None
     if folktables:
-        click.echo("fetching the survey and training the forest: some minutes", err=True)
+        click.echo("Downloading the survey and training the random forest; this takes several minutes.", err=True)
         matrices = count_forest(fetch_income(Path(out) / "folktables"), seed=seed)
-    written = make(
+    written = run(
         out,
         only=only,
         folktables=matrices,
@@ -55,13 +90,13 @@ def reproduce(
         draws=draws,
         seed=seed,
         processes=processes,
-        progress=_show,
+        progress=_show_progress,
     )
-    click.echo(f"{len(written)} files written; open {written[-1]}")
+    click.echo(f"Wrote {len(written)} files. Open {written[-1]}")
 
 
-def _show(what: str, done: int, total: int) -> None:
-    """A line that counts up on a terminal, and one line at the end elsewhere."""
+def _show_progress(what: str, done: int, total: int) -> None:
+    """Update a counter in place on a terminal; elsewhere print one line when a task is complete."""
     if sys.stderr.isatty():
         click.echo(f"\r{what}: {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)
     elif done == total:

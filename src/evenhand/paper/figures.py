@@ -1,96 +1,218 @@
-"""The numbers behind the paper's figures."""
+"""The paper's figures, drawn with matplotlib from the tables in the CSV files and from nothing else.
+
+The colours are those of Okabe and Ito, which colour-blind readers can tell apart; lines also differ in dash pattern.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import evenhand as eh
 
-from .study import SIZES, Study
+from .figure_data import DENSITIES, SHIFTED
 from .table import Table
 
-__all__ = ["DENSITIES", "SHIFTED", "error_curves", "shift", "variability"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
+__all__ = ["agreement", "curves_by_group", "curves_on_average", "densities", "save_figure", "shifts", "variability"]
 
-SHIFTED = ("acc", "ppr", "mcc", "mcc_limit", "tpr")
-DENSITIES = ("ppv", "f1", "pt", "te_part", "mb")
-_SHIFT_SIZES = (5, 25, 100, 1000)
-_QUARTER = (0.25, 0.25, 0.25, 0.25)
-_PROBABILITIES = (0.1, 0.25, 0.5, 0.75, 0.9)
-# FN/FP has no upper end; the figure shows it up to here, and says how much lies beyond.
-_RATIO_SHOWN = 4.0
-# Curves of a thousand cases are smooth, and each of their points costs more.
-_POINTS, _POINTS_OF_MANY, _POINTS_OF_MANY_PAIRS = 151, 21, 11
-
-
-def variability(study: Study) -> Table:
-    """Figure 1: the exact quantiles of the predicted positive rate over n, drawn with and without replacement."""
-    rows = []
-    for group in ("Multiracial", "White", "Pacific Islander"):
-        cm = study.folktables[group]
-        for label, law in (("with", "multinomial"), ("without", "without_replacement")):
-            for n in range(5, 50):
-                d = eh.distribution("ppr", n, cm, law=law)  # type: ignore[arg-type]
-                rows.append((group, label, n, *map(float, d.quantile(_PROBABILITIES)), eh.metric("ppr")(cm)))
-    return Table(("group", "replacement", "n", "p10", "p25", "median", "p75", "p90", "population"), rows)
-
-
-class ShiftTask(NamedTuple):
-    """One curve of Figure 2."""
-
-    law: str
-    metric: str
-    n: int
-
-
-def shift(study: Study) -> Table:
-    """Figure 2: P(S ≤ s) on a grid of scores, under both laws that the paper takes for one (E22)."""
-    tasks = [
-        ShiftTask(law, metric, n)
-        for n in reversed(_SHIFT_SIZES)
-        for law in ("uniform", "multinomial")
-        for metric in (*SHIFTED, *DENSITIES)
-    ]
-    curves = study.workers.each(_cumulative, tasks, "figure 2, distributions")
-    rows = [
-        (*task, float(s), float(p))
-        for task, curve in sorted(zip(tasks, curves, strict=True), key=lambda found: found[0])
-        for s, p in zip(*curve, strict=True)
-    ]
-    return Table(("law", "metric", "n", "score", "probability"), rows)
+_BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PINK = (
+    "#000000",
+    "#E69F00",
+    "#56B4E9",
+    "#009E73",
+    "#0072B2",
+    "#D55E00",
+    "#CC79A7",
+)
+_LINES = {
+    "raw": ("no smoothing", _BLACK, "-"),
+    "eps1e-10": ("ε = 1e-10", _ORANGE, (0, (5, 1.5))),
+    "add1": ("add-one", _PINK, (0, (1, 1))),
+    "cps5": ("CPS, λ = 5", _SKY, "-"),
+    "cps10": ("CPS, λ = 10", _GREEN, (0, (4, 1, 1, 1))),
+    "cps20": ("CPS, λ = 20", _BLUE, (0, (6, 2))),
+    "cps40": ("CPS, λ = 40", _RED, (0, (2, 1))),
+}
+_SIZES = {5: (_ORANGE, "-"), 25: (_SKY, (0, (6, 1.5))), 100: (_GREEN, (0, (3, 1.5))), 1000: (_BLUE, "-")}
+_LAWS = {"multinomial": "four cells of probability 1/4", "uniform": "equally likely configurations"}
+_SETTINGS: Any = {
+    "svg.hashsalt": "evenhand",
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+}
 
 
-def _cumulative(task: ShiftTask) -> tuple[Floats, Floats]:
-    m = eh.metric(task.metric)
-    d = eh.distribution(m, task.n, None if task.law == "uniform" else _QUARTER)
-    low, high = m.range
-    high = min(high, _RATIO_SHOWN)
-    if task.n <= 100:
-        scores = np.linspace(low, high, _POINTS)
-        reached = np.r_[0.0, np.cumsum(d.probabilities)]
-        return scores, reached[np.searchsorted(d.support, scores + 1e-12, side="right")]
-    if task.law == "multinomial":
-        # Beyond five standard deviations there is nothing to see, and tails cost more to be right.
-        low, high = max(low, d.mean - 5 * d.std), min(high, d.mean + 5 * d.std)
-    scores = np.linspace(low, high, _POINTS_OF_MANY_PAIRS if m.shape == "pair" else _POINTS_OF_MANY)
-    return scores, np.asarray(d.cdf(scores))
+def save_figure(plot: Callable[[Table], Figure], table: Table, path: Path) -> list[Path]:
+    """Plot a table and write ``path``.svg and ``path``.png; the same table always gives the same bytes."""
+    from matplotlib import rc_context
+
+    files = [path.with_suffix(".svg"), path.with_suffix(".png")]
+    with rc_context(_SETTINGS):
+        figure = plot(table)
+        figure.savefig(files[0], metadata={"Date": None, "Creator": None})
+        # Both files share one layout.
+        figure.set_layout_engine("none")
+        figure.savefig(files[1], dpi=160, metadata={"Software": None})
+    return files
 
 
-def error_curves(study: Study, metrics: Sequence[str], estimators: Sequence[str], by_group: bool = True) -> Table:
-    """Figures 3 to 6: mean squared errors over n, averaged over the groups, and of each group."""
-    rows = [
-        (group, metric, estimator, int(n), float(mse))
-        for metric in metrics
-        for estimator in estimators
-        for group, curve in [
-            ("average", study.average(metric, estimator)),
-            *(zip(study.groups, study.curves(metric, estimator), strict=True) if by_group else ()),
-        ]
-        for n, mse in zip(SIZES, curve, strict=True)
-    ]
-    return Table(("group", "metric", "estimator", "n", "mse"), rows)
+def _figure(rows: int, columns: int, size: tuple[float, float]) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _name(key: str) -> str:
+    named = {"mcc_limit": "MCC, with limits", "te_part": "FN / FP, one term of TE", "ppr": "Predicted positive rate"}
+    return named.get(key, eh.metric(key).name)
+
+
+def variability(table: Table, groups: tuple[str, ...]) -> Figure:
+    """Figure 1: one row per group; with replacement on the left, without on the right."""
+    figure, axes = _figure(len(groups), 2, (7.2, 2.7 * len(groups)))
+    panels = table.by("group", "replacement")
+    for row, group in zip(axes, groups, strict=True):
+        for ax, replacement in zip(row, ("with", "without"), strict=True):
+            panel = panels[group, replacement]
+            ax.fill_between(panel["n"], panel["p10"], panel["p90"], color=_SKY, alpha=0.35, lw=0, label="10–90 %")
+            ax.fill_between(panel["n"], panel["p25"], panel["p75"], color=_BLUE, alpha=0.45, lw=0, label="25–75 %")
+            ax.plot(panel["n"], panel["median"], color=_BLACK, lw=1.2, label="median")
+            ax.axhline(panel["population"][0], color=_RED, ls="--", lw=1, label="whole group")
+            ax.set(ylim=(0, 0.85), xlabel="sample size n", ylabel="predicted positive rate")
+            ax.set_title(f"{group}, sampled {replacement} replacement", fontsize=9)
+    axes[0, 1].legend(loc="upper right", ncols=2)
+    return figure
+
+
+def shifts(table: Table) -> Figure:
+    """Figure 2: cumulative distributions of five scores, one row per distribution of the matrices."""
+    figure, axes = _figure(2, len(SHIFTED), (10.5, 4.6))
+    panels = table.by("law", "metric", "n")
+    for row, law in zip(axes, _LAWS, strict=True):
+        for ax, metric in zip(row, SHIFTED, strict=True):
+            for n in sorted(table.distinct("n")):
+                colour, dash = _SIZES[n]
+                panel = panels[law, metric, n]
+                low, high = eh.metric(metric).range
+                scores = [low, *panel["score"], high]
+                heights = [panel["probability"][0], *panel["probability"], 1.0]
+                style = "steps-post" if n < 100 else "default"
+                ax.plot(scores, heights, color=colour, ls=dash, label=f"n = {n:,}", drawstyle=style)
+            ax.set(xlabel="score s", ylim=(-0.03, 1.03))
+            ax.set_title(_name(metric), fontsize=8)
+        row[0].set_ylabel(f"P(S ≤ s)\n{_LAWS[law]}")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def densities(table: Table) -> Figure:
+    """Figure 2 as densities of ten scores, two rows per distribution of the matrices."""
+    metrics = (*SHIFTED, *DENSITIES)
+    figure, axes = _figure(4, 5, (10.5, 8.4))
+    panels = table.by("law", "metric", "n")
+    for half, law in enumerate(_LAWS):
+        for ax, metric in zip(axes[2 * half : 2 * half + 2].ravel(), metrics, strict=True):
+            for n in sorted(table.distinct("n")):
+                colour, dash = _SIZES[n]
+                panel = panels[law, metric, n]
+                x, y = _density(panel["score"], panel["probability"])
+                ax.plot(x, y, color=colour, ls=dash, label=f"n = {n:,}", drawstyle="steps-mid")
+            low, high = eh.metric(metric).range
+            ax.set(xlabel="score", xlim=(low, min(high, 4)), yscale="log", ylim=(0.02, 60))
+            ax.set_title(_name(metric), fontsize=8)
+        for row in axes[2 * half : 2 * half + 2]:
+            row[0].set_ylabel(f"density\n{_LAWS[law]}")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def _density(scores: list[float], probabilities: list[float]) -> tuple[list[float], list[float]]:
+    """Probability per unit of score.
+
+    A fine grid is grouped into 25 bins centred on multiples of 1/25 of the range, so that no bin holds more of the
+    possible scores of 5 or 25 cases than its neighbours. A coarse grid is used as it is.
+    """
+    fine = len(scores) > 100
+    edges = [scores[0], *scores[3:-1:6], scores[-1]] if fine else scores
+    reached = [0.0, *probabilities[3:-1:6], probabilities[-1]] if fine else [0.0, *probabilities[1:]]
+    middles = [(a + b) / 2 for a, b in pairwise(edges)]
+    width = edges[2] - edges[1]
+    return middles, [(q - p) / width for p, q in pairwise(reached)]
+
+
+def _curves(ax: Axes, curves: Table) -> None:
+    from matplotlib.ticker import LogLocator
+
+    for estimator, curve in curves.by("estimator").items():
+        label, colour, dash = _LINES[estimator]
+        ax.plot(curve["n"], curve["mse"], color=colour, ls=dash, label=label)
+    ax.set(xlabel="sample size n", ylabel="mean squared error", yscale="log", xlim=(5, 149))
+    ax.set_xticks([5, 50, 100, 149])
+    ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.minorticks_off()
+
+
+def curves_on_average(table: Table, metrics: tuple[str, ...], columns: int) -> Figure:
+    """Mean squared errors over n, averaged over the groups, one panel per metric."""
+    rows = -(-len(metrics) // columns)
+    figure, axes = _figure(rows, columns, (3.3 * columns + 1.2, 2.4 * rows + 0.7))
+    panels = table.by("group", "metric")
+    for ax, metric in zip(axes.ravel(), metrics, strict=True):
+        _curves(ax, panels["average", metric])
+        ax.set_title(_name(metric), fontsize=9)
+    handles = axes[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=4 if columns > 1 else 3)
+    return figure
+
+
+def curves_by_group(table: Table, metrics: tuple[str, ...]) -> Figure:
+    """Mean squared errors over n, one row of panels per group and one column per metric."""
+    groups = [g for g in table.distinct("group") if g != "average"]
+    figure, axes = _figure(len(groups), len(metrics), (3.0 * len(metrics) + 0.8, 1.9 * len(groups)))
+    panels = table.by("group", "metric")
+    for row, group in zip(axes, groups, strict=True):
+        for ax, metric in zip(row, metrics, strict=True):
+            _curves(ax, panels[group, metric])
+            ax.set_title(f"{group}: {_name(metric)}", fontsize=8)
+            ax.label_outer()
+            ax.tick_params(labelleft=True)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=4 if len(metrics) > 1 else 2
+    )
+    return figure
+
+
+def agreement(table: Table) -> Figure:
+    """Differences between simulated and exact errors, in standard errors."""
+    figure, axes = _figure(1, 1, (7.2, 2.8))
+    ax = axes[0, 0]
+    sizes = table.distinct("n")
+    ax.axhspan(-1.96, 1.96, color=_SKY, alpha=0.25, lw=0, label="expected for 95 %")
+    for i, (metric, panel) in enumerate(table.by("metric").items()):
+        x = [sizes.index(n) + 0.12 * i for n in panel["n"]]
+        ax.plot(
+            x, panel["z"], "o^svD"[i % 5], color=(_BLACK, _RED, _GREEN, _PINK, _BLUE)[i % 5], ms=3, label=_name(metric)
+        )
+    ax.set(
+        xlabel="sample size n",
+        ylabel="(simulated − exact) / standard error",
+        xticks=range(len(sizes)),
+        xticklabels=sizes,
+    )
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

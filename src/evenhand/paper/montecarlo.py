@@ -1,4 +1,4 @@
-"""The paper's own way, a million random groups for each point, beside the exact error."""
+"""The paper's method, a million random groups per point, compared with the exact errors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import evenhand as eh
 from .study import ESTIMATORS, Study, estimators
 from .table import Table
 
-__all__ = ["DRAWN_ESTIMATORS", "DRAWN_SIZES", "compare"]
+__all__ = ["compare"]
 
-DRAWN_SIZES = (5, 10, 20, 50, 100, 149)
-DRAWN_ESTIMATORS = ("raw", "cps5")
+_SIZES = (5, 10, 20, 50, 100, 149)
+_ESTIMATORS = ("raw", "cps5")
 
 
-class Draw(NamedTuple):
-    """One point to draw, with a stream of random numbers of its own."""
+class MonteCarloTask(NamedTuple):
+    """One point to simulate, with its own random stream."""
 
     metric: str
     pair: tuple[eh.ConfusionMatrix, eh.ConfusionMatrix]
@@ -30,29 +30,29 @@ class Draw(NamedTuple):
 
 
 def compare(study: Study, metrics: Sequence[str], *, draws: int, seed: int) -> Table:
-    """Drawn and exact mean squared errors of each group, with the standard error of the drawn one."""
-    keys = [
+    """Simulated and exact mean squared errors for every group, with the standard error of the simulation."""
+    points = [
         (group, metric, estimator, n)
         for group in study.groups
         for metric in metrics
-        for estimator in DRAWN_ESTIMATORS
-        for n in DRAWN_SIZES
+        for estimator in _ESTIMATORS
+        for n in _SIZES
     ]
-    streams = np.random.SeedSequence(seed).spawn(len(keys))
+    streams = np.random.SeedSequence(seed).spawn(len(points))
     tasks = [
-        Draw(metric, study.groups[group], estimator, n, draws, stream)
-        for (group, metric, estimator, n), stream in zip(keys, streams, strict=True)
+        MonteCarloTask(metric, study.groups[group], estimator, n, draws, stream)
+        for (group, metric, estimator, n), stream in zip(points, streams, strict=True)
     ]
-    found = study.workers.each(_drawn, tasks, "random groups, point by point")
+    errors = study.workers.each(_simulate, tasks, "Monte Carlo points")
     columns = ("group", "metric", "estimator", "n", "exact_mse", "drawn_mse", "standard_error", "z")
-    return Table(columns, [(*key, *result) for key, result in zip(keys, found, strict=True)])
+    return Table(columns, [(*point, *error) for point, error in zip(points, errors, strict=True)])
 
 
-def _drawn(task: Draw) -> tuple[float, float, float, float]:
+def _simulate(task: MonteCarloTask) -> tuple[float, float, float, float]:
     truth, reference = task.pair
-    how = estimators(reference)[ESTIMATORS.index(task.estimator)]
-    exact = eh.risk_curve(task.metric, truth, [task.n], how)[0].mse
+    estimator = estimators(reference)[ESTIMATORS.index(task.estimator)]
+    exact = eh.risk_curve(task.metric, truth, [task.n], estimator)[0].mse
     rng = np.random.default_rng(task.seed)
-    drawn = eh.monte_carlo_risk(task.metric, truth, task.n, how, draws=task.draws, rng=rng)
+    drawn = eh.monte_carlo_risk(task.metric, truth, task.n, estimator, draws=task.draws, rng=rng)
     z = (drawn.mse - exact) / drawn.standard_error if drawn.standard_error else 0.0
     return exact, drawn.mse, drawn.standard_error, z

@@ -1,61 +1,57 @@
-"""The page and the list of claims, written from what was computed."""
+"""The web page and the list of claims, rendered from the results."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import get_args
 
-from .claims import Claim, Outcome
+from .claims import CheckedClaim, Verdict
 from .table import Table
 
-__all__ = ["Checked", "Section", "write_claims", "write_page"]
+__all__ = ["Section", "write_claims", "write_page"]
 
 _ROWS_SHOWN = 130
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What the page shows of a part; tables without a picture are shown as such, if they are short."""
+    """What the page shows of an exhibit: its plots or, if it has none and is short, its table."""
 
     name: str
     title: str
-    says: str
-    pictures: tuple[str, ...]
+    caption: str
+    plots: tuple[str, ...]
     table: Table
 
     @property
     def shown(self) -> Table | None:
-        """The table, if it is to be read on the page."""
-        return self.table if not self.pictures and len(self.table.rows) <= _ROWS_SHOWN else None
+        """The table, if the page shows it."""
+        return self.table if not self.plots and len(self.table.rows) <= _ROWS_SHOWN else None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A claim and what its check found."""
-
-    claim: Claim
-    outcome: Outcome
+def write_page(folder: Path, sections: list[Section], checked: list[CheckedClaim], *, replaced: bool) -> Path:
+    """Write index.html; ``replaced`` says that other Folktables counts than the bundled ones were used."""
+    return _write(folder / "index.html", sections=sections, checked=checked, tally=_tally(checked), replaced=replaced)
 
 
-def write_page(folder: Path, sections: list[Section], checked: list[Checked], *, replaced: bool) -> Path:
-    """Write index.html; it says so if counts were ``replaced``."""
-    tally = _tally(checked)
-    return _write(folder / "index.html", sections=sections, checked=checked, tally=tally, replaced=replaced)
-
-
-def write_claims(folder: Path, checked: list[Checked]) -> Path:
+def write_claims(folder: Path, checked: list[CheckedClaim]) -> Path:
     """Write claims.md."""
     return _write(folder / "claims.md", checked=checked, tally=_tally(checked))
 
 
-def _tally(checked: list[Checked]) -> list[tuple[str, int]]:
+def _tally(checked: list[CheckedClaim]) -> str:
     counts = Counter(c.outcome.verdict for c in checked)
-    return [(verdict, counts[verdict]) for verdict in ("holds", "holds with a condition", "does not hold")]
+    words: dict[Verdict, tuple[str, str]] = {
+        "holds": ("holds", "hold"),
+        "holds with a condition": ("holds with a condition", "hold with a condition"),
+        "does not hold": ("does not hold", "do not hold"),
+    }
+    return ", ".join(f"{counts[v]} {words[v][counts[v] != 1]}" for v in get_args(Verdict))
 
 
-def _write(path: Path, **values: Any) -> Path:
+def _write(path: Path, **values: object) -> Path:
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     environment = Environment(

@@ -1,4 +1,4 @@
-"""The same work on many items, over several processes, with word of how far it is."""
+"""Apply a function to many items, optionally over several processes, and report progress."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Protocol, Self, TypeVar
 __all__ = ["Progress", "Workers", "silent"]
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Progress(Protocol):
-    """Is told what is being done, and how much of it is."""
+    """A callable that is told how much of a task is done."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note."""
+        """Report that ``done`` of ``total`` steps of the task ``what`` are complete."""
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Take no note."""
+    """Report nothing."""
 
 
 class Workers:
-    """Processes that share work; with a single one, this process does it all."""
+    """A pool of processes; with ``processes=1``, the calling process does all the work."""
 
     def __init__(self, processes: int = 1, progress: Progress = silent) -> None:
         self.progress = progress
-        # A fresh interpreter for each: forking a process that has threads can hang.
+        # Fresh interpreters, because forking a process that has threads can hang.
         self._pool = ProcessPoolExecutor(processes, get_context("spawn"), _quiet) if processes > 1 else None
 
     def __enter__(self) -> Self:
@@ -43,15 +43,15 @@ class Workers:
         if self._pool:
             self._pool.shutdown(cancel_futures=True)
 
-    def each(self, work: Callable[[Item], Found], items: Sequence[Item], what: str) -> list[Found]:
-        """``work`` on each item, in order; the results do not depend on the number of processes."""
-        found: list[Found] = []
+    def each(self, work: Callable[[Item], Result], items: Sequence[Item], what: str) -> list[Result]:
+        """Apply ``work`` to each item, in order; the results do not depend on the number of processes."""
+        results: list[Result] = []
         for result in self._pool.map(work, items) if self._pool else map(work, items):
-            found.append(result)
-            self.progress(what, len(found), len(items))
-        return found
+            results.append(result)
+            self.progress(what, len(results), len(items))
+        return results
 
 
 def _quiet() -> None:
-    """Workers draw no progress bars of their own over ours."""
+    """Keep the workers' own progress bars off the terminal."""
     sys.stderr = None

@@ -1,11 +1,10 @@
-"""The paper's two tables, as printed and as they should be."""
+"""The paper's Tables 1 and 2, as printed and corrected."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb, exp, log
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,22 +12,34 @@ from numpy.typing import NDArray
 import evenhand as eh
 
 from .study import Study
-from .table import Table
+from .table import Table, Value
 
-__all__ = ["HOLES", "PRINTED_PRIORS", "Holes", "counted", "distances", "priors", "pt_upper_bound", "undefined_cases"]
+__all__ = [
+    "HOLE_ROWS",
+    "PRINTED_PRIORS",
+    "HoleRow",
+    "brute_force_count",
+    "distances",
+    "priors",
+    "pt_upper_bound",
+    "undefined_cases",
+]
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
 def pt_upper_bound(n: int) -> float:
-    """The paper's upper bound of PT's undefined cases, for n ≥ 3."""
+    """The paper's upper bound on the number of matrices on which PT is undefined, for n ≥ 3."""
     return exp(np.euler_gamma) * n * log(log(n)) + 0.6483 * n / log(log(n))
 
 
 @dataclass(frozen=True, slots=True)
-class Holes:
-    """A row of Table 1: what the paper counts, and when its printed formula divides by zero, on whole counts."""
+class HoleRow:
+    """A row of Table 1: the paper's count, or its bounds, and the condition on which the metric is undefined.
+
+    ``undefined`` takes arrays of integer counts, so no floating-point rounding is involved.
+    """
 
     name: str
     metrics: tuple[str, ...]
@@ -48,11 +59,11 @@ def _row(
     count: Callable[[int], float],
     undefined: Callable[[Counts, Counts, Counts, Counts], Flags],
     groups: int = 1,
-) -> Holes:
-    return Holes(name, tuple(metrics.split()), formula, growth, count, count, undefined, groups)
+) -> HoleRow:
+    return HoleRow(name, tuple(metrics.split()), formula, growth, count, count, undefined, groups)
 
 
-HOLES = (
+HOLE_ROWS = (
     _row(
         "Binomial metrics",
         "acc prev ppr inacc nprev pnr",
@@ -84,7 +95,7 @@ HOLES = (
         lambda n: 4 * n,
         lambda tp, fn, fp, tn: (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn) == 0,
     ),
-    Holes(
+    HoleRow(
         "Prevalence threshold",
         ("pt",),
         "≥ 2n + 2 and < e^γ n ln ln n + 0.6483 n / ln ln n",
@@ -106,25 +117,24 @@ HOLES = (
 )
 
 
-def counted(row: Holes, n: int) -> int:
-    """Brute force: every matrix of n cases, or every pair of them, put into the printed formula."""
+def brute_force_count(row: HoleRow, n: int) -> int:
+    """Count the undefined cases among all matrices of n cases, or among all pairs of such matrices."""
     holes = row.undefined(*eh.enumerate_matrices(n).T.astype(np.int64))
     return int(holes.sum() if row.groups == 1 else (holes[:, None] | holes[None, :]).sum())
 
 
 def undefined_cases(study: Study) -> Table:
-    """Table 1: undefined cases as the paper counts them, by our closed form, and by brute force."""
+    """Table 1: undefined cases by the paper's formula, by the library's closed form and by brute force."""
     rows = []
     for n in (3, 4, 5, 6, 7, 8, 9, 10, 12, 20):
-        for row in HOLES:
-            ours = {eh.count_undefined(key, (n, n) if row.groups == 2 else n) for key in row.metrics}
-            (count,) = ours
+        for row in HOLE_ROWS:
+            (count,) = {eh.count_undefined(key, (n, n) if row.groups == 2 else n) for key in row.metrics}
             right = row.low(n) == count if row.low is row.high else row.low(n) <= count < row.high(n)
             total = eh.count_matrices(n) ** row.groups
-            shown = [round(row.low(n), 1), round(row.high(n), 1)]
-            keys = " ".join(row.metrics)
-            verdict = "yes" if right else "no"
-            rows.append((n, row.name, keys, row.growth, row.formula, *shown, count, counted(row, n), total, verdict))
+            bounds = [round(row.low(n), 1), round(row.high(n), 1)]
+            keys, verdict = " ".join(row.metrics), "yes" if right else "no"
+            brute_force = brute_force_count(row, n)
+            rows.append((n, row.name, keys, row.growth, row.formula, *bounds, count, brute_force, total, verdict))
     columns = (
         "n",
         "row",
@@ -152,22 +162,22 @@ PRINTED_PRIORS = {
 
 
 def distances(study: Study) -> dict[str, NDArray[np.float64]]:
-    """How far each prior is from the Black group's cells: nothing, the other races (CPS), or a uniform prior."""
+    """Absolute differences per cell between the Black group and each prior: none, the other races (CPS), uniform."""
     black, others = (cm.proportions for cm in study.groups["COMPAS/Black"])
     guesses = {"no prior": np.zeros(4), "CPS": others, "uniform": np.full(4, 0.25)}
     return {name: np.abs(black - guess) for name, guess in guesses.items()}
 
 
 def priors(study: Study) -> Table:
-    """Table 2: the COMPAS priors as printed, columns and all, and as they should be (E14)."""
+    """Table 2: the COMPAS priors as printed, with the printed column labels, and corrected (E14)."""
     black, others = (cm.proportions for cm in study.groups["COMPAS/Black"])
-    right = {"Black": black, "All other races": others, "prior: no prior": np.zeros(4), "prior: CPS": others}
-    right["prior: uniform"] = np.full(4, 0.25)
-    right |= {f"difference: {name}": gap for name, gap in distances(study).items()}
-    rows: list[tuple[Any, ...]] = [
+    corrected = {"Black": black, "All other races": others, "prior: no prior": np.zeros(4), "prior: CPS": others}
+    corrected["prior: uniform"] = np.full(4, 0.25)
+    corrected |= {f"difference: {name}": gap for name, gap in distances(study).items()}
+    rows: list[tuple[Value, ...]] = [
         ("printed", name, *cells, _total(name, cells)) for name, cells in PRINTED_PRIORS.items()
     ]
-    rows += [("right", name, *map(float, cells), _total(name, cells)) for name, cells in right.items()]
+    rows += [("corrected", name, *map(float, cells), _total(name, cells)) for name, cells in corrected.items()]
     return Table(("version", "row", "tp", "fn", "fp", "tn", "total"), rows)
 
 
