@@ -16,9 +16,11 @@ from collections.abc import Iterable
 __all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName", "printable"]
 
 
-def printable(text: str) -> str:
-    """``text`` with what cannot be printed, or would steer a terminal, shown as an escape."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+def printable(text: str, keep: str = "") -> str:
+    """``text`` with what cannot be printed, or would steer a terminal, shown as an escape; ``keep`` is left alone."""
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 class EvenhandError(Exception):

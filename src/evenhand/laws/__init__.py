@@ -1,12 +1,19 @@
 """Probability laws of the cells, and the distributions of scores that they induce."""
 
-from .distribution import Distribution, distribution
+from .approximate import beta_tails, normal_tails
+from .distribution import Distribution, OneGroupDistribution, distribution
+from .engine import Leaves, Tails, extremes, tails, walk
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
-from .holes import hole_probability
+from .hole_probability import hole_probability
+from .ordering import Order, Threshold, order_of
+from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
+from .sampling import as_generator, sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split
+from .sums import SplitTable, split_table
 
 __all__ = [
+    "ROW_TREE",
     "BetaBinomial",
     "Binomial",
     "DirichletMultinomial",
@@ -14,15 +21,34 @@ __all__ = [
     "Hypergeometric",
     "Law",
     "LawName",
+    "Leaves",
     "Multinomial",
     "MultivariateHypergeometric",
+    "OneGroupDistribution",
+    "Order",
+    "Posterior",
     "Reference",
     "Split",
+    "SplitTable",
+    "Tails",
+    "Threshold",
+    "as_generator",
     "as_prior",
     "as_probabilities",
+    "beta_tails",
+    "betas_of",
     "distribution",
+    "extremes",
     "hole_probability",
     "law_of",
+    "normal_tails",
+    "order_of",
+    "posterior_of",
+    "quadrature",
     "references_of",
+    "sample_cells",
     "sizes_of",
+    "split_table",
+    "tails",
+    "walk",
 ]

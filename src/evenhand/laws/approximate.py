@@ -1,17 +1,17 @@
-"""The paper's approximations, put right: a normal for shares and marginal benefit, a beta for ratios.
+"""The paper's approximations, corrected: a normal for shares and marginal benefit, a beta for ratios.
 
 They are offered for comparison. The exact sum costs no more, and their error is not known beforehand.
 """
 
 from __future__ import annotations
 
-from math import isclose, nan
+from math import isfinite, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
-from ..metrics import Contrast, Metric, Ratio, Share
+from ..metrics import Metric
 from .engine import Tails
 from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 
@@ -25,19 +25,14 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
     """
     from scipy.special import ndtr
 
-    rates, spread = law.rates, _spread(law)
-    if not isinstance(m, (Share, Contrast)):
+    if m.comparisons or m.base.linear is None:
         raise InvalidInput(f"method='normal' is for shares and marginal benefit, not for {m.key}; use method='exact'")
-    n, tree = law.n, m.tree
-    _, _, last = tree.counts(rates)
-    if isinstance(m, Share):
-        value, mean, variance, step = float(tree.counts(cells)[2]), last, last * (1 - last), 1.0
-    else:
-        plus, minus = last, tree.counts(rates)[0] - last
-        value = float(2 * tree.counts(cells)[2] - tree.counts(cells)[0])
-        mean, variance = plus - minus, plus + minus - (plus - minus) ** 2
-        # Without any third kind of case, the difference moves in steps of two.
-        step = 2.0 if isclose(plus + minus, 1.0) else 1.0
+    n, rates, weights = law.n, law.rates, np.array(m.base.linear)
+    value, mean = float(weights @ cells), float(weights @ rates)
+    variance, spread = float(rates @ (weights - mean) ** 2), _spread(law)
+    # Scores lie on a grid; where no case counts 0, as without any third kind of case, it is twice as wide.
+    step = float(np.diff(np.unique(weights[rates > 0]), append=np.inf).min())
+    step = step if isfinite(step) else 1.0
     sd = np.sqrt(n * variance * spread)
     if sd == 0:
         raise InvalidInput(
@@ -57,7 +52,7 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
     """
     from scipy.special import betainc
 
-    if not (isinstance(m, Ratio) and m.curve == "share"):
+    if m.comparisons or not m.base.is_rate or m.base.linear is not None:
         raise InvalidInput(f"method='beta' is for ratios of two parts, not for {m.key}; use method='exact'")
     rates = law.rates
     whole, _, part = m.tree.counts(rates)

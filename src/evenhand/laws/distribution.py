@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
-from ..drawing import bars
 from ..errors import InvalidInput, TooLarge
-from ..metrics import Comparison, Contrast, Metric, OneGroup, Ratio, Share, TwoGroups, Worst
+from ..lazy import figures
+from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
-from .engine import extremes, leaf_blocks, leaves, tails
+from .engine import extremes, score_blocks, scores_and_weights, tails
 from .families import Law, MultivariateHypergeometric
-from .holes import hole_probability, pooled_hole_probability
-from .order import Order, Threshold, order_of
+from .hole_probability import hole_probability, pooled_hole_probability
+from .ordering import Order, Threshold, order_of
 from .reference import LawName, Reference, law_of, references_of, sizes_of
 
 __all__ = ["Distribution", "distribution"]
@@ -108,13 +108,20 @@ class Distribution(ABC):
         return self._listed()[1]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the probability of every score on Matplotlib axes, new ones by default (extra ``plots``)."""
-        scores, weights = self._listed()
-        if not len(scores):
+        """Draw the probability of every score (extra ``plots``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; new axes by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        if not len(self.support):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
-        beside = f", undefined with probability {self.p_undefined:.3g}" if self.p_undefined else ""
-        title = f"{self.metric.name} of {_cases(self.n)}{beside}"
-        return bars(scores, weights, title=title, xlabel=self.metric.key, ax=ax)
+        return figures().draw_distribution(self, ax=ax)
 
     @property
     def mean(self) -> float:
@@ -142,10 +149,6 @@ class Distribution(ABC):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         found = np.minimum(found, 1.0)
         return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
-
-
-def _cases(n: int | tuple[int, int]) -> str:
-    return f"{n:,} cases" if isinstance(n, int) else f"{n[0]:,} and {n[1]:,} cases"
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:
@@ -192,9 +195,8 @@ class OneGroupDistribution(Distribution):
     @property
     def mean(self) -> float:
         """The expected score; in closed form where a score is unbiased given that it is defined (E19)."""
-        m = self.metric
-        if isinstance(m, (Share, Contrast)) or (isinstance(m, Ratio) and m.curve == "share"):
-            return float(m.scores(self.law.rates)) if self.p_undefined < 1 else np.nan
+        if not self.metric.comparisons and self.metric.base.unbiased:
+            return float(self.metric.scores(self.law.rates)) if self.p_undefined < 1 else np.nan
         return self._moments()[0]
 
     def _moments(self) -> tuple[float, float]:
@@ -224,7 +226,7 @@ class TwoGroupDistribution(Distribution):
 
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
         m = self.metric
-        if isinstance(m, Comparison):
+        if m.kind:
             return _compared_tails(m, self.laws, x)
         scores, weights = self._listed()
         if not len(scores):
@@ -235,7 +237,7 @@ class TwoGroupDistribution(Distribution):
 
     def _moments(self) -> tuple[float, float]:
         m = self.metric
-        if not isinstance(m, Comparison):
+        if m.kind is None:
             return Distribution._moments(self)
         (s1, w1), (s2, w2) = (_scores_of(m.base, law) for law in self.laws)
         if m.kind == "ratio":
@@ -249,7 +251,7 @@ class TwoGroupDistribution(Distribution):
 
     def _ends(self) -> tuple[float, float]:
         m = self.metric
-        if not isinstance(m, Comparison):
+        if m.kind is None:
             raise TooLarge(f"{m.key} has too many pairs of scores at n = {self.n} to list; take smaller groups")
         (s1, _), (s2, _) = (_scores_of(m.base, law) for law in self.laws)
         if m.kind == "difference":
@@ -265,7 +267,7 @@ def _summed_moments(d: OneGroupDistribution) -> tuple[float, float]:
     """Mean and standard deviation, summed block by block around a first guess of the mean."""
     total = first = second = 0.0
     guess: float | None = None
-    for scores, weights in leaf_blocks(d.order, d.law, margin=d.margin):
+    for scores, weights in score_blocks(d.order, d.law, margin=d.margin):
         if guess is None and len(scores):
             guess = float(np.median(scores))
         away = scores - (guess or 0.0)
@@ -280,13 +282,13 @@ def _summed_moments(d: OneGroupDistribution) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def _list_one(d: OneGroupDistribution) -> tuple[Floats, Floats]:
-    return _merged(*leaves(d.order, d.law, margin=d.margin))
+    return _merged(*scores_and_weights(d.order, d.law, margin=d.margin))
 
 
 @lru_cache(maxsize=16)
 def _scores_of(m: OneGroup, law: Law) -> tuple[Floats, Floats]:
     """The distinct scores of one group, in rising order, and their probabilities; not normalised."""
-    return _merged(*leaves(order_of(m), law), normalise=False)
+    return _merged(*scores_and_weights(order_of(m), law), normalise=False)
 
 
 def _mean_and_variance(scores: Floats, weights: Floats) -> tuple[float, float]:
@@ -295,7 +297,7 @@ def _mean_and_variance(scores: Floats, weights: Floats) -> tuple[float, float]:
     return mean, float(share @ (scores - mean) ** 2)
 
 
-def _compared_tails(m: Comparison, laws: tuple[Law, Law], x: float) -> tuple[float, float, float]:
+def _compared_tails(m: Metric, laws: tuple[Law, Law], x: float) -> tuple[float, float, float]:
     """Below, at and above ``x``: for each score of the second group, where the first would have to be."""
     (s1, w1), (s2, w2) = (_scores_of(m.base, law) for law in laws)
     if m.kind == "ratio":
@@ -318,15 +320,15 @@ def _compared_tails(m: Comparison, laws: tuple[Law, Law], x: float) -> tuple[flo
 def _list_two(d: TwoGroupDistribution) -> tuple[Floats, Floats]:
     """Every pair of scores; for the worst of several differences, every pair of their tuples."""
     m = d.metric
-    bases = [m.base] if isinstance(m, Comparison) else [c.base for c in m.of] if isinstance(m, Worst) else []
-    sides = [_score_tuples(tuple(bases), law) for law in d.laws]
+    bases = tuple(c.base for c in m.comparisons)
+    sides = [_score_tuples(bases, law) for law in d.laws]
     if len(sides[0][1]) * len(sides[1][1]) > _MOST_PAIRS:
         raise TooLarge(f"{m.key} has too many pairs of scores at n = {d.n} to list; take smaller groups")
     first, second = sides[0][0][:, :, None], sides[1][0][:, None, :]
     weights = sides[0][1][:, None] * sides[1][1][None, :]
-    if isinstance(m, Worst):
+    if m.is_distance:
         scores = np.abs(first - second).max(axis=0)
-    elif isinstance(m, Comparison) and m.kind == "ratio":
+    elif m.kind == "ratio":
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = np.where(second == 0, np.nan, first / second)[0]
     else:
@@ -335,7 +337,7 @@ def _list_two(d: TwoGroupDistribution) -> tuple[Floats, Floats]:
     return _merged(scores[defined], weights[defined])
 
 
-def _score_tuples(bases: tuple[Any, ...], law: Law) -> tuple[Floats, Floats]:
+def _score_tuples(bases: tuple[OneGroup, ...], law: Law) -> tuple[Floats, Floats]:
     """The distinct scores of a group under each of ``bases``, shape (bases, scores), and their probabilities."""
     if len(bases) == 1:
         scores, weights = _scores_of(bases[0], law)
@@ -411,6 +413,6 @@ def distribution(
         law_of(ref, as_size(size), law, prior=prior)
         for size, ref in zip(sizes_of(m, n), references_of(m, reference), strict=True)
     ]
-    if isinstance(m, TwoGroups):
+    if m.comparisons:
         return TwoGroupDistribution(m, (laws[0], laws[1]))
     return OneGroupDistribution(m, order_of(m), laws[0])

@@ -17,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TooLarge
+from ..metrics import Tree
 from .families import Law
-from .order import Order, OrderPart, Threshold
-from .sums import interval_sums, tabulate
+from .ordering import Order, OrderPart, Threshold
+from .sums import interval_sums, split_table
 
-__all__ = ["Paths", "Tails", "extremes", "leaf_blocks", "leaves", "paths_of", "tails"]
+__all__ = ["Leaves", "Tails", "extremes", "score_blocks", "scores_and_weights", "tails", "walk"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Interval = tuple[Floats, Floats]
+Span = tuple[Floats, Floats]
 
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
@@ -59,25 +60,26 @@ class Paths:
     size: Floats
 
 
-def paths_of(order: Order, law: Law, eps: float, margin: float | None = None) -> Paths:
-    """The paths of an order under a law; with a ``margin``, only those with that margin, whose weights sum to 1."""
-    tree, n = order.tree, law.n
+def _paths(tree: Tree, law: Law, eps: float, margin: float | None = None, negligible: float = 0.0) -> Paths:
+    """The paths of a tree under a law; with a ``margin``, only those with that margin, whose weights sum to 1."""
+    n = law.n
     if not tree.margin:
         one = np.ones(1)
         return Paths(n, 0 * one, 0 * one, one, n * one)
     if margin is None:
-        table = tabulate(law.split(tree.margin), np.array([float(n)]), eps)
+        table = split_table(law.split(tree.margin), np.array([float(n)]), eps)
         margins, weight = table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
     else:
         margins, weight = np.array([float(margin)]), np.ones(1)
-    margins, weight = margins[weight > 0], weight[weight > 0]
+    kept = weight > negligible
+    margins, weight = margins[kept], weight[kept]
     side = np.zeros_like(margins)
     if tree.side:
         split = law.split(tree.side, tree.margin)
         low, high = split.window(margins, eps)
         _check_budget(float((high - low + 1).sum()), n)
-        inner = tabulate(split, margins, eps)
-        row, column = np.nonzero(inner.pmf * weight[:, None] > eps / max(inner.pmf.size, 1))
+        inner = split_table(split, margins, eps)
+        row, column = np.nonzero(inner.pmf * weight[:, None] > max(negligible, eps / max(inner.pmf.size, 1)))
         side = inner.start[row] + column
         margins, weight = margins[row], weight[row] * inner.pmf[row, column]
     return Paths(n, margins, side, weight, np.asarray(tree.last_size(float(n), margins), dtype=np.float64))
@@ -109,7 +111,7 @@ def tails(
 
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
-    paths = paths_of(order, law, eps, margin)
+    paths = _paths(order.tree, law, eps, margin)
     split = law.split(order.tree.last, order.tree.last_of)
     first, final = _defined_range(order, paths, *split.support(paths.size))
     below, up_to = _intervals(order, paths, first, final, threshold)
@@ -129,17 +131,17 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
     return Tails(parts[0] / defined, parts[1] / defined, parts[2] / defined, defined, 8 * eps / defined)
 
 
-def _points(k: Floats) -> Interval:
+def _points(k: Floats) -> Span:
     """Single counts as intervals, empty where there is none."""
     return np.nan_to_num(k, nan=1.0), np.nan_to_num(k, nan=0.0)
 
 
-def _in(k: Floats, interval: Interval) -> NDArray[np.bool_]:
+def _in(k: Floats, interval: Span) -> NDArray[np.bool_]:
     inside: NDArray[np.bool_] = (k >= interval[0]) & (k <= interval[1])
     return inside
 
 
-def _around(outer: Interval, inner: Interval) -> tuple[Interval, Interval]:
+def _around(outer: Span, inner: Span) -> tuple[Span, Span]:
     """What ``outer`` has on either side of ``inner``; all of it, once, if ``inner`` is empty."""
     empty = inner[1] < inner[0]
     left = outer[0], np.where(empty, outer[1], inner[0] - 1)
@@ -147,7 +149,7 @@ def _around(outer: Interval, inner: Interval) -> tuple[Interval, Interval]:
     return left, right
 
 
-def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Interval:
+def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Span:
     """The last counts between which the score is defined on each path; holes lie at the ends, or fill a path."""
 
     def undefined(last: Floats) -> NDArray[np.bool_]:
@@ -163,7 +165,7 @@ def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Int
 
 def _intervals(
     order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold
-) -> tuple[Interval, Interval]:
+) -> tuple[Span, Span]:
     """On each path, the last counts that score below the threshold, and those that score at most it."""
     below, up_to = (first, final), (first, final)
     for part in order.parts:
@@ -248,9 +250,9 @@ def _bisect(path: Indices, low: Floats, high: Floats, holds: Holds) -> Floats:
 def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Threshold, Threshold]:
     """The lowest and the highest score that can occur."""
     if len(order.parts) > 1:
-        scores, _ = leaves(order, law, margin=margin, eps=_FINE)
+        scores, _ = scores_and_weights(order, law, margin=margin, eps=_FINE)
         return Threshold(float(scores.min())), Threshold(float(scores.max()))
-    paths = paths_of(order, law, _FINE, margin)
+    paths = _paths(order.tree, law, _FINE, margin)
     split = law.split(order.tree.last, order.tree.last_of)
     first, final = _defined_range(order, paths, *split.support(paths.size))
     kept = np.flatnonzero(first <= final)
@@ -262,18 +264,30 @@ def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Th
     return order.threshold(cells[np.nanargmin(scores)]), order.threshold(cells[np.nanargmax(scores)])
 
 
-def leaves(order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE) -> tuple[Floats, Floats]:
-    """Every score that can occur with its probability, undefined ones left out; equal scores may occur repeatedly."""
-    found = list(leaf_blocks(order, law, margin=margin, eps=eps, most=_MOST_LISTED))
-    return np.concatenate([s for s, _ in found]), np.concatenate([w for _, w in found])
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """Matrices at the end of a walk down a tree: four columns of cells, and the weight of each matrix."""
+
+    columns: list[Floats]
+    weight: Floats
 
 
-def leaf_blocks(
-    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = _MOST_WALKED
-) -> Iterator[tuple[Floats, Floats]]:
-    """`leaves` in blocks, so that memory stays bounded."""
-    paths = paths_of(order, law, eps, margin)
-    split = law.split(order.tree.last, order.tree.last_of)
+def walk(
+    tree: Tree,
+    law: Law,
+    *,
+    margin: float | None = None,
+    eps: float = _COARSE,
+    negligible: float = 0.0,
+    most: int = _MOST_WALKED,
+) -> Iterator[Leaves]:
+    """Every matrix of a tree with its probability, in blocks, so that memory stays bounded.
+
+    The windows of the splits leave out at most ``eps`` on either side; matrices whose probability is at most
+    ``negligible`` are left out too. Cells that the tree does not tell apart are merged.
+    """
+    paths = _paths(tree, law, eps, margin, negligible)
+    split = law.split(tree.last, tree.last_of)
     sizes, row = np.unique(paths.size, return_inverse=True)
     low, high = split.window(sizes, eps)
     total = float((high - low + 1)[row].sum())
@@ -282,17 +296,33 @@ def leaf_blocks(
             f"listing every score of n = {law.n:,} cases takes {total:,.0f} steps, past the budget of {most:,}; "
             "cdf, sf, pmf and quantile need no list"
         )
-    width = int((high - low).max()) + 1
+    width = int((high - low).max(initial=0)) + 1
     for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
         used, inner = np.unique(row[block], return_inverse=True)
-        table = tabulate(split, sizes[used], eps)
+        table = split_table(split, sizes[used], eps)
         weight = paths.weight[block, None] * table.pmf[inner]
-        i, j = np.nonzero(weight > 0)
+        i, j = np.nonzero(weight > negligible)
         where = block[i]
-        cells = order.tree.cells(paths.n, paths.margin[where], paths.side[where], table.start[inner[i]] + j)
-        scores = order.scores(cells)
+        columns = tree.columns(float(paths.n), paths.margin[where], paths.side[where], table.start[inner[i]] + j)
+        yield Leaves([np.ascontiguousarray(np.broadcast_to(c, i.shape)) for c in columns], weight[i, j])
+
+
+def score_blocks(
+    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = _MOST_WALKED
+) -> Iterator[tuple[Floats, Floats]]:
+    """Blocks of scores that can occur with their probabilities; undefined ones are left out, equal ones may recur."""
+    for leaves in walk(order.tree, law, margin=margin, eps=eps, most=most):
+        scores = order.scores(np.stack(leaves.columns, axis=-1))
         defined = ~np.isnan(scores)
-        yield scores[defined], weight[i, j][defined]
+        yield scores[defined], leaves.weight[defined]
+
+
+def scores_and_weights(
+    order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE
+) -> tuple[Floats, Floats]:
+    """All of `score_blocks` at once."""
+    blocks = list(score_blocks(order, law, margin=margin, eps=eps, most=_MOST_LISTED))
+    return np.concatenate([s for s, _ in blocks]), np.concatenate([w for _, w in blocks])
 
 
 def _check_budget(paths: float, n: int) -> None:

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 
 from .splits import Binomial, Split
 
-__all__ = ["Table", "interval_sums", "tabulate"]
+__all__ = ["SplitTable", "interval_sums", "split_table"]
 
 Floats = NDArray[np.float64]
-Interval = tuple[Floats, Floats]
+Span = tuple[Floats, Floats]
 
 # Above this many table entries, cumulative probabilities are cheaper; a table is made in pieces of this size.
 _MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
 
 
-class Table:
+class SplitTable:
     """Probabilities of a split for several sizes, one a row, each row starting at its own value."""
 
     __slots__ = ("_left", "_right", "pmf", "start")
@@ -47,7 +47,7 @@ class Table:
         return np.where(after - first == 1, self.pmf[row, np.minimum(first, width - 1)], total)
 
 
-def tabulate(split: Split, m: Floats, eps: float) -> Table:
+def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
     """The probabilities of a split for each size in ``m``, but for ``eps`` on either side.
 
     One accurate value at the peak of each row, and the ratios of neighbours outwards from it.
@@ -68,10 +68,10 @@ def tabulate(split: Split, m: Floats, eps: float) -> Table:
         pmf[:, 1:] *= rise
         pmf[:, :-1] *= fall
         pmf *= split.pmf(peak, m)[:, None]
-    return Table(low, pmf)
+    return SplitTable(low, pmf)
 
 
-def interval_sums(split: Split, m: Floats, intervals: list[Interval], eps: float) -> list[Floats]:
+def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     """P(low <= K <= high) for each size in ``m`` and each interval."""
     sizes = np.unique(m)
     low, high = split.window(sizes, eps)
@@ -85,13 +85,13 @@ def interval_sums(split: Split, m: Floats, intervals: list[Interval], eps: float
     return _by_table(split, m, intervals, eps)
 
 
-def _by_table(split: Split, m: Floats, intervals: list[Interval], eps: float) -> list[Floats]:
+def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     sizes, row = np.unique(m, return_inverse=True)
     low, high = split.window(sizes, eps)
     entries = (high - low + 1).max(initial=1) * len(sizes)
     sums = [np.zeros(len(m)) for _ in intervals]
     for chosen in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
-        table = tabulate(split, sizes[chosen], eps)
+        table = split_table(split, sizes[chosen], eps)
         here = np.flatnonzero((row >= chosen[0]) & (row <= chosen[-1]))
         for total, (a, b) in zip(sums, intervals, strict=True):
             total[here] = table.sums(row[here] - chosen[0], a[here], b[here])
@@ -105,7 +105,7 @@ class Cumulative(Protocol):
         """Both tails."""
 
 
-def _from_cumulative(split: Split, m: Floats, interval: Interval, cumulative: Cumulative) -> Floats:
+def _from_cumulative(split: Split, m: Floats, interval: Span, cumulative: Cumulative) -> Floats:
     low, high = interval
     sums = np.zeros(len(m))
     single, wide = high == low, high > low
@@ -163,7 +163,7 @@ class Chain:
         # Within the window, log P changes by less than 4 log(1/eps) / width for each case more.
         self.links = max(1, int(width / (-log(eps))))
         self.starts = np.arange(0, len(m), self.links)
-        self.table = tabulate(split, m[self.starts], eps)
+        self.table = split_table(split, m[self.starts], eps)
 
     def __call__(self, k: Floats) -> tuple[Floats, Floats]:
         """Both tails."""

@@ -2,20 +2,30 @@
 
 from .catalogue import CATALOGUE, Catalogue, difference, f_beta, list_metrics, metric, ratio
 from .holes import Holes, Part
-from .metric import Contrast, Metric, OneGroup, Pair, Rank, Ratio, Share
+from .curves import DICE, ODDS, RATE, Curve
+from .expressions import Expression
+from .metric import Contrast, Kind, Metric, OneGroup, Pair, Quotient, Rank, Ratio, Share
+from .products import proportional_matrices
 from .tree import Tree
 from .two_groups import Comparison, TwoGroups, Worst
 
 __all__ = [
     "CATALOGUE",
+    "DICE",
+    "ODDS",
+    "RATE",
     "Catalogue",
     "Comparison",
     "Contrast",
+    "Curve",
+    "Expression",
     "Holes",
+    "Kind",
     "Metric",
     "OneGroup",
     "Pair",
     "Part",
+    "Quotient",
     "Rank",
     "Ratio",
     "Share",
@@ -26,5 +36,6 @@ __all__ = [
     "f_beta",
     "list_metrics",
     "metric",
+    "proportional_matrices",
     "ratio",
 ]

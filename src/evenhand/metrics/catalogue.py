@@ -19,10 +19,12 @@ import numpy as np
 
 from ..cells import CELLS
 from ..errors import InvalidInput, UnknownName
+from .curves import DICE, ODDS
 from .holes import Part
-from .metric import Contrast, Metric, OneGroup, Pair, Rank, Ratio, Share
+from .links import root_share, signed_root
+from .metric import Contrast, Kind, Metric, OneGroup, Pair, Rank, Ratio, Share
 from .products import determinant
-from .two_groups import Comparison, Kind, Worst, compare
+from .two_groups import Comparison, Worst, comparison
 
 __all__ = ["CATALOGUE", "Catalogue", "difference", "f_beta", "list_metrics", "metric", "ratio"]
 
@@ -58,34 +60,34 @@ PNR = Share(key="pnr", name="Predicted negative rate", part=PREDICTED_NEGATIVES,
 
 # Ratios (the paper's joint ratio metrics, F1, and relatives) -----------------------------------------------------
 
-TPR = Ratio(key="tpr", name="True positive rate", part=TP, of=POSITIVES, needs=(POSITIVES,), better="higher",
+TPR = Ratio(key="tpr", name="True positive rate", part=TP, whole=POSITIVES, needs=(POSITIVES,), better="higher",
             in_paper=True, synonyms=("recall", "sensitivity", "hit rate"))
-FPR = Ratio(key="fpr", name="False positive rate", part=FP, of=NEGATIVES, needs=(NEGATIVES,), better="lower",
+FPR = Ratio(key="fpr", name="False positive rate", part=FP, whole=NEGATIVES, needs=(NEGATIVES,), better="lower",
             in_paper=True, synonyms=("fall-out", "false alarm rate"))
-TNR = Ratio(key="tnr", name="True negative rate", part=TN, of=NEGATIVES, needs=(NEGATIVES,), better="higher",
+TNR = Ratio(key="tnr", name="True negative rate", part=TN, whole=NEGATIVES, needs=(NEGATIVES,), better="higher",
             in_paper=True, synonyms=("specificity", "selectivity"))
-FNR = Ratio(key="fnr", name="False negative rate", part=FN, of=POSITIVES, needs=(POSITIVES,), better="lower",
+FNR = Ratio(key="fnr", name="False negative rate", part=FN, whole=POSITIVES, needs=(POSITIVES,), better="lower",
             in_paper=True, synonyms=("miss rate",))
-PPV = Ratio(key="ppv", name="Positive predictive value", part=TP, of=PREDICTED_POSITIVES,
+PPV = Ratio(key="ppv", name="Positive predictive value", part=TP, whole=PREDICTED_POSITIVES,
             needs=(PREDICTED_POSITIVES,), better="higher", in_paper=True, synonyms=("precision",))
-NPV = Ratio(key="npv", name="Negative predictive value", part=TN, of=PREDICTED_NEGATIVES,
+NPV = Ratio(key="npv", name="Negative predictive value", part=TN, whole=PREDICTED_NEGATIVES,
             needs=(PREDICTED_NEGATIVES,), better="higher", in_paper=True)
-FDR = Ratio(key="fdr", name="False discovery rate", part=FP, of=PREDICTED_POSITIVES,
+FDR = Ratio(key="fdr", name="False discovery rate", part=FP, whole=PREDICTED_POSITIVES,
             needs=(PREDICTED_POSITIVES,), better="lower", in_paper=True)
-FOR = Ratio(key="for", name="False omission rate", part=FN, of=PREDICTED_NEGATIVES,
+FOR = Ratio(key="for", name="False omission rate", part=FN, whole=PREDICTED_NEGATIVES,
             needs=(PREDICTED_NEGATIVES,), better="lower", in_paper=True, synonyms=("false reassurance rate",))
 F1_ORIGINAL = Ratio(
-    key="f1_original", name="Original F1 score", part=TP, of=EITHER_POSITIVE, curve="dice", needs=(TP,),
+    key="f1_original", name="Original F1 score", part=TP, whole=EITHER_POSITIVE, along=DICE, needs=(TP,),
     printed="2 / ((TP + FP) / TP + (TP + FN) / TP)", better="higher", in_paper=True,
     synonyms=("F1 measure", "Dice-Sørensen coefficient", "Dice-Sorensen coefficient",
               "harmonic mean of precision and recall"))
-F1 = Ratio(key="f1", name="Simplified F1 score", part=TP, of=EITHER_POSITIVE, curve="dice",
+F1 = Ratio(key="f1", name="Simplified F1 score", part=TP, whole=EITHER_POSITIVE, along=DICE,
            needs=(EITHER_POSITIVE,), better="higher", in_paper=True,
            synonyms=("F1 score", "F-score", "F-measure", "Dice"))
-JACCARD = Ratio(key="jaccard", name="Jaccard index", part=TP, of=EITHER_POSITIVE, needs=(EITHER_POSITIVE,),
+JACCARD = Ratio(key="jaccard", name="Jaccard index", part=TP, whole=EITHER_POSITIVE, needs=(EITHER_POSITIVE,),
                 better="higher",
                 synonyms=("critical success index", "threat score", "intersection over union", "IoU"))
-TE_PART = Ratio(key="te_part", name="False negatives per false positive", part=FN, of=ERRORS, curve="odds",
+TE_PART = Ratio(key="te_part", name="False negatives per false positive", part=FN, whole=ERRORS, along=ODDS,
                 needs=(FP,), better="neither", high=inf, synonyms=("treatment equality part", "error ratio"))
 
 # Contrast --------------------------------------------------------------------------------------------------------
@@ -127,12 +129,6 @@ def _pt_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
     return fp * (tp + fn), tp * (fp + tn)
 
 
-def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-    # sqrt(FPR) / (sqrt(TPR) + sqrt(FPR)): the printed form without its removable hole at TPR = FPR (E2).
-    high, low = (np.sqrt(x) for x in _pt_rank(tp, fn, fp, tn))
-    return high / (high + low)
-
-
 def _product_rank(*rates: tuple[str, str]) -> Any:
     """The rank of a product of rates, each given as (part, rest)."""
 
@@ -146,34 +142,26 @@ def _product_rank(*rates: tuple[str, str]) -> Any:
     return rank
 
 
-def _root(rank: Any) -> Any:
-    """The score that is the square root of its rank."""
-
-    def score(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-        above, below = rank(tp, fn, fp, tn)
-        return np.sqrt(above / below)
-
-    return score
-
-
+# The printed form without its removable hole at TPR = FPR (E2).
+_PT_LIMIT = "sqrt(FPR) / (sqrt(TPR) + sqrt(FPR))"
 _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("tp", "fn"), ("tn", "fp"))
 
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
-    printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank, scored=_mcc,
+    printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank, link=signed_root, scored=_mcc,
     synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
-    ranked=_mcc_limit_rank, scored=_mcc_limit, synonyms=("MCC with limits",))
+    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, synonyms=("MCC with limits",))
 PT = Pair(
     key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
-    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", ranked=_pt_rank, scored=_pt, zero_if=(FP,))
+    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,))
 PT_LIMIT = Pair(
     key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
-    rises=True, printed="sqrt(FPR) / (sqrt(TPR) + sqrt(FPR))", ranked=_pt_rank, scored=_pt, zero_if=(FP,),
+    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,),
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
@@ -188,7 +176,7 @@ MARKEDNESS = Pair(
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
-    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, scored=_root(_FM_RANK), zero_if=(TP,))
+    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,))
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
@@ -196,7 +184,7 @@ KAPPA = Pair(
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
-    ranked=_G_RANK, scored=_root(_G_RANK), zero_if=(TP, TN), synonyms=("geometric mean",))
+    ranked=_G_RANK, link=signed_root, zero_if=(TP, TN), synonyms=("geometric mean",))
 LR_PLUS = Pair(
     key="lr_plus", name="Positive likelihood ratio", needs=(POSITIVES, FP), better="higher", high=inf,
     printed="TPR / FPR", ranked=lambda tp, fn, fp, tn: (tp * (fp + tn), fp * (tp + fn)), zero_if=(TP,),
@@ -238,17 +226,17 @@ def _f_beta(beta: Fraction) -> OneGroup:
 
 # Two groups ------------------------------------------------------------------------------------------------------
 
-OFI = compare(MB, "difference", key="ofi", name="Objective fairness index", in_paper=True)
-TE = compare(TE_PART, "difference", key="te", name="Treatment equality", in_paper=True)
-EQUAL_OPPORTUNITY = compare(TPR, "difference", key="equal_opportunity", name="Equal opportunity",
+OFI = comparison(MB, "difference", key="ofi", name="Objective fairness index", in_paper=True)
+TE = comparison(TE_PART, "difference", key="te", name="Treatment equality", in_paper=True)
+EQUAL_OPPORTUNITY = comparison(TPR, "difference", key="equal_opportunity", name="Equal opportunity",
                             synonyms=("equal opportunity difference",))
-PREDICTIVE_EQUALITY = compare(FPR, "difference", key="predictive_equality", name="Predictive equality")
-PREDICTIVE_PARITY = compare(PPV, "difference", key="predictive_parity", name="Predictive parity",
+PREDICTIVE_EQUALITY = comparison(FPR, "difference", key="predictive_equality", name="Predictive equality")
+PREDICTIVE_PARITY = comparison(PPV, "difference", key="predictive_parity", name="Predictive parity",
                             synonyms=("predictive parity difference",))
-DEMOGRAPHIC_PARITY = compare(PPR, "difference", key="demographic_parity", name="Demographic parity",
+DEMOGRAPHIC_PARITY = comparison(PPR, "difference", key="demographic_parity", name="Demographic parity",
                              synonyms=("statistical parity", "demographic parity difference",
                                        "statistical parity difference"))
-DISPARATE_IMPACT = compare(PPR, "ratio", key="disparate_impact", name="Disparate impact",
+DISPARATE_IMPACT = comparison(PPR, "ratio", key="disparate_impact", name="Disparate impact",
                            synonyms=("impact ratio", "adverse impact ratio", "demographic parity ratio"))
 EQUALIZED_ODDS = Worst(key="equalized_odds", name="Equalized odds", of=(EQUAL_OPPORTUNITY, PREDICTIVE_EQUALITY),
                        better="closer to 0", synonyms=("equalised odds", "equalized odds difference"))
@@ -302,7 +290,7 @@ class Catalogue:
         for m in self:
             if isinstance(m, Comparison) and (m.base, m.kind) == (base, kind):
                 return m
-        return compare(base, kind)
+        return comparison(base, kind)
 
 
 def _plain(name: str) -> str:

@@ -1,7 +1,8 @@
 """What a metric is: a frozen record that scores matrices and knows where it has no score.
 
-A one-group metric has one of four *shapes*. Each orders the matrices by an exact fraction, its `rank`, and is
-monotone in the last split of a tree of cells; that is all that distributions and tests need to know of it.
+A one-group metric has one of four *shapes*. Each orders matrices by an exact fraction, its `rank`, and is monotone in
+the last split of a tree of cells. Everything that other rooms need to know of a metric is a question it answers
+itself; no other room asks for its class.
 """
 
 from __future__ import annotations
@@ -9,24 +10,46 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar, Literal
+from math import isinf
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import CELLS, Cells, as_cells
 from ..errors import InvalidInput
+from .curves import RATE, Curve
+from .expressions import Expression, expression
 from .holes import Holes, Part
+from .links import quotient
 from .tree import Tree
 
-__all__ = ["Better", "Contrast", "Metric", "OneGroup", "Pair", "Rank", "Ratio", "Share"]
+if TYPE_CHECKING:
+    from .two_groups import Comparison
+
+__all__ = ["Better", "Contrast", "Kind", "Metric", "OneGroup", "Pair", "Quotient", "Rank", "Ratio", "Share"]
 
 Better = Literal["higher", "lower", "closer to 0", "closer to 1", "neither"]
+Kind = Literal["difference", "ratio"]
 Rank = tuple[Any, Any]
 """A fraction as numerator and denominator, for exact comparison; a denominator of 0 means infinity."""
+Weights = tuple[float, float, float, float]
 
 EVERYONE = Part(CELLS, "cases")
+
+
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """A score as a quotient of two weighted sums of cells, and what its denominator counts."""
+
+    over: Weights
+    under: Weights
+    of: Part
+
+    def counts(self, cells: Any) -> tuple[Any, Any]:
+        """Numerator and denominator, for cells along the last axis."""
+        array = np.asarray(cells)
+        return array @ np.array(self.over), array @ np.array(self.under)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -74,6 +97,40 @@ class Metric(ABC):
     @abstractmethod
     def undefined_if(self) -> str:
         """When it is undefined, in words."""
+
+    @property
+    @abstractmethod
+    def base(self) -> OneGroup:
+        """The one-group metric that is scored or compared; of several, the first."""
+
+    @property
+    @abstractmethod
+    def tree(self) -> Tree:
+        """The order of splits in which the score is monotone in the last."""
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The comparisons of two groups that it is made of; none for a metric of one group."""
+        return ()
+
+    @property
+    def kind(self) -> Kind | None:
+        """How two groups are compared; None for a metric of one group and for the worst of several."""
+        return None
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether larger always means more different, so that tests have one direction."""
+        return False
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether the score has no upper end."""
+        return isinf(self.high)
+
+    def centre(self, reference_score: float) -> float:
+        """The score that means "no difference", given the reference's score."""
+        return reference_score
 
     @abstractmethod
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -140,23 +197,60 @@ class OneGroup(Metric):
     rises: bool = True
 
     @property
-    @abstractmethod
-    def tree(self) -> Tree:
-        """The order of splits in which the score is monotone in the last."""
+    def base(self) -> OneGroup:
+        """The metric itself."""
+        return self
 
     @property
     def denominator(self) -> Part | None:
         """The part whose size a test may take as observed; None if there is only ``n``."""
         return None
 
+    @property
+    def curve(self) -> Curve | None:
+        """How the score follows from the last split's rate alone; None if it depends on other splits too."""
+        return None
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether the score is the share of some cases among others."""
+        return self.curve is RATE
+
+    @property
+    def linear(self) -> Weights | None:
+        """What each cell adds to the score per case, for scores that are linear in the cells; None for others."""
+        return None
+
+    @property
+    def quotient(self) -> Quotient | None:
+        """The score as a quotient of two weighted sums of cells, if it is one."""
+        return None
+
+    @property
+    def unbiased(self) -> bool:
+        """Whether the expected score, given that it is defined, is the score of the true rates (E19)."""
+        return self.is_rate or self.linear is not None
+
+    def basis(self, cells: Any) -> Any:
+        """How many cases the score rests on, for cells along the last axis."""
+        return (self.denominator or EVERYONE).of(np.asarray(cells))
+
     @abstractmethod
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
         """A fraction that orders matrices as the score does; exact for integers."""
 
+    def exact(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        """The score in the arithmetic of its arguments: floats, or object arrays of `decimal.Decimal`."""
+        return quotient(*self.rank(tp, fn, fp, tn))
+
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-        """The formula itself, on cells where it is defined."""
-        numerator, denominator = self.rank(tp, fn, fp, tn)
-        return numerator / denominator
+        """The score of float cells on which it is defined."""
+        return self.exact(tp, fn, fp, tn)
+
+    @property
+    def expression(self) -> Expression:
+        """The formula as a tree of operators, numbers and cells, for programs that cannot call Python."""
+        return expression(self.formula)
 
     @property
     def vanishes(self) -> tuple[Part, ...] | None:
@@ -182,55 +276,15 @@ class OneGroup(Metric):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Share(OneGroup):
-    """A part of all cases: k of n."""
+class _OfOneSplit(OneGroup):
+    """A score that rises with the rate ``a / (a + b)`` of its last split, whatever the other splits are."""
 
     part: Part
-    shape: ClassVar[str] = "share"
 
     @property
-    def tree(self) -> Tree:
-        """The part, split off from all cases."""
-        return Tree(margin=(), side=(), last=self.part.cells, last_of=CELLS)
-
-    def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
-        """k / n."""
-        cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
-        return sum(cells[c] for c in self.part.cells), tp + fn + fp + tn
-
-    @property
-    def vanishes(self) -> tuple[Part, ...]:
-        """It is 0 when the part is empty."""
-        return (self.part,)
-
-    @property
-    def formula(self) -> str:
-        """``(part) / n``."""
-        return f"({self.part.formula}) / n"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Ratio(OneGroup):
-    """A part of a part: a score that rises with a / (a + b), where b is the rest.
-
-    ``curve`` says how: "share" is a / (a + b), "dice" 2a / (2a + b), "odds" a / b.
-    """
-
-    part: Part
-    of: Part
-    curve: Literal["share", "dice", "odds"] = "share"
-    printed: str | None = None
-    shape: ClassVar[str] = "ratio"
-
-    @property
-    def tree(self) -> Tree:
-        """The whole, split off from all cases; then the part, from the whole."""
-        return Tree(margin=self.of.cells, side=(), last=self.part.cells, last_of=self.of.cells)
-
-    @property
-    def denominator(self) -> Part | None:
-        """The whole, if it is one of the sums that split the cases in two; F1 and its like have only ``n``."""
-        return self.of if len(self.of.cells) == 2 else None
+    @abstractmethod
+    def of(self) -> Part:
+        """The whole that the part is split off from."""
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -239,23 +293,92 @@ class Ratio(OneGroup):
 
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
         """The fraction that is the score."""
+        assert self.curve is not None
         cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
-        a = sum(cells[c] for c in self.part.cells)
-        b = sum(cells[c] for c in self.rest)
-        return {"share": (a, a + b), "dice": (2 * a, 2 * a + b), "odds": (a, b)}[self.curve]
+        return self.curve.rank(sum(cells[c] for c in self.part.cells), sum(cells[c] for c in self.rest))
+
+    @property
+    def quotient(self) -> Quotient:
+        """The score's own fraction."""
+        above, below = zip(*(self.rank(*unit) for unit in np.eye(4).tolist()), strict=True)
+        return Quotient(above, below, self.of)
 
     @property
     def vanishes(self) -> tuple[Part, ...]:
         """It is 0 when the part is empty."""
         return (self.part,)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Share(_OfOneSplit):
+    """A part of all cases: k of n."""
+
+    shape: ClassVar[str] = "share"
+
+    @property
+    def of(self) -> Part:
+        """All cases."""
+        return EVERYONE
+
+    @property
+    def curve(self) -> Curve:
+        """The rate itself."""
+        return RATE
+
+    @property
+    def linear(self) -> Weights:
+        """1 for each cell of the part."""
+        return _weights(self.part.cells)
+
+    @property
+    def tree(self) -> Tree:
+        """The part, split off from all cases."""
+        return Tree(margin=(), side=(), last=self.part.cells, last_of=CELLS)
+
+    @property
+    def formula(self) -> str:
+        """``(part) / n``."""
+        return f"({self.part.formula}) / n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Ratio(_OfOneSplit):
+    """A part of a part: a score that rises with a / (a + b), where b is the rest.
+
+    ``along`` says how: `RATE` is a / (a + b), `DICE` 2a / (2a + b), `ODDS` a / b.
+    """
+
+    whole: Part
+    along: Curve = RATE
+    printed: str | None = None
+    shape: ClassVar[str] = "ratio"
+
+    @property
+    def of(self) -> Part:
+        """The whole."""
+        return self.whole
+
+    @property
+    def curve(self) -> Curve:
+        """The curve it was given."""
+        return self.along
+
+    @property
+    def tree(self) -> Tree:
+        """The whole, split off from all cases; then the part, from the whole."""
+        return Tree(margin=self.of.cells, side=(), last=self.part.cells, last_of=self.of.cells)
+
+    @property
+    def denominator(self) -> Part:
+        """The whole."""
+        return self.whole
+
     @property
     def formula(self) -> str:
         """The formula in terms of the cells."""
-        if self.printed:
-            return self.printed
-        a, b = self.part.formula, " + ".join(c.upper() for c in self.rest)
-        return {"share": f"{a} / ({a} + {b})", "dice": f"2*{a} / (2*{a} + {b})", "odds": f"{a} / {b}"}[self.curve]
+        return self.printed or self.along.text.format(
+            a=self.part.formula, b=" + ".join(c.upper() for c in self.rest)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -278,6 +401,13 @@ class Contrast(OneGroup):
         return cells[self.plus] - cells[self.minus], tp + fn + fp + tn
 
     @property
+    def linear(self) -> Weights:
+        """1 for the one cell, -1 for the other."""
+        plus, minus = _weights((self.plus,)), _weights((self.minus,))
+        tp, fn, fp, tn = (a - b for a, b in zip(plus, minus, strict=True))
+        return tp, fn, fp, tn
+
+    @property
     def formula(self) -> str:
         """``(plus - minus) / n``."""
         return f"({self.plus.upper()} - {self.minus.upper()}) / n"
@@ -289,11 +419,17 @@ class Pair(OneGroup):
 
     Given the row totals and TP, it never rises as FP grows, or (``rises=True``) never falls. With
     ``columns=True`` the tree is read by predictions: given the column totals and TP, the last cell is FN.
+
+    ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is
+    the same for floats only, where another arrangement loses fewer digits; ``computed`` such an arrangement of the
+    printed formula.
     """
 
     printed: str
     ranked: Callable[..., Rank]
+    link: Callable[[Any, Any], Any] = quotient
     scored: Callable[..., Any] | None = None
+    computed: str | None = None
     zero_if: tuple[Part, ...] | None = None
     rises: bool = False
     columns: bool = False
@@ -315,9 +451,18 @@ class Pair(OneGroup):
         """The fraction that orders matrices."""
         return self.ranked(tp, fn, fp, tn)
 
+    def exact(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        """The link of the rank."""
+        return self.link(*self.ranked(tp, fn, fp, tn))
+
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-        """The formula, arranged so that it does not overflow or cancel."""
-        return (self.scored or partial(OneGroup.score, self))(tp, fn, fp, tn)
+        """The score of float cells, arranged so that it does not overflow or cancel."""
+        return (self.scored or self.exact)(tp, fn, fp, tn)
+
+    @property
+    def expression(self) -> Expression:
+        """The formula as a tree, in the arrangement that keeps digits."""
+        return expression(self.computed or self.printed)
 
     @property
     def vanishes(self) -> tuple[Part, ...] | None:
@@ -336,3 +481,8 @@ def _one_matrix(cells: Cells) -> NDArray[np.float64]:
     if array.ndim != 1:
         raise InvalidInput(f"why_undefined takes one matrix at a time; got cells of shape {array.shape}")
     return array
+
+
+def _weights(cells: tuple[str, ...]) -> Weights:
+    tp, fn, fp, tn = (float(c in cells) for c in CELLS)
+    return tp, fn, fp, tn

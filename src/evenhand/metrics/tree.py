@@ -39,26 +39,41 @@ class Tree:
         return margin if self.last_of == self.margin else n - margin
 
     def columns(self, n: Any, margin: Any, side: Any, last: Any) -> list[Any]:
-        """The four cells of these counts, those that the tree does not tell apart put into the first of them."""
-        counts: dict[Names, Any] = {}
-        if self.margin and self.last_of == self.margin:
-            counts[_without(CELLS, self.margin)] = n - margin
-        elif self.margin:
-            counts[self.side] = side
-            counts[_without(self.margin, self.side)] = margin - side
-        counts[self.last] = last
-        counts[_without(self.last_of, self.last)] = self.last_size(n, margin) - last
+        """The four cells of these counts; cells that the tree does not tell apart go into the first of them."""
+        size = self.last_size(n, margin)
+        counts = dict(zip(self.merged, self._counted(n, margin, side, last, size), strict=True))
         first = {names[0]: count for names, count in counts.items() if names}
         return [first.get(c, 0.0) for c in CELLS]
+
+    @property
+    def merged(self) -> tuple[Names, ...]:
+        """The sets of cells that the tree does not tell apart."""
+        ends = (self.last, _without(self.last_of, self.last))
+        if not self.margin:
+            return ends
+        if self.last_of == self.margin:
+            return (_without(CELLS, self.margin), *ends)
+        return (self.side, _without(self.margin, self.side), *ends)
+
+    def _counted(self, n: Any, margin: Any, side: Any, last: Any, size: Any) -> tuple[Any, ...]:
+        """How many cases each merged set holds."""
+        if not self.margin:
+            return last, size - last
+        if self.last_of == self.margin:
+            return n - margin, last, size - last
+        return side, margin - side, last, size - last
 
     def cells(self, n: Any, margin: Any, side: Any, last: Any) -> NDArray[Any]:
         """The same as an array with the cells along the last axis."""
         return np.stack(np.broadcast_arrays(*self.columns(n, margin, side, last)), axis=-1)
 
     def collapse(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Another matrix with the same cells put together."""
-        margin, side, last = (self._sum(cells, names) for names in (self.margin, self.side, self.last))
-        return self.cells(cells.sum(axis=-1), margin, side, last)
+        """Another matrix with the same cells merged; each set is summed by itself, so that empty ones stay empty."""
+        merged = np.zeros_like(cells)
+        for names in self.merged:
+            if names:
+                merged[..., CELLS.index(names[0])] = self._sum(cells, names)
+        return merged
 
     def counts(self, cells: NDArray[Any]) -> tuple[Any, Any, Any]:
         """Margin, side and last count of a matrix."""

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from .holes import Holes
-from .metric import Metric, OneGroup
+from .metric import Kind, Metric, OneGroup
+from .tree import Tree
 
-__all__ = ["Comparison", "TwoGroups", "Worst", "compare"]
-
-Kind = Literal["difference", "ratio"]
+__all__ = ["Comparison", "TwoGroups", "Worst", "comparison"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -41,8 +40,32 @@ class TwoGroups(Metric):
 class Comparison(TwoGroups):
     """The difference or the ratio of a one-group metric: group minus, or over, reference."""
 
-    base: OneGroup
-    kind: Kind
+    compared: OneGroup
+    by: Kind
+
+    @property
+    def base(self) -> OneGroup:
+        """The one-group metric."""
+        return self.compared
+
+    @property
+    def kind(self) -> Kind:
+        """Difference or ratio."""
+        return self.by
+
+    @property
+    def tree(self) -> Tree:
+        """That of the one-group metric."""
+        return self.compared.tree
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Itself."""
+        return (self,)
+
+    def centre(self, reference_score: float) -> float:
+        """0 for a difference, 1 for a ratio."""
+        return 0.0 if self.by == "difference" else 1.0
 
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
         """S(group) - S(reference), or S(group) / S(reference)."""
@@ -73,6 +96,30 @@ class Worst(TwoGroups):
 
     of: tuple[Comparison, ...]
 
+    @property
+    def base(self) -> OneGroup:
+        """The first of the metrics compared."""
+        return self.of[0].base
+
+    @property
+    def tree(self) -> Tree:
+        """Actual positives, true positives, false positives: it reads both rows."""
+        return Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The differences it is the largest of."""
+        return self.of
+
+    @property
+    def is_distance(self) -> bool:
+        """True: it has one direction."""
+        return True
+
+    def centre(self, reference_score: float) -> float:
+        """0."""
+        return 0.0
+
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
         """max |difference|; nan if any of them is undefined."""
         worst: NDArray[np.float64] = np.max(np.abs([c.scores(*groups) for c in self.of]), axis=0)
@@ -90,7 +137,7 @@ class Worst(TwoGroups):
         return "max({})".format(", ".join(f"|{c.base.key}_1 - {c.base.key}_2|" for c in self.of))
 
 
-def compare(
+def comparison(
     base: OneGroup,
     kind: Kind,
     *,
@@ -120,6 +167,6 @@ def compare(
         low=low,
         high=high,
         in_paper=in_paper,
-        base=base,
-        kind=kind,
+        compared=base,
+        by=kind,
     )

@@ -8,8 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from ..cells import CELLS, count_matrices
-from ..metrics import Holes
-from ..metrics.products import proportional_matrices
+from ..metrics import Holes, proportional_matrices
 from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 from .splits import Hypergeometric
 

@@ -1,4 +1,4 @@
-"""Random groups, drawn down a tree split by split."""
+"""Random groups, sampled down a tree split by split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import InvalidInput
 from ..metrics import Tree
 from .families import Law, MultivariateHypergeometric
 
-__all__ = ["as_generator", "draw_cells"]
+__all__ = ["as_generator", "sample_cells"]
 
 
 def as_generator(rng: Any) -> np.random.Generator:
@@ -22,7 +22,7 @@ def as_generator(rng: Any) -> np.random.Generator:
         raise InvalidInput(f"rng must be a numpy Generator or a non-negative seed; got {rng!r}") from None
 
 
-def draw_cells(
+def sample_cells(
     tree: Tree, law: Law, rng: np.random.Generator, draws: int, margin: float | None = None
 ) -> NDArray[np.float64]:
     """``draws`` groups as cells of the tree, shape (draws, 4); with a ``margin``, all of them have it."""

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..metrics import Comparison, Metric, OneGroup, Tree, TwoGroups, Worst
+from ..metrics import Comparison, Metric, OneGroup, Tree
 
 __all__ = ["Order", "Threshold", "order_of"]
 
@@ -184,7 +184,7 @@ class _ByComparison:
 
     def _exact(self, cells: Floats) -> NDArray[Any]:
         group = _decimals(cells)
-        first, second = (self.metric.base.score(*np.moveaxis(c, -1, 0)) for c in (group, self.against.reference(group)))
+        first, second = (self.metric.base.exact(*np.moveaxis(c, -1, 0)) for c in (group, self.against.reference(group)))
         score = first - second if self.metric.kind == "difference" else first / second
         return np.asarray(self.sign * score, dtype=object)
 
@@ -204,20 +204,14 @@ def order_of(m: Metric, reference: Sequence[float] | None = None, *, remains: bo
     A two-group metric needs the ``reference``'s cells: fixed, or (``remains``) the pooled cells, of which the
     reference is what the group leaves.
     """
-    if isinstance(m, OneGroup):
-        return Order(m.tree, (_ByMetric(_filled(m)),), m)
-    assert isinstance(m, TwoGroups)
+    if not m.comparisons:
+        return Order(m.tree, (_ByMetric(_filled(m.base)),), m)
     assert reference is not None
-    if isinstance(m, Comparison):
-        tree = m.base.tree
-        against = _against(tree, reference, remains)
-        part = _ByComparison(replace(m, base=_filled(m.base)), against)
-        return Order(tree, (part,), m, against)
-    assert isinstance(m, Worst)
-    tree = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
-    against = _against(tree, reference, remains)
-    parts = tuple(_ByComparison(c, against, sign) for c in m.of for sign in (1, -1))
-    return Order(tree, parts, m, against)
+    against = _against(m.tree, reference, remains)
+    # A distance is the largest of its differences and of what they are the other way round.
+    signs = (1, -1) if m.is_distance else (1,)
+    parts = [_ByComparison(replace(c, compared=_filled(c.base)), against, sign) for c in m.comparisons for sign in signs]
+    return Order(m.tree, tuple(parts), m, against)
 
 
 def _filled(m: OneGroup) -> OneGroup:

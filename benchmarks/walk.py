@@ -1,0 +1,77 @@
+"""How far a request walks through the code: files entered, changes of room, and how often each test is computed.
+
+Run it with ``.venv/bin/python benchmarks/walk.py``. Imports are not counted: everything is called once beforehand.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+
+import evenhand as eh
+
+ROOT = Path(eh.__file__).parent
+
+
+def room_of(file: str) -> str | None:
+    try:
+        return Path(file).relative_to(ROOT).parts[0]
+    except ValueError:
+        return None
+
+
+def walk(request: Callable[[], object]) -> tuple[int, int, Counter[str]]:
+    """The number of files entered, of changes from room to room, and of calls to each function."""
+    request()
+    files: set[str] = set()
+    calls: Counter[str] = Counter()
+    changes = 0
+    last = ""
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal last, changes
+        room = room_of(frame.f_code.co_filename) if event == "call" else None
+        if room is None:
+            return
+        files.add(frame.f_code.co_filename)
+        calls[frame.f_code.co_name] += 1
+        changes += room != last
+        last = room
+
+    sys.setprofile(note)
+    try:
+        request()
+    finally:
+        sys.setprofile(None)
+    return len(files), changes, calls
+
+
+def main() -> None:
+    group, rest = eh.ConfusionMatrix(0, 2, 8, 30), eh.ConfusionMatrix(300, 100, 120, 480)
+    decisions = eh.examples.rows({"A": group, "B": rest})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decisions.csv"
+        lines = zip(*(decisions[name] for name in ("group", "y_true", "y_pred")), strict=True)
+        path.write_text("group,y,yhat\n" + "".join(f"{g},{y},{p}\n" for g, y, p in lines))
+
+        def audited() -> str:
+            return eh.audit(path, y_true="y", y_pred="yhat", groups="group", metrics="tpr").to_html()
+
+        requests: dict[str, Callable[[], object]] = {
+            'match_test(group, rest, "f1")': lambda: eh.match_test(group, rest, "f1"),
+            'disparity(group, rest, "tpr")': lambda: eh.disparity(group, rest, "tpr"),
+            "audit of a file to HTML, two rows": audited,
+        }
+        print("| request | files | changes of room | calls of match_test |")
+        print("|---|---|---|---|")
+        for name, request in requests.items():
+            files, changes, calls = walk(request)
+            print(f"| `{name}` | {files} | {changes} | {calls['match_test']} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The gap between a group's true score and its reference's, for many comparisons at once.
+
+Group and reference have posteriors of their own. The cumulative probability of a gap is an average over the quantiles
+of whichever of the two is known better, so that what is averaged is smooth and few nodes suffice. Ends of intervals
+are sought for all comparisons together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..laws import Posterior, quadrature
+from ..metrics import Kind
+
+__all__ = ["Gaps"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+# Gaps are sought by the inverse hyperbolic sine of a difference, or the log of a ratio, up to here.
+_REACH = 60.0
+_NODES = 40
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The posteriors of the gaps between groups and their references.
+
+    Attributes
+    ----------
+    group, reference : Posterior
+        One distribution per comparison.
+    kind : {"difference", "ratio"}
+        How the scores are compared: group minus, or over, reference.
+    """
+
+    group: Posterior
+    reference: Posterior
+    kind: Kind
+
+    def tails(self, at: float) -> tuple[Floats, Floats]:
+        """P(gap <= at) and P(gap > at) of every comparison."""
+        rows = np.arange(len(self._over_theirs))
+        gap = np.full(len(rows), float(at))
+        return self._cumulative(gap, rows), self._cumulative(gap, rows, above=True)
+
+    def interval(self, level: float) -> tuple[Floats, Floats]:
+        """The ends of the equal-tailed intervals of every comparison."""
+        from scipy.special import ndtri
+
+        levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
+        down, middle, up = self._roughly(levels)
+        ends = []
+        for q, start in ((levels[0], down), (levels[2], up)):
+
+            def excess(place: Floats, rows: Rows, q: float = q) -> Floats:
+                # Normal scores are nearly linear in the gap, so that a secant hits.
+                reached = np.clip(self._cumulative(self._unfolded(place), rows), 1e-290, 1 - 1e-16)
+                return np.asarray(ndtri(reached) - ndtri(q))
+
+            ends.append(self._unfolded(_roots(excess, start, np.abs(start - middle) / 6 + 1e-9)))
+        return ends[0], ends[1]
+
+    @cached_property
+    def _nodes(self) -> tuple[Floats, Floats]:
+        """The quantiles of the groups and of the references."""
+        u, _ = quadrature(_NODES)
+        return self.group.quantile(u), self.reference.quantile(u)
+
+    @cached_property
+    def _over_theirs(self) -> NDArray[np.bool_]:
+        """Whether the reference is known better than the group."""
+        mine, theirs = (np.ptp(self._lined(p.quantile(np.array([0.05, 0.95]))), axis=1) for p in (self.group, self.reference))
+        return np.asarray(theirs <= mine)
+
+    def _cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
+        """P(gap <= g), or P(gap > g), of some rows."""
+        _, w = quadrature(_NODES)
+        total = np.empty(len(rows))
+        for chosen in (True, False):
+            at = np.flatnonzero(self._over_theirs[rows] == chosen)
+            if len(at):
+                total[at] = self._averaged(gap[at, None], rows[at], chosen, above) @ w
+        return total
+
+    def _averaged(self, gap: Floats, rows: Rows, over_theirs: bool, above: bool) -> Floats:
+        mine, theirs = self._nodes
+        if over_theirs:
+            scores = theirs[rows] + gap if self.kind == "difference" else theirs[rows] * gap
+            return (self.group.sf if above else self.group.cdf)(scores, rows)
+        with np.errstate(divide="ignore", over="ignore"):
+            scores = mine[rows] - gap if self.kind == "difference" else mine[rows] / gap
+        return (self.reference.cdf if above else self.reference.sf)(scores, rows)
+
+    def _lined(self, scores: Floats) -> Floats:
+        """Scores on the scale on which the gap is a difference."""
+        return scores if self.kind == "difference" else np.log(np.maximum(scores, 1e-300))
+
+    def _roughly(self, levels: Floats) -> tuple[Floats, Floats, Floats]:
+        """About the lower end, middle and upper end of each gap, folded, from the quantiles of either side."""
+        mine, theirs = (self._lined(p.quantile(levels)) for p in (self.group, self.reference))
+        middle = mine[:, 1] - theirs[:, 1]
+        down = np.hypot(mine[:, 1] - mine[:, 0], theirs[:, 2] - theirs[:, 1])
+        up = np.hypot(mine[:, 2] - mine[:, 1], theirs[:, 1] - theirs[:, 0])
+        ends = (middle - down, middle, middle + up)
+        folded = [np.arcsinh(e) if self.kind == "difference" else e for e in ends]
+        first, second, third = (np.clip(np.nan_to_num(e), -_REACH, _REACH) for e in folded)
+        return first, second, third
+
+    def _unfolded(self, place: Floats) -> Floats:
+        return np.sinh(place) if self.kind == "difference" else np.exp(place)
+
+
+def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:
+    """Where an increasing function of each row crosses 0, sought from ``start`` outwards.
+
+    Regula falsi in its Illinois form, with a bisection every fourth step for functions that bend sharply.
+    """
+    every = np.arange(len(start))
+    low, high = (np.clip(start + sign * step, -_REACH, _REACH) for sign in (-1, 1))
+    at_low, at_high = excess(low, every), excess(high, every)
+    for ends, values, wrong, limit in ((low, at_low, at_low > 0, -_REACH), (high, at_high, at_high < 0, _REACH)):
+        missed = np.flatnonzero(wrong)
+        if len(missed):
+            ends[missed] = limit
+            values[missed] = excess(ends[missed], missed)
+    for turn in range(120):
+        wide = high - low > _TOLERANCE * np.maximum(1.0, np.abs(low) + np.abs(high))
+        rows = np.flatnonzero(wide & (at_low < 0) & (at_high > 0))
+        if not len(rows):
+            break
+        left, right, below, above = low[rows], high[rows], at_low[rows], at_high[rows]
+        middle = (left + right) / 2
+        cut = middle if turn % 4 == 3 else right - above * (right - left) / (above - below)
+        place = np.where((cut > left) & (cut < right), cut, middle)
+        value = excess(place, rows)
+        up = value <= 0
+        # The end that stays counts half, so that it does not stay for long.
+        low[rows], high[rows] = np.where(up, place, left), np.where(up, right, place)
+        at_low[rows], at_high[rows] = np.where(up, value, below / 2), np.where(up, above / 2, value)
+    return np.where(np.abs(at_low) < np.abs(at_high), low, high)

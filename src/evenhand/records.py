@@ -1,0 +1,65 @@
+"""What every result has in common: it prints well, shows itself in a notebook, and has one way out, `to_dict`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from enum import Enum
+from html import escape
+from math import isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .errors import TooLarge, printable
+
+__all__ = ["Record", "plain_value"]
+
+
+class Record:
+    """Mixin of frozen dataclasses that are results.
+
+    Fields whose names begin with an underscore stay inside. ``_derived`` names properties that belong to the result as
+    much as its fields do.
+    """
+
+    __slots__ = ()
+    _derived: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, fit for JSON: None for what is not a finite number."""
+        names = [f.name for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
+        return {name: plain_value(self._valued(name)) for name in (*names, *self._derived)}
+
+    def _valued(self, name: str) -> Any:
+        try:
+            return getattr(self, name)
+        except TooLarge:
+            return None
+
+    def __repr__(self) -> str:
+        first = str(self).strip().splitlines()[0]
+        return f"<{type(self).__name__}: {first if len(first) <= 100 else first[:99] + '…'}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(printable(str(self), keep='\n'))}</pre>"
+
+
+def plain_value(value: Any) -> Any:
+    """``value`` as JSON can hold it."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return plain_value(value.value)
+    if isinstance(value, dict):
+        return {str(k): plain_value(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain_value(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain_value(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(getattr(value, "key", value))
