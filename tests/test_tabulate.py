@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,8 @@ import pyarrow as pa
 import pytest
 
 import evenhand as eh
-from evenhand.tabulate import tabulate
-from evenhand.tabulate.counts_file import read_counts
+from evenhand import progress
+from evenhand.tabulate import files, frames, read_counts, tabulate
 
 COLUMNS: dict[str, list[Any]] = {
     "race group": ["a", "b", None, "a", "b", "c", "c", "c", "a", "b", None, "c"],
@@ -424,20 +427,17 @@ def test_a_file_with_ragged_rows_says_so(tmp_path: Path) -> None:
     assert refused(tmp_path, "r.csv", "g,y,p\na,1,1\nb,0\nc,1,1,1,1\n").startswith("/r.csv cannot be ")
 
 
-def test_a_long_count_says_how_far_it_is_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-    import sys
+def test_a_long_count_shows_its_progress_on_a_terminal(
+    tmp_path: Path, terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*given: Any) -> Any:
+        time.sleep(0.05)
+        return count_frame(*given)
 
-    from evenhand.tabulate import files
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(files, "_SILENT_SECONDS", 0.0)
-    tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
-    shown = terminal.getvalue()
-    assert shown.startswith(f"\rcounting {tmp_path / 'data.csv'}")
-    assert shown.endswith(" \r")
+    count_frame = frames.count_frame
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(files, "count_frame", slow)
+    with redirect_stderr(terminal):
+        tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
+    assert terminal.getvalue().startswith("\rcounting data.csv")
+    assert terminal.getvalue().endswith(" \r")

@@ -6,22 +6,19 @@ opened, and what DuckDB has to say of a bad file is passed on in one sentence.
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
+from ..progress import watch
 from .frames import Counted, count_frame
 
 __all__ = ["count_file", "first_rows", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _PACKED = (".gz", ".zst")
-_SILENT_SECONDS = 2.0
 
 
 def count_file(path: str | Path, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
@@ -36,7 +33,7 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
         others = [duckdb.ColumnExpression(name) for name in relation.columns if name != score]
         relation = relation.select(*others, _number(duckdb, score).alias(score))
     try:
-        with _waiting(connection, f"counting {path}"):
+        with watch(f"counting {Path(path).name or path}", connection.query_progress):
             return Counted(count_frame(relation, columns, score, threshold).rows, None)
     except duckdb.Error as refusal:
         raise _unreadable(path, refusal) from None
@@ -70,7 +67,7 @@ def read_file(path: str | Path) -> tuple[Any, Any]:
     connection = duckdb.connect()
     for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
         connection.execute(f"SET {setting} = false")
-    # Progress is kept, not printed: `_waiting` asks for it.
+    # DuckDB tracks its progress but does not print it; `count_file` polls it.
     connection.execute("SET enable_progress_bar = true")
     try:
         if kind == "parquet":
@@ -141,29 +138,3 @@ def _number(duckdb: Any, name: str) -> Any:
 def _unreadable(path: str | Path, refusal: Exception) -> InvalidInput:
     first = str(refusal).strip().splitlines()[0]
     return InvalidInput(f"{path} cannot be read: {first}")
-
-
-@contextmanager
-def _waiting(connection: Any, what: str) -> Iterator[None]:
-    """On a terminal, say how far a long count is."""
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield
-        return
-    done = threading.Event()
-
-    def show() -> None:
-        shown = done.wait(_SILENT_SECONDS)
-        while not shown:
-            percent = connection.query_progress()
-            sys.stderr.write(f"\r{what}" + (f": {percent:.0f} %" if percent >= 0 else " …") + " \r")
-            sys.stderr.flush()
-            shown = done.wait(0.5)
-        sys.stderr.write("\r" + " " * (len(what) + 8) + "\r")
-
-    watcher = threading.Thread(target=show, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()
