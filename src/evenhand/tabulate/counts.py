@@ -9,8 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..cells import ConfusionMatrix
-from ..cells.labels import listed, positive_label
+from ..cells import ConfusionMatrix, listed, positive_label
 from ..errors import InvalidInput, UnknownName
 from .files import count_file
 from .frames import Counted, count_columns, count_frame, plain

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cells.labels import is_missing
+from ..cells import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName
 
 __all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "plain"]
