@@ -255,7 +255,7 @@ def test_identifiers_as_groups_are_refused_without_hanging(tmp_path: Path) -> No
     path = tmp_path / "many.parquet"
     many.write_parquet(path)
     for data in (many, path):
-        with pytest.raises(eh.TooLarge, match=r"^the columns have more than 200,000 different combinations of values"):
+        with pytest.raises(eh.TooLarge, match=r"^the columns have more than 200,000 distinct combinations of values"):
             tabulate(data, y_true="y", y_pred="p", groups="id")
     with pytest.raises(eh.TooLarge, match=r"^there are 3,000 groups, more than max_groups=1,000; choose a coarser"):
         eh.audit(many.head(3000), y_true="y", y_pred="p", groups="id")
@@ -276,16 +276,15 @@ def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str
         ("none.csv", None, {}, "there is no file /none.csv"),
         ("empty.csv", "", {}, "/empty.csv is empty; there is nothing to audit"),
         ("head.csv", "g,y,p\n", {}, "/head.csv has no rows; there is nothing to audit"),
-        ("data.xlsx", "x", {}, "/data.xlsx is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, "
-         "also .csv.gz)"),
+        ("data.xlsx", "x", {}, "/data.xlsx must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, "
+         ".parquet or .pq; also .csv.gz)"),
         ("data.csv", "g,y,p\na,1,1\n", {"y_pred": "pp"}, "no column is called 'pp'; did you mean 'p'?"),
         ("data.csv", "race,y,p\na,1,1\n", {"groups": "rcae"}, "no column is called 'rcae'; did you mean 'race'?"),
-        ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true holds one class only (1); an audit compares two"),
-        ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred hold 3 different labels ('x', 'y', 'z'), and a "
-         "confusion matrix here has two classes; multiclass is separate: compare one class c with the rest, as "
-         "[y == c for y in labels]"),
-        ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "say which label is the positive one with positive=; the labels are "
-         "'x', 'y'"),
+        ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true must contain two classes; got one class only (1)"),
+        ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred contain 3 distinct labels ('x', 'y', 'z'), but "
+         "a confusion matrix has two classes; to compare one class c with the rest, pass [y == c for y in labels]"),
+        ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "the positive label cannot be inferred from the labels 'x', 'y'; pass "
+         "it as positive="),
         ("gaps.csv", "g,y,p\na,,1\nb,,0\n", {}, "every value of y_true is missing; there is nothing to audit"),
     ],
 )  # fmt: skip
@@ -301,7 +300,8 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
 
 def test_nothing_outside_this_machine_is_read() -> None:
     with pytest.raises(
-        eh.InvalidInput, match=r"^only files on this machine are read; got 'https://example.org/x.csv'$"
+        eh.InvalidInput,
+        match=r"^data must be a local file; got 'https://example\.org/x\.csv', which must be downloaded first$",
     ):
         tabulate("https://example.org/x.csv", y_true="y", y_pred="p", groups="g")
 
@@ -318,15 +318,15 @@ def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         (lambda: tabulate(3, y_true="y", y_pred="p", groups="g"),
          "data must be a dataframe, a mapping of columns or a path to a file; got int"),
         (lambda: tabulate(None, y_true="y", y_pred=[1], groups=["a"]),
-         "'y' names a column, but no data were given; pass the table first, or the values"),
+         "'y' is the name of a column, but data is None; pass the table, or the values"),
         (lambda: tabulate(None, y_true=[1, 0], y_pred=[1], groups=["a", "b"]),
-         "columns must be equally long; got group 2, y_true 2, y_pred 1"),
+         "columns must have the same length; got group 2, y_true 2, y_pred 1"),
         (lambda: tabulate({"y": [1, 0]}, y_true="y", y_pred="q", groups="y"),
          "no column is called 'q'; known: y"),
         (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1], y_pred="y", groups="y"),
-         "columns of data go by their names; got [1]"),
+         "columns of data must be given by name; got [1]"),
         (lambda: tabulate(pd.DataFrame({"y": [1], "s": ["a"]}), y_true="y", y_score="s", groups="y"),
-         "y_score must be a column of numbers; 's' holds String"),
+         "y_score must contain numbers; 's' contains String"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
@@ -344,13 +344,14 @@ def test_a_table_of_counts() -> None:
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ([], "c.csv has no rows; a table of counts has a line for each group"),
-        (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have columns tp, fn, fp and tn; tn is not among g, tp, fn, fp"),
-        (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column that names the groups, beside tp, fn, fp and tn"),
-        (["g,G,tp,fn,fp,tn", "a,b,1,2,3,4"], "c.csv has the column g twice"),
-        (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv has 4 values, its head 5"),
-        (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv gives the group a a second time"),
-        (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has no counts: tn must not be negative; got -4"),
+        ([], "c.csv must have one row per group below its header; got no rows"),
+        (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have the columns tp, fn, fp and tn; got g, tp, fn, fp"),
+        (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column of groups besides tp, fn, fp and tn; got none"),
+        (["g,G,tp,fn,fp,tn", "a,b,1,2,3,4"], "c.csv must have distinct column names; got g and G"),
+        (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv must have 5 values, as its header has; got 4 values"),
+        (["g,tp,fn,fp,tn", "a"], "row 2 of c.csv must have 5 values, as its header has; got 1 value"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv repeats the group a"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has an invalid count: tn must not be negative; got -4"),
     ],
 )
 def test_a_table_of_counts_that_is_none(lines: list[str], sentence: str) -> None:
@@ -388,7 +389,7 @@ def test_a_class_called_none_is_a_class() -> None:
 
 
 def test_group_columns_may_be_called_anything() -> None:
-    values = {"y_true": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
+    values: dict[str, list[Any]] = {"y_true": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
     assert list(tabulate(values, y_true="y", y_pred="p", groups="y_true").cells) == [("a",), ("b",)]
     frame = pd.DataFrame({"name": list("aabb")})
     assert tabulate(None, y_true=values["y"], y_pred=values["p"], groups=frame).columns == ("name",)
@@ -404,15 +405,15 @@ def test_dates_as_groups_are_named_as_dates() -> None:
     ("call", "sentence"),
     [
         (lambda: tabulate(None, y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[1, 0]), groups=["a", "b"]),
-         "y_true and y_pred have different indexes, so their rows do not belong together"),
+         "y_true and y_pred must have the same index; align them, or pass their values without it"),
         (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold=float("nan"), groups=["a", "b"]),
          "threshold must be a finite number; got nan"),
         (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold="0.5", groups=["a", "b"]),  # type: ignore[arg-type]
          "threshold must be a finite number; got '0.5'"),
         (lambda: tabulate(None, y_true=[1, 0], y_pred=[1, 0], groups=[["a"], ["b"]]),
-         "columns must hold plain values; "),
+         "columns must contain numbers, text, booleans or dates; "),
         (lambda: tabulate(pl.DataFrame({"g": [["a"], ["b"]], "y": [0, 1], "p": [0, 1]}), y_true="y", y_pred="p",
-                          groups="g"), "columns must hold plain values; got lists"),
+                          groups="g"), "columns must contain numbers, text, booleans or dates; got lists or structs"),
         (lambda: tabulate(pd.DataFrame([[1, 0, "a"]], columns=["y", "y", "g"]), y_true="y", y_pred="y", groups="g"),
          "data cannot be read: "),
     ],
