@@ -24,6 +24,7 @@ from evenhand import (
     enumerate_matrices,
     metric,
 )
+from evenhand.cells import is_missing, listed
 
 counts = st.integers(0, 10**12)
 any_matrix = st.builds(ConfusionMatrix, counts, counts, counts, counts)
@@ -123,6 +124,11 @@ def test_a_bad_array_is_explained(array: Any, sentence: str) -> None:
     refused(lambda: ConfusionMatrix.from_array(array), sentence)
 
 
+def test_the_smallest_and_the_largest_cell_are_cells() -> None:
+    assert ConfusionMatrix(2**53, 1e-75, 0, 0.0).cells == (2**53, 1e-75, 0, 0)
+    assert metric("tpr")([2**53, 0, 1e-75, 1]) == 1
+
+
 def test_rounding_does_not_make_a_real_cell_negative() -> None:
     left = ConfusionMatrix(0.3, 1, 1, 1) - ConfusionMatrix(0.1, 0, 0, 0) - ConfusionMatrix(0.2, 0, 0, 0)
     assert left.tp == 0
@@ -148,6 +154,13 @@ def test_a_difference_that_would_be_negative_is_refused() -> None:
 
 def test_an_empty_matrix_has_no_proportions() -> None:
     refused(lambda: ConfusionMatrix(0, 0, 0, 0).proportions, "an empty matrix (n = 0) has no proportions")
+
+
+def test_matrices_are_added_to_matrices_only() -> None:
+    cm = ConfusionMatrix(1, 2, 3, 4)
+    for wrong in (lambda: cm + 1, lambda: 1 + cm, lambda: cm - 1):
+        with pytest.raises(TypeError):
+            wrong()
 
 
 # Labels
@@ -189,6 +202,33 @@ def test_the_positive_class_may_be_absent_from_a_small_group() -> None:
     assert ConfusionMatrix.from_labels([0, 0], [0, 0], positive=1) == ConfusionMatrix(0, 0, 0, 2)
     assert ConfusionMatrix.from_labels(["no", "no"], ["no", "no"], positive="yes") == ConfusionMatrix(0, 0, 0, 2)
     assert ConfusionMatrix.from_labels([0, 0], [0, 0]) == ConfusionMatrix(0, 0, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive"),
+    [(0, 1), (-1, 1), (False, True), ("no", "yes"), ("NO", "YES"), ("n", "y"), ("N", "Y"), ("0", "1"),
+     ("false", "true"), ("False", "True"), ("negative", "positive"), ("Negative", "Positive")],
+)  # fmt: skip
+def test_an_unambiguous_positive_label_is_inferred(negative: Any, positive: Any) -> None:
+    true, pred = [positive, positive, negative, negative, negative], [positive, negative, positive, negative, negative]
+    assert ConfusionMatrix.from_labels(true, pred) == ConfusionMatrix(1, 1, 1, 2)
+    assert ConfusionMatrix.from_labels([negative], [negative]) == ConfusionMatrix(0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), pd.NA,
+                                   pd.NaT])  # fmt: skip
+def test_a_missing_value_is_known_as_such(value: Any) -> None:
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", [0, "", "NA", False, float("inf"), np.datetime64("2020-01-01")])
+def test_any_other_value_is_not_missing(value: Any) -> None:
+    assert not is_missing(value)
+
+
+def test_a_list_of_many_labels_is_cut_short() -> None:
+    assert listed(range(6)) == "0, 1, 2, 3, 4, 5"
+    assert listed(range(7)) == "0, 1, 2, 3, 4, 5, …"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ import pytest
 
 import evenhand as eh
 from evenhand import progress
-from evenhand.tabulate import files, frames, read_counts, tabulate
+from evenhand.tabulate import Tally, as_counts, files, first_rows, frames, read_counts, tabulate
 
 COLUMNS: dict[str, list[Any]] = {
     "race group": ["a", "b", None, "a", "b", "c", "c", "c", "a", "b", None, "c"],
@@ -442,3 +442,134 @@ def test_a_long_count_shows_its_progress_on_a_terminal(
         tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
     assert terminal.getvalue().startswith("\rcounting data.csv")
     assert terminal.getvalue().endswith(" \r")
+
+
+@pytest.mark.parametrize("word", ["NA", "n/a", "NaN", "nan", "null", "NULL", "None", " na ", "", "  "])
+@pytest.mark.parametrize("labels", [("0", "1"), ("no", "yes")])
+def test_words_for_a_missing_label_leave_the_row_out(word: str, labels: tuple[str, str]) -> None:
+    no, yes = labels
+    data = {"y": [yes, no, word, no, word], "p": [yes, yes, no, word, word], "g": list("aaaab")}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g")
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 0, 1, 0)}
+    assert tally.left_out == {"y_true": 1, "y_pred": 1, "y_true and y_pred": 1}
+
+
+def test_a_table_of_missing_predictions_is_refused() -> None:
+    for answer in ({"y_pred": ["", " "]}, {"y_pred": [None, None]}):
+        with pytest.raises(eh.InvalidInput, match=r"^every value of y_pred is missing; there is nothing to audit$"):
+            tabulate(None, y_true=[1, 0], groups=["a", "b"], **answer)
+    with pytest.raises(eh.InvalidInput, match=r"^every row lacks a label or a prediction; there is nothing to audit$"):
+        tabulate(None, y_true=[1, 0], y_score=[None, None], groups=["a", "b"])
+    with pytest.raises(eh.InvalidInput, match=r"^data must have at least one row; got none$"):
+        tabulate(None, y_true=[], y_pred=[], groups=[])
+
+
+def test_without_labels_predictions_are_counted_as_of_negatives() -> None:
+    """Positive predictions are FP, negative ones TN."""
+    tally = tabulate(None, y_true=None, y_pred=[1, 0, 0, None], groups=list("aaba"))
+    assert tally.cells == {("a",): eh.ConfusionMatrix(0, 0, 1, 1), ("b",): eh.ConfusionMatrix(0, 0, 0, 1)}
+    assert (tally.labelled, tally.left_out) == (False, {"y_pred": 1})
+
+
+def test_the_threshold_is_one_half_unless_given() -> None:
+    scores: dict[str, Any] = {"y_true": [1, 0, 1, 0], "y_score": [0.5, 0.499, 0.7, 0.6], "groups": list("aaaa")}
+    assert tabulate(None, **scores).cells == {("a",): eh.ConfusionMatrix(2, 0, 1, 1)}
+    assert tabulate(None, **scores, threshold=0.65).cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 2)}
+
+
+def test_groups_go_by_the_names_that_they_have() -> None:
+    values: dict[str, Any] = {"y_true": [1, 0], "y_pred": [1, 0]}
+    assert tabulate(None, **values, groups=["a", "b"]).columns == ("group",)
+    assert tabulate(None, **values, groups=pd.Series(["a", "b"], name="race")).columns == ("race",)
+    assert tabulate(None, **values, groups={"race": ["a", "b"], "sex": ["F", "M"]}).columns == ("race", "sex")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.ma.array([1, 0, 9], mask=[False, False, True]),
+        pa.array([1, 0, None]),
+        pd.Series([1, 0, None], dtype="Int64"),
+        pl.Series([1, 0, None]),
+        [1.0, 0.0, float("nan")],
+        [Decimal(1), Decimal(0), Decimal("nan")],
+    ],
+    ids=["masked", "pyarrow", "pandas", "polars", "nan", "decimals"],
+)
+def test_columns_come_in_any_container_with_their_missing_values(column: Any) -> None:
+    tally = tabulate(None, y_true=column, y_pred=[1, 0, 1], groups=["a", "a", "a"])
+    assert (tally.cells, tally.left_out) == ({("a",): eh.ConfusionMatrix(1, 0, 0, 1)}, {"y_true": 1})
+    assert type(tally.positive) is int
+
+
+@pytest.mark.parametrize(
+    ("held", "library"),
+    [("pandas", "pandas"), ("dask", "pandas"), ("polars", "polars"), ("lazy polars", "polars"), ("pyarrow", "pyarrow"),
+     ("duckdb", None), ("lists", None)],
+)  # fmt: skip
+def test_the_library_of_the_data_is_kept(held: str, library: str | None) -> None:
+    assert tabulate(HELD[held](COLUMNS), y_true="label", y_pred="pred", groups="race group").library == library
+
+
+def test_groups_are_in_order_and_the_missing_one_last() -> None:
+    values: dict[str, Any] = {"y_true": [1, 0, 1, 0], "y_pred": [1, 0, 1, 0]}
+    assert list(tabulate(None, **values, groups=[None, "b", 10, "a"]).cells) == [(10,), ("a",), ("b",), (None,)]
+
+
+@pytest.mark.parametrize("name", ["data.tsv", "data.txt", "data.csv.zst", "data.tsv.gz", "DATA.CSV"])
+def test_text_files_by_their_extension(name: str, tmp_path: Path) -> None:
+    content = b"race\ty, z\tp\nA\t1\t1\nB\t0\t1\n"
+    codec = {".gz": "gzip", ".zst": "zstd"}.get(Path(name).suffix)
+    with pa.output_stream(str(tmp_path / name), compression=codec) as stream:
+        stream.write(content)
+    tally = tabulate(tmp_path / name, y_true="y, z", y_pred="p", groups="race")
+    assert tally.cells == {("A",): eh.ConfusionMatrix(1, 0, 0, 0), ("B",): eh.ConfusionMatrix(0, 0, 1, 0)}
+
+
+def test_a_path_may_start_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    text(COLUMNS, tmp_path)
+    assert tabulate("~/data.csv", y_true="label", y_pred="pred", groups="race group").cells == CELLS
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("dta.csv", "there is no file {}/dta.csv; did you mean data.csv?"),
+        ("*.parquet", "no file matches {}/*.parquet"),
+        ("", "the folder {} contains no Parquet files"),
+    ],
+)
+def test_a_path_without_files_is_explained(given: str, sentence: str, tmp_path: Path) -> None:
+    text(COLUMNS, tmp_path)
+    with pytest.raises(eh.InvalidInput) as refusal:
+        tabulate(tmp_path / given, y_true="label", y_pred="pred", groups="race group")
+    assert str(refusal.value) == sentence.format(tmp_path)
+
+
+def test_nothing_is_downloaded_to_read_a_file(tmp_path: Path) -> None:
+    connection, _ = files.read_file(text(COLUMNS, tmp_path))
+    switches = ["autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"]
+    assert [connection.execute(f"SELECT current_setting('{name}')").fetchall() for name in switches] == [[(False,)]] * 3
+
+
+def test_the_first_rows_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("g,y\n007,1\n,0\nb,1\n", encoding="utf-8")
+    assert first_rows(path, 2) == (["g", "y"], [("007", "1"), (None, "0")])
+    path.with_suffix(".parquet").write_text("not parquet")
+    with pytest.raises(eh.InvalidInput, match=r"data\.parquet cannot be read: "):
+        first_rows(path.with_suffix(".parquet"), 2)
+
+
+def test_a_cell_of_a_table_of_counts_is_found_by_name_in_any_case() -> None:
+    counts = {"A": {"TN": 4, "fp": 3, "FN": 2, "tp": 1}}
+    assert as_counts(counts, by="race") == Tally(("race",), {("A",): eh.ConfusionMatrix(1, 2, 3, 4)})
+    with pytest.raises(eh.InvalidInput, match=r"^group 'A' must have tp, fn, fp and tn; got \{'tp': 1\}$"):
+        as_counts({"A": {"tp": 1}}, by="race")
+
+
+def test_a_table_of_counts_may_have_tabs_and_blank_lines() -> None:
+    lines = ["g, x\ttp\tfn\tfp\ttn\n", "\n", "a, b\t1\t2\t3\t4\n"]
+    assert read_counts(lines, "c.tsv") == (("g, x",), {("a, b",): eh.ConfusionMatrix(1, 2, 3, 4)})
