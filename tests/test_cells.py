@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -63,10 +64,12 @@ def test_scikit_learn_turns_the_matrix_around() -> None:
 
 
 def test_whole_counts_are_known_as_such_however_they_come() -> None:
-    cells: list[Any] = [np.int64(1), 2.0, np.float32(3), Fraction(4)]
-    whole = ConfusionMatrix(*cells)
+    scalars: list[Any] = [np.int64(1), 2.0, np.float32(3), Fraction(4)]
+    others: list[Any] = [Decimal(1), np.array(2), np.array(3.0), 4]
+    for cells in (scalars, others):
+        assert ConfusionMatrix(*cells) == ConfusionMatrix(1, 2, 3, 4)
+        assert ConfusionMatrix(*cells).is_whole
 
-    assert whole.is_whole
     assert not ConfusionMatrix(1.5, 2, 3, 4).is_whole
     assert ConfusionMatrix(1.0, 2, 3, 4).to_array().dtype.kind == "i"
 
@@ -157,10 +160,12 @@ def test_an_empty_matrix_has_no_proportions() -> None:
 
 
 def test_matrices_are_added_to_matrices_only() -> None:
-    cm = ConfusionMatrix(1, 2, 3, 4)
-    for wrong in (lambda: cm + 1, lambda: 1 + cm, lambda: cm - 1):
+    cm: Any = ConfusionMatrix(1, 2, 3, 4)
+    for combine in (operator.add, operator.sub):
         with pytest.raises(TypeError):
-            wrong()
+            combine(cm, 1)
+        with pytest.raises(TypeError):
+            combine(1, cm)
 
 
 # Labels

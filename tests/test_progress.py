@@ -82,6 +82,16 @@ def test_text_from_data_does_not_steer_the_terminal(terminal: io.StringIO) -> No
 
 
 @pytest.mark.usefixtures("at_once")
+def test_every_line_is_shown_at_once(terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream may keep text without a newline to itself until it is flushed."""
+    flushed: list[str] = []
+    monkeypatch.setattr(terminal, "flush", lambda: flushed.append(terminal.getvalue()))
+    with redirect_stderr(terminal), ProgressLine() as report:
+        report("work", 0, 1)
+        assert flushed == [terminal.getvalue()]
+
+
+@pytest.mark.usefixtures("at_once")
 def test_a_long_name_gives_way_to_the_numbers(terminal: io.StringIO) -> None:
     """A line as wide as the terminal would wrap, and could not be cleared."""
     with redirect_stderr(terminal):

@@ -410,6 +410,8 @@ def test_dates_as_groups_are_named_as_dates() -> None:
          "threshold must be a finite number; got nan"),
         (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold="0.5", groups=["a", "b"]),  # type: ignore[arg-type]
          "threshold must be a finite number; got '0.5'"),
+        (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold=True, groups=["a", "b"]),
+         "threshold must be a finite number; got True"),
         (lambda: tabulate(None, y_true=[1, 0], y_pred=[1, 0], groups=[["a"], ["b"]]),
          "columns must contain numbers, text, booleans or dates; "),
         (lambda: tabulate(pl.DataFrame({"g": [["a"], ["b"]], "y": [0, 1], "p": [0, 1]}), y_true="y", y_pred="p",
@@ -437,6 +439,7 @@ def test_a_long_count_shows_its_progress_on_a_terminal(
 
     count_frame = frames.count_frame
     monkeypatch.setattr(progress, "_SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "_POLL_SECONDS", 0.002)
     monkeypatch.setattr(files, "count_frame", slow)
     with redirect_stderr(terminal):
         tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
@@ -550,8 +553,14 @@ def test_a_path_without_files_is_explained(given: str, sentence: str, tmp_path: 
 
 def test_nothing_is_downloaded_to_read_a_file(tmp_path: Path) -> None:
     connection, _ = files.read_file(text(COLUMNS, tmp_path))
-    switches = ["autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"]
-    assert [connection.execute(f"SELECT current_setting('{name}')").fetchall() for name in switches] == [[(False,)]] * 3
+    switches = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "enable_progress_bar_print": False,
+        "enable_progress_bar": True,
+    }
+    for name, value in switches.items():
+        assert connection.execute(f"SELECT current_setting('{name}')").fetchall() == [(value,)]
 
 
 def test_the_first_rows_of_a_file(tmp_path: Path) -> None:
@@ -573,3 +582,60 @@ def test_a_cell_of_a_table_of_counts_is_found_by_name_in_any_case() -> None:
 def test_a_table_of_counts_may_have_tabs_and_blank_lines() -> None:
     lines = ["g, x\ttp\tfn\tfp\ttn\n", "\n", "a, b\t1\t2\t3\t4\n"]
     assert read_counts(lines, "c.tsv") == (("g, x",), {("a, b",): eh.ConfusionMatrix(1, 2, 3, 4)})
+
+
+def test_texts_that_spell_booleans_are_read_as_booleans() -> None:
+    data = {"y": ["True", "false", " TRUE"], "p": [True, False, False], "g": list("aaa")}
+    assert tabulate(data, y_true="y", y_pred="p", groups="g").cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 1)}
+
+
+def test_infinity_is_a_text_among_labels_and_a_number_among_values() -> None:
+    data = {"y": ["inf", "1", "1"], "p": ["inf", "inf", "1"], "g": [Decimal("Infinity"), Decimal("2.5"), Decimal(3)]}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g", positive="inf")
+    assert tally.positive == "inf"
+    assert list(tally.cells) == [(2.5,), (3,), (float("inf"),)]
+
+
+def test_the_positive_label_is_kept_as_a_plain_value() -> None:
+    tally = tabulate(None, y_true=[1, 2], y_pred=[1, 2], groups=["a", "a"], positive=np.int64(2))
+    assert type(tally.positive) is int
+
+
+def test_a_group_may_be_a_tuple_in_a_single_column() -> None:
+    assert list(as_counts({("A", "F"): (1, 2, 3, 4)}, by="group").cells) == [(("A", "F"),)]
+
+
+def test_an_engine_is_not_asked_for_more_rows_than_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def watched(frame: Any) -> list[Any]:
+        fetched.append(rows(frame))
+        return fetched[-1]
+
+    fetched: list[list[Any]] = []
+    rows = frames._rows
+    monkeypatch.setattr(frames, "MOST_ROWS", 3)
+    monkeypatch.setattr(frames, "_rows", watched)
+    with pytest.raises(eh.TooLarge):
+        tabulate(pl.DataFrame({"g": range(9), "y": [0] * 9}), y_true="y", y_pred="y", groups="g")
+    assert [len(batch) for batch in fetched] == [4]
+
+
+def test_a_tsv_file_is_separated_by_tabs_whatever_else_it_contains(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    path.write_text("g;,\ty;,\tp;,\na;b,\t1;,\t1;,\nc;d,\t0;,\t1;,\n", encoding="utf-8")
+    tally = tabulate(path, y_true="y;,", y_pred="p;,", groups="g;,", positive="1;,")
+    assert list(tally.cells) == [("a;b,",), ("c;d,",)]
+
+
+def test_a_glob_may_have_brackets_and_go_down_folders(tmp_path: Path) -> None:
+    (tmp_path / "year" / "month").mkdir(parents=True)
+    for name in ("1.pq", "2.pq", "x.pq"):
+        pl.DataFrame(COLUMNS).write_parquet(tmp_path / "year" / "month" / name)
+    columns: dict[str, Any] = {"y_true": "label", "y_pred": "pred", "groups": "race group"}
+    assert tabulate(f"{tmp_path}/year/month/[12].pq", **columns).cells[("a",)].n == 6
+    assert tabulate(f"{tmp_path}/**/x.pq", **columns).cells == CELLS
+
+
+def test_spaces_around_the_values_of_a_table_of_counts_do_not_matter() -> None:
+    lines = ["g , tp, fn, fp, tn", " a , 1, 2, 3, 4", "  , 1, 2, 3, 4"]
+    matrix = eh.ConfusionMatrix(1, 2, 3, 4)
+    assert read_counts(lines, "c.csv") == (("g",), {("a",): matrix, (None,): matrix})

@@ -132,10 +132,8 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
 
     def poll() -> None:
         with ProgressLine() as report:
-            pause = _SILENT_SECONDS
-            while not done.wait(pause):
+            while not done.wait(_POLL_SECONDS):
                 report.percentage(what, percent())
-                pause = _POLL_SECONDS
 
     watcher = threading.Thread(target=poll, daemon=True)
     watcher.start()

@@ -214,5 +214,5 @@ def plain(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, Decimal):
-        value = float(value) if value % 1 or not value.is_finite() else int(value)
+        value = int(value) if value.is_finite() and value % 1 == 0 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
