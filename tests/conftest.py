@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,20 @@ def _global_random_state_is_left_alone() -> Iterator[None]:
     yield
     after = np.random.get_state(legacy=False)  # noqa: NPY002
     assert str(before) == str(after), "the code under test drew from numpy's global random state"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal, and keeps what was written to it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """A terminal of 80 columns, to be used with ``redirect_stderr``: pytest would undo a redirection made here."""
+    monkeypatch.setenv("COLUMNS", "80")
+    return Terminal()
 
 
 @pytest.fixture(scope="session")

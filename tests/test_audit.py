@@ -235,8 +235,14 @@ def test_the_table_is_worst_first_and_says_how_many_rows_are_left() -> None:
         (lambda: eh.audit_counts(MISSED, max_groups=1), "there are 2 groups, more than max_groups=1; choose a coarser "
          "column, or raise max_groups (each group and metric takes some milliseconds)"),
         (lambda: eh.audit(y_true=[1], y_pred=[1]), "groups must name the column that says who belongs to which group"),
-        (lambda: eh.audit(y_true=[1], groups=["a"]), "give predictions as y_pred=, or scores as y_score= with a "
-         "threshold, and not both"),
+        (lambda: eh.audit(y_true=[1], groups=["a"]), "pass either y_pred (predictions) or y_score (scores); got "
+         "neither"),
+        (lambda: eh.audit(y_true=[1], y_pred=[1], y_score=[1], groups=["a"]),
+         "pass either y_pred (predictions) or y_score (scores); got both"),
+        (lambda: eh.audit(y_true=[1], y_pred=[1], groups={}),
+         "groups must be the name of a column or its values; got {}"),
+        (lambda: eh.audit_counts({("A",): (1, 2, 3, 4)}, by=["race", "sex"]),
+         "group ('A',) must have one value per column (race, sex); got 1 value"),
         (lambda: eh.audit(y_true=[1], y_pred=[1], groups=["a"], sensitive_features=["a"]),
          "groups and sensitive_features are the same; give one of them"),
     ],

@@ -139,7 +139,7 @@ def test_no_labels_and_scores(file: str) -> None:
          "no column is called 'yy'; did you mean 'y'?"),
         (["{file}", *COLUMNS, "--metric", "recal"], "no metric is called 'recal'; did you mean 'recall'?"),
         (["{file}", *COLUMNS, "--reference", "C"], "no group of 'race' is called 'C'; groups: A, B, (missing)"),
-        (["{file}", *COLUMNS, "--positive", "2"], "positive=2 is not one of the labels: 0, 1"),
+        (["{file}", *COLUMNS, "--positive", "2"], "positive must be one of the labels (0, 1); got 2"),
         (["{file}", *COLUMNS, "--json", "/nowhere/x.json"],
          "/nowhere/x.json cannot be written: No such file or directory"),
         (["{file}", *COLUMNS, "--strength", "much"],

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -24,6 +25,7 @@ from evenhand import (
     enumerate_matrices,
     metric,
 )
+from evenhand.cells import is_missing, listed
 
 counts = st.integers(0, 10**12)
 any_matrix = st.builds(ConfusionMatrix, counts, counts, counts, counts)
@@ -62,10 +64,12 @@ def test_scikit_learn_turns_the_matrix_around() -> None:
 
 
 def test_whole_counts_are_known_as_such_however_they_come() -> None:
-    cells: list[Any] = [np.int64(1), 2.0, np.float32(3), Fraction(4)]
-    whole = ConfusionMatrix(*cells)
+    scalars: list[Any] = [np.int64(1), 2.0, np.float32(3), Fraction(4)]
+    others: list[Any] = [Decimal(1), np.array(2), np.array(3.0), 4]
+    for cells in (scalars, others):
+        assert ConfusionMatrix(*cells) == ConfusionMatrix(1, 2, 3, 4)
+        assert ConfusionMatrix(*cells).is_whole
 
-    assert whole.is_whole
     assert not ConfusionMatrix(1.5, 2, 3, 4).is_whole
     assert ConfusionMatrix(1.0, 2, 3, 4).to_array().dtype.kind == "i"
 
@@ -91,12 +95,12 @@ def test_a_matrix_reads_at_a_glance() -> None:
         (-1, "fp must not be negative; got -1"),
         (float("nan"), "fp must be finite; got nan"),
         (float("inf"), "fp must be finite; got inf"),
-        (True, "fp must be a count; got True (a boolean is a label, not a count)"),
-        (np.True_, "fp must be a count; got True (a boolean is a label, not a count)"),
+        (True, "fp must be a count; got True (to count labels, use ConfusionMatrix.from_labels)"),
+        (np.True_, "fp must be a count; got True (to count labels, use ConfusionMatrix.from_labels)"),
         ("3", "fp must be a number; got '3' of type str"),
         (None, "fp must be a number; got None of type NoneType"),
         (1 + 2j, "fp must be a number; got (1+2j) of type complex"),
-        (2**53 + 1, "fp must be at most 2**53, above which counts are not exact; got 9007199254740993"),
+        (2**53 + 1, "fp must be at most 2**53, beyond which float64 is not exact; got 9007199254740993"),
     ],
 )
 def test_a_bad_cell_is_named(cell: Any, sentence: str) -> None:
@@ -106,21 +110,26 @@ def test_a_bad_cell_is_named(cell: Any, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("array", "sentence"),
     [
-        ([1, 2, 3, 4], "from_array takes [[tp, fn], [fp, tn]], shape (2, 2); got shape (4,): "
-                       "ConfusionMatrix(tp, fn, fp, tn) takes four cells"),
-        (np.ones((3, 3)), "from_array takes [[tp, fn], [fp, tn]], shape (2, 2); got shape (3, 3)"),
-        ([[True, False], [False, True]], "from_array takes [[tp, fn], [fp, tn]], which must be counts; got booleans "
-                                         "(a boolean is a label, not a count)"),
-        ([["1", "2"], ["3", "4"]], "from_array takes [[tp, fn], [fp, tn]], which must be numbers; got text"),
-        ([[1, 2], [3]], "from_array takes [[tp, fn], [fp, tn]], which must be an array of numbers; got [[1, 2], [3]]"),
+        ([1, 2, 3, 4], "array must have shape (2, 2), as [[tp, fn], [fp, tn]]; got shape (4,); for four cells, use "
+                       "ConfusionMatrix(tp, fn, fp, tn)"),
+        (np.ones((3, 3)), "array must have shape (2, 2), as [[tp, fn], [fp, tn]]; got shape (3, 3)"),
+        ([[True, False], [False, True]], "array must contain counts; got booleans (to count labels, use "
+                                         "ConfusionMatrix.from_labels)"),
+        ([["1", "2"], ["3", "4"]], "array must contain numbers; got text"),
+        ([[1, 2], [3]], "array must be an array of numbers; got [[1, 2], [3]]"),
         ([[1, -2], [3, 4]], "fn must not be negative; got -2"),
-        ([[True, 2], [3, 4]], "from_array takes [[tp, fn], [fp, tn]], which must be counts; got booleans "
-                              "(a boolean is a label, not a count)"),
+        ([[True, 2], [3, 4]], "array must contain counts; got booleans (to count labels, use "
+                              "ConfusionMatrix.from_labels)"),
         ([[1e-80, 2], [3, 4]], "tp must be 0 or at least 1e-75; got 1e-80"),
     ],
 )  # fmt: skip
 def test_a_bad_array_is_explained(array: Any, sentence: str) -> None:
     refused(lambda: ConfusionMatrix.from_array(array), sentence)
+
+
+def test_the_smallest_and_the_largest_cell_are_cells() -> None:
+    assert ConfusionMatrix(2**53, 1e-75, 0, 0.0).cells == (2**53, 1e-75, 0, 0)
+    assert metric("tpr")([2**53, 0, 1e-75, 1]) == 1
 
 
 def test_rounding_does_not_make_a_real_cell_negative() -> None:
@@ -135,19 +144,28 @@ def test_named_columns_are_read_by_name() -> None:
     assert metric("tpr")(pd.DataFrame([[3, 1, 0, 6]])).tolist() == [0.75]
     refused(
         lambda: metric("tpr")(frame.rename(columns={"tn": "n"})),
-        "cells with named columns must have tp, fn, fp and tn; got n, FP, fn, tp",
+        "cells with named columns must have the columns tp, fn, fp and tn; got n, FP, fn, tp",
     )
 
 
 def test_a_difference_that_would_be_negative_is_refused() -> None:
     refused(
         lambda: ConfusionMatrix(1, 2, 3, 4) - ConfusionMatrix(0, 3, 0, 9),
-        "the matrix on the right is no part of the one on the left: fn = -1, tn = -5 would remain",
+        "cannot subtract a matrix with larger cells; the result has fn = -1, tn = -5",
     )
 
 
 def test_an_empty_matrix_has_no_proportions() -> None:
     refused(lambda: ConfusionMatrix(0, 0, 0, 0).proportions, "an empty matrix (n = 0) has no proportions")
+
+
+def test_matrices_are_added_to_matrices_only() -> None:
+    cm: Any = ConfusionMatrix(1, 2, 3, 4)
+    for combine in (operator.add, operator.sub):
+        with pytest.raises(TypeError):
+            combine(cm, 1)
+        with pytest.raises(TypeError):
+            combine(1, cm)
 
 
 # Labels
@@ -192,42 +210,70 @@ def test_the_positive_class_may_be_absent_from_a_small_group() -> None:
 
 
 @pytest.mark.parametrize(
+    ("negative", "positive"),
+    [(0, 1), (-1, 1), (False, True), ("no", "yes"), ("NO", "YES"), ("n", "y"), ("N", "Y"), ("0", "1"),
+     ("false", "true"), ("False", "True"), ("negative", "positive"), ("Negative", "Positive")],
+)  # fmt: skip
+def test_an_unambiguous_positive_label_is_inferred(negative: Any, positive: Any) -> None:
+    true, pred = [positive, positive, negative, negative, negative], [positive, negative, positive, negative, negative]
+    assert ConfusionMatrix.from_labels(true, pred) == ConfusionMatrix(1, 1, 1, 2)
+    assert ConfusionMatrix.from_labels([negative], [negative]) == ConfusionMatrix(0, 0, 0, 1)
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), pd.NA,
+                                   pd.NaT])  # fmt: skip
+def test_a_missing_value_is_known_as_such(value: Any) -> None:
+    assert is_missing(value)
+
+
+@pytest.mark.parametrize("value", [0, "", "NA", False, float("inf"), np.datetime64("2020-01-01")])
+def test_any_other_value_is_not_missing(value: Any) -> None:
+    assert not is_missing(value)
+
+
+def test_a_list_of_many_labels_is_cut_short() -> None:
+    assert listed(range(6)) == "0, 1, 2, 3, 4, 5"
+    assert listed(range(7)) == "0, 1, 2, 3, 4, 5, …"
+
+
+@pytest.mark.parametrize(
     ("true", "pred", "positive", "sentence"),
     [
-        ([], [], 1, "y_true and y_pred are empty; there is nothing to count"),
-        ([1, 0], [1], 1, "y_true and y_pred must be equally long; got 2 and 1"),
-        ([1, 0], ["1", "0"], 1, "y_true holds numbers (0, 1) but y_pred holds text ('0', '1'); convert one of them "
-                                "so that equal labels are equal"),
-        ([True, False], [1, 0], 1, "y_true holds booleans (False, True) but y_pred holds numbers (0, 1); convert one "
-                                   "of them so that equal labels are equal"),
-        ([1, "a"], [1, 1], 1, "y_true mixes numbers and text; labels must be of one type"),
-        ([1, None], [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
-        ([1, 0], [float("nan"), None], 1, "y_pred has 2 missing values; leave those rows out first"),
-        (np.array([1.0, np.nan]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
-        ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred hold 3 different labels (0, 1, 2), and a confusion matrix here "
-                                  "has two classes; multiclass is separate: compare one class c with the rest, as "
-                                  "[y == c for y in labels]"),
-        ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred hold 5 different labels (0, 0.2, 0.7, 0.9, 1), and a "
-                                        "confusion matrix here has two classes; these look like scores: apply a "
-                                        "threshold first"),
-        ([1, 1], [1, 1], None, "say which label is the positive one with positive=; the labels are 1"),
-        (["yes", "yes"], ["yes", "yes"], "Yes", "positive='Yes' is not one of the labels: 'yes'"),
-        ([np.float32("nan"), 1.0], [1.0, 1.0], 1, "y_true has 1 missing value; leave those rows out first"),
-        ([Decimal("nan"), Decimal(1)], [1, 1], 1, "y_true has 1 missing value; leave those rows out first"),
-        (np.ma.array([1, 0], mask=[False, True]), [1, 0], 1, "y_true has 1 missing value; leave those rows out first"),
-        ([(1, 0), (2, 0)], [(1, 0), (1, 0)], (1, 0), "y_true holds values of type tuple; labels are numbers, text or "
-                                                     "booleans"),
-        ([[1], [0]], [[1], [0]], 1, "y_true holds values of type list; labels are numbers, text or booleans"),
-        (np.array(["2020-01-01"], "M8[ns]"), [1], 1, "y_true holds values of type date; labels are numbers, text or "
-                                                     "booleans"),
-        (["a", "b"], ["a", "b"], None, "say which label is the positive one with positive=; the labels are 'a', 'b'"),
-        ([1, 2], [1, 2], None, "say which label is the positive one with positive=; the labels are 1, 2"),
-        (["a", "b"], ["a", "b"], "c", "positive='c' is not one of the labels: 'a', 'b'"),
-        (["0", "1"], ["0", "1"], 1, "positive=1 is not one of the labels, which are text: '0', '1'"),
-        ([False, True], [True, True], 1, "positive=1 is not one of the labels, which are booleans: False, True"),
-        ("abc", "abc", "a", "y_true must be a column of labels; got 'abc'"),
-        (3, 3, 1, "y_true must be a column of labels; got 3"),
-        (np.ones((2, 2)), np.ones((2, 2)), 1, "y_true must be one column; got shape (2, 2)"),
+        ([], [], 1, "y_true and y_pred must contain at least one label; got none"),
+        ([1, 0], [1], 1, "y_true and y_pred must have the same length; got 2 and 1"),
+        ([1, 0], ["1", "0"], 1, "y_true contains numbers (0, 1) but y_pred contains text ('0', '1'); convert one of "
+                                "them to the type of the other"),
+        ([True, False], [1, 0], 1, "y_true contains booleans (False, True) but y_pred contains numbers (0, 1); "
+                                   "convert one of them to the type of the other"),
+        ([1, "a"], [1, 1], 1, "y_true must contain labels of one type; got numbers and text"),
+        ([1, None], [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
+        ([1, 0], [float("nan"), None], 1, "y_pred contains 2 missing values; drop those rows first"),
+        (np.array([1.0, np.nan]), [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
+        ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred contain 3 distinct labels (0, 1, 2), but a confusion matrix has "
+                                  "two classes; to compare one class c with the rest, pass [y == c for y in labels]"),
+        ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred contain 5 distinct labels (0, 0.2, 0.7, 0.9, 1), but a "
+                                        "confusion matrix has two classes; if these are scores, apply a threshold "
+                                        "first"),
+        ([1, 1], [1, 1], None, "the positive label cannot be inferred from the label 1; pass it as positive="),
+        (["yes", "yes"], ["yes", "yes"], "Yes", "positive must be one of the labels ('yes'); got 'Yes'"),
+        ([np.float32("nan"), 1.0], [1.0, 1.0], 1, "y_true contains 1 missing value; drop that row first"),
+        ([Decimal("nan"), Decimal(1)], [1, 1], 1, "y_true contains 1 missing value; drop that row first"),
+        (np.ma.array([1, 0], mask=[False, True]), [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
+        ([(1, 0), (2, 0)], [(1, 0), (1, 0)], (1, 0), "y_true must contain numbers, text or booleans; got values of "
+                                                     "type tuple"),
+        ([[1], [0]], [[1], [0]], 1, "y_true must contain numbers, text or booleans; got values of type list"),
+        ([1, [0]], [1, 0], 1, "y_true must contain numbers, text or booleans; got values of type list"),
+        (np.array(["2020-01-01"], "M8[ns]"), [1], 1, "y_true must contain numbers, text or booleans; got values of "
+                                                     "type date"),
+        (["a", "b"], ["a", "b"], None, "the positive label cannot be inferred from the labels 'a', 'b'; pass it as "
+                                       "positive="),
+        ([1, 2], [1, 2], None, "the positive label cannot be inferred from the labels 1, 2; pass it as positive="),
+        (["a", "b"], ["a", "b"], "c", "positive must be one of the labels ('a', 'b'); got 'c'"),
+        (["0", "1"], ["0", "1"], 1, "positive must be one of the labels, which are text ('0', '1'); got 1"),
+        ([False, True], [True, True], 1, "positive must be one of the labels, which are booleans (False, True); got 1"),
+        ("abc", "abc", "a", "y_true must be a sequence of labels; got 'abc'"),
+        (3, 3, 1, "y_true must be a sequence of labels; got 3"),
+        (np.ones((2, 2)), np.ones((2, 2)), 1, "y_true must be one-dimensional; got shape (2, 2)"),
     ],
 )  # fmt: skip
 def test_bad_labels_are_explained(true: Any, pred: Any, positive: Any, sentence: str) -> None:
@@ -258,8 +304,8 @@ def test_a_value_above_n_never_occurs() -> None:
 
 def test_a_list_past_the_budget_is_refused_with_the_way_out() -> None:
     sentence = (
-        "a list of 167,668,501 rows for n = 1,000 is past the budget of 67,108,864; "
-        "counts, probabilities and distributions need no list"
+        "enumerating n = 1,000 takes 167,668,501 rows, more than the limit of 67,108,864; "
+        "counts, probabilities and distributions are available without enumeration"
     )
     with pytest.raises(TooLarge, match=f"^{re.escape(sentence)}$"):
         enumerate_matrices(1000)

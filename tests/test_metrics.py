@@ -382,12 +382,12 @@ def test_f_beta_of_one_is_f1() -> None:
         (lambda: f_beta(0), InvalidInput, "beta must be a number from 0.001 to 1000; got 0"),
         (lambda: f_beta(float("inf")), InvalidInput, "beta must be a number from 0.001 to 1000; got inf"),
         (lambda: metric("tpr")([[1, 2], [3, 4]]), InvalidInput,
-         "cells must have shape (..., 4), in the order tp, fn, fp, tn; got shape (2, 2): "
-         "ConfusionMatrix.from_array reads a 2x2 array"),
+         "cells must have shape (..., 4), in the order tp, fn, fp, tn; got shape (2, 2); for a 2x2 array, use "
+         "ConfusionMatrix.from_array"),
         (lambda: metric("tpr")([[1, 2, 3, -4]]), InvalidInput, "tn must not be negative; got -4"),
         (lambda: metric("tpr")([1, float("nan"), 3, 4]), InvalidInput, "fn must be finite; got nan"),
         (lambda: metric("tpr")([True, False, True, True]), InvalidInput,
-         "cells must be counts; got booleans (a boolean is a label, not a count)"),
+         "cells must contain counts; got booleans (to count labels, use ConfusionMatrix.from_labels)"),
         (lambda: metric("tpr")(ConfusionMatrix(1, 2, 3, 4), ConfusionMatrix(1, 2, 3, 4)), InvalidInput,
          "tpr reads one group; got 2"),
         (lambda: metric("ofi")(ConfusionMatrix(1, 2, 3, 4)), InvalidInput,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import evenhand
+from evenhand.errors import printable
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -23,6 +24,11 @@ def run(code: str) -> str:
 def test_importing_pulls_in_nothing_heavy() -> None:
     loaded = run("import evenhand, sys; print(*sys.modules)").split()
     assert not {"numpy", "scipy", "pandas", "matplotlib", "duckdb", "narwhals", "click", "rich"} & set(loaded)
+
+
+def test_the_room_that_reads_tables_loads_engines_only_when_they_are_used() -> None:
+    loaded = run("import evenhand.tabulate, sys; print(*sys.modules)").split()
+    assert not {"duckdb", "narwhals", "pandas", "polars", "pyarrow", "scipy"} & set(loaded)
 
 
 def test_scoring_needs_numpy_only() -> None:
@@ -61,3 +67,16 @@ def test_ci_runs_the_test_command_of_the_readme() -> None:
     commands = [block.split("```")[0].strip() for block in README.split("```sh\n")[1:]]
     assert len(commands) == 2, "the README gives exactly two commands"
     assert commands[1] in (ROOT / ".ci/run").read_text("utf-8").splitlines()
+
+
+def test_an_unknown_name_gets_suggestions_or_a_list() -> None:
+    among = evenhand.UnknownName.among
+    assert str(among("law", "binom", ["binomial", "uniform"])) == "no law is called 'binom'; did you mean 'binomial'?"
+    assert str(among("law", "xyz", ["binomial", "uniform"])) == "no law is called 'xyz'; known: binomial, uniform"
+    assert str(among("law", "xyz", ["binomial"], "see the docs")) == "no law is called 'xyz'; see the docs"
+    assert str(among("law", "BINOMAL", ["binomial"])) == "no law is called 'BINOMAL'; did you mean 'binomial'?"
+    assert str(among("law", "x" * 61, ["binomial"])) == f"no law is called '{'x' * 60}…'; known: binomial"
+
+
+def test_text_from_data_is_printable() -> None:
+    assert printable("größe 名\x1b[2J\u202e\n") == "größe 名\\x1b[2J\\u202e\\n"

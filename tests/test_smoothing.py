@@ -320,7 +320,9 @@ def test_rows_count_back_to_the_matrices() -> None:
          "n must be several sample sizes, such as range(5, 50); got 10"),
         (lambda: eh.stress_test({}), "a stress test needs groups, sample sizes and strengths"),
         (lambda: eh.monte_carlo_risk("tpr", [0.25] * 4, 5, draws=1), "draws must be at least 2; got 1"),
-        (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "rows are made from whole counts, one for each person"),
+        (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "groups must have whole counts, one per person; group "
+         "'A' has ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
+        (lambda: rows({}), "groups must contain at least one group; got none"),
         (lambda: eh.interval(SMOOTH, "tpr"),
          "an interval takes the group's own counts; reference= and strength= steady it"),
         (lambda: eh.match_test(SMOOTH, ConfusionMatrix(1, 1, 1, 1), "tpr"),

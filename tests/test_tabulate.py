@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import shutil
+import time
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,8 +21,8 @@ import pyarrow as pa
 import pytest
 
 import evenhand as eh
-from evenhand.tabulate import tabulate
-from evenhand.tabulate.counts_file import read_counts
+from evenhand import progress
+from evenhand.tabulate import Tally, as_counts, files, first_rows, frames, read_counts, tabulate
 
 COLUMNS: dict[str, list[Any]] = {
     "race group": ["a", "b", None, "a", "b", "c", "c", "c", "a", "b", None, "c"],
@@ -252,7 +255,7 @@ def test_identifiers_as_groups_are_refused_without_hanging(tmp_path: Path) -> No
     path = tmp_path / "many.parquet"
     many.write_parquet(path)
     for data in (many, path):
-        with pytest.raises(eh.TooLarge, match=r"^the columns have more than 200,000 different combinations of values"):
+        with pytest.raises(eh.TooLarge, match=r"^the columns have more than 200,000 distinct combinations of values"):
             tabulate(data, y_true="y", y_pred="p", groups="id")
     with pytest.raises(eh.TooLarge, match=r"^there are 3,000 groups, more than max_groups=1,000; choose a coarser"):
         eh.audit(many.head(3000), y_true="y", y_pred="p", groups="id")
@@ -273,16 +276,15 @@ def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str
         ("none.csv", None, {}, "there is no file /none.csv"),
         ("empty.csv", "", {}, "/empty.csv is empty; there is nothing to audit"),
         ("head.csv", "g,y,p\n", {}, "/head.csv has no rows; there is nothing to audit"),
-        ("data.xlsx", "x", {}, "/data.xlsx is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, "
-         "also .csv.gz)"),
+        ("data.xlsx", "x", {}, "/data.xlsx must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, "
+         ".parquet or .pq; also .csv.gz)"),
         ("data.csv", "g,y,p\na,1,1\n", {"y_pred": "pp"}, "no column is called 'pp'; did you mean 'p'?"),
         ("data.csv", "race,y,p\na,1,1\n", {"groups": "rcae"}, "no column is called 'rcae'; did you mean 'race'?"),
-        ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true holds one class only (1); an audit compares two"),
-        ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred hold 3 different labels ('x', 'y', 'z'), and a "
-         "confusion matrix here has two classes; multiclass is separate: compare one class c with the rest, as "
-         "[y == c for y in labels]"),
-        ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "say which label is the positive one with positive=; the labels are "
-         "'x', 'y'"),
+        ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true must contain two classes; got one class only (1)"),
+        ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred contain 3 distinct labels ('x', 'y', 'z'), but "
+         "a confusion matrix has two classes; to compare one class c with the rest, pass [y == c for y in labels]"),
+        ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "the positive label cannot be inferred from the labels 'x', 'y'; pass "
+         "it as positive="),
         ("gaps.csv", "g,y,p\na,,1\nb,,0\n", {}, "every value of y_true is missing; there is nothing to audit"),
     ],
 )  # fmt: skip
@@ -298,7 +300,8 @@ def test_a_file_that_is_not_what_its_name_says(tmp_path: Path) -> None:
 
 def test_nothing_outside_this_machine_is_read() -> None:
     with pytest.raises(
-        eh.InvalidInput, match=r"^only files on this machine are read; got 'https://example.org/x.csv'$"
+        eh.InvalidInput,
+        match=r"^data must be a local file; got 'https://example\.org/x\.csv', which must be downloaded first$",
     ):
         tabulate("https://example.org/x.csv", y_true="y", y_pred="p", groups="g")
 
@@ -315,15 +318,15 @@ def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         (lambda: tabulate(3, y_true="y", y_pred="p", groups="g"),
          "data must be a dataframe, a mapping of columns or a path to a file; got int"),
         (lambda: tabulate(None, y_true="y", y_pred=[1], groups=["a"]),
-         "'y' names a column, but no data were given; pass the table first, or the values"),
+         "'y' is the name of a column, but data is None; pass the table, or the values"),
         (lambda: tabulate(None, y_true=[1, 0], y_pred=[1], groups=["a", "b"]),
-         "columns must be equally long; got group 2, y_true 2, y_pred 1"),
+         "columns must have the same length; got group 2, y_true 2, y_pred 1"),
         (lambda: tabulate({"y": [1, 0]}, y_true="y", y_pred="q", groups="y"),
          "no column is called 'q'; known: y"),
         (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1], y_pred="y", groups="y"),
-         "columns of data go by their names; got [1]"),
+         "columns of data must be given by name; got [1]"),
         (lambda: tabulate(pd.DataFrame({"y": [1], "s": ["a"]}), y_true="y", y_score="s", groups="y"),
-         "y_score must be a column of numbers; 's' holds String"),
+         "y_score must contain numbers; 's' contains String"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
@@ -341,13 +344,14 @@ def test_a_table_of_counts() -> None:
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ([], "c.csv has no rows; a table of counts has a line for each group"),
-        (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have columns tp, fn, fp and tn; tn is not among g, tp, fn, fp"),
-        (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column that names the groups, beside tp, fn, fp and tn"),
-        (["g,G,tp,fn,fp,tn", "a,b,1,2,3,4"], "c.csv has the column g twice"),
-        (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv has 4 values, its head 5"),
-        (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv gives the group a a second time"),
-        (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has no counts: tn must not be negative; got -4"),
+        ([], "c.csv must have one row per group below its header; got no rows"),
+        (["g,tp,fn,fp", "a,1,2,3"], "c.csv must have the columns tp, fn, fp and tn; got g, tp, fn, fp"),
+        (["tp,fn,fp,tn", "1,2,3,4"], "c.csv must have a column of groups besides tp, fn, fp and tn; got none"),
+        (["g,G,tp,fn,fp,tn", "a,b,1,2,3,4"], "c.csv must have distinct column names; got g and G"),
+        (["g,tp,fn,fp,tn", "a,1,2,3"], "row 2 of c.csv must have 5 values, as its header has; got 4 values"),
+        (["g,tp,fn,fp,tn", "a"], "row 2 of c.csv must have 5 values, as its header has; got 1 value"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,4", "a,1,2,3,4"], "row 3 of c.csv repeats the group a"),
+        (["g,tp,fn,fp,tn", "a,1,2,3,-4"], "row 2 of c.csv has an invalid count: tn must not be negative; got -4"),
     ],
 )
 def test_a_table_of_counts_that_is_none(lines: list[str], sentence: str) -> None:
@@ -385,7 +389,7 @@ def test_a_class_called_none_is_a_class() -> None:
 
 
 def test_group_columns_may_be_called_anything() -> None:
-    values = {"y_true": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
+    values: dict[str, list[Any]] = {"y_true": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
     assert list(tabulate(values, y_true="y", y_pred="p", groups="y_true").cells) == [("a",), ("b",)]
     frame = pd.DataFrame({"name": list("aabb")})
     assert tabulate(None, y_true=values["y"], y_pred=values["p"], groups=frame).columns == ("name",)
@@ -401,15 +405,17 @@ def test_dates_as_groups_are_named_as_dates() -> None:
     ("call", "sentence"),
     [
         (lambda: tabulate(None, y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[1, 0]), groups=["a", "b"]),
-         "y_true and y_pred have different indexes, so their rows do not belong together"),
+         "y_true and y_pred must have the same index; align them, or pass their values without it"),
         (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold=float("nan"), groups=["a", "b"]),
          "threshold must be a finite number; got nan"),
         (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold="0.5", groups=["a", "b"]),  # type: ignore[arg-type]
          "threshold must be a finite number; got '0.5'"),
+        (lambda: tabulate(None, y_true=[1, 0], y_score=[1, 0], threshold=True, groups=["a", "b"]),
+         "threshold must be a finite number; got True"),
         (lambda: tabulate(None, y_true=[1, 0], y_pred=[1, 0], groups=[["a"], ["b"]]),
-         "columns must hold plain values; "),
+         "columns must contain numbers, text, booleans or dates; "),
         (lambda: tabulate(pl.DataFrame({"g": [["a"], ["b"]], "y": [0, 1], "p": [0, 1]}), y_true="y", y_pred="p",
-                          groups="g"), "columns must hold plain values; got lists"),
+                          groups="g"), "columns must contain numbers, text, booleans or dates; got lists or structs"),
         (lambda: tabulate(pd.DataFrame([[1, 0, "a"]], columns=["y", "y", "g"]), y_true="y", y_pred="y", groups="g"),
          "data cannot be read: "),
     ],
@@ -424,20 +430,212 @@ def test_a_file_with_ragged_rows_says_so(tmp_path: Path) -> None:
     assert refused(tmp_path, "r.csv", "g,y,p\na,1,1\nb,0\nc,1,1,1,1\n").startswith("/r.csv cannot be ")
 
 
-def test_a_long_count_says_how_far_it_is_on_a_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-    import sys
+def test_a_long_count_shows_its_progress_on_a_terminal(
+    tmp_path: Path, terminal: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(*given: Any) -> Any:
+        time.sleep(0.05)
+        return count_frame(*given)
 
-    from evenhand.tabulate import files
+    count_frame = frames.count_frame
+    monkeypatch.setattr(progress, "_SILENT_SECONDS", -1.0)
+    monkeypatch.setattr(progress, "_POLL_SECONDS", 0.002)
+    monkeypatch.setattr(files, "count_frame", slow)
+    with redirect_stderr(terminal):
+        tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
+    assert terminal.getvalue().startswith("\rcounting data.csv")
+    assert terminal.getvalue().endswith(" \r")
 
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
 
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(files, "_SILENT_SECONDS", 0.0)
-    tabulate(text(COLUMNS, tmp_path), y_true="label", y_pred="pred", groups="race group")
-    shown = terminal.getvalue()
-    assert shown.startswith(f"\rcounting {tmp_path / 'data.csv'}")
-    assert shown.endswith(" \r")
+@pytest.mark.parametrize("word", ["NA", "n/a", "NaN", "nan", "null", "NULL", "None", " na ", "", "  "])
+@pytest.mark.parametrize("labels", [("0", "1"), ("no", "yes")])
+def test_words_for_a_missing_label_leave_the_row_out(word: str, labels: tuple[str, str]) -> None:
+    no, yes = labels
+    data = {"y": [yes, no, word, no, word], "p": [yes, yes, no, word, word], "g": list("aaaab")}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g")
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 0, 1, 0)}
+    assert tally.left_out == {"y_true": 1, "y_pred": 1, "y_true and y_pred": 1}
+
+
+def test_a_table_of_missing_predictions_is_refused() -> None:
+    for answer in ({"y_pred": ["", " "]}, {"y_pred": [None, None]}):
+        with pytest.raises(eh.InvalidInput, match=r"^every value of y_pred is missing; there is nothing to audit$"):
+            tabulate(None, y_true=[1, 0], groups=["a", "b"], **answer)
+    with pytest.raises(eh.InvalidInput, match=r"^every row lacks a label or a prediction; there is nothing to audit$"):
+        tabulate(None, y_true=[1, 0], y_score=[None, None], groups=["a", "b"])
+    with pytest.raises(eh.InvalidInput, match=r"^data must have at least one row; got none$"):
+        tabulate(None, y_true=[], y_pred=[], groups=[])
+
+
+def test_without_labels_predictions_are_counted_as_of_negatives() -> None:
+    """Positive predictions are FP, negative ones TN."""
+    tally = tabulate(None, y_true=None, y_pred=[1, 0, 0, None], groups=list("aaba"))
+    assert tally.cells == {("a",): eh.ConfusionMatrix(0, 0, 1, 1), ("b",): eh.ConfusionMatrix(0, 0, 0, 1)}
+    assert (tally.labelled, tally.left_out) == (False, {"y_pred": 1})
+
+
+def test_the_threshold_is_one_half_unless_given() -> None:
+    scores: dict[str, Any] = {"y_true": [1, 0, 1, 0], "y_score": [0.5, 0.499, 0.7, 0.6], "groups": list("aaaa")}
+    assert tabulate(None, **scores).cells == {("a",): eh.ConfusionMatrix(2, 0, 1, 1)}
+    assert tabulate(None, **scores, threshold=0.65).cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 2)}
+
+
+def test_groups_go_by_the_names_that_they_have() -> None:
+    values: dict[str, Any] = {"y_true": [1, 0], "y_pred": [1, 0]}
+    assert tabulate(None, **values, groups=["a", "b"]).columns == ("group",)
+    assert tabulate(None, **values, groups=pd.Series(["a", "b"], name="race")).columns == ("race",)
+    assert tabulate(None, **values, groups={"race": ["a", "b"], "sex": ["F", "M"]}).columns == ("race", "sex")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.ma.array([1, 0, 9], mask=[False, False, True]),
+        pa.array([1, 0, None]),
+        pd.Series([1, 0, None], dtype="Int64"),
+        pl.Series([1, 0, None]),
+        [1.0, 0.0, float("nan")],
+        [Decimal(1), Decimal(0), Decimal("nan")],
+    ],
+    ids=["masked", "pyarrow", "pandas", "polars", "nan", "decimals"],
+)
+def test_columns_come_in_any_container_with_their_missing_values(column: Any) -> None:
+    tally = tabulate(None, y_true=column, y_pred=[1, 0, 1], groups=["a", "a", "a"])
+    assert (tally.cells, tally.left_out) == ({("a",): eh.ConfusionMatrix(1, 0, 0, 1)}, {"y_true": 1})
+    assert type(tally.positive) is int
+
+
+@pytest.mark.parametrize(
+    ("held", "library"),
+    [("pandas", "pandas"), ("dask", "pandas"), ("polars", "polars"), ("lazy polars", "polars"), ("pyarrow", "pyarrow"),
+     ("duckdb", None), ("lists", None)],
+)  # fmt: skip
+def test_the_library_of_the_data_is_kept(held: str, library: str | None) -> None:
+    assert tabulate(HELD[held](COLUMNS), y_true="label", y_pred="pred", groups="race group").library == library
+
+
+def test_groups_are_in_order_and_the_missing_one_last() -> None:
+    values: dict[str, Any] = {"y_true": [1, 0, 1, 0], "y_pred": [1, 0, 1, 0]}
+    assert list(tabulate(None, **values, groups=[None, "b", 10, "a"]).cells) == [(10,), ("a",), ("b",), (None,)]
+
+
+@pytest.mark.parametrize("name", ["data.tsv", "data.txt", "data.csv.zst", "data.tsv.gz", "DATA.CSV"])
+def test_text_files_by_their_extension(name: str, tmp_path: Path) -> None:
+    content = b"race\ty, z\tp\nA\t1\t1\nB\t0\t1\n"
+    codec = {".gz": "gzip", ".zst": "zstd"}.get(Path(name).suffix)
+    with pa.output_stream(str(tmp_path / name), compression=codec) as stream:
+        stream.write(content)
+    tally = tabulate(tmp_path / name, y_true="y, z", y_pred="p", groups="race")
+    assert tally.cells == {("A",): eh.ConfusionMatrix(1, 0, 0, 0), ("B",): eh.ConfusionMatrix(0, 0, 1, 0)}
+
+
+def test_a_path_may_start_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    text(COLUMNS, tmp_path)
+    assert tabulate("~/data.csv", y_true="label", y_pred="pred", groups="race group").cells == CELLS
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("dta.csv", "there is no file {}/dta.csv; did you mean data.csv?"),
+        ("*.parquet", "no file matches {}/*.parquet"),
+        ("", "the folder {} contains no Parquet files"),
+    ],
+)
+def test_a_path_without_files_is_explained(given: str, sentence: str, tmp_path: Path) -> None:
+    text(COLUMNS, tmp_path)
+    with pytest.raises(eh.InvalidInput) as refusal:
+        tabulate(tmp_path / given, y_true="label", y_pred="pred", groups="race group")
+    assert str(refusal.value) == sentence.format(tmp_path)
+
+
+def test_nothing_is_downloaded_to_read_a_file(tmp_path: Path) -> None:
+    connection, _ = files.read_file(text(COLUMNS, tmp_path))
+    switches = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "enable_progress_bar_print": False,
+        "enable_progress_bar": True,
+    }
+    for name, value in switches.items():
+        assert connection.execute(f"SELECT current_setting('{name}')").fetchall() == [(value,)]
+
+
+def test_the_first_rows_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("g,y\n007,1\n,0\nb,1\n", encoding="utf-8")
+    assert first_rows(path, 2) == (["g", "y"], [("007", "1"), (None, "0")])
+    path.with_suffix(".parquet").write_text("not parquet")
+    with pytest.raises(eh.InvalidInput, match=r"data\.parquet cannot be read: "):
+        first_rows(path.with_suffix(".parquet"), 2)
+
+
+def test_a_cell_of_a_table_of_counts_is_found_by_name_in_any_case() -> None:
+    counts = {"A": {"TN": 4, "fp": 3, "FN": 2, "tp": 1}}
+    assert as_counts(counts, by="race") == Tally(("race",), {("A",): eh.ConfusionMatrix(1, 2, 3, 4)})
+    with pytest.raises(eh.InvalidInput, match=r"^group 'A' must have tp, fn, fp and tn; got \{'tp': 1\}$"):
+        as_counts({"A": {"tp": 1}}, by="race")
+
+
+def test_a_table_of_counts_may_have_tabs_and_blank_lines() -> None:
+    lines = ["g, x\ttp\tfn\tfp\ttn\n", "\n", "a, b\t1\t2\t3\t4\n"]
+    assert read_counts(lines, "c.tsv") == (("g, x",), {("a, b",): eh.ConfusionMatrix(1, 2, 3, 4)})
+
+
+def test_texts_that_spell_booleans_are_read_as_booleans() -> None:
+    data = {"y": ["True", "false", " TRUE"], "p": [True, False, False], "g": list("aaa")}
+    assert tabulate(data, y_true="y", y_pred="p", groups="g").cells == {("a",): eh.ConfusionMatrix(1, 1, 0, 1)}
+
+
+def test_infinity_is_a_text_among_labels_and_a_number_among_values() -> None:
+    data = {"y": ["inf", "1", "1"], "p": ["inf", "inf", "1"], "g": [Decimal("Infinity"), Decimal("2.5"), Decimal(3)]}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g", positive="inf")
+    assert tally.positive == "inf"
+    assert list(tally.cells) == [(2.5,), (3,), (float("inf"),)]
+
+
+def test_the_positive_label_is_kept_as_a_plain_value() -> None:
+    tally = tabulate(None, y_true=[1, 2], y_pred=[1, 2], groups=["a", "a"], positive=np.int64(2))
+    assert type(tally.positive) is int
+
+
+def test_a_group_may_be_a_tuple_in_a_single_column() -> None:
+    assert list(as_counts({("A", "F"): (1, 2, 3, 4)}, by="group").cells) == [(("A", "F"),)]
+
+
+def test_an_engine_is_not_asked_for_more_rows_than_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    def watched(frame: Any) -> list[Any]:
+        fetched.append(rows(frame))
+        return fetched[-1]
+
+    fetched: list[list[Any]] = []
+    rows = frames._rows
+    monkeypatch.setattr(frames, "MOST_ROWS", 3)
+    monkeypatch.setattr(frames, "_rows", watched)
+    with pytest.raises(eh.TooLarge):
+        tabulate(pl.DataFrame({"g": range(9), "y": [0] * 9}), y_true="y", y_pred="y", groups="g")
+    assert [len(batch) for batch in fetched] == [4]
+
+
+def test_a_tsv_file_is_separated_by_tabs_whatever_else_it_contains(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    path.write_text("g;,\ty;,\tp;,\na;b,\t1;,\t1;,\nc;d,\t0;,\t1;,\n", encoding="utf-8")
+    tally = tabulate(path, y_true="y;,", y_pred="p;,", groups="g;,", positive="1;,")
+    assert list(tally.cells) == [("a;b,",), ("c;d,",)]
+
+
+def test_a_glob_may_have_brackets_and_go_down_folders(tmp_path: Path) -> None:
+    (tmp_path / "year" / "month").mkdir(parents=True)
+    for name in ("1.pq", "2.pq", "x.pq"):
+        pl.DataFrame(COLUMNS).write_parquet(tmp_path / "year" / "month" / name)
+    columns: dict[str, Any] = {"y_true": "label", "y_pred": "pred", "groups": "race group"}
+    assert tabulate(f"{tmp_path}/year/month/[12].pq", **columns).cells[("a",)].n == 6
+    assert tabulate(f"{tmp_path}/**/x.pq", **columns).cells == CELLS
+
+
+def test_spaces_around_the_values_of_a_table_of_counts_do_not_matter() -> None:
+    lines = ["g , tp, fn, fp, tn", " a , 1, 2, 3, 4", "  , 1, 2, 3, 4"]
+    matrix = eh.ConfusionMatrix(1, 2, 3, 4)
+    assert read_counts(lines, "c.csv") == (("g",), {("a",): matrix, (None,): matrix})

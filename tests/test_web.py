@@ -193,7 +193,7 @@ def test_a_bad_file_and_bad_columns_are_said(page: Any, tmp_path: Path) -> None:
     page.select_option("#prediction", "")
     page.click("#columns button")
     page.wait_for_selector("#message.bad")
-    assert page.inner_text("#message").startswith("give predictions as y_pred=, or scores as y_score=")
+    assert page.inner_text("#message").startswith("pass either y_pred (predictions) or y_score (scores)")
 
 
 def test_counts_can_be_pasted(page: Any) -> None:

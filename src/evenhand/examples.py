@@ -1,4 +1,6 @@
-"""The paper's data, as counts with their sources, and the same as rows for trying things out.
+"""The data of the paper, as counts with their sources.
+
+`rows` turns counts into a table with one row per person, for trying out functions that read data.
 
 >>> groups = compas()
 >>> groups["Native American"]
@@ -10,9 +12,9 @@ ConfusionMatrix(tp=9, fn=1, fp=3, tn=5)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .cells import ConfusionMatrix
 from .errors import InvalidInput
@@ -21,10 +23,24 @@ __all__ = ["compas", "compas_violent", "folktables_income", "rows"]
 
 
 def compas() -> dict[str, ConfusionMatrix]:
-    """COMPAS, general recidivism within two years, by race; two of the six groups have 18 and 32 people.
+    """COMPAS scores against general recidivism within two years, by race.
 
-    Medium and high scores count as predicted positive. Counted from the file of 7,214 people that ProPublica published
-    with "Machine Bias" (Angwin, Larson, Mattu and Kirchner, 2016).
+    Medium and high scores count as predicted positive. Two of the six groups are small, with 18 and 32 people.
+
+    Returns
+    -------
+    dict of str to ConfusionMatrix
+        One matrix per race.
+
+    References
+    ----------
+    Angwin, Larson, Mattu and Kirchner (2016), "Machine Bias", ProPublica. The counts are of the 7,214 people in the
+    file that was published with the article.
+
+    Examples
+    --------
+    >>> {race: cm.n for race, cm in compas().items() if cm.n < 100}
+    {'Asian': 32, 'Native American': 18}
     """
     return {
         "African-American": ConfusionMatrix(1369, 532, 805, 990),
@@ -37,18 +53,37 @@ def compas() -> dict[str, ConfusionMatrix]:
 
 
 def compas_violent() -> dict[str, ConfusionMatrix]:
-    """COMPAS, violent recidivism: the tables that the paper uses, as ProPublica published them.
+    """COMPAS scores against violent recidivism, by race, as in the paper.
 
-    "Other" is what remains of all 6,454 defendants; the paper's tables name only Black, White and all.
+    Returns
+    -------
+    dict of str to ConfusionMatrix
+        The matrices of Black and White defendants as ProPublica published them. The paper's tables cover these two
+        groups and all 6,454 defendants; "Other" is the remainder.
+
+    Examples
+    --------
+    >>> compas_violent()["White"]
+    ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
     """
     black, white = ConfusionMatrix(273, 170, 1043, 1692), ConfusionMatrix(77, 129, 380, 1679)
     return {"Black": black, "White": white, "Other": ConfusionMatrix(389, 347, 1597, 4121) - black - white}
 
 
 def folktables_income() -> dict[str, ConfusionMatrix]:
-    """Folktables income: does a person earn more than $50,000, predicted by a random forest, by race.
+    """Folktables income: predictions by a random forest of who earns more than $50,000, by race.
 
-    American Community Survey 2017, California; the matrices are those of the paper's experiments.
+    The data are from the American Community Survey 2017, California.
+
+    Returns
+    -------
+    dict of str to ConfusionMatrix
+        One matrix per race, as in the experiments of the paper.
+
+    Examples
+    --------
+    >>> folktables_income()["AI and AN"]
+    ConfusionMatrix(tp=13, fn=26, fp=31, tn=275)
     """
     return {
         "AI and AN": ConfusionMatrix(13, 26, 31, 275),
@@ -62,17 +97,31 @@ def folktables_income() -> dict[str, ConfusionMatrix]:
     }
 
 
-def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, np.ndarray[Any, Any]]:
-    """One row a person, made from the counts: columns ``group``, ``y_true`` and ``y_pred`` (0 or 1).
+def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, NDArray[np.str_] | NDArray[np.int64]]:
+    """Make a table with one row per person that has the given counts.
 
-    The columns go into any dataframe: ``pandas.DataFrame(rows(compas()))``.
+    Parameters
+    ----------
+    groups : mapping of str to ConfusionMatrix
+        Whole counts per group.
 
-    >>> table = rows({"A": ConfusionMatrix(1, 1, 0, 2)})
+    Returns
+    -------
+    dict of str to ndarray
+        The columns ``group``, ``y_true`` and ``y_pred`` (0 or 1), which any dataframe library accepts:
+        ``pandas.DataFrame(rows(compas()))``.
+
+    Examples
+    --------
+    >>> table = rows({"A": ConfusionMatrix(tp=1, fn=1, fp=0, tn=2)})
     >>> table["group"].tolist(), table["y_true"].tolist(), table["y_pred"].tolist()
     (['A', 'A', 'A', 'A'], [1, 1, 0, 0], [1, 0, 0, 0])
     """
-    if not all(cm.is_whole for cm in groups.values()):
-        raise InvalidInput("rows are made from whole counts, one for each person")
+    if not groups:
+        raise InvalidInput("groups must contain at least one group; got none")
+    for name, cm in groups.items():
+        if not cm.is_whole:
+            raise InvalidInput(f"groups must have whole counts, one per person; group {name!r} has {cm!r}")
     names = [name for name, cm in groups.items() for _ in range(int(cm.n))]
     counts = [[int(c) for c in cm.cells] for cm in groups.values()]
     return {

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..drawing import Mark, forest
 from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
-from ..inference.progress import progress
 from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..progress import progress
 from ..tabulate import Tally, as_counts, tabulate
 from .adjust import ADJUSTMENTS
 from .compare import Measured, measure

@@ -1,10 +1,10 @@
-"""The confusion matrix and the space of all of them.
+"""The confusion matrix and the space of all confusion matrices.
 
 Cells are always named, and where an order is needed it is ``tp, fn, fp, tn``.
 No other order occurs in this library.
 """
 
-from .labels import count_labels
+from .labels import count_labels, is_missing, listed, positive_label
 from .matrix import CELLS, Cells, ConfusionMatrix, as_cells
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
@@ -19,4 +19,7 @@ __all__ = [
     "count_labels",
     "count_matrices",
     "enumerate_matrices",
+    "is_missing",
+    "listed",
+    "positive_label",
 ]

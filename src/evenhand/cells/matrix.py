@@ -1,14 +1,14 @@
-"""The 2x2 confusion matrix, the one value that every later room reads.
+"""The 2x2 confusion matrix, which every other part of the library reads.
 
-A matrix holds counts, or real cells once smoothing has made them. Whole counts are kept as ``int``
-and known as such (`ConfusionMatrix.is_whole`): the tests need counts, the metrics take either.
+Its cells are counts, or real numbers after smoothing. Whole numbers are stored as ``int``, and
+`ConfusionMatrix.is_whole` tells the two apart: hypothesis tests need counts, metrics accept either.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,20 +25,23 @@ __all__ = ["CELLS", "Cells", "ConfusionMatrix", "as_cells"]
 
 CELLS = ("tp", "fn", "fp", "tn")
 
-# Above this, float64 no longer tells neighbouring counts apart, and definedness must be exact.
+# Beyond this, float64 cannot represent every count, and whether a score is defined must be decided exactly.
 _LARGEST_CELL = 2**53
-# Below this, the product of four cells could vanish.
+_COUNT_LABELS = "to count labels, use ConfusionMatrix.from_labels"
+# Below this, the product of four cells could underflow to zero.
 _SMALLEST_CELL = 1e-75
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ConfusionMatrix:
-    """One group's true and false positives and negatives.
+    """The true and false positives and negatives of one group.
+
+    Matrices are immutable and hashable. They can be added, subtracted and passed to ``sum``.
 
     Parameters
     ----------
     tp, fn, fp, tn : int or float
-        Non-negative and finite. Whole numbers are kept as ``int``.
+        Non-negative and finite. Whole numbers are stored as ``int``.
 
     Examples
     --------
@@ -50,6 +53,8 @@ class ConfusionMatrix:
     actual +           77          129    206
     actual -          380         1679   2059
        total          457         1808   2265
+    >>> cm + ConfusionMatrix(tp=1, fn=0, fp=0, tn=0)
+    ConfusionMatrix(tp=78, fn=129, fp=380, tn=1679)
     """
 
     tp: float
@@ -62,52 +67,136 @@ class ConfusionMatrix:
             object.__setattr__(self, name, _cell(name, getattr(self, name)))
 
     @classmethod
-    def from_labels(cls, y_true: Any, y_pred: Any, positive: Any = None) -> ConfusionMatrix:
+    def from_labels(
+        cls, y_true: Iterable[object], y_pred: Iterable[object], positive: object = None
+    ) -> ConfusionMatrix:
         """Count labels against predictions.
 
-        ``positive`` may be left out where it cannot be mistaken: labels 0/1, -1/1 or False/True.
+        Parameters
+        ----------
+        y_true, y_pred : sequence
+            Labels and predictions of the same length, without missing values: two numbers, two texts or booleans.
+            Lists, arrays and columns of any dataframe library are accepted.
+        positive : object, optional
+            The positive label. It can be left out for 0/1, -1/1, booleans, no/yes, n/y, negative/positive and
+            false/true.
 
-        >>> ConfusionMatrix.from_labels(["yes", "no", "no"], ["yes", "yes", "no"], positive="yes")
+        Returns
+        -------
+        ConfusionMatrix
+            The counts.
+
+        Examples
+        --------
+        >>> ConfusionMatrix.from_labels(["good", "bad", "bad"], ["good", "good", "bad"], positive="good")
         ConfusionMatrix(tp=1, fn=0, fp=1, tn=1)
         """
         return cls(*count_labels(y_true, y_pred, positive))
 
     @classmethod
     def from_array(cls, array: ArrayLike) -> ConfusionMatrix:
-        """Read ``[[tp, fn], [fp, tn]]``, the layout of the paper and of `to_array`."""
-        (tp, fn), (fp, tn) = _two_by_two(array, "from_array", "[[tp, fn], [fp, tn]]")
+        """Create a matrix from ``[[tp, fn], [fp, tn]]``, the layout of the paper and of `to_array`.
+
+        Parameters
+        ----------
+        array : array_like of shape (2, 2)
+            Actual positives in the first row, predicted positives in the first column.
+
+        Returns
+        -------
+        ConfusionMatrix
+            The same cells.
+
+        Examples
+        --------
+        >>> ConfusionMatrix.from_array([[1, 2], [3, 4]])
+        ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)
+        """
+        (tp, fn), (fp, tn) = _two_by_two(array, "[[tp, fn], [fp, tn]]")
         return cls(tp, fn, fp, tn)
 
     @classmethod
     def from_sklearn(cls, array: ArrayLike) -> ConfusionMatrix:
-        """Read ``[[tn, fp], [fn, tp]]``, what ``sklearn.metrics.confusion_matrix`` returns for labels 0 and 1."""
-        (tn, fp), (fn, tp) = _two_by_two(array, "from_sklearn", "[[tn, fp], [fn, tp]]")
+        """Create a matrix from ``[[tn, fp], [fn, tp]]``, the layout of scikit-learn.
+
+        Parameters
+        ----------
+        array : array_like of shape (2, 2)
+            What ``sklearn.metrics.confusion_matrix`` returns for two classes, the positive one last.
+
+        Returns
+        -------
+        ConfusionMatrix
+            The same cells.
+
+        Examples
+        --------
+        >>> ConfusionMatrix.from_sklearn([[4, 3], [2, 1]])
+        ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)
+        """
+        (tn, fp), (fn, tp) = _two_by_two(array, "[[tn, fp], [fn, tp]]")
         return cls(tp, fn, fp, tn)
 
     @property
     def cells(self) -> tuple[float, float, float, float]:
-        """The four cells in the order ``tp, fn, fp, tn``."""
+        """The four cells in the order ``tp, fn, fp, tn``.
+
+        Examples
+        --------
+        >>> ConfusionMatrix(tp=1, fn=2, fp=3, tn=4).cells
+        (1, 2, 3, 4)
+        """
         return self.tp, self.fn, self.fp, self.tn
 
     @property
     def n(self) -> float:
-        """The number of cases."""
+        """The number of cases.
+
+        Examples
+        --------
+        >>> ConfusionMatrix(tp=1, fn=2, fp=3, tn=4).n
+        10
+        """
         return self.tp + self.fn + self.fp + self.tn
 
     @property
     def is_whole(self) -> bool:
-        """Whether every cell is a whole count."""
+        """Whether every cell is a whole number.
+
+        Examples
+        --------
+        >>> ConfusionMatrix(tp=1.0, fn=2, fp=3, tn=4).is_whole, ConfusionMatrix(tp=1.5, fn=2, fp=3, tn=4).is_whole
+        (True, False)
+        """
         return all(isinstance(cell, int) for cell in self.cells)
 
     @property
     def proportions(self) -> NDArray[np.float64]:
-        """The cells divided by `n`, in the order ``tp, fn, fp, tn``."""
+        """The cells divided by `n`, in the order ``tp, fn, fp, tn``.
+
+        Examples
+        --------
+        >>> ConfusionMatrix(tp=1, fn=2, fp=3, tn=4).proportions
+        array([0.1, 0.2, 0.3, 0.4])
+        """
         if self.n == 0:
             raise InvalidInput("an empty matrix (n = 0) has no proportions")
         return np.array(self.cells, dtype=np.float64) / self.n
 
-    def to_array(self) -> NDArray[Any]:
-        """``[[tp, fn], [fp, tn]]``; integers if every cell is whole."""
+    def to_array(self) -> NDArray[np.int64] | NDArray[np.float64]:
+        """Return the matrix as an array, in the layout that `from_array` reads.
+
+        Returns
+        -------
+        ndarray of shape (2, 2)
+            ``[[tp, fn], [fp, tn]]``; integers if every cell is whole, floats otherwise.
+
+        Examples
+        --------
+        >>> ConfusionMatrix(tp=1, fn=2, fp=3, tn=4).to_array()
+        array([[1, 2],
+               [3, 4]])
+        """
         return np.array([[self.tp, self.fn], [self.fp, self.tn]])
 
     def __add__(self, other: ConfusionMatrix) -> ConfusionMatrix:
@@ -125,9 +214,7 @@ class ConfusionMatrix:
         left = {c: _remaining(getattr(self, c), getattr(other, c)) for c in CELLS}
         negative = [f"{c} = {value:g}" for c, value in left.items() if value < 0]
         if negative:
-            raise InvalidInput(
-                f"the matrix on the right is no part of the one on the left: {', '.join(negative)} would remain"
-            )
+            raise InvalidInput(f"cannot subtract a matrix with larger cells; the result has {', '.join(negative)}")
         return ConfusionMatrix(**left)
 
     def __repr__(self) -> str:
@@ -153,12 +240,26 @@ class ConfusionMatrix:
 
 
 Cells: TypeAlias = "ConfusionMatrix | Sequence[ConfusionMatrix] | ArrayLike"
-"""What a metric reads: one matrix, several, or an array of shape (..., 4)."""
+"""What a metric accepts: one matrix, several, or an array of shape (..., 4)."""
 
 
 def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
-    """Check ``cells`` at the door and give them as a float array of shape (..., 4).
+    """Check cells and return them as an array.
 
+    Parameters
+    ----------
+    cells : ConfusionMatrix, sequence of ConfusionMatrix, or array_like of shape (..., 4)
+        Cells in the order ``tp, fn, fp, tn``. The columns of a dataframe are found by their names.
+    what : str
+        What error messages call the cells.
+
+    Returns
+    -------
+    ndarray of float, of shape (..., 4)
+        The cells in the order ``tp, fn, fp, tn``.
+
+    Examples
+    --------
     >>> as_cells(ConfusionMatrix(1, 2, 3, 4))
     array([1., 2., 3., 4.])
     """
@@ -170,7 +271,7 @@ def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
     if array.ndim == 0 or array.shape[-1] != 4:
         raise InvalidInput(
             f"{what} must have shape (..., 4), in the order tp, fn, fp, tn; got shape {array.shape}"
-            + (": ConfusionMatrix.from_array reads a 2x2 array" if array.shape == (2, 2) else "")
+            + ("; for a 2x2 array, use ConfusionMatrix.from_array" if array.shape == (2, 2) else "")
         )
     bad = ~((array == 0) | ((array >= _SMALLEST_CELL) & (array <= _LARGEST_CELL)))
     if bad.any():
@@ -179,10 +280,10 @@ def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _cell(name: str, value: Any) -> float:
-    """One cell, checked: a whole number as ``int``, any other as ``float``."""
+def _cell(name: str, value: object) -> float:
+    """Check one cell; a whole number is returned as ``int``, any other as ``float``."""
     if isinstance(value, (bool, np.bool_)):
-        raise InvalidInput(f"{name} must be a count; got {value} (a boolean is a label, not a count)")
+        raise InvalidInput(f"{name} must be a count; got {value} ({_COUNT_LABELS})")
     if isinstance(value, Decimal) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = float(value)
     if not isinstance(value, numbers.Real):
@@ -193,31 +294,31 @@ def _cell(name: str, value: Any) -> float:
     if number < 0:
         raise InvalidInput(f"{name} must not be negative; got {_shown(number)}")
     if number > _LARGEST_CELL:
-        raise InvalidInput(f"{name} must be at most 2**53, above which counts are not exact; got {_shown(number)}")
+        raise InvalidInput(f"{name} must be at most 2**53, beyond which float64 is not exact; got {_shown(number)}")
     if 0 < number < _SMALLEST_CELL:
         raise InvalidInput(f"{name} must be 0 or at least {_SMALLEST_CELL:g}; got {number:g}")
     return int(number) if number == int(number) else number
 
 
 def _remaining(whole: float, part: float) -> float:
-    """``whole - part``; for real cells, 0 where rounding alone makes it negative."""
+    """``whole - part``; 0 where only the rounding of real cells makes it negative."""
     left = whole - part
     return 0 if isinstance(left, float) and -1e-12 * whole < left < 0 else left
 
 
 def _in_order(cells: Any, what: str) -> Any:
-    """``cells`` with named columns in our order; columns of other names are refused, not guessed."""
+    """``cells`` with named columns in the order of this library; other names are an error."""
     names = getattr(cells, "columns", None) if getattr(cells, "ndim", 2) != 1 else getattr(cells, "index", None)
     if names is None or not all(isinstance(name, str) for name in names):
         return cells
     if sorted(name.casefold() for name in names) != sorted(CELLS):
-        raise InvalidInput(f"{what} with named columns must have tp, fn, fp and tn; got {', '.join(names)}")
+        raise InvalidInput(f"{what} with named columns must have the columns tp, fn, fp and tn; got {', '.join(names)}")
     given = {name.casefold(): name for name in names}
     return np.stack([np.asarray(cells[given[c]]) for c in CELLS], axis=-1)
 
 
 def _numbers(array: Any, what: str) -> NDArray[Any]:
-    """``array`` as numbers; booleans and text are refused, not converted."""
+    """``array`` as numbers; booleans and text are errors, not converted."""
     try:
         given = np.asarray(array)
         if given.dtype.kind == "O" or not isinstance(array, np.ndarray):
@@ -229,18 +330,20 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
     except (TypeError, ValueError):
         raise InvalidInput(f"{what} must be an array of numbers; got {array!r}") from None
     if given.dtype.kind == "b":
-        raise InvalidInput(f"{what} must be counts; got booleans (a boolean is a label, not a count)")
+        raise InvalidInput(f"{what} must contain counts; got booleans ({_COUNT_LABELS})")
     if given.dtype.kind not in "iuf":
-        raise InvalidInput(f"{what} must be numbers; got {'text' if given.dtype.kind in 'US' else given.dtype.name}")
+        raise InvalidInput(
+            f"{what} must contain numbers; got {'text' if given.dtype.kind in 'US' else given.dtype.name}"
+        )
     return given
 
 
-def _two_by_two(array: ArrayLike, door: str, layout: str) -> list[list[float]]:
-    given = _numbers(array, f"{door} takes {layout}, which")
+def _two_by_two(array: ArrayLike, layout: str) -> list[list[float]]:
+    given = _numbers(array, "array")
     if given.shape != (2, 2):
         raise InvalidInput(
-            f"{door} takes {layout}, shape (2, 2); got shape {given.shape}"
-            + (": ConfusionMatrix(tp, fn, fp, tn) takes four cells" if given.shape == (4,) else "")
+            f"array must have shape (2, 2), as {layout}; got shape {given.shape}"
+            + ("; for four cells, use ConfusionMatrix(tp, fn, fp, tn)" if given.shape == (4,) else "")
         )
     rows: list[list[float]] = given.tolist()
     return rows

@@ -115,7 +115,7 @@ def audit(
     Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited.
     """
     from .. import auditing as library
-    from ..tabulate.counts_file import read_counts
+    from ..tabulate import read_counts
 
     settings |= {"metrics": metric or None, "strength": _strength(strength)}
     settings |= {"intersections": intersections, "max_groups": max_groups}

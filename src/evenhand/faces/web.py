@@ -21,8 +21,7 @@ from ..errors import EvenhandError, InvalidInput, MissingExtra
 from ..inference import cross_prior_smooth, interval, match_test, undefined_probability
 from ..metrics import OneGroup
 from ..metrics import metric as find_metric
-from ..tabulate.counts_file import read_counts
-from ..tabulate.files import first_rows
+from ..tabulate import first_rows, read_counts
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -24,8 +24,8 @@ from ..laws.draw import as_generator
 from ..laws.sums import Table, tabulate
 from ..metrics import Contrast, Metric, OneGroup, Ratio, Share, Tree
 from ..metrics import metric as find_metric
+from ..progress import progress
 from .estimators import Estimator, Raw
-from .progress import progress
 
 __all__ = ["Risk", "monte_carlo_risk", "risk", "risk_curve", "risk_curves"]
 

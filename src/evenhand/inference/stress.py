@@ -10,8 +10,8 @@ import numpy as np
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput
 from ..metrics import Metric, metric
+from ..progress import progress
 from .estimators import CrossPrior, Raw
-from .progress import progress
 from .risk import Risk, risk_curves
 from .smoothing import rest_of
 

@@ -1,8 +1,11 @@
-"""From anybody's table to counts: the engine that holds the data counts, and labels are read from the small result."""
+"""From any table to counts per group.
 
-from __future__ import annotations
+The engine that holds the data counts its rows; labels are interpreted on the few rows that it returns.
+"""
 
 from .counts import Tally, as_counts, tabulate
+from .counts_file import read_counts
+from .files import first_rows
 from .frames import plain
 
-__all__ = ["Tally", "as_counts", "plain", "tabulate"]
+__all__ = ["Tally", "as_counts", "first_rows", "plain", "read_counts", "tabulate"]

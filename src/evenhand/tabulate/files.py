@@ -1,31 +1,48 @@
-"""CSV, TSV and Parquet files, read by DuckDB where they lie.
+"""CSV, TSV and Parquet files, counted by DuckDB without loading them.
 
-Files are untrusted: every column of a CSV is read as text, no extension is fetched, nothing outside this machine is
-opened, and what DuckDB has to say of a bad file is passed on in one sentence.
+Files are untrusted: every column of a CSV file is read as text, no extension of DuckDB is downloaded, only local files
+are opened, and an error of DuckDB becomes one sentence.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
+from ..progress import watch
 from .frames import Counted, count_frame
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
 __all__ = ["count_file", "first_rows", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt")
-_PACKED = (".gz", ".zst")
-_SILENT_SECONDS = 2.0
+_COMPRESSED = (".gz", ".zst")
 
 
 def count_file(path: str | Path, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
-    """Count the combinations of values in some columns of a file, a folder or a glob of files."""
+    """Count the combinations of values in some columns of a file, a folder or a glob of files.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+    columns : sequence of str
+        The names of the columns.
+    score : str or None
+        The one of them that holds scores, if any.
+    threshold : float
+        Scores at or above it count as 1, those below as 0, missing ones as None.
+
+    Returns
+    -------
+    Counted
+        How often each combination occurs.
+    """
     connection, relation = read_file(path)
     import duckdb
 
@@ -34,68 +51,103 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
             raise UnknownName.among("column", name, relation.columns)
     if score is not None and str(dict(zip(relation.columns, relation.types, strict=True))[score]) == "VARCHAR":
         others = [duckdb.ColumnExpression(name) for name in relation.columns if name != score]
-        relation = relation.select(*others, _number(duckdb, score).alias(score))
+        relation = relation.select(*others, _number(score).alias(score))
     try:
-        with _waiting(connection, f"counting {path}"):
+        with watch(f"counting {Path(path).name or path}", connection.query_progress):
             return Counted(count_frame(relation, columns, score, threshold).rows, None)
-    except duckdb.Error as refusal:
-        raise _unreadable(path, refusal) from None
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
     finally:
         connection.close()
 
 
 def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """The columns of a file, and its first rows."""
+    r"""Read the first rows of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+    most : int
+        How many rows to read at most.
+
+    Returns
+    -------
+    columns : list of str
+        The names of the columns.
+    rows : list of tuple
+        The rows; values of a CSV or TSV file are text.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "decisions.csv")
+    ...     _ = path.write_text("race,label\nA,1\nB,0\n")
+    ...     first_rows(path, most=1)
+    (['race', 'label'], [('A', '1')])
+    """
     connection, relation = read_file(path)
     import duckdb
 
     try:
         return list(relation.columns), relation.limit(most).fetchall()
-    except duckdb.Error as refusal:
-        raise _unreadable(path, refusal) from None
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
     finally:
         connection.close()
 
 
-def read_file(path: str | Path) -> tuple[Any, Any]:
-    """A connection, and the file as a relation on it."""
+def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
+    """Open a file as a relation.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+
+    Returns
+    -------
+    connection : duckdb.DuckDBPyConnection
+        To be closed by the caller.
+    relation : duckdb.DuckDBPyRelation
+        The rows of the file.
+    """
     try:
         import duckdb
     except ModuleNotFoundError:
         raise MissingExtra.named("files", "reading CSV and Parquet files") from None
     text = str(path)
     if "://" in text:
-        raise InvalidInput(f"only files on this machine are read; got {text!r}")
-    pattern, kind = _found(Path(text).expanduser())
+        raise InvalidInput(f"data must be a local file; got {text!r}, which must be downloaded first")
+    pattern, kind = _pattern_and_kind(Path(text).expanduser())
     connection = duckdb.connect()
     for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
         connection.execute(f"SET {setting} = false")
-    # Progress is kept, not printed: `_waiting` asks for it.
+    # DuckDB tracks its progress but does not print it; `count_file` polls it.
     connection.execute("SET enable_progress_bar = true")
     try:
         if kind == "parquet":
             return connection, connection.read_parquet(pattern)
         tabs = "\t" if ".tsv" in Path(text).suffixes else None
-        relation: Any = connection.read_csv(
-            pattern, header=True, all_varchar=True, delimiter=tabs, comment="", skiprows=0
-        )
+        relation = connection.read_csv(pattern, header=True, all_varchar=True, delimiter=tabs, comment="", skiprows=0)
         if len(relation.columns) == 1 and any(sign in relation.columns[0] for sign in ",;\t|"):
             raise InvalidInput(
-                f"{path} cannot be split into columns; some rows have more or fewer values than its head"
+                f"{path} cannot be split into columns; some rows have more or fewer values than the header"
             )
         if not relation.limit(1).fetchall():
             raise InvalidInput(f"{path} has no rows; there is nothing to audit")
         return connection, relation
-    except duckdb.Error as refusal:
-        raise _unreadable(path, refusal) from None
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
 
 
-def _found(path: Path) -> tuple[str, str]:
-    """What DuckDB is to open, and as what; a folder stands for all Parquet files in it."""
+def _pattern_and_kind(path: Path) -> tuple[str, str]:
+    """The pattern for DuckDB to open, and ``"csv"`` or ``"parquet"``; a folder means all Parquet files in it."""
     suffixes = [s.lower() for s in path.suffixes]
     if path.is_dir():
         if not any(path.rglob("*.parquet")):
-            raise InvalidInput(f"the folder {path} has no Parquet files")
+            raise InvalidInput(f"the folder {path} contains no Parquet files")
         return _escaped(path) + "/**/*.parquet", "parquet"
     globbed = any(sign in str(path) for sign in "*?[")
     if not path.exists() and not globbed:
@@ -110,13 +162,17 @@ def _found(path: Path) -> tuple[str, str]:
             raise InvalidInput(f"{path} is empty; there is nothing to audit")
     if suffixes and suffixes[-1] in (".parquet", ".pq"):
         return pattern, "parquet"
-    if suffixes and (suffixes[-1] in _TEXT or (suffixes[-1] in _PACKED and suffixes[-2:-1] and suffixes[-2] in _TEXT)):
+    if suffixes and (
+        suffixes[-1] in _TEXT or (suffixes[-1] in _COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXT)
+    ):
         return pattern, "csv"
-    raise InvalidInput(f"{path} is neither CSV, TSV nor Parquet by its name (.csv, .tsv, .txt, .parquet, also .csv.gz)")
+    raise InvalidInput(
+        f"{path} must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, .parquet or .pq; also .csv.gz)"
+    )
 
 
 def _escaped(path: Path) -> str:
-    """A name is a name, even if it has brackets in it."""
+    """The path as a pattern that matches nothing else, even if it contains brackets or asterisks."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
 
 
@@ -131,39 +187,15 @@ def _nearest(path: Path) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _number(duckdb: Any, name: str) -> Any:
-    """The column as numbers; text that is none counts as missing."""
+def _number(name: str) -> Expression:
+    """The column as numbers; other text counts as missing."""
+    from duckdb import SQLExpression
+
     quoted = '"' + name.replace('"', '""') + '"'
-    # A bare cast would be handed down to the reader, which stops at text that is no number.
-    return duckdb.SQLExpression(f"TRY_CAST(trim({quoted}) AS DOUBLE)")
+    # DuckDB would push a plain cast down to its CSV reader, which fails on text that is not a number.
+    return SQLExpression(f"TRY_CAST(trim({quoted}) AS DOUBLE)")
 
 
-def _unreadable(path: str | Path, refusal: Exception) -> InvalidInput:
-    first = str(refusal).strip().splitlines()[0]
+def _unreadable(path: str | Path, error: Exception) -> InvalidInput:
+    first = str(error).strip().splitlines()[0]
     return InvalidInput(f"{path} cannot be read: {first}")
-
-
-@contextmanager
-def _waiting(connection: Any, what: str) -> Iterator[None]:
-    """On a terminal, say how far a long count is."""
-    if not (sys.stderr and sys.stderr.isatty()):
-        yield
-        return
-    done = threading.Event()
-
-    def show() -> None:
-        shown = done.wait(_SILENT_SECONDS)
-        while not shown:
-            percent = connection.query_progress()
-            sys.stderr.write(f"\r{what}" + (f": {percent:.0f} %" if percent >= 0 else " …") + " \r")
-            sys.stderr.flush()
-            shown = done.wait(0.5)
-        sys.stderr.write("\r" + " " * (len(what) + 8) + "\r")
-
-    watcher = threading.Thread(target=show, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        done.set()
-        watcher.join()

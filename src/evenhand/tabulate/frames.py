@@ -1,38 +1,64 @@
-"""One group-by count, pushed to the engine that holds the data.
+"""One group-by count, run by the engine that holds the data.
 
-Nothing else is asked of the engine: comparisons, nulls and labels mean different things in different engines, so they
-are settled in Python on the counted rows. Only those come back; a lazy frame or a Spark table is never collected.
+The engine does nothing else. Comparisons, nulls and labels mean different things in different engines, so they are
+interpreted in Python on the counted rows. Only these are fetched; a lazy frame or a Spark table is never collected.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..cells.labels import is_missing
+from ..cells import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName
 
 __all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "plain"]
 
-# More different rows than any audit has; beyond it a column holds scores or identifiers.
+# No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
+_RESULTS_IN = {"pandas": "pandas", "dask": "pandas", "modin": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
 
 Key = tuple[Any, ...]
 
 
 class Counted(NamedTuple):
-    """How often each combination of values occurs, and the dataframe library to answer in."""
+    """Counted rows.
+
+    Attributes
+    ----------
+    rows : Counter
+        How often each combination of values occurs.
+    library : str or None
+        The dataframe library of the data, for results in the same library.
+    """
 
     rows: Counter[Key]
     library: str | None
 
 
 def count_frame(native: Any, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
-    """Count the combinations of values in ``columns``; those of ``score`` as at or above ``threshold``, or below."""
+    """Count the combinations of values in some columns of a dataframe.
+
+    Parameters
+    ----------
+    native : dataframe
+        Any that narwhals supports.
+    columns : sequence of str
+        The names of the columns.
+    score : str or None
+        The one of them that holds scores, if any.
+    threshold : float
+        Scores at or above it count as 1, those below as 0, missing ones as None.
+
+    Returns
+    -------
+    Counted
+        How often each combination occurs.
+    """
     import narwhals.stable.v2 as nw
 
     native = _with_one_dictionary(native)
@@ -42,14 +68,14 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
         raise InvalidInput(
             f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
         ) from None
-    except nw.exceptions.NarwhalsError as refusal:
-        raise InvalidInput(f"data cannot be read: {str(refusal).strip().splitlines()[0]}") from None
+    except nw.exceptions.NarwhalsError as error:
+        raise InvalidInput(f"data cannot be read: {str(error).strip().splitlines()[0]}") from None
     schema = frame.collect_schema()
     for name in columns:
         if name not in schema:
             raise UnknownName.among("column", name, schema.names())
     chosen = [_reached(nw, schema, name, threshold) if name == score else nw.col(name) for name in columns]
-    # Under names of our own, a column may be asked for twice, and no name is a keyword anywhere.
+    # With names of our own, a column can be selected twice, and no name is a keyword of an engine.
     names = [f"evenhand_{i}" for i in range(len(columns))]
     named = frame.select(*(c.alias(name) for c, name in zip(chosen, names, strict=True)))
     counted = named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1)
@@ -57,31 +83,51 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
 
 
 def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold: float) -> Counted:
-    """Count the combinations of values in columns held in memory, as lists or arrays; scores come last."""
+    """Count the combinations of values in columns that are lists or arrays.
+
+    Parameters
+    ----------
+    columns : sequence of (str, sequence)
+        Names, for error messages, and values.
+    scored : bool
+        Whether the last column holds scores.
+    threshold : float
+        Scores at or above it count as 1, those below as 0, missing ones as None.
+
+    Returns
+    -------
+    Counted
+        How often each combination occurs.
+
+    Examples
+    --------
+    >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], scored=True, threshold=0.5).rows
+    Counter({('A', 1): 2})
+    """
     values = [_values(column, name) for name, column in columns]
     lengths = [(name, len(column)) for (name, _), column in zip(columns, values, strict=True)]
     if len({length for _, length in lengths}) > 1:
         shown = ", ".join(f"{name} {length:,}" for name, length in lengths)
-        raise InvalidInput(f"columns must be equally long; got {shown}")
+        raise InvalidInput(f"columns must have the same length; got {shown}")
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
             raise InvalidInput(
-                f"{indexes[0][0]} and {name} have different indexes, so their rows do not belong together"
+                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
             )
     if scored:
         values[-1] = [_at_or_above(v, threshold) for v in values[-1]]
     try:
         return Counted(_gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None)
-    except TypeError as refusal:
-        raise InvalidInput(f"columns must hold plain values; {refusal}") from None
+    except TypeError as error:
+        raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
 
 
 def _values(column: Any, name: str) -> list[Any]:
     if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
-        raise InvalidInput(f"{name} must be a column of values; got {column!r}")
+        raise InvalidInput(f"{name} must be a sequence of values; got {column!r}")
     if getattr(getattr(column, "dtype", None), "kind", "") == "M":
-        # Python would take the nanoseconds of a date for a number.
+        # `tolist` would turn dates into integers, their nanoseconds.
         return [None if np.isnat(value) else str(value) for value in np.asarray(column, dtype="datetime64[s]")]
     if np.ma.isMaskedArray(column) or hasattr(column, "tolist"):
         return list(column.tolist())
@@ -92,14 +138,14 @@ def _at_or_above(value: Any, threshold: float) -> int | None:
     if is_missing(value):
         return None
     if isinstance(value, (str, bytes)):
-        raise InvalidInput(f"y_score must hold numbers; got {value!r}")
+        raise InvalidInput(f"y_score must contain numbers; got {value!r}")
     return int(value >= threshold)
 
 
 def _reached(nw: Any, schema: Any, name: str, threshold: float) -> Any:
-    """Whether a score reaches the threshold; nothing where there is no score, which engines rank in different ways."""
+    """Whether a score reaches the threshold; null without a score, since engines compare nulls and NaN differently."""
     if not schema[name].is_numeric():
-        raise InvalidInput(f"y_score must be a column of numbers; {name!r} holds {schema[name]}")
+        raise InvalidInput(f"y_score must contain numbers; {name!r} contains {schema[name]}")
     score = nw.col(name)
     missing = score.is_null()
     if schema[name].is_float():
@@ -108,50 +154,65 @@ def _reached(nw: Any, schema: Any, name: str, threshold: float) -> Any:
 
 
 def _with_one_dictionary(native: Any) -> Any:
-    """An Arrow table may have a dictionary for each chunk, and cannot be grouped by them."""
+    """An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column."""
     return native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
 
 
-def _rows(frame: Any) -> Any:
-    """The counted rows as tuples; DuckDB and Spark give them without pyarrow if asked themselves."""
+def _rows(frame: Any) -> list[Key]:
+    """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
     native, engine = frame.to_native(), str(frame.implementation).lower()
     if "duckdb" in engine:
-        return native.fetchall()
-    if "pyspark" in engine:
-        return [tuple(row) for row in native.collect()]
-    return frame.collect().rows()
+        rows = native.fetchall()
+    elif "pyspark" in engine:
+        rows = [tuple(row) for row in native.collect()]
+    else:
+        rows = frame.collect().rows()
+    return cast("list[Key]", rows)
 
 
 def _library(frame: Any) -> str | None:
-    name = str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1]
-    return {"dask": "pandas", "modin": "pandas"}.get(name, name) if name in _ANSWERS else None
+    """The library in which results are returned; None for engines without tables in memory."""
+    return _RESULTS_IN.get(str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1])
 
 
-_ANSWERS = ("pandas", "polars", "pyarrow", "dask", "modin")
-
-
-def _gathered(rows: Any) -> Counter[Key]:
-    """Counts by values as Python knows them: one None for what is missing, and no whole number as a float."""
+def _gathered(rows: Iterable[Key]) -> Counter[Key]:
+    """Counts by plain values, checked: rows that differ only in how a value is represented are one."""
     counts: Counter[Key] = Counter()
     for *values, n in rows:
         key = tuple(plain(value) for value in values)
         if any(isinstance(value, (list, dict)) for value in key):
-            raise InvalidInput("columns must hold plain values; got lists")
+            raise InvalidInput("columns must contain numbers, text, booleans or dates; got lists or structs")
         counts[key] += int(n)
         if len(counts) > MOST_ROWS:
             raise TooLarge(
-                f"the columns have more than {MOST_ROWS:,} different combinations of values, so one of them holds "
-                "scores or identifiers rather than labels or groups; pass scores as y_score= with a threshold"
+                f"the columns have more than {MOST_ROWS:,} distinct combinations of values, so one of them contains "
+                "scores or identifiers; choose another column, or pass scores as y_score with a threshold"
             )
     return counts
 
 
 def plain(value: Any) -> Any:
-    """A value as Python knows it: None for what is missing, and no whole number as a float."""
+    """Convert a value to a plain Python object.
+
+    Parameters
+    ----------
+    value : object
+        A value of any dataframe library.
+
+    Returns
+    -------
+    object
+        None for a missing value, ``int`` for a whole number, and otherwise the Python equivalent.
+
+    Examples
+    --------
+    >>> plain(np.float64(2.0)), plain(float("nan")), plain("A")
+    (2, None, 'A')
+    """
     if is_missing(value):
         return None
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, Decimal):
-        value = float(value) if value % 1 or not value.is_finite() else int(value)
+        value = int(value) if value.is_finite() and value % 1 == 0 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
