@@ -41,7 +41,8 @@ class Record:
         return f"<{type(self).__name__}: {first if len(first) <= 100 else first[:99] + '…'}>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(printable(str(self), keep='\n'))}</pre>"
+        text = printable(str(self), keep="\n")
+        return f"<pre>{escape(text)}</pre>"
 
 
 def plain_value(value: Any) -> Any:

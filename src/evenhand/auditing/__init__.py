@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
-from .audit import Audit, audit, audit_counts
-from .findings import KINDS, Finding
-from .row import Row
-from .settings import Settings
+from .audits import Audit, audit, audit_counts
+from .findings import KINDS, Finding, number, pvalue, several
+from .groups import ReferenceKind
+from .row import Row, Sketch, labels
+from .settings import METRICS, Settings
+from .verdict import Verdict
 
-__all__ = ["KINDS", "Audit", "Finding", "Row", "Settings", "audit", "audit_counts"]
+__all__ = [
+    "KINDS",
+    "METRICS",
+    "Audit",
+    "Finding",
+    "ReferenceKind",
+    "Row",
+    "Settings",
+    "Sketch",
+    "Verdict",
+    "audit",
+    "audit_counts",
+    "labels",
+    "number",
+    "pvalue",
+    "several",
+]

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import exp
 from typing import Literal
 
+from ..inference import FOUR_FIFTHS, Spread
 from ..metrics import metric as find_metric
+from ..records import Record
 from .row import Row, labels
 from .settings import Settings
+from .verdict import Verdict
 
-__all__ = ["FOUR_FIFTHS", "KINDS", "Finding", "find", "number", "pvalue"]
+__all__ = ["KINDS", "Finding", "find", "number", "pvalue", "several"]
 
 Severity = Literal["alert", "warning", "note"]
 
-FOUR_FIFTHS = 0.8
-
-KINDS = {
+KINDS: dict[str, tuple[str, Severity]] = {
     "differs": ("EH101", "alert"),
     "four-fifths": ("EH102", "warning"),
+    "may-be-below-four-fifths": ("EH103", "note"),
     "undefined": ("EH201", "warning"),
-    "too-small": ("EH202", "note"),
+    "too-few": ("EH202", "note"),
+    "spread": ("EH203", "warning"),
     "left-out": ("EH301", "warning"),
     "missing-group": ("EH302", "note"),
 }
 """The kinds of findings, each with its code and severity; neither changes once released."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Finding(Record):
     """One thing found: its kind, code and severity, whom it is about, and a sentence."""
 
     kind: str
@@ -43,86 +47,134 @@ class Finding:
         return f"{self.severity} {self.code}: {self.sentence}"
 
 
-def _finding(kind: str, sentence: str, rows: Iterable[Row] = ()) -> Finding:
+def _finding(kind: str, sentence: str, rows: Iterable[Row] = (), by: str | None = None) -> Finding:
     code, severity = KINDS[kind]
-    found = list(rows)
+    about = list(rows)
     return Finding(
         kind=kind,
         code=code,
-        severity=severity,  # type: ignore[arg-type]
-        by=found[0].by if found else None,
-        group=found[0].group if found else None,
-        metrics=tuple(row.metric for row in found),
+        severity=severity,
+        by=about[0].by if about else by,
+        group=about[0].group if about else None,
+        metrics=tuple(row.metric for row in about),
         sentence=sentence,
     )
 
 
 def find(
-    rows: tuple[Row, ...], left_out: Mapping[str, int], missing: Mapping[str, int], how: Settings
+    rows: tuple[Row, ...],
+    left_out: Mapping[str, int],
+    missing: Mapping[str, int],
+    spreads: Mapping[str, Spread],
+    how: Settings,
 ) -> tuple[Finding, ...]:
-    """Everything worth saying, worst first."""
+    """Everything worth saying: gaps by how much of them is sure, then what is undefined or cannot be told."""
     called = labels(rows)
-    found = [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
-    found += [
-        _finding(
-            "four-fifths",
-            f"{called[row.by, row.group]} is selected at {number(row.score)}, {number(row.impact_ratio)} of the "
-            f"highest rate of a group of {row.by}, less than four fifths{_perhaps(row)}",
-            [row],
-        )
+    findings = [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
+    findings += [
+        _four_fifths(row, called[row.by, row.group], how)
         for row in rows
-        if row.impact_ratio is not None and row.impact_ratio < FOUR_FIFTHS
+        if row.impact_ratio is not None and row.impact_high is not None and row.impact_ratio < FOUR_FIFTHS
     ]
-    found += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict == "undefined"]
-    small: dict[tuple[str, str], list[Row]] = {}
+    findings += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict is Verdict.UNDEFINED]
+    few: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if row.verdict == "too small to tell":
-            small.setdefault((row.by, row.group), []).append(row)
-    found += [_too_small(same, called[key], how.detect) for key, same in small.items()]
-    found += [_finding("left-out", f"{n:,} rows without {what} were left out") for what, n in left_out.items()]
-    found += [
-        _finding("missing-group", f"{n:,} cases have no value for {by}; they are a group of their own, (missing)")
+        if row.verdict is Verdict.TOO_FEW:
+            few.setdefault((row.by, row.group), []).append(row)
+    findings += [_too_few(same, called[key], how.margin) for key, same in few.items()]
+    findings += [
+        _finding(
+            "spread",
+            f"groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that smoothed scores may be "
+            "worse than raw ones",
+            by=by,
+        )
+        for by, spread in spreads.items()
+        if spread.too_much
+    ]
+    findings += [
+        _finding("left-out", f"{several(n, 'row')} without {what} {'was' if n == 1 else 'were'} left out")
+        for what, n in left_out.items()
+    ]
+    findings += [
+        _finding(
+            "missing-group",
+            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by}, and {'is' if n == 1 else 'are'} a "
+            "group of their own, (missing)",
+            by=by,
+        )
         for by, n in missing.items()
     ]
-    return tuple(found)
-
-
-def _perhaps(row: Row) -> str:
-    could_be = row.verdict in ("no evidence of a difference", "too small to tell")
-    return "; chance alone could explain its distance from the reference" if could_be else ""
+    return tuple(findings)
 
 
 def _differs(row: Row, who: str, how: Settings) -> Finding:
-    way = "higher" if row.verdict == "differs (higher)" else "lower"
     span = f" ({100 * how.level:g} % interval {number(row.low)} to {number(row.high)})" if row.low is not None else ""
     name = find_metric(row.metric).name
     if row.difference is None:
-        gap = f"{way} than expected were the two alike"
+        gap = "more than chance explains" if find_metric(row.metric).is_distance else f"{row.verdict} than no gap"
     else:
-        gap = f"{number(abs(row.difference))} {way} than the reference's {number(row.reference_score)}"
+        gap = f"{number(abs(row.difference))} {_way(row.difference)} than the reference's {number(row.reference_score)}"
+    sure = _sure(row, how)
     p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.p_adjusted)}"
-    return _finding("differs", f"{name} of {who} is {number(row.score)}{span}, {gap}; {p}", [row])
+    return _finding("differs", f"{name} of {who} is {number(row.score)}{span}, {gap}{sure}; {p}{_driven(row)}", [row])
+
+
+def _way(difference: float) -> str:
+    return "higher" if difference > 0 else "lower"
+
+
+def _sure(row: Row, how: Settings) -> str:
+    """How much of the gap is sure, and whether all of it is small."""
+    gap = row.gap
+    if gap is None or row.sure_gap == 0:
+        return ""
+    if row.ratio_low is not None or find_metric(row.metric).kind == "ratio":
+        return f", surely by a factor of at least {number(exp(row.sure_gap))}"
+    if max(abs(gap[0]), abs(gap[1])) <= how.margin:
+        return f", surely by less than {how.margin:g}"
+    return f", surely by at least {number(row.sure_gap)}"
+
+
+def _driven(row: Row) -> str:
+    if row.driver is None:
+        return ""
+    gap = "" if row.without_difference is None else f" (gap {row.without_difference:+.3f})"
+    return f". Without {row.driver} in the reference the verdict would be: {row.without_verdict}{gap}"
+
+
+def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
+    surely = row.impact_high is not None and row.impact_high < FOUR_FIFTHS
+    what = "selected" if how.favourable == "positive" else "spared"
+    verb = "is below" if surely else "may be below"
+    return _finding(
+        "four-fifths" if surely else "may-be-below-four-fifths",
+        f"{who} is {what} at {number(row.impact_ratio)} times the rate of {row.impact_group} "
+        f"({several(row.impact_n or 0, 'case')}), which {verb} four fifths: {100 * how.level:g} % interval "
+        f"{number(row.impact_low)} to {number(row.impact_high)}",
+        [row],
+    )
 
 
 def _undefined(row: Row, who: str) -> Finding:
+    likely = f"; the probability of that was {100 * row.p_undefined:.2g} %" if row.p_undefined else ""
     name = find_metric(row.metric).name
-    if row.status == "ok":
-        return _finding(
-            "undefined", f"{name} of {who} has nothing to be compared with: the reference has no score", [row]
-        )
-    why = row.status.removeprefix("undefined: ")
-    likely = f"; that was {100 * row.p_undefined:.2g} % likely" if row.p_undefined else ""
-    return _finding("undefined", f"{name} of {who} is undefined, {why}{likely}", [row])
+    return _finding("undefined", f"{name} of {who} cannot be compared: {row.reason}{likely}", [row])
 
 
-def _too_small(rows: list[Row], who: str, detect: float) -> Finding:
-    of = [f"{row.metric} ({row.n if row.denominator is None else row.denominator:,})" for row in rows]
+def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
+    of = [f"{row.metric} ({row.basis:,})" for row in rows]
     return _finding(
-        "too-small",
-        f"{who} ({rows[0].n:,} cases) is too small to tell for {', '.join(of)}: a difference of {detect:g} "
-        "would be seen less than half of the time; in brackets the cases each metric rests on",
+        "too-few",
+        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; the intervals of these gaps "
+        f"reach beyond ±{margin:g}, and no difference was found. In brackets the cases each score rests on",
         rows,
     )
+
+
+def several(n: int, what: str) -> str:
+    """A number of things: ``1 row``, ``2 rows``."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def number(value: float | None) -> str:

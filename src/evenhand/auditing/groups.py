@@ -5,55 +5,86 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
 from ..tabulate import Tally
 
-__all__ = ["Compared", "Reference", "compared", "groups_of"]
+__all__ = ["MISSING", "Compared", "Groups", "ReferenceKind", "compared", "groups_of"]
 
-Reference = str | ConfusionMatrix | Mapping[str, Any]
 Groups = dict[str, dict[str, ConfusionMatrix]]
+"""Matrices by group column and group."""
 
 MISSING = "(missing)"
 _EMPTY = ConfusionMatrix(0, 0, 0, 0)
+
+
+class ReferenceKind(StrEnum):
+    """What a group is compared with."""
+
+    REST = "rest"
+    ALL = "all"
+    GROUP = "group"
+    MATRIX = "matrix"
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """A group and whom it is compared with.
 
-    ``part_of`` if the group belongs to its reference, ``only_two`` if its rest is a single group, compared with it.
+    Attributes
+    ----------
+    by, group, cm
+        The column, the group, and its counts.
+    kind, reference
+        The kind of reference, and its name in words.
+    against : ConfusionMatrix
+        The counts it is tested against, which never include the group itself.
+    is_reference : bool
+        Whether the group is the reference of the others.
+    only_two : bool
+        Whether its rest is a single group, which is compared with it in turn.
     """
 
     by: str
     group: str
     cm: ConfusionMatrix
+    kind: ReferenceKind
     reference: str
     against: ConfusionMatrix
-    part_of: bool = False
     is_reference: bool = False
     only_two: bool = False
+
+    @property
+    def shown(self) -> ConfusionMatrix:
+        """The counts of the reference as the reader knows it: "all" includes the group."""
+        return self.against + self.cm if self.kind is ReferenceKind.ALL else self.against
+
+    @property
+    def testable(self) -> bool:
+        """Whether there is anybody on either side."""
+        return not self.is_reference and self.cm.n > 0 and self.against.n > 0
 
 
 def groups_of(tally: Tally, intersections: bool) -> Groups:
     """The groups of each column and, of several columns, of their intersection; matrices by name."""
-    found: Groups = {}
+    groups: Groups = {}
     for i, column in enumerate(tally.columns):
         sums: dict[Any, ConfusionMatrix] = {}
         for key, cm in tally.cells.items():
             sums[key[i]] = sums.get(key[i], _EMPTY) + cm
         names = _names(list(sums))
-        found[column] = {names[value]: cm for value, cm in sums.items()}
+        groups[column] = {names[value]: cm for value, cm in sums.items()}
     if intersections and len(tally.columns) > 1:
         parts = [_names(list({key[i]: None for key in tally.cells})) for i in range(len(tally.columns))]
         joined = {key: " & ".join(names[value] for names, value in zip(parts, key, strict=True)) for key in tally.cells}
         often = Counter(joined.values())
-        found[" & ".join(tally.columns)] = {
+        groups[" & ".join(tally.columns)] = {
             repr(key) if often[name] > 1 else name: tally.cells[key] for key, name in joined.items()
         }
-    return found
+    return groups
 
 
 def _names(values: list[Any]) -> dict[Any, str]:
@@ -63,38 +94,43 @@ def _names(values: list[Any]) -> dict[Any, str]:
     return {value: repr(value) if often[name] > 1 and value is not None else name for value, name in plain.items()}
 
 
-def compared(groups: Groups, reference: Reference) -> list[Compared]:
+def compared(groups: Groups, reference: str | ConfusionMatrix | Mapping[str, Any]) -> list[Compared]:
     """Each group with its reference."""
     if isinstance(reference, Mapping):
         for column in reference:
             if column not in groups:
                 raise UnknownName.among("group column", column, groups)
-    found = []
+    pairs = []
     for by, members in groups.items():
         chosen = reference.get(by, "rest") if isinstance(reference, Mapping) else reference
-        found += _compared(by, members, chosen)
-    return found
+        pairs += _compared(by, members, chosen)
+    return pairs
 
 
 def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> list[Compared]:
     if isinstance(reference, ConfusionMatrix):
-        return [Compared(by, group, cm, "given matrix", reference) for group, cm in members.items()]
+        return [
+            Compared(by, group, cm, ReferenceKind.MATRIX, "given matrix", reference) for group, cm in members.items()
+        ]
     everybody = sum(members.values(), _EMPTY)
     name = str(reference)
     if len(members) < 2:
         only = next(iter(members))
-        raise InvalidInput(f"{by!r} has one group only ({only!r}), so there is nobody to compare it with")
-    # Whoever calls a group "rest" or "all" means the group.
+        raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nobody to compare it with")
+    # Whoever has a group called "rest" or "all" and names it means the group.
     if name in members:
         against = members[name]
-        label = f"group {name!r}" if name in ("rest", "all") else name
         return [
-            Compared(by, group, cm, label, everybody - cm if group == name else against, is_reference=group == name)
+            Compared(
+                *(by, group, cm, ReferenceKind.GROUP, name),
+                everybody - cm if group == name else against,
+                is_reference=group == name,
+            )
             for group, cm in members.items()
         ]
-    if name in ("rest", "all"):
+    if name in (ReferenceKind.REST, ReferenceKind.ALL):
         return [
-            Compared(by, group, cm, name, everybody - cm, part_of=name == "all", only_two=len(members) == 2)
+            Compared(by, group, cm, ReferenceKind(name), name, everybody - cm, only_two=len(members) == 2)
             for group, cm in members.items()
         ]
     raise UnknownName.among(f"group of {by!r}", reference, members, see=f"groups: {', '.join(list(members)[:8])}")

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from math import log
+from typing import Any, ClassVar
 
-__all__ = ["Row", "Verdict", "labels"]
+from ..errors import InvalidInput
+from ..metrics import metric as find_metric
+from ..records import Record
+from .groups import ReferenceKind
+from .verdict import Verdict
 
-Verdict = Literal[
-    "differs (higher)",
-    "differs (lower)",
-    "undefined",
-    "too small to tell",
-    "no evidence of a difference",
-    "reference",
-]
+__all__ = ["Row", "Sketch", "labels"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sketch(Record):
+    """A distribution as a few bars, for a small picture.
+
+    Attributes
+    ----------
+    of : {"null", "gap"}
+        The scores that a group like the reference would have, or what is believed of the gap.
+    low, high : float
+        Where the bars begin and end.
+    heights : tuple of int
+        From 0 to 99.
+    at : float
+        The observed score, or no gap.
+    """
+
+    of: str
+    low: float
+    high: float
+    heights: tuple[int, ...]
+    at: float
+
+    def __str__(self) -> str:
+        return f"{self.of}, {self.low:.3g} to {self.high:.3g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Row(Record):
     """What an audit says of a group and a metric; what does not exist is None, never 0 and never nan.
 
     Attributes
@@ -28,33 +52,46 @@ class Row:
         The column that the group comes from, and its value there.
     metric : str
         The metric's key.
+    verdict : Verdict
+        higher, lower, alike, too few to tell, undefined or reference. Each can be checked from the row.
     n, tp, fn, fp, tn : int
         The group's cases and cells; cells are None in an audit without labels.
-    numerator, denominator : int
-        What the score divides, where it is a quotient of counts.
+    numerator, denominator, basis : int
+        What the score divides, where it is a quotient of counts, and how many cases it rests on.
     score, low, high : float
         The score and its interval. An undefined score has an interval too: what the prior leaves open.
-    status : str
-        "ok", or "undefined: " and the reason.
-    reference, reference_n, reference_tp, reference_fn, reference_fp, reference_tn, reference_score
-        Whom the group is compared with, how many they are, their cells, and their score.
-    difference, difference_low, difference_high, ratio : float
-        The group's score minus the reference's, its interval, and their quotient.
-    impact_ratio : float
-        For the predicted positive rate: the score divided by the highest of the same column (four-fifths rule).
-    percentile, pvalue, p_adjusted : float
-        Of the MATCH test; adjusted over the groups that the metric was tested in.
+    reason : str
+        Why the verdict is "undefined", also when it is the reference that has no score.
+    reference_kind, reference : str
+        The kind of reference (rest, all, group or matrix) and its name.
+    reference_n, reference_tp, reference_fn, reference_fp, reference_tn, reference_score
+        How many cases it has, its cells and its score.
+    difference, difference_low, difference_high, ratio, ratio_low, ratio_high : float
+        The group's score minus, or over, the reference's, with intervals. Scores without an upper end have an interval
+        of the ratio, all others of the difference.
+    pvalue, p_adjusted : float
+        Of the test that the two true scores are equal; adjusted over the family.
+    test : str
+        How: "fisher", "unconditional", "posterior" (approximate) or "match".
+    percentile : float
+        Of the MATCH test: how many groups drawn like the reference score this or lower.
     p_undefined : float
-        How likely an undefined score was for a group of this size that is like the reference.
-    smoothed, strength, shrinkage : float
-        The score after Cross-Prior Smoothing, the strength, and what is left of an expected gap.
-    verdict : str
-        In words.
+        How likely an undefined score was for a group of this size drawn like the reference.
+    smoothed, strength, strength_tpr, strength_fpr, shrinkage : float
+        The score after Cross-Prior Smoothing, the strength (with one per split: that of prevalence, TPR and FPR), and
+        the share of an expected gap that is left, where it is known.
+    impact_ratio, impact_low, impact_high, impact_group, impact_n
+        For the predicted positive rate: the rate of the favourable outcome divided by that of the group that has the
+        highest among those with enough cases, its interval, and that group with its size.
+    driver, without_verdict, without_difference, without_low, without_high
+        If the verdict against the rest changes once the most influential other group is left out of it: that group,
+        and verdict and gap against the others.
     """
 
     by: str
     group: str
     metric: str
+    verdict: Verdict
     n: int
     tp: int | None
     fn: int | None
@@ -62,10 +99,12 @@ class Row:
     tn: int | None
     numerator: int | None
     denominator: int | None
+    basis: int
     score: float | None
     low: float | None
     high: float | None
-    status: str
+    reason: str | None
+    reference_kind: ReferenceKind
     reference: str
     reference_n: int
     reference_tp: int | None
@@ -77,20 +116,92 @@ class Row:
     difference_low: float | None
     difference_high: float | None
     ratio: float | None
-    impact_ratio: float | None
-    percentile: float | None
+    ratio_low: float | None
+    ratio_high: float | None
     pvalue: float | None
     p_adjusted: float | None
+    test: str | None
+    percentile: float | None
     p_undefined: float | None
     smoothed: float | None
     strength: float | None
+    strength_tpr: float | None
+    strength_fpr: float | None
     shrinkage: float | None
-    verdict: Verdict
+    impact_ratio: float | None
+    impact_low: float | None
+    impact_high: float | None
+    impact_group: str | None
+    impact_n: int | None
+    driver: str | None
+    without_verdict: Verdict | None
+    without_difference: float | None
+    without_low: float | None
+    without_high: float | None
+    sketch: Sketch | None
+
+    columns: ClassVar[tuple[str, ...]]
 
     @property
     def differs(self) -> bool:
         """Whether the group's score was found to differ from the reference's."""
-        return self.verdict.startswith("differs")
+        return self.verdict.differs
+
+    @property
+    def gap(self) -> tuple[float, float] | None:
+        """The interval that the verdict rests on, on the scale on which 0 is no gap: a log for ratios."""
+        m = find_metric(self.metric)
+        if m.kind and self.low is not None and self.high is not None:
+            return (_log(self.low), _log(self.high)) if m.kind == "ratio" else (self.low, self.high)
+        if self.ratio_low is not None and self.ratio_high is not None:
+            return _log(self.ratio_low), _log(self.ratio_high)
+        if self.difference_low is not None and self.difference_high is not None:
+            return self.difference_low, self.difference_high
+        return None
+
+    @property
+    def sure_gap(self) -> float:
+        """The size of the gap that is sure: the end of its interval nearest to none, 0 if that includes none."""
+        gap = self.gap
+        return 0.0 if gap is None or gap[0] <= 0 <= gap[1] else min(abs(gap[0]), abs(gap[1]))
+
+    @property
+    def status(self) -> str:
+        """``ok``, or ``undefined: `` and the reason."""
+        return "ok" if self.reason is None else f"undefined: {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row as plain values, fit for JSON."""
+        return Record.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Row:
+        """The row that `to_dict` gave."""
+        names = {f.name for f in fields(cls)}
+        if set(values) != names:
+            odd = sorted(set(values) ^ names)
+            raise InvalidInput(f"a row must have the fields {', '.join(cls.columns)}; {odd[0]} is amiss")
+        sketch, without = values["sketch"], values["without_verdict"]
+        return cls(
+            **{
+                **values,
+                "verdict": Verdict(values["verdict"]),  # type: ignore[call-arg]
+                "reference_kind": ReferenceKind(values["reference_kind"]),
+                "without_verdict": Verdict(without) if without else None,  # type: ignore[call-arg]
+                "sketch": Sketch(**{**sketch, "heights": tuple(sketch["heights"])}) if sketch else None,
+            }
+        )
+
+    def __str__(self) -> str:
+        score = "undefined" if self.score is None else f"{self.score:.3f}"
+        return f"{self.by} {self.group}, {self.metric} {score}: {self.verdict}"
+
+
+Row.columns = tuple(f.name for f in fields(Row) if f.name != "sketch")
+
+
+def _log(ratio: float) -> float:
+    return log(max(ratio, 1e-300))
 
 
 def labels(rows: Iterable[Row]) -> dict[tuple[str, str], str]:

@@ -7,13 +7,14 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
 from ..auditing import KINDS
 from ..errors import InvalidInput, UnknownName
 from .cli import Command, choice
+from .count_commands import as_strength_option
 
 __all__ = ["audit"]
 
@@ -54,7 +55,23 @@ def _names(parameter: click.Parameter) -> list[str]:
     return [option.lstrip("-").lower() for option in (*parameter.opts, *parameter.secondary_opts)]
 
 
-@click.command(cls=Command)
+class AuditCommand(Command):
+    """The command whose messages speak of its options."""
+
+    renamed: ClassVar[dict[str, str]] = {
+        "sensitive_features": "--group",
+        "max_groups=": "--max-groups ",
+        "max_groups": "--max-groups",
+        "positive=": "--positive ",
+        "y_score=": "--score ",
+        "y_pred=": "--prediction ",
+        "y_score": "--score",
+        "y_pred": "--prediction",
+        "y_true": "--label",
+    }
+
+
+@click.command(cls=AuditCommand)
 @click.argument("file", required=False)
 @click.option(
     "--config", callback=_configured, is_eager=True, expose_value=False, help="Take options from a TOML file."
@@ -72,8 +89,23 @@ def _names(parameter: click.Parameter) -> list[str]:
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
 @choice("--adjust", "holm", "bh", "none")
-@click.option("--strength", default="10", show_default=True, help="Strength of smoothing, or auto.")
-@click.option("--detect", type=float, default=0.1, show_default=True, help="The difference to be able to tell.")
+@choice("--family", "metric", "audit")
+@click.option("--margin", type=float, default=0.1, show_default=True, help="Gaps surely within this are alike.")
+@choice("--test", "fisher", "unconditional")
+@click.option(
+    "--strength",
+    default="10",
+    show_default=True,
+    help="Strength of smoothing; one per split as prev=7,tpr=20,fpr=20; or auto.",
+)
+@choice("--favourable", "positive", "negative")
+@click.option(
+    "--impact-share",
+    type=float,
+    default=0.02,
+    show_default=True,
+    help="Share of the cases that a group needs to be the one that impact ratios compare with.",
+)
 @click.option("--intersections/--no-intersections", default=True, help="Cross several group columns too.")
 @click.option("--max-groups", type=int, default=1000, show_default=True, help="Refuse more groups than this.")
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
@@ -108,7 +140,7 @@ def audit(
     fail_on: tuple[str, ...],
     **settings: Any,
 ) -> None:
-    """Say which groups differ from the rest, which do not, and which are too small to tell.
+    """Say which groups score higher or lower than the rest, which are alike, and where there are too few cases to tell.
 
     FILE is CSV, TSV or Parquet, a folder or a glob of Parquet, or - for CSV on standard input.
 
@@ -117,7 +149,7 @@ def audit(
     from .. import auditing as library
     from ..tabulate import read_counts
 
-    settings |= {"metrics": metric or None, "strength": _strength(strength)}
+    settings |= {"metrics": metric or None, "strength": as_strength_option(strength)}
     settings |= {"intersections": intersections, "max_groups": max_groups}
     if sum(source is not None for source in (file, counts, example)) != 1:
         raise InvalidInput("give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more")
@@ -152,13 +184,6 @@ def audit(
         click.echo(found.to_text(None if everything else 24))
     if any(finding.kind in fail_on or "any" in fail_on for finding in found.findings):
         click.get_current_context().exit(1)
-
-
-def _strength(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ..auditing import Audit, audit, audit_counts
 from ..cells import ConfusionMatrix
 from ..errors import EvenhandError, InvalidInput, MissingExtra
-from ..inference import cross_prior_smooth, interval, match_test, undefined_probability
-from ..metrics import OneGroup
+from ..inference import cross_prior_smooth, disparity, interval, match_test, undefined_probability
 from ..metrics import metric as find_metric
+from ..records import plain_value
 from ..tabulate import first_rows, read_counts
 
 if TYPE_CHECKING:
@@ -299,17 +299,20 @@ def _count(text: Any) -> int:
 def _imagined(asked: Mapping[str, Any]) -> dict[str, Any]:
     group, reference = (ConfusionMatrix(*map(_count, asked[who])) for who in ("group", "reference"))
     m = find_metric(str(asked.get("metric", "tpr")))
-    if not isinstance(m, OneGroup):
+    if m.comparisons:
         raise InvalidInput(f"{m.key} compares two groups; choose a metric of one group")
     strength = float(asked.get("strength") or 0)
-    test = match_test(group, reference, m)
+    test, gap = match_test(group, reference, m), disparity(group, reference, m)
     between = interval(group, m)
     smoothed = cross_prior_smooth(group, reference, strength)
-    found = {
+    answer = {
         "score": test.statistic,
         "reason": test.reason,
         "reference": test.reference_score,
-        "pvalue": test.pvalue,
+        "gap": gap.estimate,
+        "gap_low": gap.low,
+        "gap_high": gap.high,
+        "pvalue": gap.pvalue,
         "percentile": test.percentile,
         "low": between.low,
         "high": between.high,
@@ -317,4 +320,4 @@ def _imagined(asked: Mapping[str, Any]) -> dict[str, Any]:
         "shrinkage": smoothed.shrinkage,
         "undefined": undefined_probability(m, int(group.n), reference),
     }
-    return {name: None if isinstance(value, float) and value != value else value for name, value in found.items()}
+    return dict(plain_value(answer))

@@ -1,54 +1,87 @@
-"""What can be said of a group: undefined cases, tests, intervals, smoothing, risk and planning."""
+"""What can be said of a group: undefined cases, tests, intervals, gaps, smoothing, risk and planning."""
 
-from .estimators import Additive, CrossPrior, Estimator, Raw
-from .intervals import Disparity, Interval, disparity, interval
-from .match import MatchResult, match_test
+from .disparities import FOUR_FIFTHS, Disparity, disparity, equality_of_gaps, gap_intervals, gaps_of
+from .equality import EqualityTest, Test, counts_of
+from .gaps import Gaps
+from .intervals import Interval, interval, posterior, score_intervals
+from .match import match_test
+from .match_result import MatchResult
+from .null import NullDistribution, NullName
+from .planning import cases_needed
 from .prior import PriorCheck, check_prior
-from .risk import Risk, monte_carlo_risk, risk, risk_curve, risk_curves
+from .risk import Risk, monte_carlo_risk, risk, risk_curve
 from .smoothing import (
-    BiasVariance,
+    SPLITS,
+    Additive,
+    CrossPrior,
+    Estimator,
+    Raw,
     Smoothed,
-    StrengthChoice,
+    Strength,
     additive_smooth,
-    bias_variance,
-    choose_strength,
+    as_strength,
     cross_prior_smooth,
-    helps,
+    strength_text,
+)
+from .strengths import (
+    BiasVariance,
+    Spread,
+    bias_variance,
+    learn_strengths,
     optimal_strength,
+    smoothing_helps,
+    spread_of,
 )
 from .stress import StressTest, stress_test
 from .undefined import UndefinedRow, count_undefined, undefined_cases, undefined_probability, undefined_table
 
 __all__ = [
+    "FOUR_FIFTHS",
+    "SPLITS",
     "Additive",
     "BiasVariance",
     "CrossPrior",
     "Disparity",
+    "EqualityTest",
     "Estimator",
+    "Gaps",
     "Interval",
     "MatchResult",
+    "NullDistribution",
+    "NullName",
     "PriorCheck",
     "Raw",
     "Risk",
     "Smoothed",
-    "StrengthChoice",
+    "Spread",
+    "Strength",
     "StressTest",
+    "Test",
     "UndefinedRow",
     "additive_smooth",
+    "as_strength",
     "bias_variance",
+    "cases_needed",
     "check_prior",
-    "choose_strength",
     "count_undefined",
+    "counts_of",
     "cross_prior_smooth",
     "disparity",
-    "helps",
+    "equality_of_gaps",
+    "gap_intervals",
+    "gaps_of",
     "interval",
+    "learn_strengths",
     "match_test",
     "monte_carlo_risk",
     "optimal_strength",
+    "posterior",
     "risk",
     "risk_curve",
-    "risk_curves",
+    "score_intervals",
+    "smoothing_helps",
+    "spread_of",
+    "strength_text",
     "stress_test",
     "undefined_cases",
     "undefined_probability",

@@ -48,7 +48,7 @@ class Gaps:
         """P(gap <= at) and P(gap > at) of every comparison."""
         rows = np.arange(len(self._over_theirs))
         gap = np.full(len(rows), float(at))
-        return self._cumulative(gap, rows), self._cumulative(gap, rows, above=True)
+        return self.cumulative(gap, rows), self.cumulative(gap, rows, above=True)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
         """The ends of the equal-tailed intervals of every comparison."""
@@ -61,7 +61,7 @@ class Gaps:
 
             def excess(place: Floats, rows: Rows, q: float = q) -> Floats:
                 # Normal scores are nearly linear in the gap, so that a secant hits.
-                reached = np.clip(self._cumulative(self._unfolded(place), rows), 1e-290, 1 - 1e-16)
+                reached = np.clip(self.cumulative(self._unfolded(place), rows), 1e-290, 1 - 1e-16)
                 return np.asarray(ndtri(reached) - ndtri(q))
 
             ends.append(self._unfolded(_roots(excess, start, np.abs(start - middle) / 6 + 1e-9)))
@@ -76,10 +76,12 @@ class Gaps:
     @cached_property
     def _over_theirs(self) -> NDArray[np.bool_]:
         """Whether the reference is known better than the group."""
-        mine, theirs = (np.ptp(self._lined(p.quantile(np.array([0.05, 0.95]))), axis=1) for p in (self.group, self.reference))
+        mine, theirs = (
+            np.ptp(self._lined(p.quantile(np.array([0.05, 0.95]))), axis=1) for p in (self.group, self.reference)
+        )
         return np.asarray(theirs <= mine)
 
-    def _cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
+    def cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
         """P(gap <= g), or P(gap > g), of some rows."""
         _, w = quadrature(_NODES)
         total = np.empty(len(rows))

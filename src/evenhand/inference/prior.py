@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import exp, inf, log
 from typing import Literal
@@ -13,9 +14,9 @@ from ..cells import CELLS, ConfusionMatrix, count_matrices, enumerate_matrices
 from ..errors import InvalidInput
 from ..laws import DirichletMultinomial, law_of
 from ..metrics import metric
-from .estimators import CrossPrior, Raw
-from .risk import risk_curves
-from .smoothing import as_strength, choose_strength
+from ..records import Record
+from .risk import risk_curve
+from .smoothing import CrossPrior, Raw, Strength, Strengths, as_strength, strength_text
 
 __all__ = ["PriorCheck", "check_prior", "homogeneity_pvalue"]
 
@@ -26,15 +27,16 @@ _MOST_LISTED = 2_000_000
 _GAIN_UP_TO = 5_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriorCheck:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PriorCheck(Record):
     """Whether a reference is fit to be a group's prior, and why.
 
     Attributes
     ----------
     verdict : {"fit", "doubtful", "unfit"}
-        Unfit if the group's data speak for the uniform prior, or clearly against the reference's rates; doubtful if
-        the reference is small, or many metrics would lose.
+        Unfit if the group's counts are ten times as likely under a uniform prior, or clearly contradict the
+        reference's rates (p < 0.001); doubtful if they are more likely under the uniform prior at all, the rates
+        differ (p < 0.05), the reference is small, or more metrics would lose than gain.
     reasons : tuple of str
         What speaks for and against, one sentence each.
     likelihood_ratio : float
@@ -47,14 +49,14 @@ class PriorCheck:
         p-value of the test that both share their rates, and by which method: exact (Freeman and Halton), or the
         chi-squared approximation where the exact one would list too many groups.
     gain, lose : tuple of str
-        Metrics whose error would fall or rise, were the observed rates the true ones.
+        Metrics whose error would fall or rise if the observed rates were the true ones.
     hidden : float
         The share of an expected gap that smoothing hides, λ/(n+λ).
     """
 
     verdict: Verdict
     reasons: tuple[str, ...]
-    strength: float
+    strength: float | Strengths
     n: int
     n_reference: int
     likelihood_ratio: float
@@ -68,16 +70,29 @@ class PriorCheck:
 
     def __str__(self) -> str:
         head = (
-            f"As a prior of strength {self.strength:.3g} for this group of {self.n:,}, the reference is {self.verdict}:"
+            f"As a prior of strength {strength_text(self.strength)} for this group of {self.n:,}, the reference is "
+            f"{self.verdict}:"
         )
         return "\n".join([head, *(f"  - {reason}" for reason in self.reasons)])
 
 
-def check_prior(
-    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float | Literal["auto"] = 10.0
-) -> PriorCheck:
-    """The paper's practical guide as a verdict with reasons.
+def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Strength = 10.0) -> PriorCheck:
+    """Judge whether a reference is fit to be the prior of a group: the paper's practical guide, with reasons.
 
+    Parameters
+    ----------
+    cm, reference : ConfusionMatrix
+        Whole counts of the group and of the reference.
+    strength : float, mapping or "auto"
+        The strength of the prior; one per split is judged by that of prevalence where one number is needed.
+
+    Returns
+    -------
+    PriorCheck
+        Prints as a verdict with its reasons.
+
+    Examples
+    --------
     >>> from evenhand import ConfusionMatrix
     >>> check_prior(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429)).verdict
     'unfit'
@@ -85,36 +100,35 @@ def check_prior(
     for who, matrix in (("the group", cm), ("the reference", reference)):
         if not isinstance(matrix, ConfusionMatrix) or not matrix.is_whole or matrix.n == 0:
             raise InvalidInput(f"{who} must be a ConfusionMatrix of whole counts with cases; got {matrix!r}")
-    # Where the prior rules out what the group has, no strength is chosen; the least is checked all the same.
-    auto = isinstance(strength, str) and strength == "auto"
-    weight = max(choose_strength(cm, reference).value, 2.0) if auto else as_strength(strength)
+    chosen = as_strength(strength)
+    weight = chosen["prev"] if isinstance(chosen, Mapping) else chosen
     if weight == 0:
         raise InvalidInput("strength must be positive: a prior of no strength needs no check")
     n, n_reference = int(cm.n), int(reference.n)
     group, prior = cm.proportions, reference.proportions
     ratio = _likelihood_ratio(cm, prior, weight)
     p, method = homogeneity_pvalue(cm, reference)
-    gain, lose = _gain_and_lose(cm, reference, weight)
+    gain, lose = _gain_and_lose(cm, reference, chosen)
     hidden = weight / (n + weight)
     large = n_reference >= 100 and n_reference >= n
     reasons = (
         f"the reference has {n_reference:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
         f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
-        f"that group and reference share their rates has p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
-        f"were the observed rates true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
+        f"equal rates: p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
+        f"if the observed rates were true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
         if n <= _GAIN_UP_TO
         else f"a group of more than {_GAIN_UP_TO:,} hardly needs a prior; its gains were not computed",
         f"it hides {hidden:.0%} of an expected gap to the reference: report the raw score beside it",
     )
     verdict: Verdict = "fit"
-    if not large or len(lose) > len(gain) or p < 0.05:
+    if not large or len(lose) > len(gain) or p < 0.05 or ratio < 1:
         verdict = "doubtful"
-    if ratio < 1 or p < 0.001:
+    if ratio < 0.1 or p < 0.001:
         verdict = "unfit"
     return PriorCheck(
         verdict=verdict,
         reasons=reasons,
-        strength=weight,
+        strength=chosen,
         n=n,
         n_reference=n_reference,
         likelihood_ratio=ratio,
@@ -173,7 +187,7 @@ def _divergence(group: NDArray[np.float64], prior: NDArray[np.float64]) -> float
 
 
 def _gain_and_lose(
-    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float
+    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: float | Strengths
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if cm.n > _GAIN_UP_TO:
         return (), ()
@@ -181,9 +195,9 @@ def _gain_and_lose(
     rates = np.asarray(cm.cells) + 0.5
     truth = rates / rates.sum()
     keys = [key for key in _CHECKED if not np.isnan(metric(key)(truth))]
-    found = risk_curves(keys, truth, [int(cm.n)], [Raw(), CrossPrior(reference, strength)])
-    better = {r.metric.key: r for r in found if isinstance(r.estimator, CrossPrior)}
-    raw = {r.metric.key: r for r in found if isinstance(r.estimator, Raw)}
+    risks = risk_curve(keys, truth, [int(cm.n)], [Raw(), CrossPrior(reference, strength)])
+    better = {r.metric.key: r for r in risks if isinstance(r.estimator, CrossPrior)}
+    raw = {r.metric.key: r for r in risks if isinstance(r.estimator, Raw)}
     gain = tuple(key for key in keys if better[key].mse < raw[key].mse)
     # What smoothing does not change neither gains nor loses.
     return gain, tuple(key for key in keys if better[key].mse > raw[key].mse)

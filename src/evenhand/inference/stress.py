@@ -11,17 +11,17 @@ from ..cells import ConfusionMatrix
 from ..errors import InvalidInput
 from ..metrics import Metric, metric
 from ..progress import progress
-from .estimators import CrossPrior, Raw
-from .risk import Risk, risk_curves
-from .smoothing import rest_of
+from ..records import Record
+from .risk import Risk, risk_curve
+from .smoothing import CrossPrior, Raw, rest_of
 
 __all__ = ["StressRow", "StressTest", "stress_test"]
 
 _METRICS = ("acc", "ppr", "tpr", "fpr", "ppv", "f1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StressRow:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StressRow(Record):
     """One strength at one size, over all groups and metrics: squared errors relative to the raw score's.
 
     ``spoiled`` counts the scores that had no error at all until they were smoothed; they are in no ratio.
@@ -35,9 +35,14 @@ class StressRow:
     worst_metric: str
     spoiled: int
 
+    def __str__(self) -> str:
+        return (
+            f"λ = {self.strength:g} at n = {self.n}: {self.mean_ratio:.2f} on average, {self.worst_ratio:.2f} at worst"
+        )
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StressTest:
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StressTest(Record):
     """How strengths would have served the groups, had each been a sample of ``n``."""
 
     rows: tuple[StressRow, ...]
@@ -84,6 +89,24 @@ def stress_test(
     Each group's own rates are the truth, and the rest is its reference. Metrics that are undefined for a whole group
     are left out for that group, and sizes at which a raw score never exists.
 
+    Parameters
+    ----------
+    groups : mapping of name to ConfusionMatrix
+        The groups.
+    metrics : several names or Metric
+        Metrics of one group.
+    n : several int
+        Sample sizes.
+    strengths : several float
+        Strengths to compare.
+
+    Returns
+    -------
+    StressTest
+        Prints as a table.
+
+    Examples
+    --------
     >>> from evenhand.examples import compas
     >>> test = stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20])
     >>> [(row.strength, round(row.mean_ratio, 2)) for row in test.rows]
@@ -96,7 +119,7 @@ def stress_test(
         cm, reference = groups[name], rest_of(groups, name)
         chosen = [metric(m) for m in metrics if cm.n and not np.isnan(metric(m)(cm))]
         estimators = [Raw(), *(CrossPrior(reference, s) for s in weights)]
-        risks[name] = tuple(risk_curves(chosen, cm, sizes, estimators))
+        risks[name] = tuple(risk_curve(chosen, cm, sizes, estimators))
     rows = [_row(risks, size, strength) for size in sizes for strength in weights]
     return StressTest(rows=tuple(rows), risks=risks)
 

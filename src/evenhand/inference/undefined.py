@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, exp, log, prod
+from math import prod
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from ..cells import as_size, count_matrices, enumerate_matrices
 from ..errors import TooLarge
 from ..laws import LawName, Reference, hole_probability, law_of, references_of, sizes_of
-from ..metrics import Metric
+from ..metrics import CATALOGUE, Metric
 from ..metrics import metric as find_metric
+from ..records import Record
 
 __all__ = [
     "UndefinedRow",
@@ -27,27 +29,25 @@ Sizes = int | tuple[int, int]
 
 _MOST_PAIRS = 2**24
 
-# The paper's Table 1, metrics with the same count in one row, and the two with their holes filled.
-_TABLE_1 = (
-    ("acc", "prev", "ppr", "inacc", "nprev", "pnr"),
-    ("mb",),
-    ("ofi",),
-    ("f1",),
-    ("tpr", "fpr", "tnr", "fnr", "ppv", "npv", "fdr", "for"),
-    ("mcc",),
-    ("pt",),
-    ("te",),
-    ("f1_original",),
-    ("mcc_limit",),
-    ("pt_limit",),
-)
-
 
 def count_undefined(metric: str | Metric, n: Sizes) -> int:
     """The exact number of confusion matrices of ``n`` cases on which a metric is undefined.
 
-    A closed form for every metric, so ``n`` may be huge. Two-group metrics take ``n=(n1, n2)`` and count pairs.
+    A closed form for every metric, so ``n`` may be huge.
 
+    Parameters
+    ----------
+    metric : str or Metric
+        The metric.
+    n : int or (int, int)
+        The number of cases; two-group metrics take a pair of sizes and count pairs of matrices.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     Of the 10 matrices of two cases, 3 have no actual positive, so TPR has no value:
 
     >>> count_undefined("tpr", 2)
@@ -62,8 +62,22 @@ def count_undefined(metric: str | Metric, n: Sizes) -> int:
 
 
 def undefined_cases(metric: str | Metric, n: Sizes) -> NDArray[np.int64]:
-    """The matrices on which a metric is undefined: shape (count, 4), or (count, 2, 4) for two groups.
+    """List the matrices on which a metric is undefined.
 
+    Parameters
+    ----------
+    metric : str or Metric
+        The metric.
+    n : int or (int, int)
+        The number of cases; a pair for a two-group metric.
+
+    Returns
+    -------
+    array of int
+        Shape (count, 4), or (count, 2, 4) for two groups.
+
+    Examples
+    --------
     >>> undefined_cases("f1", 3)
     array([[0, 0, 0, 3]])
     """
@@ -101,7 +115,11 @@ def undefined_probability(
     law : {"multinomial", "predictive", "without_replacement"}
         Whether the reference's rates are known, uncertain, or its cases are drawn themselves.
     prior : float
-        Pseudo-counts a cell added to the reference under ``law="predictive"``.
+        Pseudo-counts per cell added to the reference under ``law="predictive"``.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -117,25 +135,36 @@ def undefined_probability(
     return undefined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UndefinedRow:
-    """One row of Table 1: metrics that are undefined equally often among all matrices of ``n`` cases.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class UndefinedRow(Record):
+    """Metrics that are undefined equally often among all matrices of ``n`` cases, whatever n.
 
-    ``paper`` and ``erratum`` are set where the paper's figure is another; ``probability`` if a reference was given.
+    Attributes
+    ----------
+    metrics : tuple of str
+        Their keys.
+    count, total : int
+        How many matrices, or pairs of them, leave the metrics undefined, and of how many.
+    growth : str
+        How the count grows with n.
+    probability : float or None
+        That of an undefined score, if a reference was given.
     """
 
     metrics: tuple[str, ...]
     count: int
     total: int
     growth: str
-    paper: str | None = None
-    erratum: str | None = None
     probability: float | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("share",)
 
     @property
     def share(self) -> float:
         """The count as a share of all configurations."""
         return self.count / self.total
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.metrics)}: {self.count} of {self.total} configurations undefined, {self.growth}"
 
 
 def undefined_table(
@@ -143,32 +172,52 @@ def undefined_table(
     metrics: str | Metric | Sequence[str | Metric] | None = None,
     reference: Reference = None,
 ) -> tuple[UndefinedRow, ...]:
-    """The paper's Table 1 for this ``n``, or the same for chosen metrics; two groups are of ``n`` cases each.
+    """How many matrices of ``n`` cases leave each metric undefined, as in the paper's Table 1.
 
+    Parameters
+    ----------
+    n : int
+        The number of cases; two-group metrics compare groups of ``n`` cases each.
+    metrics : one or several names or Metric, optional
+        By default the paper's, and those with their holes filled; metrics with the same count at every n share a row.
+    reference : ConfusionMatrix or four probabilities, optional
+        Adds the probability of an undefined score in a group drawn like it; then every metric has its own row.
+
+    Returns
+    -------
+    tuple of UndefinedRow
+
+    Examples
+    --------
     >>> [(row.metrics[0], row.count) for row in undefined_table(3, ["tpr", "mcc", "pt"])]
     [('tpr', 4), ('mcc', 12), ('pt', 12)]
     """
     size = as_size(n)
     if metrics is None:
-        # Metrics of one row share a count, but not a probability.
-        rows = _TABLE_1 if reference is None else tuple((key,) for keys in _TABLE_1 for key in keys)
-        groups = [[find_metric(key) for key in keys] for keys in rows]
+        chosen = [*CATALOGUE.paper, find_metric("mcc_limit"), find_metric("pt_limit")]
+        groups = _counted_alike(chosen) if reference is None else [[m] for m in chosen]
     else:
         groups = [[find_metric(m)] for m in ([metrics] if isinstance(metrics, (str, Metric)) else metrics)]
     return tuple(_row(group, size, reference) for group in groups)
 
 
+def _counted_alike(metrics: Sequence[Metric]) -> list[list[Metric]]:
+    """Metrics of one shape whose holes are of the same sizes, and so equally many."""
+    alike: dict[object, list[Metric]] = {}
+    for m in metrics:
+        holes = tuple((h.apart, tuple(sorted(len(part.cells) for part in h.needs))) for h in m.holes)
+        alike.setdefault((m.shape, m.kind, holes), []).append(m)
+    return list(alike.values())
+
+
 def _row(same: list[Metric], n: int, reference: Reference) -> UndefinedRow:
     m = same[0]
     sizes: Sizes = (n, n) if m.groups == 2 else n
-    paper, erratum = _paper_count(m.key, n)
     return UndefinedRow(
         metrics=tuple(s.key for s in same),
         count=count_undefined(m, sizes),
         total=count_matrices(n) ** m.groups,
         growth=_growth(m),
-        paper=paper,
-        erratum=erratum,
         probability=undefined_probability(m, sizes, reference) if reference is not None else None,
     )
 
@@ -179,14 +228,3 @@ def _growth(m: Metric) -> str:
     power = max((h.degree + others for h in m.holes if h.degree is not None), default=0)
     term = f"n{'⁰¹²³⁴⁵'[power]}" if power > 1 else ("n" if power else "1")
     return f"Θ({term} log n) on average" if any(h.apart for h in m.holes) and power == 1 + others else f"Θ({term})"
-
-
-def _paper_count(key: str, n: int) -> tuple[str | None, str | None]:
-    """What the paper prints where it is wrong, with the erratum's number."""
-    if key == "te":
-        return str(2 * comb(n + 2, 2) - 1), "E3"
-    if key == "pt" and 3 <= n <= 10**15:
-        # The paper's bound uses Robin's constant e^gamma for the sum of divisors.
-        bound = exp(np.euler_gamma) * n * log(log(n)) + 0.6483 * n / log(log(n))
-        return f"≥ {2 * n + 2} and < {bound:.1f}", "E1"
-    return None, None

@@ -1,15 +1,15 @@
 """Probability laws of the cells, and the distributions of scores that they induce."""
 
 from .approximate import beta_tails, normal_tails
-from .distribution import Distribution, OneGroupDistribution, distribution
+from .distributions import Distribution, OneGroupDistribution, distribution
+from .emptiness import hole_probability
 from .engine import Leaves, Tails, extremes, tails, walk
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
-from .hole_probability import hole_probability
 from .ordering import Order, Threshold, order_of
 from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
 from .sampling import as_generator, sample_cells
-from .splits import BetaBinomial, Binomial, Hypergeometric, Split
+from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
 from .sums import SplitTable, split_table
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "extremes",
     "hole_probability",
     "law_of",
+    "log_hypergeometric",
     "normal_tails",
     "order_of",
     "posterior_of",

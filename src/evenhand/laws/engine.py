@@ -163,9 +163,7 @@ def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Spa
     return np.where(inner, 1.0, first), np.where(inner, 0.0, final)
 
 
-def _intervals(
-    order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold
-) -> tuple[Span, Span]:
+def _intervals(order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold) -> tuple[Span, Span]:
     """On each path, the last counts that score below the threshold, and those that score at most it."""
     below, up_to = (first, final), (first, final)
     for part in order.parts:

@@ -210,7 +210,9 @@ def order_of(m: Metric, reference: Sequence[float] | None = None, *, remains: bo
     against = _against(m.tree, reference, remains)
     # A distance is the largest of its differences and of what they are the other way round.
     signs = (1, -1) if m.is_distance else (1,)
-    parts = [_ByComparison(replace(c, compared=_filled(c.base)), against, sign) for c in m.comparisons for sign in signs]
+    parts = [
+        _ByComparison(replace(c, compared=_filled(c.base)), against, sign) for c in m.comparisons for sign in signs
+    ]
     return Order(m.tree, tuple(parts), m, against)
 
 

@@ -83,7 +83,7 @@ def posterior_of(m: OneGroup, betas: Floats, tree: Tree | None = None) -> Poster
     if m.curve is not None and tree is None:
         return _OneSplit(m.curve, m.high, betas[:, 2, 0], betas[:, 2, 1])
     keys = [tuple((float(a), float(b)) for a, b in row) for row in betas]
-    return _Tabulated(m, [_tabulated(m, tree or m.tree, key) for key in keys])  # type: ignore[arg-type]
+    return _Tabulated(m, [_tabulated(m, tree or m.tree, key) for key in keys])
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,9 @@ class _Tabulated(Posterior):
     def _normal(self, scores: Floats, rows: Any) -> Floats:
         chosen = np.arange(len(self.tables))[rows]
         places = _to_line(self.metric, scores)
-        return np.array([_look_up(self.tables[i].grid, self.tables[i].normal, y) for i, y in zip(chosen, places, strict=True)])
+        return np.array(
+            [_look_up(self.tables[i].grid, self.tables[i].normal, y) for i, y in zip(chosen, places, strict=True)]
+        )
 
 
 def _look_up(x: Floats, y: Floats, at: Floats) -> Floats:
@@ -160,7 +162,7 @@ def _look_up(x: Floats, y: Floats, at: Floats) -> Floats:
     inside = np.clip(at, x[0], x[-1])
     values = np.asarray(PchipInterpolator(x, y)(inside), dtype=np.float64)
     slopes = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[-2]) / (x[-1] - x[-2])
-    return values + np.where(at < inside, slopes[0], slopes[1]) * (at - inside)
+    return np.asarray(values + np.where(at < inside, slopes[0], slopes[1]) * (at - inside))
 
 
 @lru_cache(maxsize=4096)

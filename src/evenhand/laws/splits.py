@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BetaBinomial", "Binomial", "Hypergeometric", "Split"]
+__all__ = ["BetaBinomial", "Binomial", "Hypergeometric", "Split", "log_hypergeometric"]
 
 Floats = NDArray[np.float64]
 
@@ -156,15 +156,7 @@ class Hypergeometric(Split):
 
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """log C(first, k) C(second, m-k) / C(first+second, m)."""
-        k, m = _floats(k, m)
-        total = self.first + self.second
-        p, q = (m / total, (total - m) / total) if total else (0.0 * m, 1.0 + 0.0 * m)
-        value = (
-            _log_binomial_term(k, self.first, p, q)
-            + _log_binomial_term(m - k, self.second, p, q)
-            - _log_binomial_term(m, total, p, q)
-        )
-        return _inside(value, k, m, *self.support(m))
+        return log_hypergeometric(*_floats(k, m), *_floats(self.first, self.second))
 
     def support(self, m: Floats) -> tuple[Floats, Floats]:
         """No more of a kind than there are."""
@@ -195,6 +187,18 @@ class Hypergeometric(Split):
         # A draw of m leaves a draw of total - m: the smaller of the two sets the spread.
         reach = _bernstein(np.minimum(m, total - m) * p * q, eps)
         return np.maximum(low, np.floor(m * p - reach)), np.minimum(high, np.ceil(m * p + reach))
+
+
+def log_hypergeometric(k: Floats, m: Floats, first: Floats, second: Floats) -> Floats:
+    """log C(first, k) C(second, m-k) / C(first+second, m) of arrays that broadcast; -inf outside the support."""
+    total = np.maximum(first + second, 1.0)
+    p, q = m / total, (total - m) / total
+    value = (
+        _log_binomial_term(k, first, p, q)
+        + _log_binomial_term(m - k, second, p, q)
+        - _log_binomial_term(m, first + second, p, q)
+    )
+    return _inside(value, k, m, np.maximum(0.0, m - second), np.minimum(m, first))
 
 
 def _bernstein(variance: Floats, eps: float) -> Floats:

@@ -1,11 +1,11 @@
 """The metrics: one catalogue of frozen records, their shapes and their undefined cases."""
 
 from .catalogue import CATALOGUE, Catalogue, difference, f_beta, list_metrics, metric, ratio
-from .holes import Holes, Part
 from .curves import DICE, ODDS, RATE, Curve
 from .expressions import Expression
-from .metric import Contrast, Kind, Metric, OneGroup, Pair, Quotient, Rank, Ratio, Share
+from .holes import Holes, Part
 from .products import proportional_matrices
+from .shapes import Contrast, Kind, Metric, OneGroup, Pair, Quotient, Rank, Ratio, Share
 from .tree import Tree
 from .two_groups import Comparison, TwoGroups, Worst
 

@@ -22,8 +22,8 @@ from ..errors import InvalidInput, UnknownName
 from .curves import DICE, ODDS
 from .holes import Part
 from .links import root_share, signed_root
-from .metric import Contrast, Kind, Metric, OneGroup, Pair, Rank, Ratio, Share
 from .products import determinant
+from .shapes import Contrast, Kind, Metric, OneGroup, Pair, Rank, Ratio, Share
 from .two_groups import Comparison, Worst, comparison
 
 __all__ = ["CATALOGUE", "Catalogue", "difference", "f_beta", "list_metrics", "metric", "ratio"]
@@ -148,8 +148,8 @@ _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("t
 
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
-    printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank, link=signed_root, scored=_mcc,
-    synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
+    printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
+    link=signed_root, scored=_mcc, synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from .holes import Holes
-from .metric import Kind, Metric, OneGroup
+from .shapes import Kind, Metric, OneGroup
 from .tree import Tree
 
 __all__ = ["Comparison", "TwoGroups", "Worst", "comparison"]

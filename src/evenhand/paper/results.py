@@ -28,7 +28,7 @@ def write_results(
     written, sections = _write_exhibits(folder, study, exhibits)
     checked = _check_claims(study) if claims else []
     if replaced:
-        cells = [(group, *map(int, cm.cells)) for group, cm in study.folktables.items()]
+        cells: list[tuple[str | int, ...]] = [(group, *map(int, cm.cells)) for group, cm in study.folktables.items()]
         written.append(Table(("group", "tp", "fn", "fp", "tn"), cells).write(folder / "folktables.csv"))
     if checked:
         written.append(write_claims(folder, checked))

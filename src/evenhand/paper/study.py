@@ -114,6 +114,6 @@ class Study:
 
 def _moments(pair: Pair, metrics: tuple[str, ...], sizes: list[int]) -> Floats:
     truth, reference = pair
-    risks = eh.risk_curves(metrics, truth, sizes, estimators(reference))
+    risks = eh.risk_curve(metrics, truth, sizes, estimators(reference))
     moments = np.array([(r.mse, r.bias, r.variance, r.p_undefined) for r in risks])
     return moments.T.reshape(len(_MOMENTS), len(metrics), len(ESTIMATORS), len(sizes))

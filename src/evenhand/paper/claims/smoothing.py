@@ -373,7 +373,7 @@ def _smoothed_cells(pair: tuple[eh.ConfusionMatrix, eh.ConfusionMatrix], n: int,
     log_factorials = np.cumsum(np.r_[0.0, np.log(np.arange(1, n + 1))])
     log_ways = log_factorials[n] - log_factorials[matrices.astype(int)].sum(axis=1)
     weights = np.exp(log_ways + matrices @ np.log(truth.proportions))
-    smoothed = (matrices + eh.CrossPrior(reference, strength).pseudo_counts) / (n + strength)
+    smoothed = eh.CrossPrior(reference, strength).smooth(matrices.astype(np.float64)) / n
     mean = weights @ smoothed
     return np.array([mean - truth.proportions, weights @ (smoothed - mean) ** 2])
 

@@ -16,9 +16,9 @@ from ..errors import InvalidInput, TooLarge
 from ..lazy import figures
 from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
+from .emptiness import hole_probability, pooled_hole_probability
 from .engine import extremes, score_blocks, scores_and_weights, tails
 from .families import Law, MultivariateHypergeometric
-from .hole_probability import hole_probability, pooled_hole_probability
 from .ordering import Order, Threshold, order_of
 from .reference import LawName, Reference, law_of, references_of, sizes_of
 

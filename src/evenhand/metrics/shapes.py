@@ -231,6 +231,11 @@ class OneGroup(Metric):
         """Whether the expected score, given that it is defined, is the score of the true rates (E19)."""
         return self.is_rate or self.linear is not None
 
+    @property
+    def defined_by_denominator(self) -> bool:
+        """Whether the score exists exactly where its denominator is not empty."""
+        return self.needs == (self.denominator or EVERYONE,)
+
     def basis(self, cells: Any) -> Any:
         """How many cases the score rests on, for cells along the last axis."""
         return (self.denominator or EVERYONE).of(np.asarray(cells))
@@ -376,9 +381,7 @@ class Ratio(_OfOneSplit):
     @property
     def formula(self) -> str:
         """The formula in terms of the cells."""
-        return self.printed or self.along.text.format(
-            a=self.part.formula, b=" + ".join(c.upper() for c in self.rest)
-        )
+        return self.printed or self.along.text.format(a=self.part.formula, b=" + ".join(c.upper() for c in self.rest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -2,32 +2,26 @@
 (() => {
   document.documentElement.classList.remove("nojs");
   const data = JSON.parse(document.getElementById("data").textContent);
-  const pairs = {
-    mcc: (tp, fn, fp, tn) => (tp * tn - fp * fn) / Math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)),
-    pt: (tp, fn, fp, tn) => { const t = Math.sqrt(tp / (tp + fn)), f = Math.sqrt(fp / (fp + tn)); return f / (t + f); },
-    balanced_accuracy: (tp, fn, fp, tn) => (tp / (tp + fn) + tn / (fp + tn)) / 2,
-    informedness: (tp, fn, fp, tn) => tp / (tp + fn) + tn / (fp + tn) - 1,
-    markedness: (tp, fn, fp, tn) => tp / (tp + fp) + tn / (fn + tn) - 1,
-    fowlkes_mallows: (tp, fn, fp) => tp / Math.sqrt((tp + fp) * (tp + fn)),
-    kappa: (tp, fn, fp, tn) => 2 * (tp * tn - fn * fp) / ((tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)),
-    g_mean: (tp, fn, fp, tn) => Math.sqrt(tp / (tp + fn) * tn / (fp + tn)),
-    lr_plus: (tp, fn, fp, tn) => tp / (tp + fn) / (fp / (fp + tn)),
-    lr_minus: (tp, fn, fp, tn) => fn / (tp + fn) / (tn / (fp + tn)),
-    dor: (tp, fn, fp, tn) => tp * tn / (fp * fn),
+  const cellNames = ["TP", "FN", "FP", "TN"];
+  const operators = {
+    "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b,
+    "==": (a, b) => a === b, sqrt: Math.sqrt,
   };
-  pairs.mcc_limit = pairs.mcc; pairs.pt_limit = pairs.pt;
-  const beta = (name) => {
-    const b = /^f([0-9.]+)$/.exec(name);
-    return b && ((tp, fn, fp) => (1 + b[1] ** 2) * tp / ((1 + b[1] ** 2) * tp + b[1] ** 2 * fn + fp));
+  const evaluate = (tree, cells) => {
+    if (typeof tree === "number") return tree;
+    if (typeof tree === "string") return cells[cellNames.indexOf(tree)];
+    const [operator, ...parts] = tree;
+    if (operator === "if") return evaluate(evaluate(parts[0], cells) ? parts[1] : parts[2], cells);
+    return operators[operator](...parts.map((part) => evaluate(part, cells)));
   };
-  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+  const sum = (values) => values.reduce((a, b) => a + b, 0);
   const score = (metric, cells) => {
     const m = data.metrics[metric];
-    const f = m.name && (pairs[m.name] || beta(m.name));
-    return m.over ? dot(m.over, cells) / dot(m.under, cells) : f ? f(...cells) : NaN;
+    const empty = (part) => sum(part.map((i) => cells[i])) === 0;
+    return m === null || m.needs.some(empty) ? NaN : evaluate(m.tree, cells);
   };
   const smoothed = (row, strength) => {
-    const total = dot(row.prior, [1, 1, 1, 1]);
+    const total = sum(row.prior);
     return score(row.metric, row.cells.map((c, i) => c + strength * row.prior[i] / total));
   };
   const text = (value) => Number.isFinite(value) ? (Math.abs(value) < 100 ? value.toFixed(3) : value.toPrecision(3)) : "none";

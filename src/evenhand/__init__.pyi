@@ -1,0 +1,179 @@
+"""The public interface. This list is the only one: ``__init__.py`` reads it, and so do editors and type checkers."""
+
+from . import examples as examples
+from .auditing import (
+    Audit as Audit,
+)
+from .auditing import (
+    Finding as Finding,
+)
+from .auditing import (
+    Row as Row,
+)
+from .auditing import (
+    Settings as Settings,
+)
+from .auditing import (
+    Verdict as Verdict,
+)
+from .auditing import (
+    audit as audit,
+)
+from .auditing import (
+    audit_counts as audit_counts,
+)
+from .cells import (
+    ConfusionMatrix as ConfusionMatrix,
+)
+from .cells import (
+    count_cell_value as count_cell_value,
+)
+from .cells import (
+    count_matrices as count_matrices,
+)
+from .cells import (
+    enumerate_matrices as enumerate_matrices,
+)
+from .errors import (
+    EvenhandError as EvenhandError,
+)
+from .errors import (
+    InvalidInput as InvalidInput,
+)
+from .errors import (
+    MissingExtra as MissingExtra,
+)
+from .errors import (
+    TooLarge as TooLarge,
+)
+from .errors import (
+    UnknownName as UnknownName,
+)
+from .faces.figures import (
+    plot_jaggedness as plot_jaggedness,
+)
+from .faces.figures import (
+    plot_risk as plot_risk,
+)
+from .inference import (
+    Additive as Additive,
+)
+from .inference import (
+    BiasVariance as BiasVariance,
+)
+from .inference import (
+    CrossPrior as CrossPrior,
+)
+from .inference import (
+    Disparity as Disparity,
+)
+from .inference import (
+    Estimator as Estimator,
+)
+from .inference import (
+    Interval as Interval,
+)
+from .inference import (
+    MatchResult as MatchResult,
+)
+from .inference import (
+    PriorCheck as PriorCheck,
+)
+from .inference import (
+    Raw as Raw,
+)
+from .inference import (
+    Risk as Risk,
+)
+from .inference import (
+    Smoothed as Smoothed,
+)
+from .inference import (
+    Spread as Spread,
+)
+from .inference import (
+    StressTest as StressTest,
+)
+from .inference import (
+    UndefinedRow as UndefinedRow,
+)
+from .inference import (
+    additive_smooth as additive_smooth,
+)
+from .inference import (
+    bias_variance as bias_variance,
+)
+from .inference import (
+    check_prior as check_prior,
+)
+from .inference import (
+    count_undefined as count_undefined,
+)
+from .inference import (
+    cross_prior_smooth as cross_prior_smooth,
+)
+from .inference import (
+    disparity as disparity,
+)
+from .inference import (
+    interval as interval,
+)
+from .inference import (
+    learn_strengths as learn_strengths,
+)
+from .inference import (
+    match_test as match_test,
+)
+from .inference import (
+    monte_carlo_risk as monte_carlo_risk,
+)
+from .inference import (
+    optimal_strength as optimal_strength,
+)
+from .inference import (
+    risk as risk,
+)
+from .inference import (
+    risk_curve as risk_curve,
+)
+from .inference import (
+    smoothing_helps as smoothing_helps,
+)
+from .inference import (
+    stress_test as stress_test,
+)
+from .inference import (
+    undefined_cases as undefined_cases,
+)
+from .inference import (
+    undefined_probability as undefined_probability,
+)
+from .inference import (
+    undefined_table as undefined_table,
+)
+from .laws import (
+    Distribution as Distribution,
+)
+from .laws import (
+    distribution as distribution,
+)
+from .metrics import (
+    Metric as Metric,
+)
+from .metrics import (
+    difference as difference,
+)
+from .metrics import (
+    f_beta as f_beta,
+)
+from .metrics import (
+    list_metrics as list_metrics,
+)
+from .metrics import (
+    metric as metric,
+)
+from .metrics import (
+    ratio as ratio,
+)
+
+__version__: str

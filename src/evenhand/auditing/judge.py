@@ -1,0 +1,264 @@
+"""From measures to rows: adjusted p-values, verdicts, impact ratios, and who drives the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import ConfusionMatrix
+from ..inference import gap_intervals, gaps_of
+from ..metrics import Metric
+from ..metrics import metric as find_metric
+from .adjust import benjamini_hochberg, holm
+from .groups import Compared, Groups, ReferenceKind
+from .measure import Comparisons, Measured, kept_share, measure
+from .row import Row
+from .settings import Settings
+from .verdict import Verdict
+
+__all__ = ["judge"]
+
+Floats = NDArray[np.float64]
+
+# Scores without an upper end are alike if their ratio lies between 4/5 and 5/4.
+_LOG_MARGIN = log(1.25)
+_ADJUST: dict[str, Callable[..., list[float]]] = {"holm": holm, "bh": benjamini_hochberg}
+# Of more groups than this, the most influential is sought among the largest.
+_MOST_INFLUENTIAL = 200
+
+
+def judge(measured: Sequence[Measured], groups: Groups, how: Settings, labelled: bool = True) -> tuple[Row, ...]:
+    """Rows with adjusted p-values and verdicts, most important first."""
+    adjusted = _adjusted(measured, how)
+    verdicts = [_verdict(one, p, how) for one, p in zip(measured, adjusted, strict=True)]
+    drivers = _drivers(measured, verdicts, groups, how)
+    impacts = _impacts(measured, groups, how)
+    rows = [
+        _row(one, p, verdict, drivers.get(i), impacts.get(i), how, labelled)
+        for i, (one, p, verdict) in enumerate(zip(measured, adjusted, verdicts, strict=True))
+    ]
+    return tuple(sorted(rows, key=_importance))
+
+
+def _importance(row: Row) -> tuple[int, float, float]:
+    return row.verdict.rank, -row.sure_gap, row.p_adjusted if row.p_adjusted is not None else 2.0
+
+
+def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]:
+    """Adjusted over the groups of each metric, or over everything; two groups that are each other's rest count once."""
+    p: list[float | None] = [one.pvalue for one in measured]
+    if how.adjust == "none":
+        return p
+    families: dict[str, dict[tuple[str, str, str], list[int]]] = {}
+    for i, one in enumerate(measured):
+        if p[i] is not None:
+            family = one.metric.key if how.family == "metric" else ""
+            whose = (one.metric.key, one.who.by, "" if one.who.only_two else one.who.group)
+            families.setdefault(family, {}).setdefault(whose, []).append(i)
+    for comparisons in families.values():
+        firsts = [at[0] for at in comparisons.values()]
+        # Either group of the two may be looked at; the larger of the two p-values holds for both.
+        values = [max(p[i] or 0.0 for i in at) for at in comparisons.values()]
+        results = _ADJUST[how.adjust](values, [measured[i].reachable for i in firsts])
+        for at, value in zip(comparisons.values(), results, strict=True):
+            for i in at:
+                p[i] = value
+    return p
+
+
+def _verdict(one: Measured, p: float | None, how: Settings) -> Verdict:
+    if one.who.is_reference:
+        return Verdict.REFERENCE
+    if one.reason is not None or p is None:
+        return Verdict.UNDEFINED
+    if p <= how.alpha:
+        return Verdict.HIGHER if one.higher else Verdict.LOWER
+    return Verdict.ALIKE if _within_margin(one, how) else Verdict.TOO_FEW
+
+
+def _within_margin(one: Measured, how: Settings) -> bool:
+    """Whether the whole interval of the gap lies within the margin."""
+    kind = one.metric.kind
+    if kind:
+        low, high, ratio = one.low, one.high, kind == "ratio"
+    elif one.metric.base.unbounded:
+        low, high, ratio = one.ratio_low, one.ratio_high, True
+    else:
+        low, high, ratio = one.difference_low, one.difference_high, False
+    if low is None or high is None:
+        return False
+    if ratio:
+        return low > 0 and log(low) >= -_LOG_MARGIN and log(high) <= _LOG_MARGIN
+    return low >= -how.margin and high <= how.margin
+
+
+@dataclass(frozen=True, slots=True)
+class _Driver:
+    """A verdict that changes once the most influential other group is left out of the rest."""
+
+    group: str
+    verdict: Verdict
+    without: Measured
+
+
+def _drivers(
+    measured: Sequence[Measured], verdicts: Sequence[Verdict], groups: Groups, how: Settings
+) -> dict[int, _Driver]:
+    """For rows against the rest, what would be said without the other group that moves the rest's score most."""
+    by_metric: dict[str, list[int]] = {}
+    for i, one in enumerate(measured):
+        many = len(groups[one.who.by]) > 2
+        if one.who.kind is ReferenceKind.REST and many and one.who.testable and not one.metric.is_distance:
+            by_metric.setdefault(one.metric.key, []).append(i)
+    drivers: dict[int, _Driver] = {}
+    for rows in by_metric.values():
+        m = measured[rows[0]].metric
+        chosen = [_most_influential(m, measured[i].who, groups[measured[i].who.by]) for i in rows]
+        kept = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
+        if not kept:
+            continue
+        pairs = [_without(measured[i].who, name, groups) for i, name in kept]
+        again = measure(m, Comparisons(pairs, [0.0] * len(pairs)), how, labelled=False)
+        p = _adjusted(again, how)
+        for (i, name), one, value in zip(kept, again, p, strict=True):
+            verdict = _verdict(one, value, how)
+            changed = verdicts[i].differs != verdict.differs or (verdict.differs and verdict is not verdicts[i])
+            if changed and verdict is not Verdict.UNDEFINED and verdicts[i] is not Verdict.UNDEFINED:
+                drivers[i] = _Driver(name, verdict, one)
+    return drivers
+
+
+def _most_influential(m: Metric, who: Compared, members: Mapping[str, ConfusionMatrix]) -> str | None:
+    """The other group without which the rest's score would move most."""
+    others = [name for name, cm in members.items() if name != who.group and cm.n]
+    if len(others) > _MOST_INFLUENTIAL:
+        others = sorted(others, key=lambda name: -members[name].n)[:_MOST_INFLUENTIAL]
+    if len(others) < 2:
+        return None
+    rest = np.array(who.against.cells, dtype=np.float64)
+    left = rest - np.array([members[name].cells for name in others], dtype=np.float64)
+    moved = np.abs(m.base.scores(left) - m.base.scores(rest))
+    return None if np.isnan(moved).all() else others[int(np.nanargmax(moved))]
+
+
+def _without(who: Compared, name: str, groups: Groups) -> Compared:
+    return Compared(who.by, who.group, who.cm, who.kind, who.reference, who.against - groups[who.by][name])
+
+
+@dataclass(frozen=True, slots=True)
+class _Impact:
+    """A rate of selection beside the highest one that can bear it."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+    group: str
+    n: int
+
+
+def _impacts(measured: Sequence[Measured], groups: Groups, how: Settings) -> dict[int, _Impact]:
+    """The ratio of each group's favourable rate to the highest among groups with enough of the cases."""
+    m = find_metric("ppr" if how.favourable == "positive" else "pnr").base
+    impacts: dict[int, _Impact] = {}
+    for by, members in groups.items():
+        rows = [i for i, one in enumerate(measured) if one.metric.key == "ppr" and one.who.by == by and one.who.cm.n]
+        everybody = sum(cm.n for cm in members.values())
+        rates = {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}
+        if not rows or not rates or max(rates.values()) == 0:
+            continue
+        best = max(rates, key=lambda name: rates[name])
+        mine = np.array([measured[i].who.cm.cells for i in rows], dtype=np.float64)
+        theirs = np.broadcast_to(np.array(members[best].cells, dtype=np.float64), mine.shape)
+        ratios = m.scores(mine) / rates[best]
+        low, high = gap_intervals(gaps_of(m, mine, theirs, "ratio"), ratios, how.level)
+        for i, ratio, a, b in zip(rows, ratios, low, high, strict=True):
+            itself = measured[i].who.group == best
+            low_, high_ = (None, None) if itself else (float(a), float(b))
+            impacts[i] = _Impact(float(ratio), low_, high_, best, int(members[best].n))
+    return impacts
+
+
+def _row(
+    one: Measured,
+    p: float | None,
+    verdict: Verdict,
+    driver: _Driver | None,
+    impact: _Impact | None,
+    how: Settings,
+    labelled: bool,
+) -> Row:
+    who, m = one.who, one.metric
+    cells = who.cm.cells if labelled else (None,) * 4
+    theirs = who.shown.cells if labelled else (None,) * 4
+    quotient = None if m.comparisons else m.base.quotient
+    counts = quotient.counts(np.array(who.cm.cells)) if quotient else (None, None)
+    smoothed = one.smoothed is not None and labelled
+    by_split = isinstance(one.strength, Mapping)
+    return Row(
+        by=who.by,
+        group=who.group,
+        metric=m.key,
+        verdict=verdict,
+        n=int(who.cm.n),
+        tp=_count(cells[0]),
+        fn=_count(cells[1]),
+        fp=_count(cells[2]),
+        tn=_count(cells[3]),
+        numerator=_count(counts[0]),
+        denominator=_count(counts[1]),
+        basis=int(m.base.basis(np.array(who.cm.cells))),
+        score=float(how.replace_undefined_by)
+        if one.score is None and how.replace_undefined_by is not None
+        else one.score,
+        low=one.low,
+        high=one.high,
+        reason=one.reason,
+        reference_kind=who.kind,
+        reference=who.reference,
+        reference_n=int(who.shown.n),
+        reference_tp=_count(theirs[0]),
+        reference_fn=_count(theirs[1]),
+        reference_fp=_count(theirs[2]),
+        reference_tn=_count(theirs[3]),
+        reference_score=one.reference_score,
+        difference=one.difference,
+        difference_low=one.difference_low,
+        difference_high=one.difference_high,
+        ratio=one.ratio,
+        ratio_low=one.ratio_low,
+        ratio_high=one.ratio_high,
+        pvalue=one.pvalue,
+        p_adjusted=p,
+        test=one.test,
+        percentile=one.percentile,
+        p_undefined=one.p_undefined,
+        smoothed=one.smoothed if smoothed else None,
+        strength=_strength(one, "prev") if smoothed else None,
+        strength_tpr=_strength(one, "tpr") if smoothed and by_split else None,
+        strength_fpr=_strength(one, "fpr") if smoothed and by_split else None,
+        shrinkage=kept_share(m, who.cm, one.strength) if smoothed else None,
+        impact_ratio=impact.ratio if impact else None,
+        impact_low=impact.low if impact else None,
+        impact_high=impact.high if impact else None,
+        impact_group=impact.group if impact else None,
+        impact_n=impact.n if impact else None,
+        driver=driver.group if driver else None,
+        without_verdict=driver.verdict if driver else None,
+        without_difference=driver.without.difference if driver else None,
+        without_low=driver.without.difference_low if driver else None,
+        without_high=driver.without.difference_high if driver else None,
+        sketch=one.sketch,
+    )
+
+
+def _strength(one: Measured, split: str) -> float:
+    given = one.strength
+    return float(given[split] if isinstance(given, Mapping) else given)
+
+
+def _count(value: float | None) -> int | None:
+    return None if value is None else int(value)

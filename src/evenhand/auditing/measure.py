@@ -1,0 +1,354 @@
+"""What one metric says of every comparison, measured on arrays of matrices before p-values are adjusted.
+
+Scores, intervals, gaps and tests are computed for all comparisons together, and equal comparisons once: tiny groups
+repeat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import ConfusionMatrix
+from ..errors import EvenhandError
+from ..inference import (
+    CrossPrior,
+    EqualityTest,
+    Gaps,
+    Strength,
+    counts_of,
+    equality_of_gaps,
+    gap_intervals,
+    gaps_of,
+    learn_strengths,
+    match_test,
+    posterior,
+    score_intervals,
+)
+from ..laws import log_hypergeometric
+from ..metrics import Kind, Metric, OneGroup
+from .adjust import Reachable
+from .groups import Compared, Groups, ReferenceKind
+from .row import Sketch
+from .settings import Settings
+
+__all__ = ["Comparisons", "Measured", "measure"]
+
+Floats = NDArray[np.float64]
+
+_BARS = 41
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """Groups and their references as arrays, one row each."""
+
+    pairs: Sequence[Compared]
+    strengths: Sequence[Strength]
+
+    @classmethod
+    def of(cls, pairs: Sequence[Compared], groups: Groups, strength: Strength) -> Comparisons:
+        """The comparisons, with the strength of smoothing learnt within each column if it is "auto"."""
+        if strength != "auto":
+            return cls(pairs, [strength] * len(pairs))
+        learnt = {by: learn_strengths(members) for by, members in groups.items()}
+        return cls(pairs, [learnt[who.by][who.group] for who in pairs])
+
+    @cached_property
+    def groups(self) -> Floats:
+        """The groups' cells."""
+        return np.array([who.cm.cells for who in self.pairs], dtype=np.float64)
+
+    @cached_property
+    def against(self) -> Floats:
+        """The cells of those they are tested against."""
+        return np.array([who.against.cells for who in self.pairs], dtype=np.float64)
+
+    @cached_property
+    def shown(self) -> Floats:
+        """The cells of the references as readers know them."""
+        return np.array([who.shown.cells for who in self.pairs], dtype=np.float64)
+
+    @cached_property
+    def testable(self) -> NDArray[np.bool_]:
+        """Where there is anybody on either side."""
+        return np.array([who.testable for who in self.pairs])
+
+    @cached_property
+    def smoothed(self) -> Floats:
+        """The groups' cells after smoothing; nan where there is nobody to smooth with."""
+        cells = np.full_like(self.groups, np.nan)
+        for i, (who, strength) in enumerate(zip(self.pairs, self.strengths, strict=True)):
+            if who.against.n and not who.is_reference:
+                cells[i] = CrossPrior(who.against, strength).smooth(self.groups[i])
+        return cells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What is said of one comparison and one metric, before other groups are looked at; nan is None."""
+
+    who: Compared
+    metric: Metric
+    score: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+    reference_score: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    pvalue: float | None
+    higher: bool
+    test: str | None
+    reachable: Reachable
+    percentile: float | None
+    p_undefined: float | None
+    smoothed: float | None
+    strength: Strength
+    sketch: Sketch | None
+
+
+def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True) -> list[Measured]:
+    """Measure every comparison by one metric."""
+    base, groups, against = m.base, table.groups, table.against
+    everyone = np.arange(len(table.pairs))
+    compares = bool(m.comparisons)
+    scores = m.scores(groups, against) if compares else base.scores(groups)
+    theirs = np.full(len(everyone), np.nan) if compares else base.scores(table.shown)
+    low = high = np.full(len(everyone), np.nan)
+    if not compares:
+        low, high = score_intervals(base, groups, posterior(base, groups), how.level)
+    gap_low, gap_high = (np.full(len(everyone), np.nan) for _ in range(2))
+    rows = np.flatnonzero(table.testable)
+    tests: dict[int, _Tested] = {}
+    if len(rows):
+        distinct, which = np.unique(np.hstack([groups[rows], against[rows]]), axis=0, return_inverse=True)
+        tested, ends = _compared(m, distinct[:, :4], distinct[:, 4:], how)
+        tests = {int(row): tested[int(i)] for row, i in zip(rows, which, strict=True)}
+        gap_low[rows], gap_high[rows] = ends[0][which], ends[1][which]
+    if m.kind:
+        low, high = gap_low, gap_high
+    else:
+        gap_low, gap_high = _to_everybody(base, table, gap_low, gap_high)
+    steadied = np.full(len(everyone), np.nan)
+    if labelled and not compares:
+        known = ~np.isnan(table.smoothed).any(axis=1)
+        steadied[known] = base.scores(table.smoothed[known])
+    return [
+        _measured(
+            *(table.pairs[i], m, scores[i], theirs[i], low[i], high[i], gap_low[i], gap_high[i]),
+            tests.get(i),
+            steadied[i],
+            table.strengths[i],
+        )
+        for i in everyone.tolist()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    pvalue: float
+    higher: bool
+    method: str
+    reachable: Reachable
+    percentile: float
+    p_undefined: float
+    sketch: Sketch | None
+
+
+def _compared(m: Metric, groups: Floats, against: Floats, how: Settings) -> tuple[list[_Tested], tuple[Floats, Floats]]:
+    """Tests, and the ends of the gaps' intervals, of distinct comparisons."""
+    base = m.base
+    kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
+    if m.is_distance:
+        nothing = np.full(len(groups), np.nan)
+        return [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)], (nothing, nothing)
+    gaps = gaps_of(base, groups, against, kind)
+    mine, theirs = base.scores(groups), base.scores(against)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimates = mine - theirs if kind == "difference" else mine / theirs
+    ends = gap_intervals(gaps, np.where(np.isfinite(estimates), estimates, np.nan), how.level)
+    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p)
+    matched = _matched(m, groups, against, tests, how)
+    sketches = _sketches(m, groups, against, tests, gaps, ends)
+    return [
+        _Tested(float(p), bool(up), method, reach, percentile, empty, sketch)
+        for p, up, method, reach, (percentile, empty), sketch in zip(
+            tests.pvalue, tests.higher, tests.method, tests.reachable, matched, sketches, strict=True
+        )
+    ], ends
+
+
+def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> _Tested:
+    """A distance is 0 only if all its rates are equal, which is what MATCH tests given the pooled counts."""
+    result = match_test(_matrix(group), _matrix(against), m, null=how.null, mid_p=how.mid_p)
+    return _Tested(result.pvalue, True, "match", None, result.percentile, result.p_undefined, None)
+
+
+def _matched(
+    m: Metric, groups: Floats, against: Floats, tests: EqualityTest, how: Settings
+) -> list[tuple[float, float]]:
+    """Percentile and probability of an undefined score, of the MATCH test; nan where it would take too long."""
+    if tests.fisher is not None and how.null == "pooled" and not m.kind and m.base.defined_by_denominator:
+        # Given the denominator and the pooled counts, MATCH is Fisher's test.
+        defined = ~np.isnan(tests.pvalue)
+        cells, pooled = groups.sum(axis=1), groups.sum(axis=1) + against.sum(axis=1)
+        whole = counts_of(m.base, groups)[1] + counts_of(m.base, against)[1]
+        empty = np.exp(log_hypergeometric(np.zeros_like(cells), cells, whole, pooled - whole))
+        lower = np.where(defined, tests.fisher.lower, np.nan)
+        return list(zip(lower.tolist(), empty.tolist(), strict=True))
+    results: list[tuple[float, float]] = []
+    for group, reference in zip(groups, against, strict=True):
+        try:
+            found = match_test(_matrix(group), _matrix(reference), m, null=how.null, mid_p=how.mid_p)
+            results.append((found.percentile, found.p_undefined))
+        except EvenhandError:
+            results.append((np.nan, np.nan))
+    return results
+
+
+def _sketches(
+    m: Metric, groups: Floats, against: Floats, tests: EqualityTest, gaps: Gaps, ends: tuple[Floats, Floats]
+) -> list[Sketch | None]:
+    """The distribution behind each p-value: of the group's count under the null, or of the gap."""
+    if tests.fisher is not None:
+        return _null_sketches(m.base, groups, against)
+    span = ends[1] - ends[0]
+    middle = (ends[0] + ends[1]) / 2
+    edges = middle + np.linspace(-1, 1, _BARS)[:, None] * span
+    if gaps.kind == "ratio":
+        edges = np.maximum(edges, 0.0)
+    rows = np.arange(len(groups))
+    reached = np.array([gaps.cumulative(edge, rows) for edge in edges])
+    heights = np.diff(reached, axis=0).T
+    none = 0.0 if gaps.kind == "difference" else 1.0
+    return [_sketch("gap", low, high, bars, none) for low, high, bars in zip(edges[0], edges[-1], heights, strict=True)]
+
+
+def _null_sketches(m: OneGroup, groups: Floats, against: Floats) -> list[Sketch | None]:
+    assert m.curve is not None
+    a, of_a = counts_of(m, groups)
+    b, of_b = counts_of(m, against)
+    first, second = a + b, of_a + of_b - a - b
+    total = np.maximum(first + second, 1.0)
+    mean = of_a * first / total
+    reach = 5 * np.sqrt(of_a * first / total * second / total) + 3
+    low = np.maximum(np.maximum(0.0, of_a - second), np.floor(np.minimum(mean - reach, a)))
+    high = np.minimum(np.minimum(of_a, first), np.ceil(np.maximum(mean + reach, a)))
+    counts = np.floor(low[:, None] + np.linspace(0, 1, _BARS) * (high - low)[:, None])
+    heights = np.exp(log_hypergeometric(counts, of_a[:, None], first[:, None], second[:, None]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, right, at = (np.asarray(m.curve.score(k / of_a)) for k in (low, high, a))
+    return [
+        _sketch("null", first, last, bars, seen) if some else None
+        for first, last, bars, seen, some in zip(left, right, heights, at, (of_a > 0) & (high > low), strict=True)
+    ]
+
+
+def _sketch(of: str, low: float, high: float, heights: Floats, at: float) -> Sketch | None:
+    if not (np.isfinite([low, high, at]).all() and high > low) or heights.max() <= 0:
+        return None
+    bars = tuple(int(h) for h in np.round(99 * heights / heights.max()))
+    return Sketch(of=of, low=float(low), high=float(high), heights=bars, at=float(at))
+
+
+def _to_everybody(m: OneGroup, table: Comparisons, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """The gap to everybody, of whom the group is part.
+
+    Everybody's rate is a mixture of the group's and the rest's, so the gap to it is a share of the gap to them; other
+    scores have no such rule, and no interval.
+    """
+    everybody = np.array([who.kind is ReferenceKind.ALL for who in table.pairs])
+    if not everybody.any():
+        return low, high
+    mine, all_ = m.basis(table.groups), m.basis(table.shown)
+    share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0) if m.is_rate else np.nan
+    return np.where(everybody, low * share, low), np.where(everybody, high * share, high)
+
+
+def _measured(
+    who: Compared,
+    m: Metric,
+    score: float,
+    theirs: float,
+    low: float,
+    high: float,
+    gap_low: float,
+    gap_high: float,
+    tested: _Tested | None,
+    smoothed: float,
+    strength: Strength,
+) -> Measured:
+    compares = bool(m.comparisons)
+    gapped = not compares and not who.is_reference
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(score, theirs) if m.base.low >= 0 else np.nan
+    on_ratio = m.base.unbounded
+    return Measured(
+        who=who,
+        metric=m,
+        score=_number(score),
+        low=_number(low),
+        high=_number(high),
+        reason=_reason(who, m),
+        reference_score=_number(theirs) if gapped else None,
+        difference=_number(score - theirs) if gapped else None,
+        difference_low=_number(gap_low) if gapped and not on_ratio else None,
+        difference_high=_number(gap_high) if gapped and not on_ratio else None,
+        ratio=_number(float(ratio)) if gapped else None,
+        ratio_low=_number(gap_low) if gapped and on_ratio else None,
+        ratio_high=_number(gap_high) if gapped and on_ratio else None,
+        pvalue=_number(tested.pvalue) if tested else None,
+        higher=tested.higher if tested else False,
+        test=tested.method if tested else None,
+        reachable=tested.reachable if tested else None,
+        percentile=_number(tested.percentile) if tested else None,
+        p_undefined=_number(tested.p_undefined) if tested else None,
+        smoothed=_number(smoothed) if not who.is_reference else None,
+        strength=strength,
+        sketch=tested.sketch if tested else None,
+    )
+
+
+def _reason(who: Compared, m: Metric) -> str | None:
+    """Why there is nothing to compare, also when it is the reference that has no score."""
+    if m.comparisons:
+        return m.why_undefined(who.cm, who.against)
+    own = m.why_undefined(who.cm)
+    if own or who.is_reference:
+        return own
+    theirs = m.why_undefined(who.shown) or m.why_undefined(who.against)
+    return f"the reference's score is undefined, {theirs}" if theirs else None
+
+
+def kept_share(m: Metric, cm: ConfusionMatrix, strength: Strength) -> float | None:
+    """The share of an expected gap that smoothing leaves; None where there is no rule for it."""
+    if not isinstance(strength, Mapping):
+        assert not isinstance(strength, str)
+        total = cm.n + strength
+        return cm.n / total if total else 0.0
+    cells = np.array(cm.cells, dtype=np.float64)
+    for split, wholes in (("tpr", {("tp", "fn")}), ("fpr", {("fp", "tn")})):
+        if m.base.is_rate and not m.comparisons and tuple(m.tree.last_of) in wholes:
+            size = float(m.base.basis(cells))
+            return size / (size + strength[split]) if size + strength[split] else 0.0
+    if m.key in ("prev", "nprev"):
+        total = cm.n + strength["prev"]
+        return cm.n / total if total else 0.0
+    return None
+
+
+def _matrix(cells: Floats) -> ConfusionMatrix:
+    return ConfusionMatrix(*(int(c) for c in cells))
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

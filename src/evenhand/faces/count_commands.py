@@ -1,0 +1,225 @@
+"""The commands that work on counts given on the command line: metrics, undefined, match and smooth."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import isnan
+from typing import Any
+
+import click
+
+from ..cells import ConfusionMatrix
+from ..errors import EvenhandError, InvalidInput
+from ..inference import (
+    SPLITS,
+    Strength,
+    check_prior,
+    cross_prior_smooth,
+    interval,
+    match_test,
+    undefined_table,
+)
+from ..metrics import CATALOGUE, list_metrics, metric
+from .cli import Command, as_json, choice, counts, print_json, print_table
+
+__all__ = ["as_strength_option", "match", "metrics", "smooth", "undefined"]
+
+_SMOOTHED = ("acc", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
+
+
+@click.command(cls=Command)
+@click.argument("names", nargs=-1, metavar="[METRIC]...")
+@as_json
+def metrics(names: tuple[str, ...], as_json: bool) -> None:
+    """List the catalogue of metrics, or everything about the METRICs named."""
+    chosen = [metric(name) for name in names] or list_metrics()
+    records = [
+        {
+            "key": m.key,
+            "name": m.name,
+            "formula": m.formula,
+            "shape": m.shape,
+            "range": list(m.range),
+            "better": m.better,
+            "synonyms": list(m.synonyms),
+            "undefined_if": m.undefined_if,
+            "in_paper": m.in_paper,
+        }
+        for m in chosen
+    ]
+    if as_json:
+        print_json(records)
+    elif names:
+        for record in records:
+            _print_record(record)
+    else:
+        rows = [(m.key, f"{m.name}\n  {m.formula}", m.shape, m.better) for m in chosen]
+        print_table(("key", "name and formula", "shape", "better"), rows)
+        click.echo(f"{len(rows)} metrics, and any F-beta (f3) and any difference or ratio over two")
+        click.echo("groups (npv_difference, fpr_ratio). More of one: evenhand metrics tpr")
+
+
+@click.command(cls=Command)
+@click.option("--n", type=int, required=True, help="How many cases a group has.")
+@click.option(
+    "--metric", "names", multiple=True, help="Only this metric; may be repeated.  [default: those of the paper]"
+)
+@counts("--reference", help="Add the probability for a group drawn like this one.")
+@as_json
+def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | None, as_json: bool) -> None:
+    """Count the confusion matrices of N cases on which each metric is undefined.
+
+    What the paper prints beside it: evenhand reproduce --only table1
+    """
+    given = ConfusionMatrix(*reference) if reference else None
+    table = undefined_table(n, names or None, given)
+    if as_json:
+        print_json(table)
+        return
+    columns: dict[str, list[str]] = {
+        "metric": [" ".join(row.metrics) for row in table],
+        "undefined": [_count(row.count) for row in table],
+        "of all": [_count(row.total) for row in table],
+        "share": [f"{row.share:.2%}" for row in table],
+        "growth": [row.growth for row in table],
+    }
+    if given:
+        columns["probability"] = [f"{row.probability:.3g}" for row in table]
+    click.echo(f"Undefined cases among all confusion matrices of n = {n:,}")
+    print_table(list(columns), zip(*columns.values(), strict=True), right=(1, 2, 3))
+    if any(metric(key).groups == 2 for row in table for key in row.metrics):
+        click.echo("Metrics of two groups count pairs of groups of n cases each.")
+
+
+@click.command(cls=Command)
+@counts("--group", required=True, help="The group's counts.")
+@counts("--reference", required=True, help="The reference's counts, or four probabilities.")
+@click.option("--metric", "names", multiple=True, required=True, help="A metric, or all; may be repeated.")
+@choice("--alternative", "two-sided", "less", "greater")
+@choice("--null", "pooled", "known", "predictive")
+@choice("--given", "margin", "n")
+@click.option("--mid-p", is_flag=True, help="Count the observed score half.")
+@choice("--method", "exact", "normal", "beta", "montecarlo")
+@click.option("--seed", "rng", type=int, help="Seed for --method montecarlo.")
+@as_json
+def match(
+    group: tuple[float, ...], reference: tuple[float, ...], names: tuple[str, ...], as_json: bool, **settings: Any
+) -> None:
+    """Test whether a group is drawn like a reference, judged by a score (MATCH).
+
+    The paper's own test: --null known --given n
+    """
+    cm = ConfusionMatrix(*group)
+    counted = all(value == int(value) for value in reference)
+    against: Any = ConfusionMatrix(*reference) if counted else list(reference)
+    chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
+    results, refused = [], {}
+    for m in chosen:
+        try:
+            results.append(match_test(cm, against, m, **settings))
+        except EvenhandError as error:
+            if "all" not in names:
+                raise
+            refused[m.key] = str(error)
+    if as_json:
+        print_json([*results, *({"metric": k, "refused": why} for k, why in refused.items())])
+        return
+    if len(chosen) == 1:
+        click.echo(str(results[0]))
+        if not chosen[0].comparisons:
+            between = interval(cm, chosen[0])
+            click.echo(f"  interval      {between.low:.4g} to {between.high:.4g} (95 %)")
+        return
+    rows = [
+        (
+            r.metric.key,
+            _number(r.statistic),
+            _number(r.reference_score) if r.metric.groups == 1 else "",
+            _number(r.pvalue),
+            _number(r.percentile),
+        )
+        for r in results
+    ]
+    print_table(("metric", "score", "reference", "p-value", "percentile"), rows, right=(1, 2, 3, 4))
+    for r in results:
+        if r.reason:
+            click.echo(f"{r.metric.key} is undefined: {r.reason}")
+    for key, why in refused.items():
+        click.echo(f"{key} is not tested: {why}")
+
+
+@click.command(cls=Command)
+@counts("--group", required=True, help="The group's counts.")
+@counts("--reference", required=True, help="The reference's counts.")
+@click.option(
+    "--strength",
+    default="10",
+    show_default=True,
+    help="How many cases the reference is worth; one per split as prev=7,tpr=20,fpr=20; or auto.",
+)
+@click.option("--metric", "names", multiple=True, default=_SMOOTHED, help="A metric to show; may be repeated.")
+@as_json
+def smooth(
+    group: tuple[float, ...], reference: tuple[float, ...], strength: str, names: tuple[str, ...], as_json: bool
+) -> None:
+    """Steady a group's scores with a reference (Cross-Prior Smoothing), and say what that costs."""
+    cm, prior = ConfusionMatrix(*group), ConfusionMatrix(*reference)
+    weight = as_strength_option(strength)
+    smoothed = cross_prior_smooth(cm, prior, weight)
+    scores = [(metric(name), *(metric(name)(m) for m in (cm, smoothed, prior))) for name in names]
+    checkable = cm.n and cm.is_whole and prior.is_whole and weight != 0
+    check = check_prior(cm, prior, weight) if checkable else None
+    if as_json:
+        print_json(
+            {
+                "cells": dict(zip(("tp", "fn", "fp", "tn"), smoothed.cells, strict=True)),
+                "prior_only": smoothed.prior_only,
+                "strength": smoothed.strength,
+                "shrinkage": smoothed.shrinkage,
+                "scores": [{"metric": m.key, "raw": a, "smoothed": b, "reference": c} for m, a, b, c in scores],
+                "verdict": check and check.verdict,
+                "reasons": check and list(check.reasons),
+            }
+        )
+        return
+    click.echo(str(smoothed))
+    rows = [(m.key, _number(raw), _number(steady), _number(theirs)) for m, raw, steady, theirs in scores]
+    print_table(("metric", "raw", "smoothed", "reference"), rows, right=(1, 2, 3))
+    if check:
+        click.echo(str(check))
+
+
+def as_strength_option(text: str) -> Strength:
+    """A strength as typed: a number, ``auto``, or ``prev=7,tpr=20,fpr=20``."""
+    if text == "auto":
+        return "auto"
+    try:
+        if "=" in text:
+            return {name.strip(): float(value) for name, value in (part.split("=") for part in text.split(","))}
+        return float(text)
+    except ValueError:
+        raise InvalidInput(
+            f"strength must be a number of cases, {','.join(f'{s}=…' for s in SPLITS)}, or auto; got {text!r}"
+        ) from None
+
+
+def _number(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.4g}"
+
+
+def _count(value: int) -> str:
+    return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
+
+
+def _print_record(record: dict[str, Any]) -> None:
+    low, high = record["range"]
+    click.echo(f"{record['name']} ({record['key']})")
+    for label, text in (
+        ("formula", record["formula"]),
+        ("shape", record["shape"]),
+        ("range", f"{low:g} to {high:g}"),
+        ("better", record["better"]),
+        ("synonyms", ", ".join(record["synonyms"]) or "none"),
+        ("undefined", record["undefined_if"]),
+    ):
+        click.echo(f"  {label:<10} {text}")

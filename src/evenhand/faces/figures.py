@@ -1,0 +1,266 @@
+"""Pictures of audits, tests, distributions and errors: Matplotlib axes in, axes out; nothing is shown or saved.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers, and no meaning is carried by colour
+alone. Everything here needs the extra ``plots``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..auditing import Audit, Row, Verdict, labels
+from ..cells import ConfusionMatrix, as_size
+from ..errors import InvalidInput, MissingExtra, printable
+from ..inference import MatchResult, Risk
+from ..laws import Distribution, LawName, distribution
+from ..metrics import Metric
+from ..metrics import metric as find_metric
+
+__all__ = ["draw_audit", "draw_distribution", "draw_match", "plot_jaggedness", "plot_risk"]
+
+Floats = NDArray[np.float64]
+
+_BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PINK = (
+    *("#000000", "#E69F00", "#56B4E9", "#009E73"),
+    *("#0072B2", "#D55E00", "#CC79A7"),
+)
+_GREY = "#666666"
+_MOST_BARS = 150
+
+
+_LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+
+
+def _axes(ax: Any, height: float = 3.6) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError:
+        raise MissingExtra.named("plots", "plotting") from None
+    return pyplot.subplots(figsize=(7.2, height), layout="constrained")[1]
+
+
+def _text(text: str) -> str:
+    """Text from data as text: nothing in it is taken for a formula."""
+    return printable(text).replace("$", r"\$")
+
+
+def draw_audit(audit: Audit, key: str, ax: Any = None) -> Any:
+    """Draw the scores of a metric with their intervals, one group per line, beside their references."""
+    rows = [row for row in audit.rows if row.metric == key]
+    called = labels(audit.rows)
+    ax = _axes(ax, 1.4 + 0.34 * len(rows))
+    shown: set[str] = set()
+
+    def once(label: str) -> str | None:
+        new = label not in shown
+        shown.add(label)
+        return label if new else None
+
+    for y, row in enumerate(rows):
+        _draw_row(ax, y, row, once)
+    name = find_metric(key).name
+    ax.set_yticks(range(len(rows)), [_text(f"{called[row.by, row.group]} ({row.basis:,})") for row in rows])
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlabel(name)
+    ax.set_title(_text(f"{name}, {100 * audit.level:g} % intervals"), fontsize=10, loc="left")
+    ax.grid(axis="x", color="#dddddd", lw=0.5)
+    ax.set_axisbelow(True)
+    if shown:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8)
+    return ax
+
+
+def _draw_row(ax: Any, y: int, row: Row, once: Any) -> None:
+    verdict = row.verdict
+    if row.low is not None and row.high is not None:
+        dashes = "-" if verdict.filled else (0, (3, 1.5))
+        ax.plot([row.low, row.high], [y, y], color=verdict.colour, lw=1.6, ls=dashes, zorder=2)
+    if row.reference_score is not None:
+        label = once("reference's score")
+        ax.plot([row.reference_score] * 2, [y - 0.36, y + 0.36], color=_BLACK, lw=1.2, ls=":", zorder=1, label=label)
+    if row.smoothed is not None:
+        label = once("smoothed score")
+        ax.plot(row.smoothed, y + 0.22, "d", ms=4.5, mfc="white", mec=_PINK, mew=1.2, zorder=3, label=label)
+    if row.score is not None and (row.reason is None or verdict is not Verdict.UNDEFINED):
+        face = verdict.colour if verdict.filled else "white"
+        label = once(str(verdict))
+        ax.plot(row.score, y, verdict.marker, ms=7, mfc=face, mec=verdict.colour, mew=1.4, zorder=4, label=label)
+    if row.reason is not None:
+        ax.annotate(_text(row.status), (0.02, y - 0.2), xycoords=("axes fraction", "data"), fontsize=7, color=_GREY)
+
+
+def draw_distribution(d: Distribution, ax: Any = None) -> Any:
+    """Draw the probability of every score."""
+    cases = f"{d.n:,} cases" if isinstance(d.n, int) else f"{d.n[0]:,} and {d.n[1]:,} cases"
+    beside = f", undefined with probability {d.p_undefined:.3g}" if d.p_undefined else ""
+    return _bars(d.support, d.probabilities, title=f"{d.metric.name} of {cases}{beside}", xlabel=d.metric.key, ax=ax)
+
+
+def draw_match(result: MatchResult, ax: Any = None) -> Any:
+    """Draw the null distribution of a test with the observed score and its tail shaded."""
+    tail, what = str(result.alternative), "the shaded tail"
+    if result.metric.is_distance and tail == "two-sided":
+        tail = "greater"
+    elif tail == "two-sided":
+        tail, what = ("greater" if result.percentile > 0.5 else "less"), "twice the shaded tail"
+    return _bars(
+        result.distribution.support,
+        result.distribution.probabilities,
+        title=f"{result.metric.name} if drawn like the reference: p = {result.pvalue:.3g}, {what}",
+        xlabel=result.metric.key,
+        observed=result.statistic,
+        tail=tail,
+        ax=ax,
+    )
+
+
+def plot_jaggedness(
+    metric: str | Metric,
+    reference: ConfusionMatrix | ArrayLike,
+    n: Iterable[int] = range(5, 50),
+    *,
+    law: LawName = "multinomial",
+    ax: Any = None,
+) -> Any:
+    """Plot exact quantiles of a score over groups of n cases drawn like the reference (the paper's Figure 1).
+
+    Quantiles jump from one n to the next, since only few scores are possible in a small group.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        A metric of one group.
+    reference : ConfusionMatrix or four probabilities
+        What groups are drawn like.
+    n : several int
+        Sizes of groups.
+    law : {"multinomial", "predictive", "without_replacement"}
+        How they are drawn; see `distribution`.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from evenhand.examples import compas
+    >>> ax = plot_jaggedness("tpr", compas()["Hispanic"], n=range(5, 15))    # doctest: +SKIP
+    """
+    m = find_metric(metric)
+    if m.comparisons:
+        raise InvalidInput(f"{m.key} compares two groups; plot_jaggedness() takes a metric of one group")
+    sizes = [as_size(size) for size in n]
+    if not sizes:
+        raise InvalidInput("n must name at least one sample size")
+    quantiles = np.array([distribution(m, size, reference, law=law).quantile(_LEVELS) for size in sizes])
+    whole = float(m(reference) if isinstance(reference, ConfusionMatrix) else m(np.asarray(reference)))
+    return _bands(sizes, quantiles, middle=whole, title=f"{m.name} of small groups", ylabel=m.key, ax=ax)
+
+
+def plot_risk(risks: Sequence[Risk], *, ax: Any = None) -> Any:
+    """Plot mean squared errors over n, a line for each estimator.
+
+    Parameters
+    ----------
+    risks : several Risk
+        As `risk_curve` gives them, of one metric.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; new axes by default.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from evenhand import CrossPrior, Raw, risk_curve
+    >>> from evenhand.examples import compas
+    >>> groups = compas()
+    >>> estimators = [Raw(), CrossPrior(groups["Caucasian"], 10)]
+    >>> ax = plot_risk(risk_curve("tpr", groups["Hispanic"], range(5, 50), estimators))    # doctest: +SKIP
+    """
+    if not risks:
+        raise InvalidInput("there is nothing to plot; risk_curve() gives the errors")
+    if len({r.metric.key for r in risks}) > 1:
+        raise InvalidInput("the errors are of several metrics; plot one of them at a time")
+    lines: dict[str, tuple[list[int], list[float]]] = {}
+    for r in sorted(risks, key=lambda r: r.n):
+        x, y = lines.setdefault(r.estimator.label, ([], []))
+        x.append(r.n)
+        y.append(r.mse)
+    return _curves(lines, title=f"Error of {risks[0].metric.name}", ylabel="mean squared error", ax=ax)
+
+
+def _bars(
+    scores: Floats,
+    probabilities: Floats,
+    *,
+    title: str,
+    xlabel: str,
+    observed: float | None = None,
+    tail: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """A distribution as bars, one for each score or, if they are many, for each bin; the tail up to a score shaded."""
+    ax = _axes(ax)
+    beyond = np.zeros(len(scores), dtype=bool)
+    if observed is not None and tail is not None:
+        near = 1e-9 * max(1.0, abs(observed))
+        beyond = scores <= observed + near if tail == "less" else scores >= observed - near
+    parts = [(~beyond, _SKY, None, ""), (beyond, _RED, "this extreme, or more", "///")]
+    low, high = float(scores[0]), float(scores[-1])
+    if len(scores) > _MOST_BARS:
+        edges = np.linspace(low, high + 1e-12 * max(1.0, abs(high)), _MOST_BARS // 2)
+        for which, colour, label, hatch in parts:
+            height, _ = np.histogram(scores[which], edges, weights=probabilities[which])
+            ax.bar(edges[:-1], height, np.diff(edges), align="edge", color=colour, label=label, hatch=hatch, lw=0)
+        ax.set_ylabel("probability of a bin")
+    else:
+        width = 0.8 * float(np.diff(scores).min()) if len(scores) > 1 else 0.02
+        width = max(width, (high - low) / 400)
+        for which, colour, label, hatch in parts:
+            ax.bar(scores[which], probabilities[which], width, color=colour, label=label, hatch=hatch, lw=0)
+        ax.set_ylabel("probability")
+    if observed is not None:
+        ax.axvline(observed, color=_BLACK, lw=1.2, ls="--", label=f"observed, {observed:.3g}")
+        ax.legend(frameon=False, fontsize=8)
+    ax.set_xlabel(xlabel)
+    ax.set_title(_text(title), fontsize=10, loc="left")
+    return ax
+
+
+def _bands(x: Sequence[int], quantiles: Floats, *, middle: float, title: str, ylabel: str, ax: Any = None) -> Any:
+    """Quantiles over a size: 10-90 % and 25-75 % as bands, the median as a line. Rows of ``quantiles`` are sizes."""
+    ax = _axes(ax)
+    ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90 %")
+    ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75 %")
+    ax.plot(x, quantiles[:, 2], color=_BLACK, lw=1.2, label="median")
+    ax.axhline(middle, color=_RED, ls="--", lw=1, label="the population's score")
+    ax.set(xlabel="sample size n", ylabel=ylabel)
+    ax.set_title(_text(title), fontsize=10, loc="left")
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def _curves(
+    lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, title: str, ylabel: str, ax: Any = None
+) -> Any:
+    """Lines over a size, on a logarithmic scale, each with a dash of its own."""
+    ax = _axes(ax)
+    colours = (_BLACK, _SKY, _GREEN, _BLUE, _RED, _ORANGE, _PINK)
+    dashes: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)))
+    for i, (label, (x, y)) in enumerate(lines.items()):
+        ax.plot(x, y, color=colours[i % 7], ls=dashes[i % 5], lw=1.5, label=label)
+    ax.set(xlabel="sample size n", ylabel=ylabel, yscale="log")
+    ax.set_title(_text(title), fontsize=10, loc="left")
+    ax.grid(color="#dddddd", lw=0.5)
+    ax.legend(frameon=False, fontsize=8)
+    return ax

@@ -1,0 +1,6 @@
+"""An audit as text, Markdown, a notebook table and a page: the door through which `Audit` finds its faces."""
+
+from .report import as_page
+from .tables import as_html, as_markdown, as_text
+
+__all__ = ["as_html", "as_markdown", "as_page", "as_text"]

@@ -1,0 +1,141 @@
+"""Do two groups have the same true score? Tests of equal scores, for arrays of comparisons.
+
+A score that follows from one rate (shares, rates, F1, Jaccard) has an exact test: scores are equal exactly if the
+rates are. A score made of several rates has none: with other rates the same score may arise. There the p-value is the
+larger of two, the tail of the gap's posterior and a studentised normal test; docs/decisions/0009 has the measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..metrics import OneGroup
+from .gaps import Gaps
+from .rates import FisherTails, attainable_tails, boschloo, fisher
+
+__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores"]
+
+Floats = NDArray[np.float64]
+Test = Literal["unconditional", "fisher"]
+
+# With more outcomes than this a discrete test is as good as continuous.
+_MOST_OUTCOMES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class EqualityTest:
+    """The tests of several comparisons.
+
+    Attributes
+    ----------
+    pvalue : array
+        nan where either score is undefined.
+    higher : array of bool
+        Whether the smaller tail says that the group's score is the higher one.
+    method : list of str
+        "unconditional", "fisher" or "posterior" for each comparison.
+    fisher : FisherTails or None
+        The tails given the pooled counts, for scores that follow from one rate.
+    reachable : list
+        For each comparison the smallest size of a test at least as strict as ``x``, or None if it is ``x`` itself.
+    """
+
+    pvalue: Floats
+    higher: NDArray[np.bool_]
+    method: list[str]
+    fisher: FisherTails | None
+    reachable: list[Callable[[Floats], Floats] | None]
+
+
+def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
+    """How many of how many cases the last split of a metric counts, for matrices along the first axis."""
+    margin, _, last = m.tree.counts(cells)
+    return np.asarray(last), np.asarray(m.tree.last_size(cells.sum(axis=-1), margin))
+
+
+def equal_scores(
+    m: OneGroup, groups: Floats, references: Floats, gaps: Gaps, *, test: Test = "unconditional", mid_p: bool = False
+) -> EqualityTest:
+    """Test that each group's true score equals its reference's.
+
+    Parameters
+    ----------
+    m : OneGroup
+        The metric.
+    groups, references : arrays of shape (comparisons, 4)
+        Whole counts.
+    gaps : Gaps
+        The posteriors of the gaps.
+    test : {"unconditional", "fisher"}
+        For scores that follow from one rate.
+    mid_p : bool
+        For Fisher's test: count the observed outcome half.
+    """
+    undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
+    if m.curve is None:
+        below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)
+        p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), _studentised(m, groups, references)))
+        return EqualityTest(
+            np.where(undefined, np.nan, p), below < above, ["posterior"] * len(p), None, [None] * len(p)
+        )
+    a, of_a = counts_of(m, groups)
+    b, of_b = counts_of(m, references)
+    tails = fisher(a, of_a, b, of_b)
+    p, methods = tails.pvalue(mid_p), ["fisher"] * len(a)
+    if test == "unconditional" and not mid_p:
+        each = [boschloo(*row) for row in zip(a, of_a, b, of_b, strict=True)]
+        p, methods = np.array([value for value, _ in each]), [how for _, how in each]
+    reachable = [
+        _reachable(*row) if how == "fisher" and not mid_p else None
+        for how, row in zip(methods, zip(of_a, a + b, of_a + of_b, strict=True), strict=True)
+    ]
+    return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
+
+
+def _reachable(of_a: float, pooled: float, total: float) -> Callable[[Floats], Floats] | None:
+    """P(p <= x) under the null, given the pooled count."""
+    if min(of_a, pooled, total - pooled, total - of_a) > _MOST_OUTCOMES:
+        return None
+
+    def size(levels: Floats) -> Floats:
+        tails = attainable_tails(float(of_a), float(pooled), float(total))
+        sizes = np.zeros_like(levels)
+        for tail in tails:
+            at = np.searchsorted(tail, levels / 2 * (1 + 1e-9), side="right")
+            sizes += np.where(at > 0, tail[np.maximum(at - 1, 0)], 0.0)
+        return np.minimum(sizes, np.where(levels >= 1, 1.0, levels * (1 + 1e-9)))
+
+    return size
+
+
+def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
+    """Two-sided p-value of the gap over its standard error, on a log scale for scores without upper end."""
+    from scipy.special import ndtr
+
+    (s, v), (t, w) = (_estimate(m, cells) for cells in (groups, references))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(s - t) / np.sqrt(v + w)
+    return np.nan_to_num(2 * ndtr(-z), nan=1.0)
+
+
+def _estimate(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
+    """The score of cells with 1/2 added, and its variance by the delta method."""
+    n = cells.sum(axis=-1, keepdims=True)
+    p = (cells + 0.5) / (n + 2)
+
+    def score(at: Floats) -> Floats:
+        values = m.score(*np.moveaxis(at, -1, 0))
+        return np.asarray(np.log(values) if m.unbounded else values)
+
+    slopes = np.empty_like(p)
+    for i in range(4):
+        step = np.zeros(4)
+        step[i] = 1e-5
+        slopes[:, i] = (score(p * (1 + step)) - score(p * (1 - step))) / (2e-5 * p[:, i])
+    mean = (p * slopes).sum(axis=-1)
+    return score(p), ((p * slopes**2).sum(axis=-1) - mean**2) / np.maximum(n[:, 0], 1.0)
