@@ -5,7 +5,7 @@ No other order occurs in this library.
 """
 
 from .labels import count_labels, is_missing, listed, positive_label
-from .matrix import CELLS, Cells, ConfusionMatrix, as_cells
+from .matrix import CELLS, Cells, ConfusionMatrix, as_cells, whole_counts
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "is_missing",
     "listed",
     "positive_label",
+    "whole_counts",
 ]

@@ -21,7 +21,7 @@ from .labels import count_labels
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CELLS", "Cells", "ConfusionMatrix", "as_cells"]
+__all__ = ["CELLS", "Cells", "ConfusionMatrix", "as_cells", "whole_counts"]
 
 CELLS = ("tp", "fn", "fp", "tn")
 
@@ -278,6 +278,17 @@ def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         _cell(CELLS[where[-1]], float(array[where]))
     return array.astype(np.float64)
+
+
+def whole_counts(cm: Any, who: str) -> NDArray[np.float64]:
+    """The cells of a matrix of whole counts, checked; ``who`` is it in the message."""
+    if not isinstance(cm, ConfusionMatrix):
+        raise InvalidInput(f"{who} must be a ConfusionMatrix of counts; got {cm!r}")
+    if not cm.is_whole:
+        raise InvalidInput(
+            f"{who} must hold whole counts, since a test counts cases; got {cm!r}: smoothed cells are not tested"
+        )
+    return np.asarray(cm.cells, dtype=np.float64)
 
 
 def _cell(name: str, value: object) -> float:

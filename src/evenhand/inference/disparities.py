@@ -8,7 +8,7 @@ from typing import ClassVar, get_args
 
 import numpy as np
 
-from ..cells import ConfusionMatrix
+from ..cells import ConfusionMatrix, whole_counts
 from ..errors import InvalidInput, UnknownName
 from ..laws import as_prior
 from ..metrics import Kind, Metric, OneGroup, difference, ratio
@@ -16,7 +16,6 @@ from ..records import Record
 from .equality import EqualityTest, Test, equal_scores
 from .gaps import Gaps
 from .intervals import Floats, check_level, one_group, posterior
-from .smoothing import whole_counts
 
 __all__ = ["Disparity", "disparity", "gap_intervals", "gaps_of"]
 

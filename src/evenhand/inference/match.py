@@ -12,13 +12,12 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..cells import ConfusionMatrix, as_size
+from ..cells import ConfusionMatrix, as_size, whole_counts
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from .match_result import MatchResult
 from .null import Alternative, Given, Method, NullDistribution, NullName
-from .smoothing import whole_counts
 
 __all__ = ["match_test"]
 
@@ -98,7 +97,7 @@ def match_test(
         if value not in get_args(known):
             raise UnknownName.among(what, value, get_args(known))
     whole_counts(cm, "the group")
-    if as_size(draws, "draws") == 0:
+    if method == "montecarlo" and as_size(draws, "draws") == 0:
         raise InvalidInput("draws must be at least 1")
     counted = reference if isinstance(reference, ConfusionMatrix) else None
     if counted is None and null == "pooled":
@@ -112,13 +111,12 @@ def match_test(
             "with; choose another reference, or null='pooled'"
         )
     distribution = NullDistribution.of(null, m, cm, reference, given, prior)
-    observed = distribution.observed(cm)
     percentile, p, error = nan, nan, 0.0
     if reason is None:
         percentile, p, error = _tested(distribution, cm, alternative, mid_p, method, rng, draws)
     return MatchResult(
         metric=m,
-        statistic=observed.value,
+        statistic=float(m(cm, rates) if m.comparisons else m(cm)),
         reference_score=reference_score,
         percentile=percentile,
         pvalue=p,
@@ -152,11 +150,10 @@ def _tested(
             f"the group's {null.metric.key} is impossible under the reference's rates, since the reference has an "
             "empty cell; give counts and use null='pooled' or null='predictive'"
         )
-    observed = null.observed(cm)
     if method == "montecarlo":
-        tails = null.sampled_tails(observed, rng, draws)
+        tails = null.sampled_tails(null.observed(cm), rng, draws)
         p, error = null.sampled_pvalue(tails, alternative, mid_p, draws)
     else:
-        tails = null.tails(observed) if method == "exact" else null.approximate_tails(cm, method)
+        tails = null.observed_tails(cm) if method == "exact" else null.approximate_tails(cm, method)
         p, error = null.pvalue(tails, alternative, mid_p), tails.error
     return tails.below + tails.at, p, error

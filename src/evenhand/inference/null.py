@@ -18,15 +18,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cells import CELLS, ConfusionMatrix
+from ..cells import CELLS, ConfusionMatrix, whole_counts
 from ..errors import InvalidInput, TooLarge
 from ..laws import (
+    Law,
+    MultivariateHypergeometric,
     OneGroupDistribution,
     Tails,
     Threshold,
     as_generator,
     beta_tails,
     extremes,
+    interval_sums,
     law_of,
     normal_tails,
     order_of,
@@ -34,7 +37,6 @@ from ..laws import (
     tails,
 )
 from ..metrics import Metric
-from .smoothing import whole_counts
 
 __all__ = ["Alternative", "Given", "Method", "Null", "NullDistribution", "NullName"]
 
@@ -46,6 +48,8 @@ Method = Literal["exact", "normal", "beta", "montecarlo"]
 
 # Beyond this many cases any level in use can be reached, and the farthest outcomes are costly to find.
 SMALLEST_UP_TO = 5_000
+# Sums over one split leave out at most this on either side.
+_FINEST = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class NullDistribution(OneGroupDistribution):
                 raise InvalidInput("the reference is empty (n = 0), so there is nobody to compare the group with")
             assert counted is not None
             pooled = cm + counted
-            law, order = law_of(pooled, n, "without_replacement"), order_of(m, pooled.cells, remains=True)
+            tp, fn, fp, tn = (float(c) for c in pooled.cells)
+            law: Law = MultivariateHypergeometric(n, (tp, fn, fp, tn))
+            order = order_of(m, pooled.cells, remains=True)
         elif name == "known":
             if m.comparisons and counted is None:
                 raise InvalidInput(f"{m.key} compares two groups: give the reference as a ConfusionMatrix of counts")
@@ -101,6 +107,21 @@ class NullDistribution(OneGroupDistribution):
     def observed(self, cm: ConfusionMatrix) -> Threshold:
         """The group's own score, exactly."""
         return self.order.threshold(np.asarray(cm.cells, dtype=np.float64))
+
+    def observed_tails(self, cm: ConfusionMatrix) -> Tails:
+        """How much probability lies below, at and above the group's own score."""
+        m, tree = self.metric, self.order.tree
+        counted = not m.comparisons and m.base.curve is not None and m.base.defined_by_denominator
+        if not counted or (tree.margin and self.margin is None):
+            return self.tails(self.observed(cm))
+        # The score rises with the count of one split, and all of the others are given.
+        margin, _, last = tree.counts(np.asarray(cm.cells, dtype=np.float64))
+        size, count = np.array([float(tree.last_size(self.law.n, margin))]), np.array([float(last)])
+        split = self.law.split(tree.last, tree.last_of)
+        low, high = split.support(size)
+        spans = [(low, count - 1), (count, count), (count + 1, high)]
+        below, at, above = (float(total[0]) for total in interval_sums(split, size, spans, _FINEST))
+        return Tails(below, at, above, 1.0, 8 * _FINEST)
 
     def tails(self, observed: Threshold, *, point: bool = False, relative: bool = True) -> Tails:
         """How much probability lies below, at and above a score."""

@@ -40,7 +40,6 @@ __all__ = [
     "matrix_of",
     "rates_of",
     "rest_of",
-    "whole_counts",
 ]
 
 Floats = NDArray[np.float64]
@@ -247,6 +246,11 @@ class Smoothed(ConfusionMatrix):
     strength: float | Strengths = field(kw_only=True)
 
     @property
+    def is_whole(self) -> bool:
+        """False: smoothed cells are no counts, even where they happen to be whole."""
+        return False
+
+    @property
     def prior_only(self) -> bool:
         """Whether there was no case to smooth, so that only the prior speaks."""
         return self.raw.n == 0
@@ -390,14 +394,3 @@ def matrix_of(cm: Any) -> ConfusionMatrix:
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"a group must be a ConfusionMatrix; got {cm!r}")
     return cm
-
-
-def whole_counts(cm: Any, who: str) -> Floats:
-    """The cells of a matrix of whole counts, checked."""
-    if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"{who} must be a ConfusionMatrix of counts; got {cm!r}")
-    if isinstance(cm, Smoothed) or not cm.is_whole:
-        raise InvalidInput(
-            f"{who} must hold whole counts, since a test counts cases; got {cm!r}: smoothed cells are not tested"
-        )
-    return np.asarray(cm.cells, dtype=np.float64)

@@ -10,7 +10,7 @@ from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
 from .sampling import as_generator, sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
-from .sums import SplitTable, split_table
+from .sums import SplitTable, interval_sums, split_table
 
 __all__ = [
     "ROW_TREE",
@@ -40,6 +40,7 @@ __all__ = [
     "distribution",
     "extremes",
     "hole_probability",
+    "interval_sums",
     "law_of",
     "log_hypergeometric",
     "normal_tails",

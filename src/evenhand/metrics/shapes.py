@@ -302,6 +302,11 @@ class _OfOneSplit(OneGroup):
         cells = dict(zip(CELLS, (tp, fn, fp, tn), strict=True))
         return self.curve.rank(sum(cells[c] for c in self.part.cells), sum(cells[c] for c in self.rest))
 
+    def exact(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        """The fraction."""
+        above, below = self.rank(tp, fn, fp, tn)
+        return above / below
+
     @property
     def quotient(self) -> Quotient:
         """The score's own fraction."""
