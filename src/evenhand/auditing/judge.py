@@ -9,7 +9,6 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix
 from ..inference import gap_intervals, gaps_of
 from ..metrics import Metric
 from ..metrics import metric as find_metric
@@ -117,32 +116,58 @@ def _drivers(
     drivers: dict[int, _Driver] = {}
     for rows in by_metric.values():
         m = measured[rows[0]].metric
-        chosen = [_most_influential(m, measured[i].who, groups[measured[i].who.by]) for i in rows]
+        chosen = _most_influential(m, [measured[i].who for i in rows], groups)
         kept = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
         if not kept:
             continue
         pairs = [_without(measured[i].who, name, groups) for i, name in kept]
-        again = measure(m, Comparisons(pairs, [0.0] * len(pairs)), how, labelled=False)
-        p = _adjusted(again, how)
-        for (i, name), one, value in zip(kept, again, p, strict=True):
-            verdict = _verdict(one, value, how)
-            changed = verdicts[i].differs != verdict.differs or (verdict.differs and verdict is not verdicts[i])
-            if changed and verdict is not Verdict.UNDEFINED and verdicts[i] is not Verdict.UNDEFINED:
-                drivers[i] = _Driver(name, verdict, one)
+        tested = measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
+        p = _adjusted(tested, how)
+        # A verdict can only change sides if its p-value does, or its direction.
+        changed = [
+            at
+            for at, ((i, _), one, value) in enumerate(zip(kept, tested, p, strict=True))
+            if value is not None
+            and one.reason is None
+            and verdicts[i] is not Verdict.UNDEFINED
+            and (
+                (value <= how.alpha) != verdicts[i].differs
+                or (verdicts[i].differs and one.higher != measured[i].higher)
+            )
+        ]
+        if not changed:
+            continue
+        again = measure(m, Comparisons.plain([pairs[at] for at in changed]), how, labelled=False)
+        for at, one in zip(changed, again, strict=True):
+            i, name = kept[at]
+            drivers[i] = _Driver(name, _verdict(one, p[at], how), one)
     return drivers
 
 
-def _most_influential(m: Metric, who: Compared, members: Mapping[str, ConfusionMatrix]) -> str | None:
-    """The other group without which the rest's score would move most."""
-    others = [name for name, cm in members.items() if name != who.group and cm.n]
-    if len(others) > _MOST_INFLUENTIAL:
-        others = sorted(others, key=lambda name: -members[name].n)[:_MOST_INFLUENTIAL]
-    if len(others) < 2:
-        return None
-    rest = np.array(who.against.cells, dtype=np.float64)
-    left = rest - np.array([members[name].cells for name in others], dtype=np.float64)
-    moved = np.abs(m.base.scores(left) - m.base.scores(rest))
-    return None if np.isnan(moved).all() else others[int(np.nanargmax(moved))]
+def _changes(verdict: Verdict, before: Measured, after: Measured, p: float | None, alpha: float) -> bool:
+    """Whether a difference appears, disappears or turns round."""
+    if p is None or after.reason is not None or verdict is Verdict.UNDEFINED:
+        return False
+    return (p <= alpha) != verdict.differs or (verdict.differs and before.higher != after.higher)
+
+
+def _most_influential(m: Metric, whos: Sequence[Compared], groups: Groups) -> list[str | None]:
+    """For each comparison, the other group without which the rest's score would move most."""
+    chosen: list[str | None] = []
+    largest: dict[str, tuple[list[str], Floats]] = {}
+    for who in whos:
+        if who.by not in largest:
+            members = sorted(groups[who.by].items(), key=lambda member: -member[1].n)[: _MOST_INFLUENTIAL + 1]
+            largest[who.by] = [name for name, _ in members], np.array([cm.cells for _, cm in members], dtype=np.float64)
+        names, cells = largest[who.by]
+        rest = np.array(who.against.cells, dtype=np.float64)
+        with np.errstate(invalid="ignore"):
+            moved = np.abs(m.base.scores(np.maximum(rest - cells, 0.0)) - m.base.scores(rest))
+        moved[[i for i, name in enumerate(names) if name == who.group]] = np.nan
+        empty = cells.sum(axis=1) == 0
+        moved[empty] = np.nan
+        chosen.append(None if np.isnan(moved).all() else names[int(np.nanargmax(moved))])
+    return chosen
 
 
 def _without(who: Compared, name: str, groups: Groups) -> Compared:

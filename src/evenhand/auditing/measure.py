@@ -58,6 +58,11 @@ class Comparisons:
         learnt = {by: learn_strengths(members) for by, members in groups.items()}
         return cls(pairs, [learnt[who.by][who.group] for who in pairs])
 
+    @classmethod
+    def plain(cls, pairs: Sequence[Compared]) -> Comparisons:
+        """The comparisons without smoothing."""
+        return cls(pairs, [0.0] * len(pairs))
+
     @cached_property
     def groups(self) -> Floats:
         """The groups' cells."""
@@ -116,22 +121,22 @@ class Measured:
     sketch: Sketch | None
 
 
-def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True) -> list[Measured]:
-    """Measure every comparison by one metric."""
+def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True, gaps: bool = True) -> list[Measured]:
+    """Measure every comparison by one metric; without ``gaps``, test only."""
     base, groups, against = m.base, table.groups, table.against
     everyone = np.arange(len(table.pairs))
     compares = bool(m.comparisons)
     scores = m.scores(groups, against) if compares else base.scores(groups)
     theirs = np.full(len(everyone), np.nan) if compares else base.scores(table.shown)
     low = high = np.full(len(everyone), np.nan)
-    if not compares:
+    if not compares and gaps:
         low, high = score_intervals(base, groups, posterior(base, groups), how.level)
     gap_low, gap_high = (np.full(len(everyone), np.nan) for _ in range(2))
     rows = np.flatnonzero(table.testable)
     tests: dict[int, _Tested] = {}
     if len(rows):
         distinct, which = np.unique(np.hstack([groups[rows], against[rows]]), axis=0, return_inverse=True)
-        tested, ends = _compared(m, distinct[:, :4], distinct[:, 4:], how)
+        tested, ends = _compared(m, distinct[:, :4], distinct[:, 4:], how, gaps)
         tests = {int(row): tested[int(i)] for row, i in zip(rows, which, strict=True)}
         gap_low[rows], gap_high[rows] = ends[0][which], ends[1][which]
     if m.kind:
@@ -163,20 +168,30 @@ class _Tested:
     p_undefined: float
     sketch: Sketch | None
 
+    @classmethod
+    def only(cls, tests: EqualityTest, i: int) -> _Tested:
+        """The test alone."""
+        p, higher = float(tests.pvalue[i]), bool(tests.higher[i])
+        return cls(p, higher, tests.method[i], tests.reachable[i], np.nan, np.nan, None)
 
-def _compared(m: Metric, groups: Floats, against: Floats, how: Settings) -> tuple[list[_Tested], tuple[Floats, Floats]]:
+
+def _compared(
+    m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool
+) -> tuple[list[_Tested], tuple[Floats, Floats]]:
     """Tests, and the ends of the gaps' intervals, of distinct comparisons."""
     base = m.base
     kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
+    nothing = np.full(len(groups), np.nan)
     if m.is_distance:
-        nothing = np.full(len(groups), np.nan)
         return [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)], (nothing, nothing)
+    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p)
+    if not with_gaps:
+        return [_Tested.only(tests, i) for i in range(len(groups))], (nothing, nothing)
     gaps = gaps_of(base, groups, against, kind)
     mine, theirs = base.scores(groups), base.scores(against)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = mine - theirs if kind == "difference" else mine / theirs
     ends = gap_intervals(gaps, np.where(np.isfinite(estimates), estimates, np.nan), how.level)
-    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p)
     matched = _matched(m, groups, against, tests, how)
     sketches = _sketches(m, groups, against, tests, gaps, ends)
     return [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -16,15 +17,12 @@ from numpy.typing import NDArray
 
 from ..metrics import OneGroup
 from .gaps import Gaps
-from .rates import FisherTails, attainable_tails, boschloo, fisher
+from .rates import Attainable, FisherTails, boschloo, fisher
 
 __all__ = ["EqualityTest", "Test", "counts_of", "equal_scores"]
 
 Floats = NDArray[np.float64]
 Test = Literal["unconditional", "fisher"]
-
-# With more outcomes than this a discrete test is as good as continuous.
-_MOST_OUTCOMES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class EqualityTest:
     fisher : FisherTails or None
         The tails given the pooled counts, for scores that follow from one rate.
     reachable : list
-        For each comparison the smallest size of a test at least as strict as ``x``, or None if it is ``x`` itself.
+        For each comparison P(p <= x) under its null, as a function of x; None if it is x itself.
     """
 
     pvalue: Floats
@@ -90,27 +88,11 @@ def equal_scores(
     if test == "unconditional" and not mid_p:
         each = [boschloo(*row) for row in zip(a, of_a, b, of_b, strict=True)]
         p, methods = np.array([value for value, _ in each]), [how for _, how in each]
-    reachable = [
-        _reachable(*row) if how == "fisher" and not mid_p else None
-        for how, row in zip(methods, zip(of_a, a + b, of_a + of_b, strict=True), strict=True)
+    attainable = Attainable(of_a, a + b, of_a + of_b)
+    reachable: list[Callable[[Floats], Floats] | None] = [
+        partial(attainable.size, row) if how == "fisher" and not mid_p else None for row, how in enumerate(methods)
     ]
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
-
-
-def _reachable(of_a: float, pooled: float, total: float) -> Callable[[Floats], Floats] | None:
-    """P(p <= x) under the null, given the pooled count."""
-    if min(of_a, pooled, total - pooled, total - of_a) > _MOST_OUTCOMES:
-        return None
-
-    def size(levels: Floats) -> Floats:
-        tails = attainable_tails(float(of_a), float(pooled), float(total))
-        sizes = np.zeros_like(levels)
-        for tail in tails:
-            at = np.searchsorted(tail, levels / 2 * (1 + 1e-9), side="right")
-            sizes += np.where(at > 0, tail[np.maximum(at - 1, 0)], 0.0)
-        return np.minimum(sizes, np.where(levels >= 1, 1.0, levels * (1 + 1e-9)))
-
-    return size
 
 
 def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:

@@ -132,9 +132,10 @@ def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats
         if len(missed):
             ends[missed] = limit
             values[missed] = excess(ends[missed], missed)
+    best = np.where(np.abs(at_low) < np.abs(at_high), low, high)
+    open_ = (at_low < 0) & (at_high > 0)
     for turn in range(120):
-        wide = high - low > _TOLERANCE * np.maximum(1.0, np.abs(low) + np.abs(high))
-        rows = np.flatnonzero(wide & (at_low < 0) & (at_high > 0))
+        rows = np.flatnonzero(open_)
         if not len(rows):
             break
         left, right, below, above = low[rows], high[rows], at_low[rows], at_high[rows]
@@ -146,4 +147,7 @@ def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats
         # The end that stays counts half, so that it does not stay for long.
         low[rows], high[rows] = np.where(up, place, left), np.where(up, right, place)
         at_low[rows], at_high[rows] = np.where(up, value, below / 2), np.where(up, above / 2, value)
-    return np.where(np.abs(at_low) < np.abs(at_high), low, high)
+        best[rows] = place
+        narrow = high[rows] - low[rows] <= _TOLERANCE * np.maximum(1.0, np.abs(place))
+        open_[rows] = (np.abs(value) > _TOLERANCE) & ~narrow
+    return best

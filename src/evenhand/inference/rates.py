@@ -8,13 +8,14 @@ keeps its level without conditioning, and rejects more. Both double the smaller 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..laws import log_hypergeometric
 
-__all__ = ["FisherTails", "attainable_tails", "boschloo", "fisher"]
+__all__ = ["Attainable", "FisherTails", "boschloo", "fisher"]
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +27,8 @@ _COARSE_GRID, _FINE_GRID, _REFINEMENTS = 40, 9, 2
 _LARGEST_SAMPLE = 400
 # Sums over a tail stop where a term is this small a part of them.
 _NEGLIGIBLE = 1e-18
+# With more outcomes than this a discrete test is as good as continuous.
+_MOST_OUTCOMES = 2_048
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ def fisher(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> FisherTails:
     mean = of_a * first / np.maximum(first + second, 1.0)
     # The tail that does not contain the mean is summed; the other follows from it without loss.
     below = a <= mean
-    tail = at * (1 + np.where(below, _falling(a, of_a, first, second), _falling(of_a - a, of_a, second, first)))
+    count, kind, other_kind = (np.where(below, *sides) for sides in ((a, of_a - a), (first, second), (second, first)))
+    tail = at * (1 + _falling(count, of_a, kind, other_kind))
     other = np.minimum(1.0, 1 - tail + at)
     return FisherTails(np.where(below, tail, other), at, np.where(below, other, tail))
 
@@ -81,11 +85,48 @@ def _falling(k: Floats, m: Floats, first: Floats, second: Floats) -> Floats:
     return total.reshape(shape)
 
 
-def attainable_tails(of_a: float, pooled: float, total: float) -> tuple[Floats, Floats]:
-    """All lower and all upper tails that the group's count can have given the pooled count, both ascending."""
-    k = np.arange(max(0.0, of_a - (total - pooled)), min(of_a, pooled) + 1)
-    pmf = np.exp(log_hypergeometric(k, *(np.array(x) for x in (of_a, pooled, total - pooled))))
-    return np.minimum(np.cumsum(pmf), 1.0), np.minimum(np.cumsum(pmf[::-1]), 1.0)
+class Attainable:
+    """The tails that the groups' counts can have given the pooled counts, for many comparisons.
+
+    Parameters
+    ----------
+    of_a, pooled, total : arrays
+        The sizes of the groups, the pooled counts, and the sizes of both samples together.
+    """
+
+    def __init__(self, of_a: Floats, pooled: Floats, total: Floats) -> None:
+        self._low = np.maximum(0.0, of_a - (total - pooled))
+        self._width = np.minimum(of_a, pooled) - self._low + 1
+        self._of_a, self._pooled, self._rest = of_a, pooled, total - pooled
+
+    @cached_property
+    def _tails(self) -> list[tuple[Floats, Floats] | None]:
+        """All lower and all upper tails of each comparison, ascending; None where there are too many."""
+        tails: list[tuple[Floats, Floats] | None] = [None] * len(self._width)
+        # Comparisons with about as many outcomes are computed together.
+        bucket = np.ceil(np.log2(np.maximum(self._width, 1)))
+        for power in np.unique(bucket[self._width <= _MOST_OUTCOMES]):
+            rows = np.flatnonzero(bucket == power)
+            k = self._low[rows, None] + np.arange(2.0**power)
+            pmf = np.exp(
+                log_hypergeometric(k, self._of_a[rows, None], self._pooled[rows, None], self._rest[rows, None])
+            )
+            lower, upper = np.cumsum(pmf, axis=1), np.cumsum(pmf[:, ::-1], axis=1)
+            for row, up, down in zip(rows.tolist(), lower, upper, strict=True):
+                width = int(self._width[row])
+                tails[row] = np.minimum(up[:width], 1.0), np.minimum(down[len(down) - width :], 1.0)
+        return tails
+
+    def size(self, row: int, levels: Floats) -> Floats:
+        """P(p <= x) of a comparison under its null, for each level x; x itself where outcomes are too many to list."""
+        tails = self._tails[row]
+        if tails is None:
+            return levels
+        sizes = np.zeros_like(levels)
+        for tail in tails:
+            at = np.searchsorted(tail, levels / 2 * (1 + 1e-9), side="right")
+            sizes += np.where(at > 0, tail[np.maximum(at - 1, 0)], 0.0)
+        return np.minimum(sizes, levels)
 
 
 def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:
