@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle import ONE_GROUP, TWO_GROUPS, golden, laws, matrices
+from oracle import ONE_GROUP, TWO_GROUPS, golden, laws, matrices, minus, over
 from pytest import approx
-from scipy.stats import fisher_exact
+from scipy.stats import binomtest, fisher_exact
 
-from evenhand import ConfusionMatrix, InvalidInput, UnknownName, match_test, metric
-from evenhand.inference.match import Null
-from evenhand.metrics import CATALOGUE, Comparison
+from evenhand import ConfusionMatrix, InvalidInput, UnknownName, difference, match_test, metric, ratio
+from evenhand.inference import NullName
+from evenhand.metrics import CATALOGUE
 
 GOLDEN = golden("distributions")
 GROUP, REFERENCE = ConfusionMatrix(3, 2, 1, 2), ConfusionMatrix(6, 5, 4, 9)
@@ -27,7 +27,14 @@ cells = st.tuples(*[st.integers(0, 12)] * 4)
 
 
 def score(key: str, group: tuple[int, ...], reference: tuple[int, ...]) -> float | None:
-    value = ONE_GROUP[key](*group) if key in ONE_GROUP else TWO_GROUPS[key](group, reference)  # type: ignore[arg-type]
+    base, _, kind = key.rpartition("_")
+    if key in ONE_GROUP:
+        value = ONE_GROUP[key](*group)  # type: ignore[arg-type]
+    elif key in TWO_GROUPS:
+        value = TWO_GROUPS[key](group, reference)  # type: ignore[arg-type]
+    else:
+        compare = {"difference": minus, "ratio": over}[kind]
+        value = compare(ONE_GROUP[base](*group), ONE_GROUP[base](*reference))  # type: ignore[arg-type]
     return None if value is None else float(value)
 
 
@@ -35,18 +42,17 @@ def margin_of(key: str, c: tuple[int, ...]) -> int | None:
     """The denominator that a test takes as observed, by the words of its documentation."""
     tp, fn, fp, tn = c
     m = metric(key)
-    base = m.base if isinstance(m, Comparison) else m
+    base = m.base
     if base.key in ("tpr", "fnr") or base.shape == "pair" or key == "equalized_odds":
         return tp + fp if base.key == "markedness" else tp + fn
     found = {"fpr": fp + tn, "tnr": fp + tn, "ppv": tp + fp, "fdr": tp + fp, "npv": fn + tn, "for": fn + tn}
+    found |= dict.fromkeys(("f1", "f1_original", "jaccard"), tp + fn + fp)
     return {**found, "te_part": fn + fp}.get(base.key)
 
 
-@every_metric
-@pytest.mark.parametrize("null", NULLS)
-@pytest.mark.parametrize("given_", ["margin", "n"])
-def test_the_test_is_what_listing_every_group_gives(m: Any, null: Null, given_: Any) -> None:
-    group, reference = cast("tuple[int, ...]", GROUP.cells), cast("tuple[int, ...]", REFERENCE.cells)
+def listed(m: Any, g: ConfusionMatrix, r: ConfusionMatrix, null: str, given_: str) -> tuple[Fraction, ...]:
+    """The exact probability below, at and above the observed score, by listing every group."""
+    group, reference = cast("tuple[int, ...]", g.cells), cast("tuple[int, ...]", r.cells)
     pooled = [a + b for a, b in zip(group, reference, strict=True)]
     weight = laws(pooled if null == "pooled" else list(reference))[NULLS[null]]
     observed = score(m.key, group, reference)
@@ -65,10 +71,18 @@ def test_the_test_is_what_listing_every_group_gives(m: Any, null: Null, given_: 
         else:
             above += weight(c)
     total = below + at + above
-    lower, upper = float((below + at) / total), float((above + at) / total)
+    return below / total, at / total, above / total
+
+
+@every_metric
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("given_", ["margin", "n"])
+def test_the_test_is_what_listing_every_group_gives(m: Any, null: NullName, given_: Any) -> None:
+    below, at, above = listed(m, GROUP, REFERENCE, null, given_)
+    lower, upper = float(below + at), float(above + at)
 
     r = match_test(GROUP, REFERENCE, m, null=null, given=given_)
-    assert r.statistic == approx(observed)
+    assert r.statistic == approx(score(m.key, cast("Any", GROUP.cells), cast("Any", REFERENCE.cells)))
     assert r.percentile == approx(lower, rel=1e-11, abs=0)
     central = upper if m.key == "equalized_odds" else min(1, 2 * min(lower, upper))
     assert r.pvalue == approx(central, rel=1e-11, abs=0)
@@ -76,7 +90,21 @@ def test_the_test_is_what_listing_every_group_gives(m: Any, null: Null, given_: 
         one_sided = match_test(GROUP, REFERENCE, m, null=null, given=given_, alternative=cast("Any", alternative))
         assert one_sided.pvalue == approx(p, rel=1e-11, abs=0)
     mid = match_test(GROUP, REFERENCE, m, null=null, given=given_, mid_p=True, alternative="less")
-    assert mid.pvalue == approx(float((below + at / 2) / total), rel=1e-11, abs=0)
+    assert mid.pvalue == approx(float(below + at / 2), rel=1e-11, abs=0)
+
+
+@pytest.mark.parametrize(
+    "m", [difference("pt"), ratio("pt"), difference("markedness"), ratio("f2")], ids=lambda m: m.key
+)
+@pytest.mark.parametrize("null", NULLS)
+@pytest.mark.parametrize("given_", ["margin", "n"])
+def test_comparisons_without_a_name_are_tested_too(m: Any, null: NullName, given_: Any) -> None:
+    """PT of the group, and of the reference it leaves, also has holes inside the range of FP: where TPR = FPR."""
+    group, reference = ConfusionMatrix(3, 3, 1, 2), ConfusionMatrix(6, 6, 4, 2)
+    below, at, above = listed(m, group, reference, null, given_)
+    r = match_test(group, reference, m, null=null, given=given_)
+    assert r.percentile == approx(float(below + at), rel=1e-11, abs=0)
+    assert r.pvalue == approx(min(1.0, float(2 * min(below + at, above + at))), rel=1e-11, abs=0)
 
 
 @settings(max_examples=60)
@@ -85,8 +113,7 @@ def test_fishers_exact_test_is_the_pooled_test_of_a_share_or_ratio(group: Any, r
     g, r = ConfusionMatrix(*group), ConfusionMatrix(*reference)
     m = cast("Any", metric(key))
     table = [[int(v) for v in m.rank(*cm.cells)] for cm in (g, r)]
-    if table[0][1] == 0 or table[1][1] == 0:
-        return
+    assume(table[0][1] and table[1][1])
     table = [[k, n - k] for k, n in table]
     for alternative in ("less", "greater"):
         expected = fisher_exact(np.array(table), alternative=alternative).pvalue
@@ -119,6 +146,10 @@ def test_golden_share_tests(case: dict[str, Any]) -> None:
     r = match_test(group, reference, "acc")
     assert r.pvalue == approx(float(case["two_sided_central"]), rel=1e-10, abs=0)
     if p in (0, 1):
+        with pytest.raises(
+            InvalidInput, match=r"^acc cannot vary under this null, so it has no normal approximation; "
+        ):
+            match_test(group, reference, "acc", method="normal")
         return
     normal = match_test(group, reference, "acc", method="normal")
     assert normal.percentile == approx(float(case["normal_cc_cdf"]), rel=1e-9, abs=0)
@@ -153,6 +184,38 @@ def test_random_groups_agree_with_the_exact_test(m: Any) -> None:
     assert drawn.pvalue == approx(exact.pvalue, abs=5 * drawn.error + 1e-3)
     again = match_test(GROUP, REFERENCE, m, method="montecarlo", rng=7, draws=20_000)
     assert again.pvalue == drawn.pvalue
+
+
+def test_a_tail_that_was_never_drawn_is_not_empty() -> None:
+    """With 0 of 99 draws as low, p = 1/100, and two-sided 2/100."""
+    group, reference = ConfusionMatrix(0, 40, 5, 5), ConfusionMatrix(900, 100, 10, 10)
+    for alternative, p in (("less", 0.01), ("two-sided", 0.02), ("greater", 1.0)):
+        r = match_test(
+            group, reference, "tpr", null="known", method="montecarlo", draws=99, rng=1,
+            alternative=cast("Any", alternative),
+        )  # fmt: skip
+        assert r.pvalue == approx(p, rel=1e-12)
+        assert r.percentile == 0
+
+
+def test_a_score_too_improbable_for_a_float_is_still_possible() -> None:
+    """P(TP = 0) = 0.1^1000 is no float, but it is not 0."""
+    r = match_test(ConfusionMatrix(0, 1000, 10, 10), ConfusionMatrix(900, 100, 10, 10), "tpr", null="known")
+    assert r.pvalue == 0
+    assert r.reason is None
+    assert r.statistic == 0
+
+
+@pytest.mark.parametrize("given_", ["margin", "n"])
+def test_cells_that_the_reference_lacks_do_not_matter_to_a_score_that_it_has(given_: Any) -> None:
+    """TPR does not depend on negatives, whatever rates they have; MB = 0.1 may be 11 - 9 or 2 - 0 of 20."""
+    r = match_test(ConfusionMatrix(80, 20, 5, 5), [0.75, 0.25, 0, 0], "tpr", alternative="greater", given=given_)
+    cases = 100 if given_ == "margin" else 110
+    least = 80 if given_ == "margin" else 88
+    assert r.pvalue == approx(binomtest(least, cases, 0.75, alternative="greater").pvalue, rel=1e-10)
+    assert match_test(ConfusionMatrix(18, 0, 2, 0), [0, 0.5, 0.5, 0], "mb", given=given_).pvalue == approx(
+        min(1, 2 * binomtest(11, 20, 0.5, alternative="greater").pvalue), rel=1e-10
+    )
 
 
 # The guarantee
@@ -202,8 +265,8 @@ def test_equalized_odds_is_the_larger_of_two_distances(group: Any, reference: An
     """Ties of the larger part are kept, whichever part it is."""
     group, reference = tuple(c // 3 for c in group), tuple(c // 2 for c in reference)
     observed = score("equalized_odds", group, reference)
-    if observed is None or min(reference) == 0:
-        return
+    assume(observed is not None and min(reference) > 0)
+    assert observed is not None
     pooled = [a + b for a, b in zip(group, reference, strict=True)]
     weight = laws(pooled if null == "pooled" else list(reference))[NULLS[null]]
     lower = upper = total = Fraction(0)
@@ -258,12 +321,13 @@ def test_scores_that_are_rarely_defined_still_have_an_answer(
 
 @every_metric
 @pytest.mark.parametrize("null", NULLS)
-def test_a_reference_without_a_score_is_a_result_or_a_refusal(m: Any, null: Null) -> None:
+def test_a_reference_without_a_score_is_a_result_or_a_refusal(m: Any, null: NullName) -> None:
     for reference in ((116, 0, 0, 2429), (0, 0, 1, 0), (0, 4, 5, 6), (3, 6, 2, 4)):
         for group in ((3, 1, 0, 6), (1, 1, 0, 0), (2, 3, 0, 0)):
             try:
                 r = match_test(ConfusionMatrix(*group), ConfusionMatrix(*reference), m, null=null)
             except InvalidInput:
+                assert null == "known"
                 continue
             assert isnan(r.pvalue) == (r.reason is not None)
             assert isnan(r.pvalue) or 0 < r.pvalue <= 1
@@ -296,7 +360,7 @@ def test_an_undefined_score_is_a_result() -> None:
     assert str(r) == (
         "MATCH test of True positive rate (tpr), group of 5 against a reference of 3,276\n"
         "  undefined     no actual positives (TP + FN = 0)\n"
-        "  that was      62.6 % likely"
+        "  probability   62.6 %"
     )
 
 
@@ -316,15 +380,17 @@ def test_the_result_prints_as_a_short_block() -> None:
         "  reference     0.3959; expected 0.4007 under the null\n"
         "  p-value       0.3568 (two-sided)\n"
         "  percentile    97.5 % of groups score this or lower\n"
-        "  smallest p    0.04999 is the least that any outcome could have reached\n"
+        "  smallest p    0.04999 is the smallest attainable p-value\n"
         "  null          group and reference share their rates, given the 4 actual positives\n"
         "  method        exact"
     )
 
 
 def test_a_known_reference_that_is_too_small_is_pointed_out() -> None:
-    assert "careful" in str(match_test(GROUP, REFERENCE, "acc", null="known"))
-    assert "careful" not in str(match_test(GROUP, REFERENCE, "acc"))
+    assert "\n  caution       a reference of fewer than 10 n cases is not a known truth: rejects too often" in str(
+        match_test(GROUP, REFERENCE, "acc", null="known")
+    )
+    assert "caution" not in str(match_test(GROUP, REFERENCE, "acc"))
 
 
 @pytest.mark.parametrize(

@@ -145,15 +145,16 @@ def _tested(
     draws: int,
 ) -> tuple[float, float, float]:
     """Percentile, p-value and error."""
-    if null.name == "known" and method == "exact" and null.impossible(cm):
-        raise InvalidInput(
-            f"the group's {null.metric.key} is impossible under the reference's rates, since the reference has an "
-            "empty cell; give counts and use null='pooled' or null='predictive'"
-        )
     if method == "montecarlo":
         tails = null.sampled_tails(null.observed(cm), rng, draws)
         p, error = null.sampled_pvalue(tails, alternative, mid_p, draws)
     else:
         tails = null.observed_tails(cm) if method == "exact" else null.approximate_tails(cm, method)
         p, error = null.pvalue(tails, alternative, mid_p), tails.error
+    # A score whose probability is too small for a float is not impossible.
+    if null.name == "known" and method == "exact" and not tails.at > 0 and null.impossible(cm):
+        raise InvalidInput(
+            f"the group's {null.metric.key} is impossible under the reference's rates, since the reference has an "
+            "empty cell; give counts and use null='pooled' or null='predictive'"
+        )
     return tails.below + tails.at, p, error
