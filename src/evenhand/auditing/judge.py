@@ -25,9 +25,11 @@ Floats = NDArray[np.float64]
 
 # Scores without an upper end are alike if their ratio lies between 4/5 and 5/4.
 _LOG_MARGIN = log(1.25)
+_SIGNS = {Verdict.HIGHER: 1.0, Verdict.LOWER: -1.0}
 _ADJUST: dict[str, Callable[..., list[float]]] = {"holm": holm, "bh": benjamini_hochberg}
 # Of more groups than this, the most influential is sought among the largest.
 _MOST_INFLUENTIAL = 200
+_BLOCK = 500
 
 
 def judge(measured: Sequence[Measured], groups: Groups, how: Settings, labelled: bool = True) -> tuple[Row, ...]:
@@ -116,7 +118,7 @@ def _drivers(
     drivers: dict[int, _Driver] = {}
     for rows in by_metric.values():
         m = measured[rows[0]].metric
-        chosen = _most_influential(m, [measured[i].who for i in rows], groups)
+        chosen = _most_influential(m, [measured[i].who for i in rows], [verdicts[i] for i in rows], groups)
         kept = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
         if not kept:
             continue
@@ -151,22 +153,29 @@ def _changes(verdict: Verdict, before: Measured, after: Measured, p: float | Non
     return (p <= alpha) != verdict.differs or (verdict.differs and before.higher != after.higher)
 
 
-def _most_influential(m: Metric, whos: Sequence[Compared], groups: Groups) -> list[str | None]:
-    """For each comparison, the other group without which the rest's score would move most."""
-    chosen: list[str | None] = []
-    largest: dict[str, tuple[list[str], Floats]] = {}
-    for who in whos:
-        if who.by not in largest:
-            members = sorted(groups[who.by].items(), key=lambda member: -member[1].n)[: _MOST_INFLUENTIAL + 1]
-            largest[who.by] = [name for name, _ in members], np.array([cm.cells for _, cm in members], dtype=np.float64)
-        names, cells = largest[who.by]
-        rest = np.array(who.against.cells, dtype=np.float64)
-        with np.errstate(invalid="ignore"):
-            moved = np.abs(m.base.scores(np.maximum(rest - cells, 0.0)) - m.base.scores(rest))
-        moved[[i for i, name in enumerate(names) if name == who.group]] = np.nan
-        empty = cells.sum(axis=1) == 0
-        moved[empty] = np.nan
-        chosen.append(None if np.isnan(moved).all() else names[int(np.nanargmax(moved))])
+def _most_influential(
+    m: Metric, whos: Sequence[Compared], verdicts: Sequence[Verdict], groups: Groups
+) -> list[str | None]:
+    """For each comparison, the other group without which the rest's score would move most.
+
+    If the scores differ, what counts is how far it would move towards the group's.
+    """
+    chosen: list[str | None] = [None] * len(whos)
+    for by in dict.fromkeys(who.by for who in whos):
+        members = sorted(groups[by].items(), key=lambda member: -member[1].n)[: _MOST_INFLUENTIAL + 1]
+        names = [name for name, cm in members if cm.n]
+        cells = np.array([cm.cells for _, cm in members if cm.n], dtype=np.float64)
+        rows = [i for i, who in enumerate(whos) if who.by == by]
+        for block in np.array_split(np.array(rows), len(rows) // _BLOCK + 1):
+            rest = np.array([whos[i].against.cells for i in block], dtype=np.float64)[:, None]
+            moved = m.base.scores(np.maximum(rest - cells, 0.0)) - m.base.scores(rest)
+            way = np.array([[_SIGNS.get(verdicts[i], 0.0)] for i in block])
+            moved = np.where(way == 0, np.abs(moved), way * moved)
+            own = np.array([[whos[i].group == name for name in names] for i in block])
+            moved = np.where(own, np.nan, moved)
+            for i, row in zip(block.tolist(), moved, strict=True):
+                if not np.isnan(row).all():
+                    chosen[i] = names[int(np.nanargmax(row))]
     return chosen
 
 

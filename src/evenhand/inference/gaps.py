@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 # Gaps are sought by the inverse hyperbolic sine of a difference, or the log of a ratio, up to here.
 _REACH = 60.0
 _NODES = 40
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Gaps:
 def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:
     """Where an increasing function of each row crosses 0, sought from ``start`` outwards.
 
-    Regula falsi in its Illinois form, with a bisection every fourth step for functions that bend sharply.
+    Regula falsi in its Illinois form, with a bisection every sixth step for functions that bend sharply.
     """
     every = np.arange(len(start))
     low, high = (np.clip(start + sign * step, -_REACH, _REACH) for sign in (-1, 1))
@@ -133,20 +133,22 @@ def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats
             ends[missed] = limit
             values[missed] = excess(ends[missed], missed)
     best = np.where(np.abs(at_low) < np.abs(at_high), low, high)
-    open_ = (at_low < 0) & (at_high > 0)
+    open_, stayed = (at_low < 0) & (at_high > 0), np.zeros(len(start))
     for turn in range(120):
         rows = np.flatnonzero(open_)
         if not len(rows):
             break
         left, right, below, above = low[rows], high[rows], at_low[rows], at_high[rows]
         middle = (left + right) / 2
-        cut = middle if turn % 4 == 3 else right - above * (right - left) / (above - below)
+        cut = middle if turn % 6 == 5 else right - above * (right - left) / (above - below)
         place = np.where((cut > left) & (cut < right), cut, middle)
         value = excess(place, rows)
         up = value <= 0
-        # The end that stays counts half, so that it does not stay for long.
+        # An end that stays twice running counts half, so that it does not stay for long.
         low[rows], high[rows] = np.where(up, place, left), np.where(up, right, place)
-        at_low[rows], at_high[rows] = np.where(up, value, below / 2), np.where(up, above / 2, value)
+        at_low[rows] = np.where(up, value, np.where(stayed[rows] < 0, below / 2, below))
+        at_high[rows] = np.where(up, np.where(stayed[rows] > 0, above / 2, above), value)
+        stayed[rows] = np.where(up, 1.0, -1.0)
         best[rows] = place
         narrow = high[rows] - low[rows] <= _TOLERANCE * np.maximum(1.0, np.abs(place))
         open_[rows] = (np.abs(value) > _TOLERANCE) & ~narrow

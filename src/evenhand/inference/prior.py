@@ -95,7 +95,7 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
     --------
     >>> from evenhand import ConfusionMatrix
     >>> check_prior(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429)).verdict
-    'unfit'
+    'doubtful'
     """
     for who, matrix in (("the group", cm), ("the reference", reference)):
         if not isinstance(matrix, ConfusionMatrix) or not matrix.is_whole or matrix.n == 0:
