@@ -40,7 +40,7 @@ def test_a_file_is_audited(file: str) -> None:
     result = run(file, *COLUMNS)
     assert result.exit_code == 0
     assert result.output.startswith("Audit of 55 cases in 3 groups by race\n")
-    assert "1 rows without y_true were left out." in result.output
+    assert "1 row without y_true was left out." in result.output
     assert "(missing)" in result.output
 
 
@@ -143,7 +143,11 @@ def test_no_labels_and_scores(file: str) -> None:
         (["{file}", *COLUMNS, "--json", "/nowhere/x.json"],
          "/nowhere/x.json cannot be written: No such file or directory"),
         (["{file}", *COLUMNS, "--strength", "much"],
-         "strength must be a number of cases from 0 to 1e9, or 'auto'; got 'much'"),
+         "strength must be a number of cases, prev=…,tpr=…,fpr=…, or auto; got 'much'"),
+        (["{file}", "--label", "y", "--group", "race"],
+         "pass either --prediction (predictions) or --score (scores); got neither"),
+        (["{file}", *COLUMNS, "--max-groups", "2"],
+         "there are 3 groups, more than --max-groups 2; choose a coarser column, or raise --max-groups"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, file: str) -> None:
@@ -154,7 +158,7 @@ def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str]
 
 
 @pytest.mark.parametrize(("content", "sentence"), [("race,y,yhat\nA,1,1\n", "one class only"),
-                                                   ("race,y,yhat\nA,1,1\nA,0,1\n", "one group only")])  # fmt: skip
+                                                   ("race,y,yhat\nA,1,1\nA,0,1\n", "only one group")])  # fmt: skip
 def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text(content, encoding="utf-8")
@@ -213,6 +217,6 @@ def test_counts_that_cannot_be_read(content: bytes, tmp_path: Path) -> None:
     assert "cannot be read: " in result.stderr
 
 
-def test_a_difference_without_end_is_refused() -> None:
-    result = run("--example", "compas", "--detect", "inf")
-    assert (result.exit_code, result.stderr) == (2, "Error: detect must be a difference of scores above 0; got inf\n")
+def test_a_margin_without_end_is_refused() -> None:
+    result = run("--example", "compas", "--margin", "inf")
+    assert (result.exit_code, result.stderr) == (2, "Error: margin must be a number above 0; got inf\n")

@@ -71,9 +71,7 @@ def test_the_forest_shows_every_group_with_its_score_and_verdicts_by_shape() -> 
     assert {"^", "v", "s"} <= set(shapes)
     legend = ax.get_legend()
     assert legend is not None
-    assert {"differs (higher)", "differs (lower)", "too small to tell", "smoothed score"} <= {
-        text.get_text() for text in legend.get_texts()
-    }
+    assert {"higher", "lower", "too few to tell", "smoothed score"} <= {text.get_text() for text in legend.get_texts()}
 
 
 def test_the_worst_metric_is_the_default_and_others_are_refused() -> None:
@@ -116,7 +114,7 @@ def test_many_scores_are_put_into_bins_that_sum_to_one() -> None:
          "te compares two groups; plot_jaggedness() takes a metric of one group"),
         (lambda: eh.plot_jaggedness("ppr", GROUP, []), "n must name at least one sample size"),
         (lambda: eh.plot_risk([]), "there is nothing to plot; risk_curve() gives the errors"),
-        (lambda: eh.plot_risk(eh.risk_curves(["acc", "tpr"], GROUP, [5])),
+        (lambda: eh.plot_risk(eh.risk_curve(["acc", "tpr"], GROUP, [5])),
          "the errors are of several metrics; plot one of them at a time"),
     ],
 )  # fmt: skip

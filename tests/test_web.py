@@ -61,6 +61,40 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: Test
     assert answer.json()["error"].startswith("large.csv is larger than 0.00953674 MB; start the page with --limit")
 
 
+def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(client: TestClient, tmp_path: Path) -> None:
+    """Both are whole tables, so that nothing but the limit tells them apart."""
+    full = ("a,b\n" + "1,2\n" * 2499).encode()
+    assert len(full) == 10_000
+    assert client.put("/token/file?name=full.csv", content=full, headers=MINE).status_code == 200
+    answer = client.put("/token/file?name=over.csv", content=full + b"\n", headers=MINE)
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"error": "over.csv is larger than 0.00953674 MB; start the page with --limit"},
+    )
+    in_parts = client.put("/token/file?name=parts.csv", content=iter([full, b"1,2\n" * 10]), headers=MINE)
+    assert in_parts.status_code == 400, "also if its size is not said beforehand"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_request_that_is_no_file_has_a_limit_of_its_own(client: TestClient) -> None:
+    text = "race,tp,fn,fp,tn\nA,9,6,4,21\nB,30,10,12,48\n"
+    small, large = ({"text": text + " " * size} for size in (0, 16 * 2**20))
+    assert client.post("/token/counts", json=small, headers=MINE).status_code == 200
+    answer = client.post("/token/counts", json=large, headers=MINE)
+    assert (answer.status_code, answer.text) == (413, "the request is too large\n")
+
+
+def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from evenhand.faces import serve_command, web
+
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(web, "serve", lambda port, **settings: given.update(port=port, **settings))
+    assert CliRunner().invoke(serve_command.serve, ["--port", "8123", "--limit", "7", "--no-open"]).exit_code == 0
+    assert (given["port"], given["limit"]) == (8123, 7 * 2**20)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
@@ -208,10 +242,10 @@ def test_what_if_follows_what_is_typed(page: Any) -> None:
     page.click("#tab-what-if")
     page.wait_for_selector("#answer td")
     group, rest = eh.ConfusionMatrix(0, 2, 8, 30), eh.ConfusionMatrix(300, 100, 120, 480)
-    first = eh.match_test(group, rest, "tpr")
+    first = eh.disparity(group, rest, "tpr")
     assert f"{first.pvalue:.4f}" in page.inner_text("#answer")
     page.fill("#g0", "5")
-    second = eh.match_test(eh.ConfusionMatrix(5, 2, 8, 30), rest, "tpr")
+    second = eh.disparity(eh.ConfusionMatrix(5, 2, 8, 30), rest, "tpr")
     page.get_by_role("cell", name=f"{second.pvalue:.4f}".rstrip("0").rstrip("."), exact=True).first.wait_for()
     page.fill("#g0", "0")
     page.fill("#g1", "0")
@@ -222,7 +256,7 @@ def test_what_if_follows_what_is_typed(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("width", [1280, 768, 375])
 def test_no_serious_accessibility_violation(
     browser: Any, violations: Any, address: str, tmp_path: Path, scheme: str, width: int
 ) -> None:
