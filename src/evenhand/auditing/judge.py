@@ -45,8 +45,11 @@ def judge(measured: Sequence[Measured], groups: Groups, how: Settings, labelled:
     return tuple(sorted(rows, key=_importance))
 
 
-def _importance(row: Row) -> tuple[int, float, float]:
-    return row.verdict.rank, -row.sure_gap, row.p_adjusted if row.p_adjusted is not None else 2.0
+def _importance(row: Row) -> tuple[int, float, float, str, str, str]:
+    """Verdict, sure gap, p-value, and then names, so that the order of the data does not matter."""
+    p = row.p_adjusted if row.p_adjusted is not None else 2.0
+    # Gaps seen from either side are equal but for rounding.
+    return row.verdict.rank, -round(row.sure_gap, 9), round(p, 12), row.metric, row.by, row.group
 
 
 def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]:
