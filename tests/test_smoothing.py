@@ -10,14 +10,17 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from oracle import ONE_GROUP, golden, matrices, multinomial
+from oracle import ONE_GROUP, dirichlet_multinomial, golden, hypergeometric, matrices, multinomial
 from pytest import approx
+from scipy.integrate import quad
+from scipy.special import betaln
 
 import evenhand as eh
 from evenhand import Additive, ConfusionMatrix, CrossPrior, InvalidInput, Raw
 from evenhand.examples import compas, compas_violent, folktables_income, rows
+from evenhand.inference import spread_of
 from evenhand.inference.prior import homogeneity_pvalue
 from evenhand.laws import law_of
 from evenhand.metrics import CATALOGUE
@@ -80,6 +83,73 @@ def test_adding_epsilon_adds_it_to_every_cell() -> None:
     assert eh.additive_smooth(ConfusionMatrix(1, 2, 3, 4), 0.5).cells == (1.5, 2.5, 3.5, 4.5)
 
 
+SPLIT = {"prev": 5, "tpr": 2, "fpr": 8}
+
+
+def down_the_tree(c: Any, w: Any, strength: Any) -> list[Fraction]:
+    """Smoothed cells: prevalence, TPR and FPR are each (count + strength * reference's rate) / (size + strength).
+
+    ``w`` are the reference's counts; a rate that it does not have is 1/2.
+    """
+    tp, fn, fp, tn = (Fraction(x) for x in c)
+    a, b, x, y = (Fraction(v) for v in w)
+
+    def rate(split: str, part: Fraction, whole: Fraction, prior: Fraction) -> Fraction:
+        weight = Fraction(strength[split])
+        return (part + weight * prior) / (whole + weight) if whole + weight else prior
+
+    half, n = Fraction(1, 2), tp + fn + fp + tn
+    prev = rate("prev", tp + fn, n, (a + b) / (a + b + x + y))
+    tpr = rate("tpr", tp, tp + fn, a / (a + b) if a + b else half)
+    fpr = rate("fpr", fp, fp + tn, x / (x + y) if x + y else half)
+    return [(n or 1) * part for part in (prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr))]
+
+
+def test_every_split_has_its_own_strength() -> None:
+    """Of 10 cases (4, 1, 2, 3): prevalence (5 + 5*.3)/15, TPR (4 + 2/3)/7, FPR (2 + 8*3/7)/13."""
+    s = eh.cross_prior_smooth(ConfusionMatrix(4, 1, 2, 3), ConfusionMatrix(1, 2, 3, 4), SPLIT)
+    prev, tpr, fpr = 6.5 / 15, (14 / 3) / 7, (38 / 7) / 13
+    assert (eh.metric("prev")(s), eh.metric("tpr")(s), eh.metric("fpr")(s)) == approx((prev, tpr, fpr), rel=1e-14)
+    assert s.n == approx(10)
+    assert s.strength == SPLIT
+    assert s.shrinkage == approx(10 / 15)
+    assert repr(s).endswith("strength=prev 5, tpr 2, fpr 8)")
+
+
+@given(
+    c=st.tuples(*[st.integers(0, 9)] * 4),
+    w=st.tuples(*[st.integers(0, 9)] * 4).filter(any),
+    strength=st.fixed_dictionaries(dict.fromkeys(SPLIT, st.integers(0, 30))),
+)
+def test_smoothed_cells_follow_from_the_smoothed_rates(c: Any, w: Any, strength: Any) -> None:
+    found = CrossPrior(ConfusionMatrix(*w), strength).apply(ConfusionMatrix(*c))
+    assert found.cells == approx([float(x) for x in down_the_tree(c, w, strength)], rel=1e-12, abs=1e-14)
+
+
+@given(c=st.tuples(*[st.integers(0, 9)] * 4), w=st.tuples(*[st.integers(1, 9)] * 4), strength=st.integers(1, 50))
+def test_one_strength_is_a_strength_per_split_in_proportion_to_the_reference(c: Any, w: Any, strength: int) -> None:
+    """λ for all cells = (λ, λ * prevalence of the reference, λ * (1 - prevalence))."""
+    prev = (w[0] + w[1]) / sum(w)
+    split = {"prev": strength, "tpr": strength * prev, "fpr": strength * (1 - prev)}
+    group, reference = ConfusionMatrix(*c), ConfusionMatrix(*w)
+    together = CrossPrior(reference, strength).apply(group)
+    assert CrossPrior(reference, split).apply(group).cells == approx(together.cells, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [Raw(), Additive(0.5), CrossPrior([0.1, 0.2, 0.3, 0.4], 7), CrossPrior(ConfusionMatrix(1, 2, 3, 4), SPLIT)],
+    ids=lambda e: e.label,
+)
+@given(c=st.tuples(*[st.integers(0, 9)] * 4))
+def test_applying_an_estimator_smooths_one_matrix(how: Any, c: Any) -> None:
+    """apply(cm) has the cells that smooth gives it in an array of others."""
+    together = how.smooth(np.array([(1.0, 0.0, 2.0, 0.0), c]))
+    assert how.apply(ConfusionMatrix(*c)).cells == approx(tuple(together[1]), rel=1e-15)
+    with pytest.raises(InvalidInput, match=r"^a group must be a ConfusionMatrix; got \(1, 2, 3, 4\)$"):
+        how.apply(cast("Any", (1, 2, 3, 4)))
+
+
 # The closed forms
 
 
@@ -122,12 +192,11 @@ def test_smoothing_helps_exactly_below_the_break_even(p: Any, q: Any, n: int, st
     """CPS beats raw iff d² < v(2/λ + 1/n), and λ* = v/d² is the best strength."""
     truth, reference = ConfusionMatrix(*p), ConfusionMatrix(*q)
     b = eh.bias_variance(key, truth, reference, n, strength)
-    if b.mse != approx(b.raw_mse, rel=1e-9):
-        assert eh.helps(key, truth, reference, n, strength) == (b.mse < b.raw_mse)
-    best = eh.optimal_strength(key, truth, reference)
-    if best < inf:
-        least = eh.bias_variance(key, truth, reference, n, best).mse
-        assert least <= b.mse * (1 + 1e-9)
+    assume(b.mse != approx(b.raw_mse, rel=1e-9))
+    assert eh.smoothing_helps(key, truth, reference, n, strength) == (b.mse < b.raw_mse)
+    best = min(eh.optimal_strength(key, truth, reference), 1e9)
+    least = eh.bias_variance(key, truth, reference, n, best).mse
+    assert least <= b.mse * (1 + 1e-9)
 
 
 # Risk
@@ -154,25 +223,58 @@ def test_golden_risks_of_larger_groups(n: int) -> None:
             assert r.p_undefined == approx(float(p_undefined), abs=1e-12)
 
 
-@one_group
-@pytest.mark.parametrize(
-    "how", [Raw(), Additive(0.5), CrossPrior(ConfusionMatrix(1, 2, 3, 2), 3)], ids=lambda e: e.label
-)
-def test_risk_is_what_listing_every_matrix_gives(m: Any, how: Any) -> None:
-    w, n = [3, 1, 2, 4], 5
-    more = [Fraction(float(x)) for x in how.pseudo_counts]
-    true_score = float(ONE_GROUP[m.key](*w))
+def listed_risk(key: str, w: Any, n: int, smooth: Any) -> tuple[float, ...]:
+    """P(undefined), bias, mean squared and mean absolute error by listing every matrix, in fractions but for roots."""
+    true_score = float(ONE_GROUP[key](*w))
     sums = np.zeros(4)
     for c in matrices(n):
-        value = ONE_GROUP[m.key](*(k + x for k, x in zip(c, more, strict=True)))  # type: ignore[arg-type]
+        value = ONE_GROUP[key](*smooth(c))
         if value is not None:
             error = float(value) - true_score
             sums += float(multinomial(c, w)) * np.array([1, error, error**2, abs(error)])
-    defined, bias, mse, mae = sums
-    r = eh.risk(m, ConfusionMatrix(*w), n, how)
-    assert (r.bias, r.mse, r.mae) == approx((bias / defined, mse / defined, mae / defined), rel=1e-10, abs=1e-12)
-    assert r.variance == approx(mse / defined - (bias / defined) ** 2, abs=1e-12)
-    assert r.p_undefined == approx(1 - defined, abs=1e-12)
+    defined, *errors = sums
+    return (1 - defined, *(e / defined for e in errors))
+
+
+ESTIMATORS: dict[str, tuple[Any, Any]] = {
+    "raw": (Raw(), lambda c: c),
+    "add": (Additive(0.5), lambda c: [k + Fraction(1, 2) for k in c]),
+    "cps": (
+        CrossPrior(ConfusionMatrix(1, 2, 3, 2), 3),
+        lambda c: [k + Fraction(3 * x, 8) for k, x in zip(c, (1, 2, 3, 2), strict=True)],
+    ),
+    "a strength per split": (
+        CrossPrior(ConfusionMatrix(1, 2, 3, 2), SPLIT),
+        lambda c: down_the_tree(c, (1, 2, 3, 2), SPLIT),
+    ),
+    "an empty cell": (
+        CrossPrior(ConfusionMatrix(3, 0, 1, 2), {"prev": 2, "tpr": 0, "fpr": 1}),
+        lambda c: down_the_tree(c, (3, 0, 1, 2), {"prev": 2, "tpr": 0, "fpr": 1}),
+    ),
+}
+
+
+@one_group
+@pytest.mark.parametrize("how", ESTIMATORS)
+def test_risk_is_what_listing_every_matrix_gives(m: Any, how: str) -> None:
+    w, n = [3, 1, 2, 4], 5
+    estimator, smooth = ESTIMATORS[how]
+    undefined, bias, mse, mae = listed_risk(m.key, w, n, smooth)
+    r = eh.risk(m, ConfusionMatrix(*w), n, estimator)
+    assert (r.bias, r.mse, r.mae) == approx((bias, mse, mae), rel=1e-10, abs=1e-12)
+    assert r.variance == approx(mse - bias**2, abs=1e-12)
+    assert r.p_undefined == approx(undefined, abs=1e-12)
+
+
+def test_a_prior_with_an_empty_cell_leaves_holes() -> None:
+    """LR- needs true negatives, which neither the group nor (4, 1, 2, 0) may have: undefined 27.2 %, mse 0.198."""
+    w, prior = [5, 3, 5, 5], (4, 1, 2, 0)
+    undefined, _, mse, _ = listed_risk(
+        "lr_minus", w, 4, lambda c: [k + Fraction(10 * x, 7) for k, x in zip(c, prior, strict=True)]
+    )
+    r = eh.risk("lr_minus", ConfusionMatrix(*w), 4, CrossPrior(ConfusionMatrix(*prior), 10))
+    assert (r.p_undefined, r.mse) == approx((undefined, mse), rel=1e-12)
+    assert (r.p_undefined, r.mse) == approx((0.272, 0.198), abs=5e-4)
 
 
 @one_group
@@ -200,19 +302,87 @@ def test_random_groups_agree_with_the_exact_risk(key: str, replace: bool) -> Non
     assert drawn.method == "40,000 draws"
 
 
-# Choosing a strength, and whether to
+def test_several_metrics_share_a_curve() -> None:
+    """By metric, then estimator, then size; each as by itself."""
+    truth, hows = ConfusionMatrix(3, 1, 2, 4), [Raw(), CrossPrior(ConfusionMatrix(1, 2, 3, 2), SPLIT)]
+    together = eh.risk_curve(["tpr", "mcc", "acc"], truth, [3, 6], hows)
+    apart = [r for key in ("tpr", "mcc", "acc") for r in eh.risk_curve(key, truth, [3, 6], hows)]
+    assert [(r.metric.key, r.estimator, r.n) for r in together] == [(r.metric.key, r.estimator, r.n) for r in apart]
+    assert [r.mse for r in together] == approx([r.mse for r in apart], rel=1e-12)
+    assert all(isnan(r.mae) for r in together)
 
 
-def test_the_chosen_strength_follows_the_counts() -> None:
-    reference = ConfusionMatrix(40, 60, 200, 700)
-    near, far = (eh.choose_strength(ConfusionMatrix(*c), reference) for c in ((4, 6, 20, 70), (40, 6, 20, 34)))
-    assert near.low <= near.value <= near.high
-    assert far.value < 8 < near.value
-    smoothed = eh.cross_prior_smooth(ConfusionMatrix(4, 6, 20, 70), reference, "auto")
-    assert smoothed.choice == near
-    assert smoothed.strength == near.value
-    ruled_out = eh.choose_strength(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(0, 5, 5, 5))
-    assert ruled_out.value == 0
+# Learning a strength, and whether to use it
+
+
+def harmonic_strength(part: Any, whole: Any) -> float:
+    """∫ L(h) φ(h) dlog h / ∫ L(h) φ(h)/h dlog h; L: each of the beta-binomials with the others' rate, φ: lognormal."""
+    kept = [(a, m) for a, m in zip(part, whole, strict=True) if m]
+    total = sum(a for a, _ in kept), sum(m for _, m in kept)
+
+    def log_weight(t: float) -> float:
+        h = np.exp(t)
+        value = -0.5 * (t - np.log(8)) ** 2
+        for a, m in kept:
+            mean = (total[0] - a + 0.5) / (total[1] - m + 1)
+            value += betaln(a + h * mean, m - a + h * (1 - mean)) - betaln(h * mean, h * (1 - mean))
+        return float(value)
+
+    ends = np.log(0.25), np.log(2000)
+    highest = max(log_weight(t) for t in np.linspace(*ends, 200))
+    above, below = (
+        quad(lambda t, k=k: np.exp(log_weight(t) - highest - k * t), *ends, epsrel=1e-6, limit=200)[0] for k in (0, 1)
+    )
+    return float(above / below)
+
+
+@pytest.mark.parametrize("groups", [compas(), INCOME], ids=["compas", "income"])
+def test_strengths_are_learnt_from_how_much_the_other_groups_spread(groups: Any) -> None:
+    """h²/(h + 3), h the harmonic posterior mean over the other groups, for each split."""
+    for name in list(groups)[:2]:
+        others = np.array([cm.cells for other, cm in groups.items() if other != name], dtype=float)
+        tp, fn, fp, tn = others.T
+        splits = {"prev": (tp + fn, tp + fn + fp + tn), "tpr": (tp, tp + fn), "fpr": (fp, fp + tn)}
+        learnt = eh.learn_strengths(groups)[name]
+        for split, counts in splits.items():
+            h = harmonic_strength(*counts)
+            assert cast("Any", learnt)[split] == approx(h * h / (h + 3), rel=2e-3)
+
+
+def test_the_spread_of_all_groups_is_their_harmonic_strength() -> None:
+    cells = np.array([cm.cells for cm in compas().values()], dtype=float)
+    spread = spread_of(compas())
+    assert spread.tpr == approx(harmonic_strength(cells[:, 0], cells[:, 0] + cells[:, 1]), rel=2e-3)
+    assert spread.overall == approx(3 / (1 / spread.prev + 1 / spread.tpr + 1 / spread.fpr))
+    assert spread.widest == min(("prev", "tpr", "fpr"), key=lambda split: getattr(spread, split))
+    assert spread.too_much == (spread.overall < 3)
+
+
+def test_a_strength_does_not_depend_on_the_groups_own_counts() -> None:
+    groups = compas()
+    changed = {**groups, "Asian": ConfusionMatrix(500, 0, 0, 3)}
+    assert eh.learn_strengths(groups)["Asian"] == eh.learn_strengths(changed)["Asian"]
+    assert eh.learn_strengths(groups)["Other"] != eh.learn_strengths(changed)["Other"]
+
+
+def test_groups_that_agree_make_a_strong_prior_and_others_a_weak_one() -> None:
+    alike = {str(i): ConfusionMatrix(100, 50, 60, 200) for i in range(8)}
+    apart = {str(i): ConfusionMatrix(10 + 40 * i, 150 - 20 * i, 20 * i + 5, 200 - 20 * i) for i in range(8)}
+    for split in SPLIT:
+        assert cast("Any", eh.learn_strengths(alike)["0"])[split] > 20
+        assert cast("Any", eh.learn_strengths(apart)["0"])[split] < 10
+
+
+def test_automatic_strength_is_learnt_from_groups_and_a_cautious_5_without_them() -> None:
+    groups = compas()
+    together = eh.cross_prior_smooth(groups, strength="auto")
+    assert {name: s.strength for name, s in together.items()} == eh.learn_strengths(groups)
+    few = dict(list(groups.items())[:4])
+    assert eh.learn_strengths(few) == dict.fromkeys(few, 5.0)
+    assert len(set(map(str, eh.learn_strengths(dict(list(groups.items())[:5])).values()))) > 1
+    single = eh.cross_prior_smooth(groups["Asian"], groups["Other"], "auto")
+    assert single.strength == 5
+    assert CrossPrior(groups["Other"], "auto").strength == 5
 
 
 def test_the_prior_check_gives_reasons() -> None:
@@ -227,6 +397,44 @@ def test_the_prior_check_gives_reasons() -> None:
     assert small.verdict == "doubtful"
     assert small.divergence == approx(0, abs=1e-15)
     assert eh.check_prior(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(0, 50, 50, 50)).divergence == inf
+
+
+@pytest.mark.parametrize("reference", [(300, 100, 120, 480), (116, 177, 554, 2429), (20, 5, 5, 170)])
+@pytest.mark.parametrize("n", [10, 20, 40])
+def test_a_perfect_reference_is_hardly_ever_unfit(reference: Any, n: int) -> None:
+    """At most 2 in 100 of groups drawn like the reference are told that it is unfit to be their prior."""
+    drawn = np.random.default_rng(n).multinomial(n, np.array(reference) / sum(reference), 200)
+    groups, counts = np.unique(drawn, axis=0, return_counts=True)
+    verdicts = [eh.check_prior(ConfusionMatrix(*c), ConfusionMatrix(*reference)).verdict for c in groups.tolist()]
+    assert sum(k for v, k in zip(verdicts, counts, strict=True) if v == "unfit") <= 4
+
+
+@settings(max_examples=60)
+@given(c=st.tuples(*[st.integers(0, 5)] * 4).filter(any), w=st.tuples(*[st.integers(1, 90)] * 4))
+def test_a_reference_is_unfit_where_counts_contradict_it(c: Any, w: Any) -> None:
+    """p < 0.001 (Freeman and Halton), or a likelihood ratio below 1/10, by listing every group in fractions."""
+    pooled = [a + b for a, b in zip(c, w, strict=True)]
+    weights = [
+        hypergeometric(k, pooled) for k in matrices(sum(c)) if all(a <= b for a, b in zip(k, pooled, strict=True))
+    ]
+    p = float(sum(x for x in weights if x <= hypergeometric(c, pooled)))
+    ours = dirichlet_multinomial(c, [Fraction(10 * x, sum(w)) for x in w])
+    ratio = float(ours / dirichlet_multinomial(c, [Fraction(5, 2)] * 4))
+    found = eh.check_prior(ConfusionMatrix(*c), ConfusionMatrix(*w))
+    assert found.homogeneity == approx(p, rel=1e-9)
+    assert found.likelihood_ratio == approx(ratio, rel=1e-9)
+    assert (found.verdict == "unfit") == (p < 0.001 or ratio < 0.1)
+    assert found.verdict != "fit" or (p >= 0.05 and ratio >= 1 - 1e-9 and sum(w) >= 100)
+
+
+def test_a_prior_that_would_hurt_more_scores_than_it_helps_is_doubtful() -> None:
+    """Nothing else speaks against it: p = .12, 126 times as likely, 100,000 cases."""
+    group, reference = ConfusionMatrix(14, 10, 1, 4), ConfusionMatrix(34557, 41921, 14812, 8710)
+    strong, weak = eh.check_prior(group, reference, 1000), eh.check_prior(group, reference, 10)
+    assert (strong.homogeneity, strong.likelihood_ratio) == approx((0.116, 126), rel=0.01)
+    assert (len(strong.gain), len(strong.lose), strong.verdict) == (4, 5, "doubtful")
+    assert len(weak.gain) > len(weak.lose)
+    assert weak.verdict == "fit"
 
 
 def test_homogeneity_is_fishers_test_when_two_cells_are_empty() -> None:
@@ -272,7 +480,7 @@ def test_a_prior_that_rules_out_the_group_is_unfit() -> None:
 
 def test_no_gap_has_no_best_strength() -> None:
     assert eh.optimal_strength("prev", ConfusionMatrix(1, 6, 7, 6), ConfusionMatrix(3, 4, 9, 4)) == inf
-    assert not eh.helps("prev", [0.25] * 4, [0.3, 0.2, 0.2, 0.3], 10, 0)
+    assert not eh.smoothing_helps("prev", [0.25] * 4, [0.3, 0.2, 0.2, 0.3], 10, 0)
 
 
 # Examples
@@ -298,7 +506,7 @@ def test_rows_count_back_to_the_matrices() -> None:
     ("call", "sentence"),
     [
         (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(1, 1, 1, 1), -1),
-         "strength must be a number of cases from 0 to 1e9; got -1"),
+         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got -1"),
         (lambda: eh.cross_prior_smooth(compas(), cast("Any", ConfusionMatrix(1, 1, 1, 1))),
          "several groups are each smoothed with the rest of them; leave out reference"),
         (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1)}),
@@ -307,12 +515,16 @@ def test_rows_count_back_to_the_matrices() -> None:
          "give a reference, or a mapping of groups to smooth each with the rest"),
         (lambda: eh.additive_smooth(ConfusionMatrix(1, 1, 1, 1), -1), "epsilon must be a number from 0 to 1e9; got -1"),
         (lambda: Additive(float("nan")), "epsilon must be a number from 0 to 1e9; got nan"),
-        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), cast("Any", "auto")),
-         "strength must be a number of cases from 0 to 1e9; got 'auto'"),
+        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), cast("Any", "strong")),
+         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got 'strong'"),
+        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4}),
+         "strength by split must name prev, tpr, fpr; got prev, tpr"),
+        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4, "fpr": -1}),
+         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got -1"),
         (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1), "B": ConfusionMatrix(0, 0, 0, 0)}),
          "the reference is empty (n = 0), so it has no proportions to smooth with"),
-        (lambda: eh.choose_strength(ConfusionMatrix(1.5, 1, 1, 1), ConfusionMatrix(1, 1, 1, 1)),
-         "a strength is chosen from whole counts; got ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
+        (lambda: eh.learn_strengths({"A": cast("Any", (1, 2, 3, 4))}),
+         "a group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
         (lambda: eh.bias_variance("prev", [0.25] * 4, [0.25] * 4, 0, 5), "n must be at least 1"),
         (lambda: eh.risk("tpr", [0.25] * 4, 5, cast("Any", "raw")),
          "an estimator is Raw(), Additive(…) or CrossPrior(…); got 'raw'"),
