@@ -367,10 +367,11 @@ def test_a_strength_does_not_depend_on_the_groups_own_counts() -> None:
 
 def test_groups_that_agree_make_a_strong_prior_and_others_a_weak_one() -> None:
     alike = {str(i): ConfusionMatrix(100, 50, 60, 200) for i in range(8)}
-    apart = {str(i): ConfusionMatrix(10 + 40 * i, 150 - 20 * i, 20 * i + 5, 200 - 20 * i) for i in range(8)}
+    # Prevalence, TPR and 1 - FPR are all i/9.
+    apart = {str(i): ConfusionMatrix(i * i, i * (9 - i), (9 - i) ** 2, i * (9 - i)) for i in range(1, 9)}
     for split in SPLIT:
         assert cast("Any", eh.learn_strengths(alike)["0"])[split] > 20
-        assert cast("Any", eh.learn_strengths(apart)["0"])[split] < 10
+        assert cast("Any", eh.learn_strengths(apart)["1"])[split] < 5
 
 
 def test_automatic_strength_is_learnt_from_groups_and_a_cautious_5_without_them() -> None:
