@@ -36,7 +36,7 @@ def test_the_page_says_what_the_audit_says() -> None:
         if HOSTILE not in finding.sentence:
             assert finding.sentence.replace("'", "&#39;").replace("<", "&lt;") in page
     assert "<h1>Audit of 7,219 cases</h1>" in page
-    assert "the probability of that was 5 %" in page
+    assert "the probability of that was 5.01 %" in page
     assert page == AUDIT.to_html(), "the same audit gives the same page"
     assert eh.Audit.from_json(AUDIT.to_json()).to_html() == page
 
