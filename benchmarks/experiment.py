@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from evenhand import ConfusionMatrix, metric, risk_curves
+from evenhand import ConfusionMatrix, metric, risk_curve
 from evenhand.paper.study import METRICS, SIZES, Study, estimators
 
 DRAWS = 10**6
@@ -21,7 +21,7 @@ DRAWS = 10**6
 
 def exact(pair: tuple[ConfusionMatrix, ConfusionMatrix]) -> int:
     truth, reference = pair
-    return len(risk_curves(METRICS, truth, SIZES.tolist(), estimators(reference)))
+    return len(risk_curve(METRICS, truth, SIZES.tolist(), estimators(reference)))
 
 
 def the_papers_way(n: int) -> float:
@@ -33,7 +33,7 @@ def the_papers_way(n: int) -> float:
     for key in keys:
         cells = rng.multinomial(n, truth.proportions, size=DRAWS)
         for how in estimators(reference):
-            np.nanmean((metric(key).scores(cells + how.pseudo_counts) - metric(key)(truth)) ** 2)
+            np.nanmean((metric(key).scores(how.smooth(cells)) - metric(key)(truth)) ** 2)
     return (time.perf_counter() - start) / len(keys)
 
 
