@@ -1,0 +1,187 @@
+"""What every result has in common: plain values out, a short repr, text, and HTML that shows data as text."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.inference import spread_of
+from evenhand.records import Record, plain_value
+
+HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
+CM = eh.ConfusionMatrix
+GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
+AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
+STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
+RESULTS: dict[str, Any] = {
+    "MatchResult": eh.match_test(GROUP, REST, "tpr"),
+    "MatchResult, undefined": eh.match_test(CM(0, 0, 2, 6), REST, "tpr"),
+    "MatchResult, approximate": eh.match_test(GROUP, REST, "acc", method="normal", null="known", given="n"),
+    "Disparity": eh.disparity(GROUP, REST, "tpr"),
+    "Disparity, ratio": eh.disparity(GROUP, REST, "ppr", "ratio"),
+    "Disparity, undefined": eh.disparity(CM(0, 0, 2, 6), REST, "tpr"),
+    "Interval": eh.interval(GROUP, "tpr"),
+    "Interval, unbounded": eh.interval(CM(5, 0, 0, 5), "dor"),
+    "Risk": eh.risk("tpr", GROUP, 8, eh.CrossPrior(REST, 5)),
+    "Risk, raw": eh.risk("tpr", GROUP, 8),
+    "PriorCheck": eh.check_prior(GROUP, REST),
+    "PriorCheck, impossible": eh.check_prior(CM(3, 1, 2, 6), CM(10, 0, 0, 10)),
+    "StressTest": STRESS,
+    "StressRow": STRESS.rows[0],
+    "UndefinedRow": eh.undefined_table(5, ["tpr"])[0],
+    "UndefinedRow, with a reference": eh.undefined_table(5, ["te"], REST)[0],
+    "BiasVariance": eh.bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10),
+    "Spread": spread_of({"A": GROUP, "B": REST}),
+    "Row": AUDIT.rows[0],
+    "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
+    "Finding": AUDIT.findings[0],
+    "Finding, hostile": next(f for f in AUDIT.findings if f.group == HOSTILE),
+    "Sketch": next(r.sketch for r in AUDIT.rows if r.sketch is not None),
+    "Audit": AUDIT,
+}
+
+
+class Tags(HTMLParser):
+    """The tags of a piece of HTML, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.add(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_every_class_of_results_is_tested_here() -> None:
+    """A result that is derived from Record, or added to the public interface, is placed here, or this fails."""
+    tested = {type(result).__name__ for result in RESULTS.values()}
+    assert {key.split(",")[0] for key in RESULTS} == tested
+
+    def derived(cls: type) -> set[type]:
+        return {cls}.union(*map(derived, cls.__subclasses__()))
+
+    ours = {cls for cls in derived(Record) - {Record} if cls.__module__.startswith("evenhand.")}
+    assert {cls.__name__ for cls in ours if not cls.__module__.startswith("evenhand.paper")} <= tested
+    public = [value for name in dir(eh) if is_dataclass(value := getattr(eh, name)) and isinstance(value, type)]
+    results = {cls.__name__ for cls in public if not issubclass(cls, (eh.Metric, eh.Distribution))}
+    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed"} <= tested
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_as_plain_values_fits_json(name: str) -> None:
+    content = RESULTS[name].to_dict()
+    text = json.dumps(content, allow_nan=False)
+    assert json.loads(text) == content
+    if isinstance(RESULTS[name], Record):
+        public = [f.name for f in fields(RESULTS[name]) if not f.name.startswith("_")]
+        assert list(content) == [*public, *RESULTS[name]._derived]
+        assert plain_value(RESULTS[name]) == content
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_keeps_its_numbers(name: str) -> None:
+    """A finite number is itself; what is not finite is None; nothing else is lost."""
+    content = RESULTS[name].to_dict()
+    for key, found in content.items():
+        value = getattr(RESULTS[name], key, None)
+        if isinstance(value, float):
+            assert found == (value if math.isfinite(value) else None)
+        elif isinstance(value, (int, str)):
+            assert found == value
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_prints_and_its_repr_is_short(name: str) -> None:
+    result = RESULTS[name]
+    shown = repr(result)
+    assert len(shown) <= 150
+    assert "\n" not in shown
+    assert shown.startswith(f"<{type(result).__name__}: ")
+    text = str(result)
+    assert text.strip() and text != shown
+    for control in ("\x1b", "\u202e"):
+        assert control not in shown
+        assert control not in text
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_shows_itself_in_a_notebook_as_text(name: str) -> None:
+    found = Tags(RESULTS[name]._repr_html_())
+    assert found.tags <= {"pre", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert found.text.strip()
+    assert "\x1b" not in found.text
+    assert "\u202e" not in found.text
+
+
+@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest"])
+def test_markup_in_data_is_shown_as_text(name: str) -> None:
+    result = RESULTS[name]
+    found = Tags(result._repr_html_())
+    assert "script" not in found.tags
+    assert "<script>alert(1)</script> & \"quoted\" 'too' " in found.text
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (math.nan, None),
+        (math.inf, None),
+        (np.float64(0.5), 0.5),
+        (np.float64("nan"), None),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.array([[1.0, np.inf]]), [[1.0, None]]),
+        ({1: (2, {3})}, {"1": [2, [3]]}),
+        (eh.metric("tpr"), "tpr"),
+        (eh.Verdict.TOO_FEW, "too few to tell"),
+        (None, None),
+        ("text", "text"),
+    ],
+)
+def test_plain_values(value: Any, expected: Any) -> None:
+    found = plain_value(value)
+    assert found == expected
+    assert type(found) is type(expected)
+    json.dumps(found, allow_nan=False)
+
+
+def test_verdicts_are_their_words() -> None:
+    assert [v.value for v in eh.Verdict] == [str(v) for v in eh.Verdict]
+    assert str(eh.Verdict.TOO_FEW) == "too few to tell"
+    assert eh.Verdict("alike") is eh.Verdict.ALIKE  # type: ignore[call-arg]
+    assert [v for v in eh.Verdict if v.differs] == [eh.Verdict.HIGHER, eh.Verdict.LOWER]
+    for look in ("marker", "path", "sign", "css"):
+        assert len({getattr(v, look) for v in eh.Verdict}) == len(eh.Verdict), "no meaning is carried by colour alone"
+
+
+def test_a_row_survives_its_plain_values_and_refuses_others() -> None:
+    for r in AUDIT.rows:
+        assert eh.Row.from_dict(json.loads(json.dumps(r.to_dict()))) == r
+    content = AUDIT.rows[0].to_dict()
+    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; extra is amiss$"):
+        eh.Row.from_dict(content | {"extra": 1})
+    del content["score"]
+    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; score is amiss$"):
+        eh.Row.from_dict(content)
+
+
+def test_a_frame_has_the_columns_of_a_row() -> None:
+    for library in ("pandas", "polars", "pyarrow"):
+        frame = AUDIT.to_frame(library)
+        names = frame.column_names if library == "pyarrow" else list(frame.columns)
+        assert names == list(eh.Row.columns)
+        assert len(frame) == len(AUDIT.rows)
