@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..inference import Attainable, Sizes
+
 __all__ = ["Reachable", "benjamini_hochberg", "holm"]
 
 Floats = NDArray[np.float64]
-Reachable = Callable[[Floats], Floats] | None
-"""P(p <= x) under a comparison's null, if it is less than ``x``."""
-
-# In larger families, p-values above this are adjusted to 1 straight away.
-_LARGE_FAMILY, _HOPELESS = 1_000, 0.2
+Reachable = tuple[Attainable, int] | None
+"""Where P(p <= x) under a comparison's null is found, if it is less than ``x``: a table and a row of it."""
 
 
 def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None) -> list[float]:
@@ -24,10 +23,11 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     ----------
     pvalues : several float
         The p-values of the comparisons.
-    reachable : several functions, optional
-        P(p <= x) under each comparison's null. A test of few cases cannot reach every small p-value, so it takes less
-        of the level than its share: with the p-values in ascending order the adjusted ones are the running maximum of
-        min(1, Σ over j >= l of P(p_j <= p_l)). Where a function is missing, P(p <= x) = x, as in Holm's own method.
+    reachable : several Reachable, optional
+        Where P(p <= x) under each comparison's null is found. A test of few cases cannot reach every small p-value, so
+        it takes less of the level than its share: with the p-values in ascending order the adjusted ones are the
+        running maximum of min(1, Σ over j >= l of P(p_j <= p_l)). Where it is None, P(p <= x) = x, as in Holm's own
+        method.
 
     Returns
     -------
@@ -40,23 +40,26 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(p, kind="stable")
-    levels = p[order]
-    kept = len(p) if len(p) <= _LARGE_FAMILY else int(np.searchsorted(levels, _HOPELESS, side="right"))
-    sums = np.ones(len(p))
-    sums[:kept] = 0.0
-    plain = np.zeros(len(p))
-    for position, i in enumerate(order):
-        size = reachable[i] if reachable is not None else None
-        upto = min(position + 1, kept)
-        if size is None:
-            plain[position] = 1.0
-        else:
-            sums[:upto] += size(levels[:upto])
-    # What has no function of its own counts its p-value, once for each place up to its own.
-    sums[:kept] += (np.cumsum(plain[::-1])[::-1] * levels)[:kept]
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.maximum.accumulate(np.minimum(1.0, sums))
-    return [float(x) for x in np.maximum(adjusted, p)]
+    given = list(reachable) if reachable is not None else [None] * len(p)
+    tables: dict[int, tuple[Attainable, list[int], list[int]]] = {}
+    for i, where in enumerate(given):
+        if where is not None:
+            _, members, rows = tables.setdefault(id(where[0]), (where[0], [], []))
+            members.append(i)
+            rows.append(where[1])
+    sizes = [(Sizes(table, np.array(rows)), np.array(members)) for table, members, rows in tables.values()]
+    left = np.ones(len(p))
+    plain = float(sum(where is None for where in given))
+    adjusted, running = np.ones(len(p)), 0.0
+    for i in order.tolist():
+        total = plain * p[i] + sum(float(size.at(p[i]) @ left[members]) for size, members in sizes)
+        running = max(running, min(1.0, total))
+        if running >= 1:
+            break
+        adjusted[i] = max(running, p[i])
+        left[i] = 0.0
+        plain -= given[i] is None
+    return [float(x) for x in adjusted]
 
 
 def benjamini_hochberg(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None) -> list[float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Literal
 
+from ..errors import printable
 from ..inference import FOUR_FIFTHS, Spread
 from ..metrics import metric as find_metric
 from ..records import Record
@@ -44,7 +45,7 @@ class Finding(Record):
     sentence: str
 
     def __str__(self) -> str:
-        return f"{self.severity} {self.code}: {self.sentence}"
+        return printable(f"{self.severity} {self.code}: {self.sentence}")
 
 
 def _finding(kind: str, sentence: str, rows: Iterable[Row] = (), by: str | None = None) -> Finding:
@@ -157,17 +158,20 @@ def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
 
 
 def _undefined(row: Row, who: str) -> Finding:
-    likely = f"; the probability of that was {100 * row.p_undefined:.2g} %" if row.p_undefined else ""
+    likely = f"; the probability of that was {100 * row.p_undefined:.3g} %" if row.p_undefined else ""
     name = find_metric(row.metric).name
     return _finding("undefined", f"{name} of {who} cannot be compared: {row.reason}{likely}", [row])
 
 
 def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     of = [f"{row.metric} ({row.basis:,})" for row in rows]
+    judged = [find_metric(row.metric) for row in rows]
+    on_ratio = any(m.kind == "ratio" or (not m.kind and m.base.unbounded) for m in judged)
+    ratios = " (ratios: 0.8 to 1.25)" if on_ratio else ""
     return _finding(
         "too-few",
-        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; the intervals of these gaps "
-        f"reach beyond ±{margin:g}, and no difference was found. In brackets the cases each score rests on",
+        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, and "
+        f"none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on",
         rows,
     )
 

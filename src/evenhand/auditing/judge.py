@@ -231,8 +231,6 @@ def _row(
     who, m = one.who, one.metric
     cells = who.cm.cells if labelled else (None,) * 4
     theirs = who.shown.cells if labelled else (None,) * 4
-    quotient = None if m.comparisons else m.base.quotient
-    counts = quotient.counts(np.array(who.cm.cells)) if quotient else (None, None)
     smoothed = one.smoothed is not None and labelled
     by_split = isinstance(one.strength, Mapping)
     return Row(
@@ -245,9 +243,9 @@ def _row(
         fn=_count(cells[1]),
         fp=_count(cells[2]),
         tn=_count(cells[3]),
-        numerator=_count(counts[0]),
-        denominator=_count(counts[1]),
-        basis=int(m.base.basis(np.array(who.cm.cells))),
+        numerator=one.numerator,
+        denominator=one.denominator,
+        basis=one.basis,
         score=float(how.replace_undefined_by)
         if one.score is None and how.replace_undefined_by is not None
         else one.score,

@@ -103,6 +103,9 @@ class Measured:
     low: float | None
     high: float | None
     reason: str | None
+    numerator: int | None
+    denominator: int | None
+    basis: int
     reference_score: float | None
     difference: float | None
     difference_low: float | None
@@ -128,6 +131,11 @@ def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True,
     compares = bool(m.comparisons)
     scores = m.scores(groups, against) if compares else base.scores(groups)
     theirs = np.full(len(everyone), np.nan) if compares else base.scores(table.shown)
+    lacking = np.isnan(scores) if compares else np.isnan(scores) | np.isnan(theirs) | np.isnan(base.scores(against))
+    counts = np.full((2, len(everyone)), np.nan)
+    if not compares and base.quotient is not None:
+        counts = np.array(base.quotient.counts(groups))
+    basis = base.basis(groups)
     low = high = np.full(len(everyone), np.nan)
     if not compares and gaps:
         low, high = score_intervals(base, groups, posterior(base, groups), how.level)
@@ -153,6 +161,8 @@ def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True,
             tests.get(i),
             steadied[i],
             table.strengths[i],
+            _reason(table.pairs[i], m) if lacking[i] else None,
+            (counts[0, i], counts[1, i], basis[i]),
         )
         for i in everyone.tolist()
     ]
@@ -301,6 +311,8 @@ def _measured(
     tested: _Tested | None,
     smoothed: float,
     strength: Strength,
+    reason: str | None,
+    counts: tuple[float, float, float],
 ) -> Measured:
     compares = bool(m.comparisons)
     gapped = not compares and not who.is_reference
@@ -313,7 +325,10 @@ def _measured(
         score=_number(score),
         low=_number(low),
         high=_number(high),
-        reason=_reason(who, m),
+        reason=reason,
+        numerator=None if np.isnan(counts[0]) else int(counts[0]),
+        denominator=None if np.isnan(counts[1]) else int(counts[1]),
+        basis=int(counts[2]),
         reference_score=_number(theirs) if gapped else None,
         difference=_number(score - theirs) if gapped else None,
         difference_low=_number(gap_low) if gapped and not on_ratio else None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from math import log
 from typing import Any, ClassVar
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, printable
 from ..metrics import metric as find_metric
 from ..records import Record
 from .groups import ReferenceKind
@@ -194,7 +194,7 @@ class Row(Record):
 
     def __str__(self) -> str:
         score = "undefined" if self.score is None else f"{self.score:.3f}"
-        return f"{self.by} {self.group}, {self.metric} {score}: {self.verdict}"
+        return printable(f"{self.by} {self.group}, {self.metric} {score}: {self.verdict}")
 
 
 Row.columns = tuple(f.name for f in fields(Row) if f.name != "sketch")

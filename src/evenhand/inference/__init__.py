@@ -9,6 +9,7 @@ from .match_result import MatchResult
 from .null import NullDistribution, NullName
 from .planning import cases_needed
 from .prior import PriorCheck, check_prior
+from .rates import Attainable, Sizes
 from .risk import Risk, monte_carlo_risk, risk, risk_curve
 from .smoothing import (
     SPLITS,
@@ -39,6 +40,7 @@ __all__ = [
     "FOUR_FIFTHS",
     "SPLITS",
     "Additive",
+    "Attainable",
     "BiasVariance",
     "CrossPrior",
     "Disparity",
@@ -52,6 +54,7 @@ __all__ = [
     "PriorCheck",
     "Raw",
     "Risk",
+    "Sizes",
     "Smoothed",
     "Spread",
     "Strength",

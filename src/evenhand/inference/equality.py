@@ -7,9 +7,7 @@ larger of two, the tail of the gap's posterior and a studentised normal test; do
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -40,14 +38,14 @@ class EqualityTest:
     fisher : FisherTails or None
         The tails given the pooled counts, for scores that follow from one rate.
     reachable : list
-        For each comparison P(p <= x) under its null, as a function of x; None if it is x itself.
+        For each comparison where P(p <= x) under its null is found, as (`Attainable`, row); None if it is x itself.
     """
 
     pvalue: Floats
     higher: NDArray[np.bool_]
     method: list[str]
     fisher: FisherTails | None
-    reachable: list[Callable[[Floats], Floats] | None]
+    reachable: list[tuple[Attainable, int] | None]
 
 
 def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
@@ -89,9 +87,7 @@ def equal_scores(
         each = [boschloo(*row) for row in zip(a, of_a, b, of_b, strict=True)]
         p, methods = np.array([value for value, _ in each]), [how for _, how in each]
     attainable = Attainable(of_a, a + b, of_a + of_b)
-    reachable: list[Callable[[Floats], Floats] | None] = [
-        partial(attainable.size, row) if how == "fisher" and not mid_p else None for row, how in enumerate(methods)
-    ]
+    reachable = [(attainable, row) if how == "fisher" and not mid_p else None for row, how in enumerate(methods)]
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
 
 

@@ -24,7 +24,7 @@ Rows = NDArray[np.int64]
 
 # Gaps are sought by the inverse hyperbolic sine of a difference, or the log of a ratio, up to here.
 _REACH = 60.0
-_NODES = 40
+_NODES, _FEW_NODES, _MUCH_BETTER = 40, 16, 0.25
 _TOLERANCE = 1e-8
 
 
@@ -46,7 +46,7 @@ class Gaps:
 
     def tails(self, at: float) -> tuple[Floats, Floats]:
         """P(gap <= at) and P(gap > at) of every comparison."""
-        rows = np.arange(len(self._over_theirs))
+        rows = np.arange(sum(len(part.rows) for part in self._parts))
         gap = np.full(len(rows), float(at))
         return self.cumulative(gap, rows), self.cumulative(gap, rows, above=True)
 
@@ -68,36 +68,39 @@ class Gaps:
         return ends[0], ends[1]
 
     @cached_property
-    def _nodes(self) -> tuple[Floats, Floats]:
-        """The quantiles of the groups and of the references."""
-        u, _ = quadrature(_NODES)
-        return self.group.quantile(u), self.reference.quantile(u)
-
-    @cached_property
-    def _over_theirs(self) -> NDArray[np.bool_]:
-        """Whether the reference is known better than the group."""
-        mine, theirs = (
-            np.ptp(self._lined(p.quantile(np.array([0.05, 0.95]))), axis=1) for p in (self.group, self.reference)
-        )
-        return np.asarray(theirs <= mine)
+    def _parts(self) -> tuple[_Part, ...]:
+        """The comparisons by which side is averaged over, and with how many nodes."""
+        ends = np.array([0.05, 0.95])
+        mine, theirs = (np.ptp(self._lined(p.quantile(ends)), axis=1) for p in (self.group, self.reference))
+        over_theirs = theirs <= mine
+        # Over a side that is known much better than the other there is little to average.
+        easy = np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs)
+        parts = []
+        for side in (True, False):
+            for nodes, wanted in ((_FEW_NODES, easy), (_NODES, ~easy)):
+                rows = np.flatnonzero((over_theirs == side) & wanted)
+                if len(rows):
+                    u, w = quadrature(nodes)
+                    parts.append(_Part(rows, side, (self.reference if side else self.group).quantile(u, rows), w))
+        return tuple(parts)
 
     def cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
         """P(gap <= g), or P(gap > g), of some rows."""
-        _, w = quadrature(_NODES)
         total = np.empty(len(rows))
-        for chosen in (True, False):
-            at = np.flatnonzero(self._over_theirs[rows] == chosen)
+        for part in self._parts:
+            where = np.searchsorted(part.rows, rows)
+            at = np.flatnonzero(part.rows[np.minimum(where, len(part.rows) - 1)] == rows)
             if len(at):
-                total[at] = self._averaged(gap[at, None], rows[at], chosen, above) @ w
+                nodes = part.nodes[where[at]]
+                total[at] = self._averaged(gap[at, None], rows[at], nodes, part.over_theirs, above) @ part.weights
         return total
 
-    def _averaged(self, gap: Floats, rows: Rows, over_theirs: bool, above: bool) -> Floats:
-        mine, theirs = self._nodes
+    def _averaged(self, gap: Floats, rows: Rows, nodes: Floats, over_theirs: bool, above: bool) -> Floats:
         if over_theirs:
-            scores = theirs[rows] + gap if self.kind == "difference" else theirs[rows] * gap
+            scores = nodes + gap if self.kind == "difference" else nodes * gap
             return (self.group.sf if above else self.group.cdf)(scores, rows)
         with np.errstate(divide="ignore", over="ignore"):
-            scores = mine[rows] - gap if self.kind == "difference" else mine[rows] / gap
+            scores = nodes - gap if self.kind == "difference" else nodes / gap
         return (self.reference.cdf if above else self.reference.sf)(scores, rows)
 
     def _lined(self, scores: Floats) -> Floats:
@@ -117,6 +120,16 @@ class Gaps:
 
     def _unfolded(self, place: Floats) -> Floats:
         return np.sinh(place) if self.kind == "difference" else np.exp(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some comparisons, ascending, with the quantiles of the side that is averaged over."""
+
+    rows: Rows
+    over_theirs: bool
+    nodes: Floats
+    weights: Floats
 
 
 def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:

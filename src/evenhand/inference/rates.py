@@ -8,14 +8,13 @@ keeps its level without conditioning, and rejects more. Both double the smaller 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..laws import log_hypergeometric
 
-__all__ = ["Attainable", "FisherTails", "boschloo", "fisher"]
+__all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "fisher"]
 
 Floats = NDArray[np.float64]
 
@@ -99,34 +98,89 @@ class Attainable:
         self._width = np.minimum(of_a, pooled) - self._low + 1
         self._of_a, self._pooled, self._rest = of_a, pooled, total - pooled
 
-    @cached_property
-    def _tails(self) -> list[tuple[Floats, Floats] | None]:
-        """All lower and all upper tails of each comparison, ascending; None where there are too many."""
-        tails: list[tuple[Floats, Floats] | None] = [None] * len(self._width)
+    def steps(self) -> tuple[Steps, Steps]:
+        """The lower and the upper tails of every comparison, to be walked from small to large."""
+        starts = np.zeros((2, len(self._width)), dtype=np.int64)
+        tails: list[list[Floats]] = [[], []]
+        end = 0
         # Comparisons with about as many outcomes are computed together.
-        bucket = np.ceil(np.log2(np.maximum(self._width, 1)))
-        for power in np.unique(bucket[self._width <= _MOST_OUTCOMES]):
+        bucket = np.where(self._width <= _MOST_OUTCOMES, np.ceil(np.log2(np.maximum(self._width, 1))), np.inf)
+        for power in np.unique(bucket):
             rows = np.flatnonzero(bucket == power)
-            k = self._low[rows, None] + np.arange(2.0**power)
-            pmf = np.exp(
-                log_hypergeometric(k, self._of_a[rows, None], self._pooled[rows, None], self._rest[rows, None])
-            )
-            lower, upper = np.cumsum(pmf, axis=1), np.cumsum(pmf[:, ::-1], axis=1)
-            for row, up, down in zip(rows.tolist(), lower, upper, strict=True):
-                width = int(self._width[row])
-                tails[row] = np.minimum(up[:width], 1.0), np.minimum(down[len(down) - width :], 1.0)
-        return tails
+            listed = bool(np.isfinite(power))
+            pmf = self._probabilities(rows, int(2**power)) if listed else np.zeros((len(rows), 0))
+            places = pmf.shape[1]
+            beyond = np.arange(places) >= self._width[rows, None]
+            sides = np.where(beyond, np.inf, np.cumsum(pmf, axis=1)), np.cumsum(pmf[:, ::-1], axis=1)
+            first = end + np.arange(len(rows)) * (places + 1)
+            # Read from the other end, the places beyond the support come first, and are passed over.
+            skipped = places - self._width[rows].astype(np.int64) if listed else np.zeros(len(rows), dtype=np.int64)
+            for side, skip, values in zip((0, 1), (0, skipped), sides, strict=True):
+                starts[side, rows] = first + skip
+                tails[side].append(np.hstack([values, np.full((len(rows), 1), np.inf)]).ravel())
+            end += len(rows) * (places + 1)
+        lower, upper = (Steps(np.concatenate(side), start) for side, start in zip(tails, starts, strict=True))
+        return lower, upper
 
-    def size(self, row: int, levels: Floats) -> Floats:
-        """P(p <= x) of a comparison under its null, for each level x; x itself where outcomes are too many to list."""
-        tails = self._tails[row]
-        if tails is None:
-            return levels
-        sizes = np.zeros_like(levels)
-        for tail in tails:
-            at = np.searchsorted(tail, levels / 2 * (1 + 1e-9), side="right")
-            sizes += np.where(at > 0, tail[np.maximum(at - 1, 0)], 0.0)
-        return np.minimum(sizes, levels)
+    @property
+    def listed(self) -> NDArray[np.bool_]:
+        """Whether a comparison has few enough outcomes to list them."""
+        return np.asarray(self._width <= _MOST_OUTCOMES)
+
+    def _probabilities(self, rows: NDArray[np.int64], width: int) -> Floats:
+        """P(X = low), P(X = low + 1), …: one accurate value at the mode, and ratios of neighbours outwards."""
+        m, first, second, low = (x[rows, None] for x in (self._of_a, self._pooled, self._rest, self._low))
+        mode = np.floor((m + 1) * ((first + 1) / (first + second + 2)))
+        mode = np.clip(mode, low, low + self._width[rows, None] - 1)
+        k = low + np.arange(width - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.maximum((first - k) * (m - k), 0.0) / ((k + 1) * (second - m + k + 1))
+            right = k >= mode
+            rise = np.cumprod(np.where(right, ratio, 1.0), axis=1)
+            fall = np.cumprod(np.where(right, 1.0, 1 / np.where(right, 1.0, ratio))[:, ::-1], axis=1)[:, ::-1]
+        pmf = np.ones((len(rows), width))
+        pmf[:, 1:] *= rise
+        pmf[:, :-1] *= fall
+        return pmf * np.exp(log_hypergeometric(mode, m, first, second))
+
+
+class Steps:
+    """Attainable tails of many comparisons, ascending, and how far each has been walked."""
+
+    def __init__(self, tails: Floats, starts: NDArray[np.int64]) -> None:
+        self._tails, self._next = tails, starts.copy()
+        self.reached = np.zeros(len(starts))
+
+    def walk(self, limit: float) -> Floats:
+        """The largest tail of each comparison that is at most ``limit``, 0 if there is none; limits must ascend."""
+        moving = np.flatnonzero(self._tails[self._next] <= limit)
+        while len(moving):
+            self.reached[moving] = self._tails[self._next[moving]]
+            self._next[moving] += 1
+            moving = moving[self._tails[self._next[moving]] <= limit]
+        return self.reached
+
+
+class Sizes:
+    """P(p <= x) under the nulls of some comparisons, for ascending levels x.
+
+    Parameters
+    ----------
+    attainable : Attainable
+        The table of comparisons.
+    rows : array of int
+        Which of them.
+    """
+
+    def __init__(self, attainable: Attainable, rows: NDArray[np.int64]) -> None:
+        self._lower, self._upper = attainable.steps()
+        self._rows, self._listed = rows, attainable.listed
+
+    def at(self, level: float) -> Floats:
+        """P(p <= level) of each; the level itself where outcomes are too many to list."""
+        half = level / 2 * (1 + 1e-9)
+        size = np.minimum(self._lower.walk(half) + self._upper.walk(half), level)
+        return np.asarray(np.where(self._listed, size, level)[self._rows])
 
 
 def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput
+from ..errors import InvalidInput, printable
 from ..metrics import Metric, metric
 from ..progress import progress
 from ..records import Record
@@ -70,7 +70,7 @@ class StressTest(Record):
         lines += [f"{n:>5}  " + "".join(f"{shown[n, s]:>{width}}" for s in strengths) for n in sizes]
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         lines.append(
-            f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {worst.worst_group}, "
+            f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {printable(worst.worst_group)}, "
             f"{worst.worst_ratio:.2f} times the raw error"
         )
         if spoiled := sum(row.spoiled for row in self.rows):

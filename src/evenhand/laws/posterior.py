@@ -56,8 +56,8 @@ class Posterior(ABC):
         """P(S > s) of the matrices ``rows``."""
 
     @abstractmethod
-    def quantile(self, q: Floats) -> Floats:
-        """The scores below which the true ones lie with probability ``q``."""
+    def quantile(self, q: Floats, rows: Any = slice(None)) -> Floats:
+        """The scores below which the true ones of the matrices ``rows`` lie with probability ``q``."""
 
 
 def betas_of(tree: Tree, cells: Floats, added: float | Floats) -> Floats:
@@ -106,10 +106,10 @@ class _OneSplit(Posterior):
         # The complement of the incomplete beta function is an order of magnitude slower than its mirror image.
         return np.asarray(betainc(self.b[rows, None], self.a[rows, None], 1 - self._rate(scores)))
 
-    def quantile(self, q: Floats) -> Floats:
+    def quantile(self, q: Floats, rows: Any = slice(None)) -> Floats:
         from scipy.special import betaincinv
 
-        return np.asarray(self.curve.score(betaincinv(self.a[:, None], self.b[:, None], q)))
+        return np.asarray(self.curve.score(betaincinv(self.a[rows, None], self.b[rows, None], q)))
 
     def _rate(self, scores: Floats) -> Floats:
         return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.high)))
@@ -140,12 +140,13 @@ class _Tabulated(Posterior):
 
         return np.asarray(ndtr(-self._normal(scores, rows)))
 
-    def quantile(self, q: Floats) -> Floats:
+    def quantile(self, q: Floats, rows: Any = slice(None)) -> Floats:
         from scipy.special import ndtri
 
-        wanted = np.broadcast_to(ndtri(q), (len(self.tables), np.shape(q)[-1]))
-        places = [_look_up(t.normal, t.grid, z) for t, z in zip(self.tables, wanted, strict=True)]
-        return _from_line(self.metric, np.array(places))
+        tables = [self.tables[i] for i in np.arange(len(self.tables))[rows]]
+        wanted = np.broadcast_to(ndtri(q), (len(tables), np.shape(q)[-1]))
+        places = [_look_up(t.normal, t.grid, z) for t, z in zip(tables, wanted, strict=True)]
+        return _from_line(self.metric, np.array(places).reshape(wanted.shape))
 
     def _normal(self, scores: Floats, rows: Any) -> Floats:
         chosen = np.arange(len(self.tables))[rows]
