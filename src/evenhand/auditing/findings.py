@@ -170,8 +170,8 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     ratios = " (ratios: 0.8 to 1.25)" if on_ratio else ""
     return _finding(
         "too-few",
-        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, and "
-        f"none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on",
+        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
+        f"and none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on",
         rows,
     )
 

@@ -74,7 +74,8 @@ class Row(Record):
     test : str
         How: "fisher", "unconditional", "posterior" (approximate) or "match".
     percentile : float
-        Of the MATCH test: how many groups drawn like the reference score this or lower.
+        Of the MATCH test: how many groups drawn like the reference score this or lower. Not computed for scores made
+        of several rates among more than a million cases.
     p_undefined : float
         How likely an undefined score was for a group of this size drawn like the reference.
     smoothed, strength, strength_tpr, strength_fpr, shrinkage : float

@@ -9,7 +9,7 @@ from .match_result import MatchResult
 from .null import NullDistribution, NullName
 from .planning import cases_needed
 from .prior import PriorCheck, check_prior
-from .rates import Attainable, Sizes
+from .rates import Attainable, Sizes, fisher
 from .risk import Risk, monte_carlo_risk, risk, risk_curve
 from .smoothing import (
     SPLITS,
@@ -71,6 +71,7 @@ __all__ = [
     "cross_prior_smooth",
     "disparity",
     "equality_of_gaps",
+    "fisher",
     "gap_intervals",
     "gaps_of",
     "interval",
