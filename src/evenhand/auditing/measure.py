@@ -198,10 +198,10 @@ def _compared(
     nothing = np.full(len(groups), np.nan)
     if m.is_distance:
         return [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)], (nothing, nothing)
-    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p)
+    gaps = gaps_of(base, groups, against, kind)
+    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p, gaps)
     if not with_gaps:
         return [_Tested.only(tests, i) for i in range(len(groups))], (nothing, nothing)
-    gaps = gaps_of(base, groups, against, kind)
     mine, theirs = base.scores(groups), base.scores(against)
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = mine - theirs if kind == "difference" else mine / theirs

@@ -134,9 +134,10 @@ def disparity(
     counts = [whole_counts(c, who)[None] for c, who in ((cm, "the group"), (reference, "the reference"))]
     if counts[1].sum() == 0:
         raise InvalidInput("the reference is empty (n = 0), so there is nobody to compare the group with")
-    tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, prior)
+    gaps = gaps_of(m, counts[0], counts[1], kind, prior)
+    tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, gaps)
     estimate = float(compared(cm, reference))
-    low, high = gap_intervals(gaps_of(m, counts[0], counts[1], kind, prior), np.array([estimate]), level)
+    low, high = gap_intervals(gaps, np.array([estimate]), level)
     return Disparity(
         metric=compared,
         kind=kind,
@@ -153,11 +154,13 @@ def disparity(
 
 
 def equality_of_gaps(
-    m: OneGroup, groups: Floats, references: Floats, test: Test, mid_p: bool = False, prior: float = 0.5
+    m: OneGroup, groups: Floats, references: Floats, test: Test, mid_p: bool = False, gaps: Gaps | None = None
 ) -> EqualityTest:
-    """Test equal scores on the scale on which the metric's gaps are judged."""
+    """Test equal scores on the scale on which the metric's gaps are judged; ``gaps`` are used if they are on it."""
     kind: Kind = "ratio" if m.unbounded else "difference"
-    return equal_scores(m, groups, references, gaps_of(m, groups, references, kind, prior), test=test, mid_p=mid_p)
+    if gaps is None or gaps.kind != kind:
+        gaps = gaps_of(m, groups, references, kind)
+    return equal_scores(m, groups, references, gaps, test=test, mid_p=mid_p)
 
 
 def gaps_of(m: OneGroup, groups: Floats, references: Floats, kind: Kind, prior: float = 0.5) -> Gaps:

@@ -30,7 +30,7 @@ Betas = tuple[Beta, Beta, Beta]
 
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
-_GRID = 49
+_SPOTS, _EVEN = 41, 21
 # Rates of exactly 0 or 1 have no probability, and no score.
 _EDGE = 1e-15
 # Scores are sought within this distance of the middle of their line: to 1e-17 of the ends of their range.
@@ -115,12 +115,27 @@ class _OneSplit(Posterior):
         return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.high)))
 
 
-@dataclass(frozen=True, slots=True)
 class _Table:
     """Normal scores of cumulative probabilities over a grid on the line."""
 
-    grid: Floats
-    normal: Floats
+    def __init__(self, grid: Floats, normal: Floats) -> None:
+        self.normal_at, self.place_of = _Interpolator(grid, normal), _Interpolator(normal, grid)
+
+
+class _Interpolator:
+    """Monotone cubic interpolation; beyond the ends, along the last slope."""
+
+    def __init__(self, x: Floats, y: Floats) -> None:
+        from scipy.interpolate import PchipInterpolator
+
+        self._ends = float(x[0]), float(x[-1])
+        self._slopes = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[-2]) / (x[-1] - x[-2])
+        self._inside = PchipInterpolator(x, y)
+
+    def __call__(self, at: Floats) -> Floats:
+        inside = np.clip(at, *self._ends)
+        values = np.asarray(self._inside(inside), dtype=np.float64)
+        return np.asarray(values + np.where(at < inside, *self._slopes) * (at - inside))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,25 +160,14 @@ class _Tabulated(Posterior):
 
         tables = [self.tables[i] for i in np.arange(len(self.tables))[rows]]
         wanted = np.broadcast_to(ndtri(q), (len(tables), np.shape(q)[-1]))
-        places = [_look_up(t.normal, t.grid, z) for t, z in zip(tables, wanted, strict=True)]
+        places = [t.place_of(z) for t, z in zip(tables, wanted, strict=True)]
         return _from_line(self.metric, np.array(places).reshape(wanted.shape))
 
     def _normal(self, scores: Floats, rows: Any) -> Floats:
         chosen = np.arange(len(self.tables))[rows]
         places = _to_line(self.metric, scores)
-        return np.array(
-            [_look_up(self.tables[i].grid, self.tables[i].normal, y) for i, y in zip(chosen, places, strict=True)]
-        )
-
-
-def _look_up(x: Floats, y: Floats, at: Floats) -> Floats:
-    """Monotone cubic interpolation; beyond the ends, along the last slope."""
-    from scipy.interpolate import PchipInterpolator
-
-    inside = np.clip(at, x[0], x[-1])
-    values = np.asarray(PchipInterpolator(x, y)(inside), dtype=np.float64)
-    slopes = (y[1] - y[0]) / (x[1] - x[0]), (y[-1] - y[-2]) / (x[-1] - x[-2])
-    return np.asarray(values + np.where(at < inside, slopes[0], slopes[1]) * (at - inside))
+        normals = [self.tables[i].normal_at(y) for i, y in zip(chosen, places, strict=True)]
+        return np.array(normals).reshape(np.shape(scores))
 
 
 @lru_cache(maxsize=4096)
@@ -230,9 +234,9 @@ def _grid(lines: Floats, paths: Floats, normal: Floats) -> Floats:
     places = lines.ravel()
     order = np.argsort(places)
     reached = np.cumsum(weight[order])
-    wanted = ndtr(np.linspace(-_FARTHEST, _FARTHEST, _GRID)) * reached[-1]
+    wanted = ndtr(np.linspace(-_FARTHEST, _FARTHEST, _SPOTS)) * reached[-1]
     spots = places[order][np.minimum(np.searchsorted(reached, wanted), len(order) - 1)]
-    even = np.linspace(spots[0], spots[-1], _GRID)
+    even = np.linspace(spots[0], spots[-1], _EVEN)
     grid = np.unique(np.r_[spots, even])
     return grid[np.r_[True, np.diff(grid) > 1e-9 * max(1.0, grid[-1] - grid[0])]]
 
@@ -242,27 +246,35 @@ def _path_normals(lines: Floats, normal: Floats, grid: Floats) -> Floats:
     k = lines.shape[1]
     at = np.stack([np.searchsorted(path, grid) for path in lines])
     first = np.clip(at - 2, 0, k - 4)
-    index = first[..., None] + np.arange(4)
-    y = np.take_along_axis(lines[:, None, :], index, axis=2)
-    z = normal[index]
-    x = grid[None, :, None]
-    value = np.zeros(at.shape)
+    offset = first + k * np.arange(len(lines))[:, None]
+    y = lines.ravel()
+    z = np.broadcast_to(normal, lines.shape)
+    away = [grid - y[offset + i] for i in range(3)]
     with np.errstate(divide="ignore", invalid="ignore"):
-        for i in range(4):
-            others = [j for j in range(4) if j != i]
-            term = z[..., i].copy()
-            for j in others:
-                term *= (x[..., 0] - y[..., j]) / (y[..., i] - y[..., j])
-            value += term
-    low, high = np.maximum(at - 1, 0), np.minimum(at, k - 1)
-    bounds = normal[low], normal[high]
+        # Newton's form: divided differences of the normal score over the places of the nodes.
+        one, two, three = _divided(lines, z)
+        value = normal[first] + away[0] * (
+            one.ravel()[offset] + away[1] * (two.ravel()[offset] + away[2] * three.ravel()[offset])
+        )
+    bounds = normal[np.maximum(at - 1, 0)], normal[np.minimum(at, k - 1)]
     # Between two nodes the normal score lies between theirs; where nodes coincide, halfway.
     value = np.where(np.isfinite(value), np.clip(value, *bounds), (bounds[0] + bounds[1]) / 2)
     for outside, end, inner in ((at == 0, 0, 3), (at == k, k - 1, k - 4)):
-        slope = (normal[end] - normal[inner]) / np.maximum(np.abs(lines[:, end] - lines[:, inner]), 1e-12)
-        beyond = normal[end] + np.abs(slope)[:, None] * (grid - lines[:, [end]])
-        value = np.where(outside, beyond, value)
-    return np.clip(value, -_STEEPEST, _STEEPEST)
+        if outside.any():
+            slope = (normal[end] - normal[inner]) / np.maximum(np.abs(lines[:, end] - lines[:, inner]), 1e-12)
+            beyond = normal[end] + np.abs(slope)[:, None] * (grid - lines[:, [end]])
+            value = np.where(outside, beyond, value)
+    return np.asarray(np.clip(value, -_STEEPEST, _STEEPEST))
+
+
+def _divided(y: Floats, z: Floats) -> tuple[Floats, Floats, Floats]:
+    """First, second and third divided differences of z over y along the last axis, padded to its length."""
+    differences = []
+    for order in (1, 2, 3):
+        z = (z[:, 1:] - z[:, :-1]) / (y[:, order:] - y[:, :-order])
+        differences.append(np.pad(z, ((0, 0), (0, order))))
+    first, second, third = differences
+    return first, second, third
 
 
 @lru_cache(maxsize=128)
