@@ -77,7 +77,8 @@ class Disparity(Record):
         else:
             gap = f"{name} is {_brief(self.estimate)} times the reference's"
         rule = "" if self.four_fifths is None else f", four-fifths rule {'kept' if self.four_fifths else 'not kept'}"
-        return f"{gap} ({span}, p = {self.pvalue:.2g}{rule})"
+        p = f"p = {self.pvalue:.2g}" if self.pvalue > 0 else "p below 1e-300"
+        return f"{gap} ({span}, {p}{rule})"
 
 
 def disparity(

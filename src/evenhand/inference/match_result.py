@@ -134,7 +134,7 @@ class MatchResult(Record):
         lines = [
             ("score", f"{self.statistic:.4g}{self._of()}"),
             ("reference", f"{self.reference_score:.4g}{self._expected()}"),
-            ("p-value", f"{self.pvalue:.4g} ({self.alternative}{', mid-p' if self.mid_p else ''})"),
+            ("p-value", f"{_p(self.pvalue)} ({self.alternative}{', mid-p' if self.mid_p else ''})"),
             ("percentile", f"{_percent(self.percentile)} of groups score this or lower"),
             ("smallest p", self._smallest()),
             ("null", f"{_NULLS[self.null]}, given {self._given()}"),
@@ -152,7 +152,7 @@ class MatchResult(Record):
 
     def _smallest(self) -> str:
         try:
-            return f"{self.smallest_pvalue:.4g} is the smallest attainable p-value"
+            return f"{_p(self.smallest_pvalue)} is the smallest attainable p-value"
         except TooLarge:
             return f"not computed for more than {SMALLEST_UP_TO:,} cases"
 
@@ -173,6 +173,11 @@ class MatchResult(Record):
         if self.method == "montecarlo":
             return f", approximate: standard error {self.error:.2g}"
         return ", approximate: error not known"
+
+
+def _p(p: float) -> str:
+    """A p-value; floating point ends a little below 1e-300."""
+    return f"{p:.4g}" if p > 0 else "below 1e-300"
 
 
 def _percent(p: float) -> str:
