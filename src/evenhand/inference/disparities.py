@@ -124,7 +124,7 @@ def disparity(
     --------
     >>> from evenhand import ConfusionMatrix
     >>> print(disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr"))
-    TPR is 0.20 lower (95 % interval -0.37 to -0.02, p = 0.035)
+    TPR is 0.20 lower (95 % interval -0.37 to -0.02, p = 0.033)
     """
     for what, value, known in (("kind", kind, Kind), ("test", test, Test)):
         if value not in get_args(known):

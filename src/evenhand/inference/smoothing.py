@@ -176,7 +176,7 @@ class CrossPrior(Estimator):
     >>> CrossPrior(ConfusionMatrix(1, 1, 1, 1), 4).apply(ConfusionMatrix(4, 0, 0, 0))
     ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
     >>> CrossPrior([0.25] * 4, {"prev": 4, "tpr": 0, "fpr": 2}).apply(ConfusionMatrix(4, 0, 0, 0))
-    ConfusionMatrix(tp=3.0, fn=0, fp=0.5, tn=0.5, strength=prev 4, tpr 0, fpr 2)
+    ConfusionMatrix(tp=3, fn=0, fp=0.5, tn=0.5, strength=prev 4, tpr 0, fpr 2)
     """
 
     reference: Rates
@@ -206,8 +206,10 @@ class CrossPrior(Estimator):
 
     @property
     def label(self) -> str:
-        """``cps`` and the strength."""
-        return f"cps{strength_text(self.strength).replace(', ', '-').replace(' ', '')}"
+        """``cps`` and the strength, or the three strengths."""
+        if isinstance(self.strength, Mapping):
+            return "cps" + "/".join(f"{self.strength[split]:.3g}" for split in SPLITS)
+        return f"cps{self.strength:g}"
 
     def apply(self, cm: ConfusionMatrix) -> Smoothed:
         """The smoothed matrix, with what it was made from."""
