@@ -128,17 +128,10 @@ def _drivers(
         pairs = [_without(measured[i].who, name, groups) for i, name in kept]
         tested = measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
         p = _adjusted(tested, how)
-        # A verdict can only change sides if its p-value does, or its direction.
         changed = [
             at
             for at, ((i, _), one, value) in enumerate(zip(kept, tested, p, strict=True))
-            if value is not None
-            and one.reason is None
-            and verdicts[i] is not Verdict.UNDEFINED
-            and (
-                (value <= how.alpha) != verdicts[i].differs
-                or (verdicts[i].differs and one.higher != measured[i].higher)
-            )
+            if _changes(verdicts[i], measured[i], one, value, how.alpha)
         ]
         if not changed:
             continue
