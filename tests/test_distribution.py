@@ -330,13 +330,13 @@ def test_every_way_to_add_up_a_split_gives_the_same_sum(split: Split, share: flo
         (lambda: distribution("tpr", 5, [0, 0, 0.5, 0.5]).cdf(0.5), InvalidInput,
          "tpr is never defined under this law; p_undefined is 1"),
         (lambda: distribution("te", 5, [0.25] * 4), InvalidInput,
-         "te compares two groups; n must be a pair (n1, n2), got 5"),
+         "te compares two groups, so n must be a pair (n1, n2); got 5"),
         (lambda: distribution("mcc", 10**6, [0.25] * 4).cdf(0.1), TooLarge,
-         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, past the budget of 8,388,608; a test "
-                    r"can take the margin as given \(given='margin'\) or draw \(method='montecarlo'\)")),
+         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, more than the limit of 8,388,608; "
+                    r"a test can condition on the margin \(given='margin'\) or simulate \(method='montecarlo'\)")),
         (lambda: distribution("mcc", 10**4, [0.25] * 4).support, TooLarge,
-         re.compile(r"listing every score of n = 10,000 cases takes [\d,]+ steps, past the budget of 4,194,304; "
-                    r"cdf, sf, pmf and quantile need no list")),
+         re.compile(r"listing every score of n = 10,000 cases takes [\d,]+ steps, more than the limit of 4,194,304; "
+                    r"use cdf, sf, pmf or quantile, which need no list")),
     ],
 )  # fmt: skip
 def test_what_cannot_be_answered_is_explained(call: Any, error: type[Exception], sentence: Any) -> None:

@@ -173,7 +173,7 @@ def test_an_undefined_gap_says_so() -> None:
     [
         (lambda: interval(SMALL, "tpr", level=95), InvalidInput, "level must lie between 0 and 1; got 95"),
         (lambda: interval(SMALL, "tpr", prior=0), InvalidInput,
-         "prior must be a positive number of pseudo-counts a cell, at most 1e9; got 0"),
+         "prior must be a positive number of pseudo-counts per cell, at most 1e9; got 0"),
         (lambda: interval(SMALL, "ofi"), InvalidInput,
          "ofi compares two groups; disparity() gives its interval from the one-group metric"),
         (lambda: interval(EMPTY, "tpr", reference=ConfusionMatrix(0, 1, 1, 1)), InvalidInput,

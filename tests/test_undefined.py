@@ -220,10 +220,10 @@ def test_growth_of_pairs_carries_the_other_group() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: count_undefined("te", 5), "te compares two groups; n must be a pair (n1, n2), got 5"),
-        (lambda: count_undefined("tpr", (5, 5)), "tpr is a metric of one group; n must be one number, got (5, 5)"),
+        (lambda: count_undefined("te", 5), "te compares two groups, so n must be a pair (n1, n2); got 5"),
+        (lambda: count_undefined("tpr", (5, 5)), "tpr is a metric of one group, so n must be one number; got (5, 5)"),
         (lambda: undefined_probability("tpr", 5, [1, 2, 3, 4]),
-         "the four probabilities tp, fn, fp, tn must sum to 1; got 10: counts are given as a ConfusionMatrix"),
+         "the four probabilities tp, fn, fp, tn must sum to 1; got 10; pass counts as a ConfusionMatrix"),
         (lambda: undefined_probability("tpr", 5, [0.1, 0.2, 0.3, 0.3]),
          "the four probabilities tp, fn, fp, tn must sum to 1; got 0.9"),
         (lambda: undefined_probability("tpr", 5, [0.25] * 4, law="predictive"),
@@ -231,15 +231,15 @@ def test_growth_of_pairs_carries_the_other_group() -> None:
         (lambda: undefined_probability("tpr", 5, [0.25] * 4, law=cast("Any", "binomial")),
          "no law is called 'binomial'; did you mean 'multinomial'?"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(1, 1, 1, 1), law="without_replacement"),
-         "cannot draw n = 5 cases without replacement from a reference of 4"),
+         "cannot sample n = 5 cases without replacement from a reference of 4"),
         (lambda: undefined_probability("tpr", 1, ConfusionMatrix(1.5, 1, 1, 1), law="without_replacement"),
          "sampling without replacement needs whole counts; got ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(0, 0, 0, 0)),
-         "the reference is empty (n = 0); give one with cases, or none at all for the uniform law"),
+         "the reference is empty (n = 0); pass one with cases, or None for the uniform law"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(1, 1, 1, 1), law="predictive", prior=0),
-         "prior must be a positive number of pseudo-counts a cell, at most 1e9; got 0"),
+         "prior must be a positive number of pseudo-counts per cell, at most 1e9; got 0"),
         (lambda: undefined_probability("tpr", 5, np.ones((2, 4)) / 4),
-         "a reference is one matrix or four probabilities; got shape (2, 4)"),
+         "the reference must be one matrix or four probabilities; got shape (2, 4)"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_explained(call: Any, sentence: str) -> None:

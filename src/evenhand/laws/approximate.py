@@ -1,6 +1,6 @@
 """The paper's approximations, corrected: a normal for shares and marginal benefit, a beta for ratios.
 
-They are offered for comparison. The exact sum costs no more, and their error is not known beforehand.
+They are for comparison only. The exact sum costs no more, and the error of an approximation is not known in advance.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["beta_tails", "normal_tails"]
 
 
 def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
-    """A normal with the exact mean and variance, and a correction of half a step for continuity.
+    """Tails of a normal with the exact mean and variance, with a continuity correction of half a step.
 
     E7: the paper standardises a sum with the mean and variance of one summand, and drops the correction.
     """
@@ -30,7 +30,7 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
     n, rates, weights = law.n, law.rates, np.array(m.base.linear)
     value, mean = float(weights @ cells), float(weights @ rates)
     variance, spread = float(rates @ (weights - mean) ** 2), _spread(law)
-    # Scores lie on a grid; where no case counts 0, as without any third kind of case, it is twice as wide.
+    # Scores lie on a grid. If every case counts as -1 or 1, with none that counts as 0, its step is 2.
     step = float(np.diff(np.unique(weights[rates > 0]), append=np.inf).min())
     step = step if isfinite(step) else 1.0
     sd = np.sqrt(n * variance * spread)
@@ -45,10 +45,10 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
 
 
 def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | None) -> Tails:
-    """A beta with the expected counts as parameters.
+    """Tails of a beta distribution with the expected counts as parameters.
 
-    E10: the paper's reading uses the observed counts and so no reference at all; of the other readings this one, with
-    nothing added to the counts, is the least wrong. It has no atoms, so both tails add up to 1.
+    E10: the paper's version uses the observed counts, and so ignores the reference. Of the alternatives this one, with
+    nothing added to the counts, is the least inaccurate. A beta has no atoms, so both tails add up to 1.
     """
     from scipy.special import betainc
 
@@ -65,7 +65,7 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
 
 
 def _spread(law: Law) -> float:
-    """The variance of a cell as a multiple of the multinomial's."""
+    """The variance of a cell, relative to that under the multinomial."""
     if isinstance(law, MultivariateHypergeometric):
         total = sum(law.totals)
         return (total - law.n) / max(total - 1, 1)

@@ -1,4 +1,4 @@
-"""The distribution of a score over groups drawn from a law, given that the score is defined."""
+"""The distribution of the score of a random group, given that the score is defined."""
 
 from __future__ import annotations
 
@@ -33,8 +33,20 @@ _MOST_PAIRS = 2**23
 class Distribution(ABC):
     """The exact distribution of a score, given that it is defined.
 
-    Probabilities refer to scores that exist; `p_undefined` is the probability that there is none. A number ``x``
-    stands for every score that rounds to it, so no tie is lost: ``cdf(0.29)`` includes 29 of 100.
+    All probabilities except `p_undefined` are conditional on the score being defined. A number ``x`` stands for every
+    score that rounds to it, so no tie is lost: ``cdf(0.29)`` includes 29 of 100.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+
+    Examples
+    --------
+    >>> from evenhand import distribution
+    >>> d = distribution("acc", n=4, reference=[1/2, 0, 0, 1/2])
+    >>> d.metric.key, d.n, d.p_undefined, d.mean
+    ('acc', 4, 0.0, 1.0)
     """
 
     metric: Metric
@@ -42,12 +54,24 @@ class Distribution(ABC):
     @property
     @abstractmethod
     def n(self) -> int | tuple[int, int]:
-        """The number of cases; a pair for two groups."""
+        """The number of cases; for two groups a pair, group and reference.
+
+        Examples
+        --------
+        >>> distribution("ofi", n=(10, 20)).n
+        (10, 20)
+        """
 
     @property
     @abstractmethod
     def p_undefined(self) -> float:
-        """The probability that the score is undefined."""
+        """The probability that the score is undefined.
+
+        Examples
+        --------
+        >>> distribution("tpr", n=2, reference=[1/4, 1/4, 1/4, 1/4]).p_undefined
+        0.25
+        """
 
     @abstractmethod
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
@@ -55,40 +79,104 @@ class Distribution(ABC):
 
     @abstractmethod
     def _listed(self) -> tuple[Floats, Floats]:
-        """All scores in rising order, with their probabilities."""
+        """All scores in ascending order, with their probabilities."""
 
     @abstractmethod
     def _ends(self) -> tuple[float, float]:
-        """The lowest and the highest score, found without listing them all."""
+        """The lowest and the highest score, without listing them all."""
 
     def cdf(self, x: ArrayLike) -> Any:
-        """P(S <= x)."""
+        """Cumulative distribution function, P(S <= x).
+
+        Parameters
+        ----------
+        x : float or array of floats
+            Scores.
+
+        Returns
+        -------
+        float or ndarray
+            One probability per score.
+
+        Examples
+        --------
+        >>> distribution("acc", n=2, reference=[1/4, 1/4, 1/4, 1/4]).cdf(0.5)
+        0.75
+        """
         return self._each(x, lambda below, at, above: below + at)
 
     def sf(self, x: ArrayLike) -> Any:
-        """P(S > x)."""
+        """Survival function, P(S > x); accurate where ``1 - cdf(x)`` would round to 0.
+
+        Parameters
+        ----------
+        x : float or array of floats
+            Scores.
+
+        Returns
+        -------
+        float or ndarray
+            One probability per score.
+
+        Examples
+        --------
+        >>> distribution("acc", n=2, reference=[1/4, 1/4, 1/4, 1/4]).sf(0.5)
+        0.25
+        """
         return self._each(x, lambda below, at, above: above)
 
     def pmf(self, x: ArrayLike) -> Any:
-        """P(S = x)."""
+        """Probability mass function, P(S = x).
+
+        Parameters
+        ----------
+        x : float or array of floats
+            Scores.
+
+        Returns
+        -------
+        float or ndarray
+            One probability per score; 0 for a score that cannot occur.
+
+        Examples
+        --------
+        >>> distribution("acc", n=2, reference=[1/4, 1/4, 1/4, 1/4]).pmf([0.5, 0.6]).round(12)
+        array([0.5, 0. ])
+        """
         return self._each(x, lambda below, at, above: at, point=True)
 
     def quantile(self, q: ArrayLike) -> Any:
-        """The smallest score ``s`` with P(S <= s) >= q; where scores are too many to list, to within 1e-12."""
+        """Quantile function: the smallest score ``s`` with P(S <= s) >= q.
+
+        Parameters
+        ----------
+        q : float or array of floats
+            Probabilities.
+
+        Returns
+        -------
+        float or ndarray
+            One score per probability; accurate to 1e-12 if there are too many scores to list.
+
+        Examples
+        --------
+        >>> distribution("acc", n=10, reference=[1/4, 1/4, 1/4, 1/4]).quantile([0.05, 0.5, 0.95])
+        array([0.2, 0.5, 0.8])
+        """
         levels = _numbers(q, "q")
         if not ((levels >= 0) & (levels <= 1)).all():
             raise InvalidInput(f"q must lie between 0 and 1; got {q!r}")
         try:
             scores, weights = self._listed()
         except TooLarge:
-            found = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
-            return float(found) if levels.ndim == 0 else found
+            quantiles = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
+            return float(quantiles) if levels.ndim == 0 else quantiles
         if not len(scores):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
-        # Rounding may leave the sum a little short of a level that it reaches exactly.
+        # Rounding can leave the sum just short of a level that it reaches exactly.
         reached = np.cumsum(weights) * (1 + 1e-13)
-        found = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
-        return float(found) if levels.ndim == 0 else found
+        quantiles = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
+        return float(quantiles) if levels.ndim == 0 else quantiles
 
     def _search(self, level: float) -> float:
         low, high = self._ends()
@@ -99,25 +187,42 @@ class Distribution(ABC):
 
     @property
     def support(self) -> Floats:
-        """Every score that can occur, in rising order."""
+        """Every score that can occur, in ascending order.
+
+        Examples
+        --------
+        >>> distribution("acc", n=4).support
+        array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+        """
         return self._listed()[0]
 
     @property
     def probabilities(self) -> Floats:
-        """P(S = s) for every score in `support`, to about 1e-16; `pmf` keeps the digits of smaller ones."""
+        """P(S = s) for every score in `support`, to about 1e-16; `pmf` is also accurate for smaller ones.
+
+        Examples
+        --------
+        >>> distribution("acc", n=2, reference=[1/4, 1/4, 1/4, 1/4]).probabilities.round(12)
+        array([0.25, 0.5 , 0.25])
+        """
         return self._listed()[1]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the probability of every score (extra ``plots``).
+        """Plot the probability of every score (extra ``plots``).
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; new axes by default.
+            The axes to draw on; new ones by default.
 
         Returns
         -------
         matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> ax = distribution("tpr", n=20).plot()
         """
         if not len(self.support):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
@@ -125,12 +230,24 @@ class Distribution(ABC):
 
     @property
     def mean(self) -> float:
-        """The expected score."""
+        """The expected score.
+
+        Examples
+        --------
+        >>> distribution("tpr", n=5, reference=[1/4, 1/4, 1/4, 1/4]).mean
+        0.5
+        """
         return self._moments()[0]
 
     @property
     def std(self) -> float:
-        """The standard deviation of the score."""
+        """The standard deviation of the score.
+
+        Examples
+        --------
+        >>> round(distribution("acc", n=100, reference=[1/4, 1/4, 1/4, 1/4]).std, 12)
+        0.05
+        """
         return self._moments()[1]
 
     def _moments(self) -> tuple[float, float]:
@@ -144,11 +261,11 @@ class Distribution(ABC):
         points = _numbers(x, "x")
         if np.isnan(points).any():
             raise InvalidInput(f"x must be a number; got {x!r}")
-        found = np.array([of(*self._tails(float(v), point)) for v in points.ravel()])
-        if np.isnan(found).any():
+        values = np.array([of(*self._tails(float(v), point)) for v in points.ravel()])
+        if np.isnan(values).any():
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
-        found = np.minimum(found, 1.0)
-        return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
+        values = np.minimum(values, 1.0)
+        return float(values[0]) if points.ndim == 0 else values.reshape(points.shape)
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:
@@ -173,7 +290,7 @@ class OneGroupDistribution(Distribution):
 
     @property
     def p_undefined(self) -> float:
-        """The probability that the score is undefined, with only ``n`` given."""
+        """The probability that the score is undefined, given only ``n``."""
         against = self.order.against
         if against is None:
             return hole_probability(self.metric.holes[0], self.law)
@@ -186,15 +303,15 @@ class OneGroupDistribution(Distribution):
         return pooled_hole_probability(group, reference, self.law)
 
     def _tails(self, x: float, point: bool) -> tuple[float, float, float]:
-        found = tails(self.order, self.law, Threshold(x), margin=self.margin, point=point)
-        return found.below, found.at, found.above
+        at_x = tails(self.order, self.law, Threshold(x), margin=self.margin, point=point)
+        return at_x.below, at_x.at, at_x.above
 
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_one(self)
 
     @property
     def mean(self) -> float:
-        """The expected score; in closed form where a score is unbiased given that it is defined (E19)."""
+        """The expected score; in closed form for a score that is unbiased given that it is defined (E19)."""
         if not self.metric.comparisons and self.metric.base.unbiased:
             return float(self.metric.scores(self.law.rates)) if self.p_undefined < 1 else np.nan
         return self._moments()[0]
@@ -209,18 +326,18 @@ class OneGroupDistribution(Distribution):
 
 @dataclass(frozen=True, slots=True)
 class TwoGroupDistribution(Distribution):
-    """The distribution of a score that compares two groups drawn independently."""
+    """The distribution of a score that compares two independent groups."""
 
     laws: tuple[Law, Law]
 
     @property
     def n(self) -> tuple[int, int]:
-        """The number of cases of the group and of the reference."""
+        """The numbers of cases of the group and of the reference."""
         return self.laws[0].n, self.laws[1].n
 
     @property
     def p_undefined(self) -> float:
-        """The probability that the score is undefined, because of either group."""
+        """The probability that the score is undefined because of either group."""
         p, q = (hole_probability(h, law) for h, law in zip(self.metric.holes, self.laws, strict=True))
         return p + (1 - p) * q
 
@@ -264,7 +381,7 @@ class TwoGroupDistribution(Distribution):
 
 @lru_cache(maxsize=256)
 def _summed_moments(d: OneGroupDistribution) -> tuple[float, float]:
-    """Mean and standard deviation, summed block by block around a first guess of the mean."""
+    """Mean and standard deviation, summed block by block around an initial guess of the mean."""
     total = first = second = 0.0
     guess: float | None = None
     for scores, weights in score_blocks(d.order, d.law, margin=d.margin):
@@ -287,7 +404,7 @@ def _list_one(d: OneGroupDistribution) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=16)
 def _scores_of(m: OneGroup, law: Law) -> tuple[Floats, Floats]:
-    """The distinct scores of one group, in rising order, and their probabilities; not normalised."""
+    """The distinct scores of one group, in ascending order, and their probabilities; not normalised."""
     return _merged(*scores_and_weights(order_of(m), law), normalise=False)
 
 
@@ -298,7 +415,7 @@ def _mean_and_variance(scores: Floats, weights: Floats) -> tuple[float, float]:
 
 
 def _compared_tails(m: Metric, laws: tuple[Law, Law], x: float) -> tuple[float, float, float]:
-    """Below, at and above ``x``: for each score of the second group, where the first would have to be."""
+    """P(S < x), P(S = x) and P(S > x), summed over the scores of the second group."""
     (s1, w1), (s2, w2) = (_scores_of(m.base, law) for law in laws)
     if m.kind == "ratio":
         s2, w2 = s2[s2 > 0], w2[s2 > 0]
@@ -311,14 +428,14 @@ def _compared_tails(m: Metric, laws: tuple[Law, Law], x: float) -> tuple[float, 
     low, high = np.searchsorted(s1, bounds[0]), np.searchsorted(s1, bounds[1], side="right")
     up_to, from_on = np.r_[0.0, np.cumsum(w1)], np.r_[np.cumsum(w1[::-1])[::-1], 0.0]
     total = float(w1.sum() * w2.sum())
-    # One score, or none, is at the place looked for; single ones are not taken from a difference of sums.
+    # Usually at most one score qualifies. It is looked up, as a difference of sums would lose its digits.
     at = np.where(high - low == 1, w1[np.minimum(low, len(w1) - 1)], up_to[high] - up_to[low])
     return float(w2 @ up_to[low]) / total, float(w2 @ at) / total, float(w2 @ from_on[high]) / total
 
 
 @lru_cache(maxsize=16)
 def _list_two(d: TwoGroupDistribution) -> tuple[Floats, Floats]:
-    """Every pair of scores; for the worst of several differences, every pair of their tuples."""
+    """Every pair of scores; for the worst of several differences, every pair of tuples of scores."""
     m = d.metric
     bases = tuple(c.base for c in m.comparisons)
     sides = [_score_tuples(bases, law) for law in d.laws]
@@ -351,7 +468,7 @@ def _score_tuples(bases: tuple[OneGroup, ...], law: Law) -> tuple[Floats, Floats
 
 
 def _merged(scores: Floats, weights: Floats, normalise: bool = True) -> tuple[Floats, Floats]:
-    """Equal scores put together, in rising order; scores within rounding of each other are equal."""
+    """Distinct scores in ascending order, and their total weights; scores within rounding of each other are equal."""
     if not len(scores):
         return scores, weights
     rank = np.argsort(scores, kind="stable")
@@ -372,29 +489,29 @@ def distribution(
     """Exact distribution of a score over groups of ``n`` cases.
 
     Equivalent to listing all ``4**n`` ways in which the cases can fall into the cells and adding up their
-    probabilities. With known rates a cumulative probability costs O(1) binomial terms for a share, O(√n) for a ratio or
-    a contrast and O(n) for a pair of rates, and more the wider the law spreads; terms left out sum to less than 1e-10
-    of the result.
+    probabilities. With known rates, a cumulative probability costs O(1) binomial terms for a share, O(√n) for a ratio
+    or a contrast and O(n) for a pair of rates; it costs more under a law with a larger variance. The omitted terms sum
+    to less than 1e-10 of the result.
 
     Parameters
     ----------
     metric : str or Metric
         The metric.
     n : int or (int, int)
-        The number of cases; for a two-group metric a pair.
+        The number of cases; a pair for a two-group metric.
     reference : ConfusionMatrix, four probabilities or None
-        What the group is drawn like. None: all configurations of ``n`` cases alike. A two-group metric takes one
-        for both groups or a list of two.
+        The rates or counts that the group is sampled from. If None, all configurations of ``n`` cases are equally
+        likely. A two-group metric takes one reference for both groups, or a list of two.
     law : {"multinomial", "predictive", "without_replacement"}
-        The reference's rates are known; its counts are evidence of them (with ``prior`` pseudo-counts a cell); or
-        its cases themselves are drawn.
+        ``"multinomial"``: the reference's rates are known. ``"predictive"``: its counts are evidence of them, with
+        ``prior`` pseudo-counts per cell. ``"without_replacement"``: the group is sampled from its cases.
     prior : float
-        Pseudo-counts a cell under ``law="predictive"``.
+        Pseudo-counts per cell under ``law="predictive"``.
 
     Returns
     -------
     Distribution
-        With `cdf`, `sf`, `pmf`, `quantile`, `mean`, `std`, `support`, all given that the score is defined, and
+        With `cdf`, `sf`, `pmf`, `quantile`, `mean`, `std` and `support`, all given that the score is defined, and
         `p_undefined`.
 
     Examples

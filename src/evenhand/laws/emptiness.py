@@ -1,4 +1,4 @@
-"""How likely a law makes the holes of a metric."""
+"""The probability that a metric is undefined, under a law of the cells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["hole_probability", "pooled_hole_probability"]
 
 @lru_cache(maxsize=256)
 def hole_probability(holes: Holes, law: Law) -> float:
-    """The probability that a group drawn from ``law`` falls into a hole."""
+    """The probability that a group sampled from ``law`` falls into a hole."""
     n = law.n
     if isinstance(law, DirichletMultinomial) and law.alpha == (1.0, 1.0, 1.0, 1.0):
         return holes.count(n) / count_matrices(n)
@@ -31,10 +31,10 @@ def hole_probability(holes: Holes, law: Law) -> float:
 
 
 def pooled_hole_probability(group: Holes, reference: Holes, law: MultivariateHypergeometric) -> float:
-    """The probability that a random part of pooled counts, or what it leaves, falls into a hole of empty parts.
+    """The probability that a random subset of the pooled cases, or the rest of them, falls into a hole of empty parts.
 
-    Both sets of parts are taken together, by inclusion and exclusion: the group lacks the cells ``z``, and the
-    reference the cells ``w``, if the group consists of all of ``w`` and none of ``z``.
+    Inclusion and exclusion over the parts of both: the group lacks the cells ``z`` and the reference the cells ``w`` if
+    the group contains all cases of ``w`` and none of ``z``.
     """
     totals = dict(zip(CELLS, (int(t) for t in law.totals), strict=True))
     everything = sum(totals.values())
@@ -50,13 +50,13 @@ def pooled_hole_probability(group: Holes, reference: Holes, law: MultivariateHyp
         if sign and not any(totals[c] for c in lacking & whole):
             taken = sum(totals[c] for c in whole)
             rest = everything - sum(totals[c] for c in lacking | whole)
-            # The group is all of `whole`, and what remains of it comes from the rest.
+            # The group contains all of `whole`; its other cases come from the rest.
             total += sign * _drawn_exactly(taken, rest, everything, law.n)
     return min(max(total, 0.0), 1.0)
 
 
 def _drawn_exactly(taken: int, rest: int, everything: int, n: int) -> float:
-    """The probability that ``n`` cases out of all are these ``taken`` and else only some of ``rest``."""
+    """The probability that ``n`` sampled cases include all of ``taken``, and otherwise only cases of ``rest``."""
     if not 0 <= n - taken <= rest:
         return 0.0
     first = Hypergeometric(taken + rest, everything - taken - rest).pmf(n, n)

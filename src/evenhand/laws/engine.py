@@ -1,10 +1,10 @@
 """The engine: how much probability lies below, at and above a score.
 
-The tree of a metric is walked down to its last split. Each way down is a path with a weight; on each path the groups
-below, at and above the score are intervals of the last count, since scores are monotone in it, and their probability
-is a sum over one split. Paths of negligible weight are left out: at most ``eps`` on either side of each split, so
-that a result errs by at most ``8 * eps``. If it comes out so small that this would matter, it is computed again with
-a smaller ``eps``, until the error is below 1e-10 of it.
+The tree of a metric is walked down to its last split. Each way down is a path with a weight. Scores are monotone in the
+last count, so on each path the groups below, at and above the score are intervals of it, and their probability is a sum
+over one split. Paths of negligible weight are left out: at most ``eps`` on either side of each split, so the error of a
+result is at most ``8 * eps``. If that is too much for a small result, it is computed again with a smaller ``eps``,
+until the error is below 1e-10 of it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _EXACT_BELOW = 1e-12
 class Tails:
     """The probability of a score below, at and above a threshold, given that it is defined.
 
-    ``defined`` is the probability of that, and ``error`` bounds what was left out.
+    ``defined`` is the probability that the score is defined, and ``error`` bounds what was left out.
     """
 
     below: float
@@ -51,7 +51,7 @@ class Tails:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All ways down a tree to its last split: counts, weight and size of the last split."""
+    """All ways down a tree to its last split: the counts, the weight, and the size of the last split."""
 
     n: int
     margin: Floats
@@ -96,18 +96,18 @@ def tails(
 ) -> Tails:
     """How much probability lies below, at and above a score.
 
-    With ``point`` the probability of the score itself is as accurate, relatively, as those of the tails; unless
-    ``relative`` they are accurate to 1e-17 only, at less cost.
+    With ``point``, the probability of the score itself has the same relative accuracy as the tails. With
+    ``relative=False``, all of them are only accurate to 1e-17 in absolute terms, at less cost.
     """
     eps = _COARSE
     while True:
-        found = _tails(order, law, threshold, margin, eps)
+        result = _tails(order, law, threshold, margin, eps)
         if not relative:
-            return found
-        small = min(found.below + found.at, found.above + found.at, found.at if point else 1.0)
-        if not small < 1e10 * found.error or eps <= _FINE:
-            return found
-        eps = max(_FINE, min(eps * 1e-3, small * found.defined * 1e-12))
+            return result
+        small = min(result.below + result.at, result.above + result.at, result.at if point else 1.0)
+        if not small < 1e10 * result.error or eps <= _FINE:
+            return result
+        eps = max(_FINE, min(eps * 1e-3, small * result.defined * 1e-12))
 
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
@@ -117,7 +117,7 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
     below, up_to = _intervals(order, paths, first, final, threshold)
     filled = order.filled_holes(paths.n, paths.margin, paths.side)
     holes = [np.where(_in(k, (first, final)), k, np.nan) for k in filled]
-    # What is at the score surrounds what is below it, and what is above surrounds both.
+    # The counts at the score surround those below it, and the counts above it surround both.
     intervals = [below, *_around(up_to, below), *_around((first, final), up_to), *(_points(h) for h in holes)]
     sums = [paths.weight * s for s in interval_sums(split, paths.size, intervals, eps)]
     totals = [float(s.sum()) for s in sums]
@@ -132,7 +132,7 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
 
 
 def _points(k: Floats) -> Span:
-    """Single counts as intervals, empty where there is none."""
+    """Single counts as intervals; an empty interval for nan."""
     return np.nan_to_num(k, nan=1.0), np.nan_to_num(k, nan=0.0)
 
 
@@ -142,7 +142,7 @@ def _in(k: Floats, interval: Span) -> NDArray[np.bool_]:
 
 
 def _around(outer: Span, inner: Span) -> tuple[Span, Span]:
-    """What ``outer`` has on either side of ``inner``; all of it, once, if ``inner`` is empty."""
+    """The parts of ``outer`` to the left and right of ``inner``; all of ``outer``, once, if ``inner`` is empty."""
     empty = inner[1] < inner[0]
     left = outer[0], np.where(empty, outer[1], inner[0] - 1)
     right = np.where(empty, 1.0, inner[1] + 1), np.where(empty, 0.0, outer[1])
@@ -150,7 +150,7 @@ def _around(outer: Span, inner: Span) -> tuple[Span, Span]:
 
 
 def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Span:
-    """The last counts between which the score is defined on each path; holes lie at the ends, or fill a path."""
+    """The range of last counts in which the score is defined on each path; holes lie at its ends, or fill a path."""
 
     def undefined(last: Floats) -> NDArray[np.bool_]:
         cells = order.tree.cells(paths.n, paths.margin, paths.side, last)
@@ -164,7 +164,7 @@ def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Spa
 
 
 def _intervals(order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold) -> tuple[Span, Span]:
-    """On each path, the last counts that score below the threshold, and those that score at most it."""
+    """On each path, the last counts that score below the threshold, and those that score at or below it."""
     below, up_to = (first, final), (first, final)
     for part in order.parts:
         less, not_more = _counts(order, part, paths, first, final, threshold)
@@ -180,11 +180,11 @@ def _intervals(order: Order, paths: Paths, first: Floats, final: Floats, thresho
 def _counts(
     order: Order, part: OrderPart, paths: Paths, first: Floats, final: Floats, threshold: Threshold
 ) -> tuple[Floats, Floats]:
-    """How many last counts, from the low end of the scores on, lie below the threshold, and at or below it."""
+    """How many last counts, starting with the lowest score, lie below the threshold, and at or below it."""
     value, key = threshold.value, threshold.key
     start, sign = (first, 1) if part.rises else (final, -1)
 
-    # Products of two counts are exact in int64 up to this n, and in floats they are near enough beyond it.
+    # Products of two counts are exact in int64 up to this n; beyond it, floats are close enough.
     kind = np.int64 if paths.n < 2**31 else np.float64
     counts = [c.astype(kind) for c in (paths.margin, paths.side, start)]
 
@@ -201,7 +201,7 @@ def _counts(
 
     length = np.maximum(final - first + 1, 0)
     everywhere = np.arange(len(length))
-    # Within this distance floats do not decide. A bare number stands for every score that rounds to it.
+    # Closer than this, floats cannot decide. A number without a key stands for every score that rounds to it.
     near = (_EXACT_BELOW if key is not None else 1e-14) * max(1.0, abs(value))
     less = _search(everywhere, 0 * length, length, lambda p, t: below(p, t, value - near))
     not_more = less.copy()
@@ -219,10 +219,10 @@ Holds = Callable[[Indices, Floats], NDArray[np.bool_]]
 
 
 def _search(path: Indices, low: Floats, high: Floats, holds: Holds) -> Floats:
-    """The position from which on ``holds`` fails, on each path."""
+    """The first position on each path at which ``holds`` is false."""
     low, high = low.copy(), high.copy()
     if len(path) > _GUESS_ABOVE:
-        # Neighbouring paths have neighbouring answers: those of a few tell where to look for the rest.
+        # Neighbouring paths have similar answers: those of a few narrow the search on the others.
         some = np.arange(0, len(path), 16)
         guess = np.interp(np.arange(len(path)), some, _bisect(path[some], low[some], high[some], holds))
         before, after = np.clip(np.floor(guess) - 2, low, high), np.clip(np.floor(guess) + 2, low, high)
@@ -254,7 +254,7 @@ def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Th
     split = law.split(order.tree.last, order.tree.last_of)
     first, final = _defined_range(order, paths, *split.support(paths.size))
     kept = np.flatnonzero(first <= final)
-    # A monotone score is lowest and highest at the ends of some path.
+    # A monotone score takes its lowest and its highest value at the end of some path.
     cells = np.concatenate(
         [order.tree.cells(paths.n, paths.margin[kept], paths.side[kept], last[kept]) for last in (first, final)]
     )
@@ -281,8 +281,8 @@ def walk(
 ) -> Iterator[Leaves]:
     """Every matrix of a tree with its probability, in blocks, so that memory stays bounded.
 
-    The windows of the splits leave out at most ``eps`` on either side; matrices whose probability is at most
-    ``negligible`` are left out too. Cells that the tree does not tell apart are merged.
+    The windows of the splits leave out at most ``eps`` on either side. Matrices whose probability is at most
+    ``negligible`` are left out too. Cells that the tree does not distinguish are merged.
     """
     paths = _paths(tree, law, eps, margin, negligible)
     split = law.split(tree.last, tree.last_of)
@@ -291,8 +291,8 @@ def walk(
     total = float((high - low + 1)[row].sum())
     if total > most:
         raise TooLarge(
-            f"listing every score of n = {law.n:,} cases takes {total:,.0f} steps, past the budget of {most:,}; "
-            "cdf, sf, pmf and quantile need no list"
+            f"listing every score of n = {law.n:,} cases takes {total:,.0f} steps, more than the limit of {most:,}; "
+            "use cdf, sf, pmf or quantile, which need no list"
         )
     width = int((high - low).max(initial=0)) + 1
     for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
@@ -308,7 +308,7 @@ def walk(
 def score_blocks(
     order: Order, law: Law, *, margin: float | None = None, eps: float = _COARSE, most: int = _MOST_WALKED
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Blocks of scores that can occur with their probabilities; undefined ones are left out, equal ones may recur."""
+    """Blocks of possible scores and their probabilities; undefined scores are left out, equal ones may recur."""
     for leaves in walk(order.tree, law, margin=margin, eps=eps, most=most):
         scores = order.scores(np.stack(leaves.columns, axis=-1))
         defined = ~np.isnan(scores)
@@ -326,6 +326,6 @@ def scores_and_weights(
 def _check_budget(paths: float, n: int) -> None:
     if paths > _MOST_PATHS:
         raise TooLarge(
-            f"an exact sum over n = {n:,} cases has {paths:,.0f} paths, past the budget of {_MOST_PATHS:,}; "
-            "a test can take the margin as given (given='margin') or draw (method='montecarlo')"
+            f"an exact sum over n = {n:,} cases has {paths:,.0f} paths, more than the limit of {_MOST_PATHS:,}; "
+            "a test can condition on the margin (given='margin') or simulate (method='montecarlo')"
         )

@@ -1,8 +1,7 @@
 """The laws of the four cells, each a tree of independent splits.
 
-Whatever pairing of the cells a tree starts from, its splits are independent under each of these laws. A law
-therefore only says how a set of cells splits off from a larger one; the probability of a matrix, and of any cells
-being empty, follow.
+Under each of these laws the splits of any tree are independent. A law therefore only says how a set of cells splits off
+from a larger one; the probability of a matrix, and that of empty cells, follow.
 """
 
 from __future__ import annotations
@@ -72,13 +71,13 @@ class Multinomial(Law):
         """A binomial split."""
         inside, outside = _weigh(self.p, part, of)
         total = inside + outside
-        # Cells that cannot occur are never split: any probability does.
+        # Cells with probability 0 are never split, so any probability will do.
         return Binomial(inside / total, outside / total) if total else Binomial(0.5, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
 class DirichletMultinomial(Law):
-    """A multinomial whose probabilities are drawn from Dirichlet(alpha); all ones: all configurations alike."""
+    """A multinomial with Dirichlet(alpha) probabilities; if alpha is 1, all configurations are equally likely."""
 
     n: int
     alpha: FourNumbers
@@ -95,7 +94,7 @@ class DirichletMultinomial(Law):
 
 @dataclass(frozen=True, slots=True)
 class MultivariateHypergeometric(Law):
-    """``n`` cases drawn without replacement from a population of these counts."""
+    """``n`` cases sampled without replacement from a population with these counts."""
 
     n: int
     totals: FourNumbers
@@ -111,7 +110,7 @@ class MultivariateHypergeometric(Law):
 
 
 def _weigh(weights: FourNumbers, part: Iterable[str], of: Iterable[str]) -> tuple[float, float]:
-    """The weight of ``part`` and of the rest of ``of``; each summed by itself, so that neither is a rounded 1 - p."""
+    """The weights of ``part`` and of the rest of ``of``, each summed separately so that neither is a rounded 1 - p."""
     chosen = frozenset(part)
     named = dict(zip(CELLS, weights, strict=True))
     return sum(named[c] for c in of if c in chosen), sum(named[c] for c in of if c not in chosen)

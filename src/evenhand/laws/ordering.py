@@ -1,8 +1,8 @@
-"""How groups are ordered by a score: in floating point where that is plain, exactly where it is close.
+"""How groups are ordered by a score: in floating point where that decides, exactly in close cases.
 
-An order is what remains of a metric once it is known whom a group is compared with. It is made of parts, each
-monotone in the last split of the tree; a group scores below ``s`` if all of its parts do. All metrics have one part
-but the worst of several differences, which has two (plus and minus) for each difference.
+An order is a metric with a fixed reference. It is made of parts, each monotone in the last split of the tree; a group
+scores below ``s`` if all of its parts do. Every metric has one part, except the worst of several differences, which has
+two (plus and minus) per difference.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Order", "Threshold", "order_of"]
 
 Floats = NDArray[np.float64]
 
-# Roots and differences of them are compared to this many digits; closer than half of them is equal.
+# Roots and their differences are computed to this many digits; if they agree in half of them, they are equal.
 _DIGITS = 200
 
 
@@ -31,16 +31,16 @@ class OrderPart(Protocol):
 
     @property
     def rises(self) -> bool:
-        """Whether it rises with the last count, or falls."""
+        """Whether it rises with the last count; if not, it falls."""
 
     def values(self, cells: Floats) -> Floats:
         """The scores, nan where undefined."""
 
     def inside(self, columns: list[Any]) -> Floats:
-        """The same for single columns of cells that are known to be defined, at less cost."""
+        """The same for columns of cells on which the score is known to be defined, at less cost."""
 
     def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
-        """Exactly on which side of ``key`` each score lies: -1 below, 0 equal, 1 above."""
+        """On which side of ``key`` each score lies, exactly: -1 below, 0 equal, 1 above."""
 
     def key(self, cells: Floats) -> Any:
         """The exact score of one matrix, to compare with."""
@@ -48,7 +48,7 @@ class OrderPart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A score to compare with: a float and, if it is that of a matrix, its exact key.
+    """A score to compare with: a float and, if it is the score of a matrix, its exact key.
 
     Without a key, scores within rounding of the value count as equal to it.
     """
@@ -84,14 +84,14 @@ class Order:
 
         Only the prevalence threshold has such holes, where TPR equals FPR in the group or in the reference.
         """
-        if not any(holes.apart for holes in self.scored.holes):
+        if not any(each.apart for each in self.scored.holes):
             return []
-        found = [_proportional(side, margin, n - margin)]
+        holes = [_proportional(side, margin, n - margin)]
         if self.against is not None and self.against.remains:
             tp, fn, fp, tn = self.against.cells
             left = _proportional(tp - side, tp + fn - margin, fp + tn - (n - margin))
-            found.append(np.where(fp - left == found[0], np.nan, fp - left))
-        return found
+            holes.append(np.where(fp - left == holes[0], np.nan, fp - left))
+        return holes
 
 
 def _proportional(part: Floats, whole: Floats, other: Floats) -> Floats:
@@ -103,13 +103,13 @@ def _proportional(part: Floats, whole: Floats, other: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """Whom a group is compared with: fixed cells, or (``remains``) what the group leaves of them."""
+    """What a group is compared with: fixed cells or, with ``remains``, these cells minus the group's."""
 
     cells: tuple[float, float, float, float]
     remains: bool
 
     def reference(self, group: NDArray[Any]) -> NDArray[Any]:
-        """The reference's cells for each group's."""
+        """The reference's cells for each group."""
         cells = np.asarray(self.cells, dtype=group.dtype) if group.dtype.kind == "f" else _decimals(self.cells)
         return cells - group if self.remains else np.broadcast_to(cells, group.shape)
 
@@ -128,8 +128,8 @@ class _ByMetric:
         return self.metric.scores(cells)
 
     def inside(self, columns: list[Any]) -> Floats:
-        found: Floats = self.metric.score(*columns)
-        return found
+        scores: Floats = self.metric.score(*columns)
+        return scores
 
     def key(self, cells: Floats) -> Any:
         return _fraction(self.metric.rank(*(int(c) for c in cells)))
@@ -151,7 +151,7 @@ def _fraction(rank: tuple[Any, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _ByComparison:
-    """The group's score beside the reference's, times ``sign``."""
+    """The comparison of the group's score with the reference's, times ``sign``."""
 
     metric: Comparison
     against: Against
@@ -169,8 +169,8 @@ class _ByComparison:
         others = self.against.cells
         left = [o - c for o, c in zip(others, columns, strict=True)] if self.against.remains else others
         second = self.metric.base.score(*left)
-        found: Floats = self.sign * (first - second if self.metric.kind == "difference" else first / second)
-        return found
+        scores: Floats = self.sign * (first - second if self.metric.kind == "difference" else first / second)
+        return scores
 
     def key(self, cells: Floats) -> Any:
         with localcontext(_CONTEXT):
@@ -201,14 +201,14 @@ def _decimals(cells: Any) -> NDArray[Any]:
 def order_of(m: Metric, reference: Sequence[float] | None = None, *, remains: bool = False) -> Order:
     """The order of groups by a metric.
 
-    A two-group metric needs the ``reference``'s cells: fixed, or (``remains``) the pooled cells, of which the
-    reference is what the group leaves.
+    A two-group metric needs the cells of the ``reference`` or, with ``remains``, the pooled cells, of which the group
+    and the reference are the two parts.
     """
     if not m.comparisons:
         return Order(m.tree, (_ByMetric(_filled(m.base)),), m)
     assert reference is not None
     against = _against(m.tree, reference, remains)
-    # A distance is the largest of its differences and of what they are the other way round.
+    # A distance is the largest of its differences and of their negatives.
     signs = (1, -1) if m.is_distance else (1,)
     parts = [
         _ByComparison(replace(c, compared=_filled(c.base)), against, sign) for c in m.comparisons for sign in signs

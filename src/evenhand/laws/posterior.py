@@ -1,10 +1,10 @@
-"""What is believed of true scores once counts are seen, for many matrices at once.
+"""The posterior distribution of true scores given counts, for many matrices at once.
 
-Each split of a tree has a beta posterior of its own. A score that follows from one split has a closed form. Any other
+Each split of a tree has a beta posterior. A score that depends on one split has a posterior in closed form. Any other
 score is averaged over the splits before the last by quadrature: on each path the score is monotone in the last split,
-so its quantiles are the scores of that split's quantiles, and its cumulative probability is read off by interpolating
-normal scores. The result is a table of normal scores over the range of the metric, laid out on a line without ends;
-every later question is a look-up. Nothing is random.
+so its quantiles are the scores of that split's quantiles, and its cumulative probability is obtained by interpolating
+normal scores. The result is a table of normal scores over the range of the metric, mapped to the whole real line; every
+later question is a look-up. Nothing is random.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Betas = tuple[Beta, Beta, Beta]
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
 _SPOTS, _EVEN = 41, 21
-# Rates of exactly 0 or 1 have no probability, and no score.
+# Rates of exactly 0 or 1 have probability 0, and possibly no score.
 _EDGE = 1e-15
-# Scores are sought within this distance of the middle of their line: to 1e-17 of the ends of their range.
+# Scores are mapped to places within this distance of 0, that is to within 1e-17 of the ends of their range.
 _LINE = 40.0
-# Normal scores beyond which nothing is tabulated, about 1e-12 of the probability on either side.
+# Largest normal score in a table; beyond it lies a probability of about 1e-12 on either side.
 _FARTHEST = 7.0
-# Where a path lies far from a place, its normal score there is of no consequence beyond this.
+# Normal scores are clipped here: far from a path, a larger one makes no difference.
 _STEEPEST = 1e3
 
 
@@ -49,22 +49,22 @@ class Posterior(ABC):
 
     @abstractmethod
     def cdf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
-        """P(S <= s) of the matrices ``rows``."""
+        """P(S <= s) for the matrices ``rows``."""
 
     @abstractmethod
     def sf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
-        """P(S > s) of the matrices ``rows``."""
+        """P(S > s) for the matrices ``rows``."""
 
     @abstractmethod
     def quantile(self, q: Floats, rows: Any = slice(None)) -> Floats:
-        """The scores below which the true ones of the matrices ``rows`` lie with probability ``q``."""
+        """The quantiles of the true scores of the matrices ``rows``."""
 
 
 def betas_of(tree: Tree, cells: Floats, added: float | Floats) -> Floats:
-    """The parameters of every split, shape (matrices, 3, 2): its counts, and what is ``added`` to them.
+    """The beta parameters of every split, shape (matrices, 3, 2): its counts plus pseudo-counts.
 
-    A number is added on either side of every split; four pseudo-counts are added to the cells before they are split,
-    as a Dirichlet prior would.
+    If ``added`` is a number, it is added to both sides of every split. Four pseudo-counts are added to the cells before
+    they are split, as with a Dirichlet prior.
     """
     counts = np.atleast_2d(cells) + (added if isinstance(added, np.ndarray) else 0.0)
     half = 0.0 if isinstance(added, np.ndarray) else added
@@ -79,7 +79,7 @@ def betas_of(tree: Tree, cells: Floats, added: float | Floats) -> Floats:
 
 
 def posterior_of(m: OneGroup, betas: Floats, tree: Tree | None = None) -> Posterior:
-    """The posterior of a metric, given the parameters of the splits of its own tree, or of another one."""
+    """The posterior of a metric, given the beta parameters of the splits of its own tree, or of another ``tree``."""
     if m.curve is not None and tree is None:
         return _OneSplit(m.curve, m.high, betas[:, 2, 0], betas[:, 2, 1])
     keys = [tuple((float(a), float(b)) for a, b in row) for row in betas]
@@ -116,14 +116,14 @@ class _OneSplit(Posterior):
 
 
 class _Table:
-    """Normal scores of cumulative probabilities over a grid on the line."""
+    """Normal scores of cumulative probabilities, over a grid of places on the line."""
 
     def __init__(self, grid: Floats, normal: Floats) -> None:
         self.normal_at, self.place_of = _Interpolator(grid, normal), _Interpolator(normal, grid)
 
 
 class _Interpolator:
-    """Monotone cubic interpolation; beyond the ends, along the last slope."""
+    """Monotone cubic interpolation; linear extrapolation beyond the ends."""
 
     def __init__(self, x: Floats, y: Floats) -> None:
         from scipy.interpolate import PchipInterpolator
@@ -175,7 +175,7 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     """The table of one matrix."""
     from scipy.special import ndtr, ndtri
 
-    # A nearly empty cell makes for a beta variable that bends sharply, and takes more nodes.
+    # The quantile function of a split with a nearly empty part bends sharply and needs more nodes.
     smallest = min(min(beta) for beta, part in zip(betas, (tree.margin, tree.side, tree.last), strict=True) if part)
     few, deep = smallest < 4, bool(tree.side) and _depends_on_margin(m, tree)
     before, after = ((64, 40) if deep else (192, 64)) if few else (24, 24)
@@ -191,13 +191,13 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     normal = ndtri(quadrature(after)[0])
     if lines[:, -1].sum() < lines[:, 0].sum():
         lines, normal = lines[:, ::-1], -normal[::-1]
-    # Rounding must not turn a path round.
+    # Rounding must not make a path non-monotone.
     lines = np.maximum.accumulate(lines, axis=1)
     paths = (weight[:, None] * quadrature(before)[1]).ravel()
     grid = _grid(lines, paths, normal)
     z = _path_normals(lines, normal, grid)
     if not few:
-        # Paths may be so narrow that neighbours do not overlap: more of them are interpolated in between.
+        # Paths may be so narrow that neighbours do not overlap, so more paths are interpolated between them.
         between, fine = _in_between(before)
         z = np.einsum("mjg,jf->mfg", z.reshape(len(margin), before, -1), between).reshape(-1, len(grid))
         paths = (weight[:, None] * fine).ravel()
@@ -210,7 +210,7 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
 
 @lru_cache(maxsize=8)
 def _in_between(nodes: int) -> tuple[Floats, Floats]:
-    """A matrix that interpolates what is known at the nodes at four times as many, and the weights of those."""
+    """A matrix that interpolates from the nodes to four times as many, and the weights of the latter."""
     from scipy.interpolate import CubicSpline
     from scipy.special import ndtri
 
@@ -226,7 +226,7 @@ def _scores(m: OneGroup, tree: Tree, margin: Floats, side: Floats, last: Floats)
 
 
 def _grid(lines: Floats, paths: Floats, normal: Floats) -> Floats:
-    """Places on the line at equal steps of the normal score, roughly, and at equal distances."""
+    """Places on the line: some at roughly equal steps of the normal score, some at equal distances."""
     from scipy.special import ndtr
 
     mass = np.diff(ndtr(np.r_[-np.inf, (normal[1:] + normal[:-1]) / 2, np.inf]))
@@ -242,7 +242,7 @@ def _grid(lines: Floats, paths: Floats, normal: Floats) -> Floats:
 
 
 def _path_normals(lines: Floats, normal: Floats, grid: Floats) -> Floats:
-    """On each path, the normal score of each place of the grid: cubic through the four nearest nodes."""
+    """The normal score of each path at each place of the grid, by cubic interpolation of the four nearest nodes."""
     k = lines.shape[1]
     at = np.stack([np.searchsorted(path, grid) for path in lines])
     first = np.clip(at - 2, 0, k - 4)
@@ -257,7 +257,7 @@ def _path_normals(lines: Floats, normal: Floats, grid: Floats) -> Floats:
             one.ravel()[offset] + away[1] * (two.ravel()[offset] + away[2] * three.ravel()[offset])
         )
     bounds = normal[np.maximum(at - 1, 0)], normal[np.minimum(at, k - 1)]
-    # Between two nodes the normal score lies between theirs; where nodes coincide, halfway.
+    # Between two nodes the normal score lies between theirs; where nodes coincide, it is halfway.
     value = np.where(np.isfinite(value), np.clip(value, *bounds), (bounds[0] + bounds[1]) / 2)
     for outside, end, inner in ((at == 0, 0, 3), (at == k, k - 1, k - 4)):
         if outside.any():
@@ -285,7 +285,7 @@ def _depends_on_margin(m: OneGroup, tree: Tree) -> bool:
 
 @lru_cache(maxsize=1024)
 def _nodes(beta: Beta, nodes: int) -> tuple[Floats, Floats]:
-    """Values of a beta variable and weights to average over it."""
+    """Quadrature nodes and weights for the mean of a function of a beta variable."""
     from scipy.special import betaincinv
 
     u, w = quadrature(nodes)
@@ -294,7 +294,7 @@ def _nodes(beta: Beta, nodes: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=16)
 def quadrature(nodes: int) -> tuple[Floats, Floats]:
-    """Nodes and weights to average over (0, 1), closer together near the ends."""
+    """Quadrature nodes and weights for the mean over (0, 1); nodes are denser near the ends."""
     t, w = np.polynomial.legendre.leggauss(nodes)
     t, w = (t + 1) / 2, w / 2
     # u = 10t³ - 15t⁴ + 6t⁵ has a zero of third order at either end, where beta quantiles bend.
@@ -302,7 +302,7 @@ def quadrature(nodes: int) -> tuple[Floats, Floats]:
 
 
 def _to_line(m: OneGroup, scores: Any) -> Floats:
-    """Places on a line without ends: log odds within the range, or the log of a score without upper end."""
+    """Places on the real line: the log odds within the range, or the logarithm of an unbounded score."""
     with np.errstate(divide="ignore"):
         if m.unbounded:
             place = np.log(np.maximum(scores, 0.0))

@@ -1,4 +1,4 @@
-"""From what a user calls a reference to a law of the cells."""
+"""From a reference as users give it to a law of the cells."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Reference: TypeAlias = "ConfusionMatrix | ArrayLike | None"
 
 
 def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior: float = 0.5) -> Law:
-    """The law of the cells of a group of ``n`` cases drawn like the reference.
+    """The law of the cells of a random group of ``n`` cases, given a reference.
 
-    ``multinomial`` takes the reference's rates as known; ``predictive`` takes its counts as evidence, with ``prior``
-    pseudo-counts a cell; ``without_replacement`` draws from its counts. No reference at all: every configuration
-    is equally likely.
+    ``multinomial`` takes the reference's rates as known. ``predictive`` takes its counts as evidence of them, with
+    ``prior`` pseudo-counts per cell. ``without_replacement`` samples from its cases. Without a reference, all
+    configurations are equally likely.
     """
     if law not in get_args(LawName):
         raise UnknownName.among("law", law, get_args(LawName))
@@ -40,7 +40,7 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
             )
         return Multinomial(n, as_probabilities(reference))
     if reference.n == 0:
-        raise InvalidInput("the reference is empty (n = 0); give one with cases, or none at all for the uniform law")
+        raise InvalidInput("the reference is empty (n = 0); pass one with cases, or None for the uniform law")
     if law == "multinomial":
         return Multinomial(n, _four(reference.proportions))
     if law == "predictive":
@@ -48,7 +48,7 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
     if not reference.is_whole:
         raise InvalidInput(f"sampling without replacement needs whole counts; got {reference!r}")
     if n > reference.n:
-        raise InvalidInput(f"cannot draw n = {n} cases without replacement from a reference of {reference.n}")
+        raise InvalidInput(f"cannot sample n = {n} cases without replacement from a reference of {reference.n}")
     return MultivariateHypergeometric(n, _four(reference.cells))
 
 
@@ -56,20 +56,20 @@ def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
     """Four cell probabilities in the order tp, fn, fp, tn, checked to sum to 1."""
     p = as_cells(values, "the reference")
     if p.shape != (4,):
-        raise InvalidInput(f"a reference is one matrix or four probabilities; got shape {p.shape}")
+        raise InvalidInput(f"the reference must be one matrix or four probabilities; got shape {p.shape}")
     total = float(p.sum())
     if abs(total - 1) > 1e-6:
         raise InvalidInput(
             f"the four probabilities {', '.join(CELLS)} must sum to 1; got {total:.9g}"
-            + (": counts are given as a ConfusionMatrix" if total > 1.5 else "")
+            + ("; pass counts as a ConfusionMatrix" if total > 1.5 else "")
         )
     return _four(p / total)
 
 
 def as_prior(prior: Any) -> float:
-    """A number of pseudo-counts a cell, checked."""
+    """A number of pseudo-counts per cell, checked."""
     if isinstance(prior, bool) or not isinstance(prior, numbers.Real) or not 0 < float(prior) <= 1e9:
-        raise InvalidInput(f"prior must be a positive number of pseudo-counts a cell, at most 1e9; got {prior!r}")
+        raise InvalidInput(f"prior must be a positive number of pseudo-counts per cell, at most 1e9; got {prior!r}")
     return float(prior)
 
 
@@ -79,18 +79,18 @@ def _four(values: Any) -> tuple[float, float, float, float]:
 
 
 def sizes_of(m: Metric, n: Any) -> tuple[int, ...]:
-    """One size for each group that the metric reads."""
+    """One size per group of the metric."""
     if m.groups == 1:
         if isinstance(n, (tuple, list)):
-            raise InvalidInput(f"{m.key} is a metric of one group; n must be one number, got {n!r}")
+            raise InvalidInput(f"{m.key} is a metric of one group, so n must be one number; got {n!r}")
         return (as_size(n),)
     if not isinstance(n, (tuple, list)) or len(n) != 2:
-        raise InvalidInput(f"{m.key} compares two groups; n must be a pair (n1, n2), got {n!r}")
+        raise InvalidInput(f"{m.key} compares two groups, so n must be a pair (n1, n2); got {n!r}")
     return as_size(n[0], "n1"), as_size(n[1], "n2")
 
 
 def references_of(m: Metric, reference: Any) -> tuple[Reference, ...]:
-    """One reference for each group that the metric reads; a single one serves both."""
+    """One reference per group of the metric; a single one is used for both."""
     if m.groups == 2 and isinstance(reference, (tuple, list)) and len(reference) == 2:
         return tuple(reference)
     return (reference,) * m.groups

@@ -1,4 +1,4 @@
-"""Random groups, sampled down a tree split by split."""
+"""Random groups, sampled split by split down a tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["as_generator", "sample_cells"]
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """A random generator from one, a seed, or nothing."""
+    """A random generator from a generator, a seed or None."""
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
@@ -25,9 +25,9 @@ def as_generator(rng: Any) -> np.random.Generator:
 def sample_cells(
     tree: Tree, law: Law, rng: np.random.Generator, draws: int, margin: float | None = None
 ) -> NDArray[np.float64]:
-    """``draws`` groups as cells of the tree, shape (draws, 4); with a ``margin``, all of them have it."""
+    """``draws`` random groups, shape (draws, 4), with the tree's merged cells; all have the ``margin``, if given."""
     if isinstance(law, MultivariateHypergeometric) and sum(law.totals) > 10**9:
-        raise InvalidInput("random groups are drawn from at most 1e9 pooled cases; use method='exact'")
+        raise InvalidInput("method='montecarlo' samples from at most 1e9 pooled cases; use method='exact'")
     n = np.full(draws, law.n, dtype=np.int64)
     of_margin, of_side = np.zeros_like(n), np.zeros_like(n)
     if tree.margin:

@@ -1,9 +1,9 @@
 """One split of ``m`` cases into two parts, under each law of the cells.
 
-A split says how many of ``m`` cases fall into the first part. Sizes and values are arrays that broadcast. Point
-probabilities come from one formula, a binomial term with real arguments in the saddle-point form of Loader (2000),
-accurate to about 1e-13 relative even in the far tails; a ratio of such terms is a hypergeometric probability, and
-of negative binomial ones a beta-binomial probability.
+A split says how many of ``m`` cases fall into the first part. Sizes and values are arrays that broadcast. All point
+probabilities come from one formula: a binomial term with real arguments in the saddle-point form of Loader (2000),
+with a relative accuracy of about 1e-13 even in the far tails. A ratio of such terms is a hypergeometric probability, a
+ratio of negative binomial terms a beta-binomial probability.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ class Split(ABC):
 
     @abstractmethod
     def peak(self, m: Floats) -> Floats:
-        """A value on either side of which probabilities fall; nan if there is none."""
+        """The value from which probabilities fall off on both sides; nan if there is none."""
 
     @abstractmethod
     def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """One draw for each size."""
+        """One random value per size."""
 
     def pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """P(K = k)."""
         return np.exp(self.log_pmf(k, m))
 
     def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
-        """Bounds between which K falls, but for a probability of at most ``eps`` on either side."""
+        """The range of K, except for a probability of at most ``eps`` on either side."""
         low, high = self.support(m)
         peak = self.peak(m)
         if np.isnan(peak).any():
@@ -93,11 +93,11 @@ class Binomial(Split):
         return np.minimum(np.floor((m + 1) * self.p), m)
 
     def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Binomial draws."""
+        """Binomial variates."""
         return rng.binomial(m, min(self.p, 1.0))
 
     def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
-        """Bernstein's inequality, which costs nothing."""
+        """By Bernstein's inequality, at no cost."""
         low, high = self.support(m)
         reach = _bernstein(m * self.p * self.q, eps)
         return np.maximum(low, np.floor(m * self.p - reach)), np.minimum(high, np.ceil(m * self.p + reach))
@@ -105,7 +105,7 @@ class Binomial(Split):
 
 @dataclass(frozen=True, slots=True)
 class BetaBinomial(Split):
-    """A binomial split whose probability is itself drawn from Beta(a, b)."""
+    """A binomial split with a random probability, Beta(a, b)."""
 
     a: float
     b: float
@@ -143,13 +143,13 @@ class BetaBinomial(Split):
         return np.clip(np.ceil((m * (self.a - 1) - self.b + 1) / (self.a + self.b - 2)), 0, m)
 
     def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Binomial draws with drawn probabilities."""
+        """Binomial variates with beta-distributed probabilities."""
         return rng.binomial(m, rng.beta(self.a, self.b, size=m.shape))
 
 
 @dataclass(frozen=True, slots=True)
 class Hypergeometric(Split):
-    """``m`` cases drawn without replacement from ``first`` of one kind and ``second`` of the other."""
+    """``m`` cases sampled without replacement from ``first`` of one kind and ``second`` of the other."""
 
     first: float
     second: float
@@ -159,7 +159,7 @@ class Hypergeometric(Split):
         return log_hypergeometric(*_floats(k, m), *_floats(self.first, self.second))
 
     def support(self, m: Floats) -> tuple[Floats, Floats]:
-        """No more of a kind than there are."""
+        """max(0, m-second) to min(m, first)."""
         return np.maximum(0, m - self.second), np.minimum(m, self.first)
 
     def step(self, k: Floats, m: Floats) -> Floats:
@@ -167,7 +167,7 @@ class Hypergeometric(Split):
         return (self.first - k) * (m - k) / ((k + 1) * (self.second - m + k + 1))
 
     def next(self, k: Floats, m: Floats) -> Floats:
-        """(first-k) / (first+second-m); 0 once all are drawn."""
+        """(first-k) / (first+second-m); 0 if no case is left."""
         return (self.first - k) / np.maximum(self.first + self.second - m, 1)
 
     def peak(self, m: Floats) -> Floats:
@@ -176,21 +176,21 @@ class Hypergeometric(Split):
         return np.clip(mode, *self.support(m))
 
     def sample(self, m: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Hypergeometric draws."""
+        """Hypergeometric variates."""
         return rng.hypergeometric(int(self.first), int(self.second), m)
 
     def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
-        """Bernstein's inequality, which holds without replacement too (Hoeffding 1963)."""
+        """By Bernstein's inequality, which also holds without replacement (Hoeffding 1963)."""
         low, high = self.support(m)
         total = max(self.first + self.second, 1)
         p, q = self.first / total, self.second / total
-        # A draw of m leaves a draw of total - m: the smaller of the two sets the spread.
+        # Sampling m cases leaves total - m; the smaller of the two bounds the variance.
         reach = _bernstein(np.minimum(m, total - m) * p * q, eps)
         return np.maximum(low, np.floor(m * p - reach)), np.minimum(high, np.ceil(m * p + reach))
 
 
 def log_hypergeometric(k: Floats, m: Floats, first: Floats, second: Floats) -> Floats:
-    """log C(first, k) C(second, m-k) / C(first+second, m) of arrays that broadcast; -inf outside the support."""
+    """log C(first, k) C(second, m-k) / C(first+second, m) for arrays that broadcast; -inf outside the support."""
     total = np.maximum(first + second, 1.0)
     p, q = m / total, (total - m) / total
     value = (
@@ -202,7 +202,7 @@ def log_hypergeometric(k: Floats, m: Floats, first: Floats, second: Floats) -> F
 
 
 def _bernstein(variance: Floats, eps: float) -> Floats:
-    """How far from its mean a sum of independent 0-1 variables strays with probability at most ``eps``."""
+    """The distance from its mean that a sum of independent 0-1 variables exceeds with probability at most ``eps``."""
     bits = -log(eps)
     reach: Floats = bits / 3 + np.sqrt(bits * bits / 9 + 2 * bits * variance)
     return reach
@@ -248,12 +248,12 @@ def _log_binomial_term(x: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike) -
 
 
 def _log(p: Floats, q: Floats) -> Floats:
-    """log p, taken from q = 1 - p where that is the more accurate."""
+    """log p, computed from q = 1 - p where that is more accurate."""
     return np.where(q < 0.5, np.log1p(-np.minimum(q, 0.5)), np.log(p))
 
 
 def _deviance(x: Floats, mean: Floats) -> Floats:
-    """x log(x/mean) + mean - x, which is near 0 when x is near its mean."""
+    """x log(x/mean) + mean - x, without cancellation when x is near its mean."""
     d = (x - mean) / mean
     return np.where(mean == 0, np.inf, mean * ((1 + d) * np.log1p(d) - d))
 

@@ -1,8 +1,8 @@
 """Sums of a split's probabilities over intervals, for many sizes and intervals at once.
 
 Each sum adds positive terms from the far end inwards, so that it keeps its relative accuracy in the tails, where
-``1 - cdf`` would not. Few distinct sizes are tabulated. For many, a binomial split has SciPy's incomplete beta
-function, and the others are chained from size to size.
+``1 - cdf`` would lose it. For few distinct sizes, probabilities are tabulated. For many, binomial splits use SciPy's
+incomplete beta function, and other splits a recurrence from size to size.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["SplitTable", "interval_sums", "split_table"]
 Floats = NDArray[np.float64]
 Span = tuple[Floats, Floats]
 
-# Above this many table entries, cumulative probabilities are cheaper; a table is made in pieces of this size.
+# Above this many entries of a table, cumulative probabilities are cheaper; and the largest table computed in one piece.
 _MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
 
 
 class SplitTable:
-    """Probabilities of a split for several sizes, one a row, each row starting at its own value."""
+    """Probabilities of a split, one row per size, each row starting at its own value."""
 
     __slots__ = ("_left", "_right", "pmf", "start")
 
@@ -48,9 +48,9 @@ class SplitTable:
 
 
 def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
-    """The probabilities of a split for each size in ``m``, but for ``eps`` on either side.
+    """The probabilities of a split for each size in ``m``, except for at most ``eps`` on either side.
 
-    One accurate value at the peak of each row, and the ratios of neighbours outwards from it.
+    Each row has one accurate value at its peak; the others follow from the ratios of neighbours.
     """
     low, high = split.window(m, eps)
     columns = int((high - low).max()) + 1 if len(m) else 1
@@ -99,7 +99,7 @@ def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> lis
 
 
 class Cumulative(Protocol):
-    """P(K <= k) and P(K > k), for one k of each size."""
+    """P(K <= k) and P(K > k), for one k per size."""
 
     def __call__(self, k: Floats) -> tuple[Floats, Floats]:
         """Both tails."""
@@ -151,16 +151,16 @@ class BetaFunction:
 class Chain:
     """Cumulative probabilities for consecutive sizes, each from the one before.
 
-    One case more moves P(K <= k) down by the probability that K is k and the case falls into the first part. Every
-    so often the chain starts anew from a sum of its own: before probabilities could have changed so much that the
-    rounding of the larger ones would show in the smaller.
+    One more case lowers P(K <= k) by the probability that K is k and the case falls into the first part. The chain
+    restarts from a direct sum at intervals, before probabilities can have changed so much that the rounding errors of
+    the larger ones would matter for the smaller.
     """
 
     __slots__ = ("eps", "links", "m", "split", "starts", "table")
 
     def __init__(self, split: Split, m: Floats, eps: float, width: int) -> None:
         self.split, self.m, self.eps = split, m, eps
-        # Within the window, log P changes by less than 4 log(1/eps) / width for each case more.
+        # Within the window, log P changes by less than 4 log(1/eps) / width per case.
         self.links = max(1, int(width / (-log(eps))))
         self.starts = np.arange(0, len(m), self.links)
         self.table = split_table(split, m[self.starts], eps)
