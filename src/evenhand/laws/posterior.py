@@ -1,9 +1,9 @@
 """The posterior distribution of true scores given counts, for many matrices at once.
 
 Each split of a tree has a beta posterior. A score that depends on one split has a posterior in closed form. Any other
-score is averaged over the splits before the last by quadrature: on each path the score is monotone in the last split,
-so its quantiles are the scores of that split's quantiles, and its cumulative probability is obtained by interpolating
-normal scores. The result is a table of normal scores over the range of the metric, mapped to the whole real line; every
+score is averaged by quadrature over all splits but one, the one with which it varies most among those in which it is
+monotone: on each path along that split the quantiles of the score are the scores of the split's quantiles, and its
+cumulative probability is obtained by interpolating normal scores. The result is a table of normal scores over the range of the metric, mapped to the whole real line; every
 later question is a look-up. Nothing is random.
 """
 
@@ -30,7 +30,9 @@ Betas = tuple[Beta, Beta, Beta]
 
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
-_SPOTS, _EVEN = 41, 21
+_SPOTS, _EVEN = 61, 31
+# A split that makes no difference.
+_SINGLE = np.array([0.5]), np.ones(1)
 # Rates of exactly 0 or 1 have probability 0, and possibly no score.
 _EDGE = 1e-15
 # Scores are mapped to places within this distance of 0, that is to within 1e-17 of the ends of their range.
@@ -178,29 +180,20 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     # The quantile function of a split with a nearly empty part bends sharply and needs more nodes.
     smallest = min(min(beta) for beta, part in zip(betas, (tree.margin, tree.side, tree.last), strict=True) if part)
     few, deep = smallest < 4, bool(tree.side) and _depends_on_margin(m, tree)
-    before, after = ((64, 40) if deep else (192, 64)) if few else (24, 24)
-    margin, weight = _nodes(betas[0], 20 if few else 12) if deep else (np.array([0.5]), np.ones(1))
-    last, _ = _nodes(betas[2], after)
-    if tree.side:
-        side, _ = _nodes(betas[1], before)
-        scores = _scores(m, tree, margin[:, None, None], side[:, None], last)
-    else:
-        only, _ = _nodes(betas[0], before)
-        scores = _scores(m, tree, only[:, None], np.zeros(1), last)
-    lines = _to_line(m, scores.reshape(-1, after))
-    normal = ndtri(quadrature(after)[0])
+    used = (bool(tree.margin) and (deep or not tree.side), bool(tree.side), True)
+    first, second, third = _by_spread(m, tree, betas, used)
+    nodes = {first: 64 if few else 24, second: (64 if deep else 128) if few else 24, third: 24 if few else 12}
+    splits = [_nodes(beta, nodes[i]) if used[i] else _SINGLE for i, beta in enumerate(betas)]
+    scores = _scores(m, tree, *np.ix_(*(values for values, _ in splits)))
+    lines = np.moveaxis(_to_line(m, scores), (third, second, first), (0, 1, 2)).reshape(-1, nodes[first])
+    normal = ndtri(quadrature(nodes[first])[0])
     if lines[:, -1].sum() < lines[:, 0].sum():
         lines, normal = lines[:, ::-1], -normal[::-1]
     # Rounding must not make a path non-monotone.
     lines = np.maximum.accumulate(lines, axis=1)
-    paths = (weight[:, None] * quadrature(before)[1]).ravel()
+    paths = np.outer(splits[third][1], splits[second][1]).ravel()
     grid = _grid(lines, paths, normal)
     z = _path_normals(lines, normal, grid)
-    if not few:
-        # Paths may be so narrow that neighbours do not overlap, so more paths are interpolated between them.
-        between, fine = _in_between(before)
-        z = np.einsum("mjg,jf->mfg", z.reshape(len(margin), before, -1), between).reshape(-1, len(grid))
-        paths = (weight[:, None] * fine).ravel()
     below, above = paths @ ndtr(z), paths @ ndtr(-z)
     values = np.where(below < 0.5, ndtri(np.maximum(below, 1e-300)), -ndtri(np.maximum(above, 1e-300)))
     values = np.maximum.accumulate(values)
@@ -208,14 +201,22 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     return _Table(grid[new], values[new])
 
 
-@lru_cache(maxsize=8)
-def _in_between(nodes: int) -> tuple[Floats, Floats]:
-    """A matrix that interpolates from the nodes to four times as many, and the weights of the latter."""
-    from scipy.interpolate import CubicSpline
-    from scipy.special import ndtri
+def _by_spread(m: OneGroup, tree: Tree, betas: Betas, used: tuple[bool, bool, bool]) -> list[int]:
+    """Margin, side and last (0, 1, 2) by how much the score varies with each; the score is monotone in the first.
 
-    u, w = quadrature(4 * nodes)
-    return CubicSpline(ndtri(quadrature(nodes)[0]), np.eye(nodes))(ndtri(u)).T, w
+    The last split always qualifies. Paths along the widest split overlap, so that few of them give a smooth average.
+    """
+    some = [_nodes(beta, 8)[0] if use else _SINGLE[0] for beta, use in zip(betas, used, strict=True)]
+    lines = _to_line(m, _scores(m, tree, *np.ix_(*some)))
+    spread = []
+    for i, use in enumerate(used):
+        steps = np.diff(lines, axis=i)
+        monotone = i == 2 or not ((steps < -1e-9).any() and (steps > 1e-9).any())
+        # The third and the sixth of the eight nodes are about the first and the last decile.
+        width = np.abs(np.diff(np.take(lines, [2, 5], axis=i), axis=i)).mean() if use else -1.0
+        spread.append((use and monotone, float(width)))
+    first = max(range(3), key=lambda i: spread[i])
+    return [first, *sorted({0, 1, 2} - {first}, key=lambda i: -spread[i][1])]
 
 
 def _scores(m: OneGroup, tree: Tree, margin: Floats, side: Floats, last: Floats) -> Floats:
