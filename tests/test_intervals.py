@@ -185,7 +185,7 @@ def test_an_undefined_gap_says_so() -> None:
         (lambda: interval(cast("Any", (1, 2, 3, 4)), "tpr"), InvalidInput,
          "the group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
         (lambda: disparity(SMALL, REFERENCE, "mcc", "ratio"), InvalidInput,
-         "mcc can be negative, so a ratio of two groups says nothing; use mcc_difference"),
+         "mcc can be negative, so a ratio of two groups is meaningless; use mcc_difference"),
         (lambda: disparity(SMALL, REFERENCE, "tpr", cast("Any", "gap")), UnknownName,
          "no kind is called 'gap'; known: difference, ratio"),
     ],

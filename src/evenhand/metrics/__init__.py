@@ -1,4 +1,4 @@
-"""The metrics: one catalogue of frozen records, their shapes and their undefined cases."""
+"""The metrics: one catalogue of frozen records, with their shapes and undefined cases."""
 
 from .catalogue import CATALOGUE, Catalogue, difference, f_beta, list_metrics, metric, ratio
 from .curves import DICE, ODDS, RATE, Curve

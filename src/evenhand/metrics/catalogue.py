@@ -1,7 +1,7 @@
 """The catalogue: every metric once, as a record.
 
-The tuple at the end *is* the registry. Formula, undefined cases, documentation, command line and tests are
-read from the records, so that they cannot drift apart. The paper's tables are its tables 3 to 5.
+The tuple at the end *is* the registry. Formulas, undefined cases, documentation, command line and tests all read the
+records, so they cannot drift apart. The paper lists its metrics in Tables 3 to 5.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _mcc_limit_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
 
 
 def _mcc_limit(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-    # With an empty margin the numerator is 0 as well: any other denominator gives the limit.
+    # With an empty margin the numerator is 0 as well, so any nonzero denominator gives the limit, 0.
     return determinant(tp, fn, fp, tn, exact=False) / (
         np.sqrt((tp + fp) * (tp + fn)) * np.sqrt((tn + fp) * (tn + fn)) + _has_empty_margin(tp, fn, fp, tn))
 
@@ -199,10 +199,21 @@ DOR = Pair(
 
 
 def f_beta(beta: float | Fraction) -> OneGroup:
-    """F-beta, which weighs recall ``beta`` times as much as precision.
+    """The F-beta score, which weighs recall ``beta`` times as much as precision.
 
-    ``beta`` is taken as the nearest fraction with a denominator of at most 1000, so that ties stay exact.
+    Parameters
+    ----------
+    beta : float or Fraction
+        The weight, from 0.001 to 1000. It is rounded to the nearest fraction with a denominator of at most 1000, so
+        that ties are exact.
 
+    Returns
+    -------
+    Metric
+        The metric.
+
+    Examples
+    --------
     >>> from evenhand import ConfusionMatrix
     >>> f_beta(2)(ConfusionMatrix(tp=3, fn=1, fp=2, tn=4))
     0.7142857142857143
@@ -245,7 +256,7 @@ EQUALIZED_ODDS = Worst(key="equalized_odds", name="Equalized odds", of=(EQUAL_OP
 
 
 class Catalogue:
-    """The metrics, found by key, name or synonym, whatever the case."""
+    """The metrics, by key, name or synonym; case is ignored."""
 
     def __init__(self, *metrics: Metric) -> None:
         self._metrics = metrics
@@ -273,7 +284,7 @@ class Catalogue:
         return tuple(m for m in self if m.in_paper)
 
     def find(self, name: str) -> Metric:
-        """The metric of that key, name or synonym; also ``f3``, ``npv_difference``, ``tpr_ratio`` and the like."""
+        """The metric with this key, name or synonym; also ``f3``, ``npv_difference``, ``tpr_ratio`` and the like."""
         plain = _plain(name)
         if plain in self._found:
             return self._found[plain]
@@ -281,12 +292,12 @@ class Catalogue:
             return f_beta(float(beta[1]))
         base, _, last = plain.rpartition(" ")
         for kind in get_args(Kind):
-            if last == kind and base and isinstance(found := self.find(base), OneGroup):
-                return self.compare(found, kind)
+            if last == kind and base and isinstance(compared := self.find(base), OneGroup):
+                return self.compare(compared, kind)
         raise UnknownName.among("metric", name, self._found, see="list_metrics() or 'evenhand metrics' lists them all")
 
     def compare(self, base: OneGroup, kind: Kind) -> Comparison:
-        """The difference or ratio of ``base``; the record with a name of its own, if there is one."""
+        """The difference or ratio of ``base``; the catalogue's own record, if it has one."""
         for m in self:
             if isinstance(m, Comparison) and (m.base, m.kind) == (base, kind):
                 return m
@@ -294,7 +305,7 @@ class Catalogue:
 
 
 def _plain(name: str) -> str:
-    """``name`` without case, typography, hyphens and underscores."""
+    """``name`` in lower case, without typography, hyphens and underscores."""
     text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").replace("−", "-")
     # A trailing sign is part of a name (LR+, LR-); a hyphen between letters is not.
     return re.sub(r"(?:[\s_]|[-–—](?=\w))+", " ", text).strip()
@@ -314,8 +325,21 @@ CATALOGUE = Catalogue(
 
 
 def metric(name: str | Metric) -> Metric:
-    """Find a metric by key, name or synonym, whatever the case.
+    """Find a metric by key, name or synonym.
 
+    Parameters
+    ----------
+    name : str or Metric
+        Case, spaces, hyphens and underscores do not matter. Any one-group metric can be followed by ``_difference`` or
+        ``_ratio``, and ``f`` by a beta. A `Metric` is returned unchanged.
+
+    Returns
+    -------
+    Metric
+        The metric.
+
+    Examples
+    --------
     >>> metric("Recall").key
     'tpr'
     >>> metric("npv_difference").name
@@ -328,13 +352,20 @@ def metric(name: str | Metric) -> Metric:
     if isinstance(name, Metric):
         return name
     if not isinstance(name, str):
-        raise InvalidInput(f"a metric is asked for by name; got {name!r} of type {type(name).__name__}")
+        raise InvalidInput(f"metric must be a name or a Metric; got {name!r} of type {type(name).__name__}")
     return CATALOGUE.find(name)
 
 
 def list_metrics() -> tuple[Metric, ...]:
-    """Every metric of the catalogue, the paper's 21 first.
+    """All metrics of the catalogue, the paper's 21 first.
 
+    Returns
+    -------
+    tuple of Metric
+        The metrics.
+
+    Examples
+    --------
     >>> [m.key for m in list_metrics()][:6]
     ['acc', 'prev', 'ppr', 'inacc', 'nprev', 'pnr']
     """
@@ -342,19 +373,49 @@ def list_metrics() -> tuple[Metric, ...]:
 
 
 def difference(name: str | OneGroup) -> Comparison:
-    """The difference of a one-group metric between two groups, group minus reference.
+    """The metric that is the difference of a one-group metric: group minus reference.
 
+    Parameters
+    ----------
+    name : str or Metric
+        A metric of one group.
+
+    Returns
+    -------
+    Metric
+        A metric of two groups.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix
     >>> difference("tpr").key
     'equal_opportunity'
+    >>> difference("tpr")(ConfusionMatrix(1, 3, 0, 0), ConfusionMatrix(1, 1, 0, 0))
+    -0.25
     """
     return _compared(name, "difference")
 
 
 def ratio(name: str | OneGroup) -> Comparison:
-    """The ratio of a one-group metric between two groups, group over reference.
+    """The metric that is the ratio of a one-group metric: group over reference.
 
+    Parameters
+    ----------
+    name : str or Metric
+        A metric of one group that cannot be negative.
+
+    Returns
+    -------
+    Metric
+        A metric of two groups.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix
     >>> ratio("ppr").key
     'disparate_impact'
+    >>> ratio("ppr")(ConfusionMatrix(1, 3, 0, 0), ConfusionMatrix(1, 1, 0, 0))
+    0.5
     """
     return _compared(name, "ratio")
 
@@ -362,5 +423,5 @@ def ratio(name: str | OneGroup) -> Comparison:
 def _compared(name: str | OneGroup, kind: Kind) -> Comparison:
     base = metric(name)
     if not isinstance(base, OneGroup):
-        raise InvalidInput(f"{base.key} compares two groups already; a {kind} takes a metric of one group")
+        raise InvalidInput(f"{base.key} already compares two groups; {kind}() takes a metric of one group")
     return CATALOGUE.compare(base, kind)

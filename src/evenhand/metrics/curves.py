@@ -20,7 +20,7 @@ class Curve:
     rank : callable
         The score as a fraction ``(above, below)`` of the counts ``a`` and ``b``.
     score, rate : callable
-        The score of a rate, and the rate that has a score.
+        The score of a rate, and its inverse.
     text : str
         The formula, with ``{a}`` and ``{b}`` for the two counts.
     """

@@ -1,7 +1,7 @@
 """Printed formulas as trees that other programs can evaluate, such as the script of a report.
 
-A tree is a number, the name of a cell ("TP", "FN", "FP", "TN"), or a list of an operator and its arguments. Rates in
-a formula are replaced by what they stand for, so that four cells are all it takes.
+A tree is a number, the name of a cell ("TP", "FN", "FP", "TN"), or a list of an operator and its arguments. Rates in a
+formula are replaced by their definitions, so that the four cells are the only variables.
 """
 
 from __future__ import annotations
@@ -56,4 +56,4 @@ def _tree(node: ast.expr) -> Expression:
             return ["sqrt", _tree(argument)]
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return ["if", _tree(test), _tree(body), _tree(orelse)]
-    raise ValueError(f"a formula may not contain {ast.unparse(node)!r}")
+    raise ValueError(f"a formula must not contain {ast.unparse(node)!r}")

@@ -1,9 +1,9 @@
 """Where a metric has no value: the parts of a matrix that must not be empty.
 
-Almost every hole in every metric is of one kind: a sum of cells that stands in a denominator is zero. A metric
-therefore names the parts it *needs*, and from them follow the reason in words, the exact count over all matrices,
-the list of them and, under any law, the probability. The one hole of another kind belongs to the prevalence
-threshold as printed, where TPR and FPR must be *apart*.
+Almost all holes are of one kind: a sum of cells in a denominator is zero. A metric therefore names the parts that it
+*needs*. From these follow the reason in words, the exact number of undefined matrices, their list and, under any law,
+their probability. The only other kind of hole is that of the prevalence threshold as printed, for which TPR and FPR
+must be *apart*.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A set of cells with the name of what they hold together."""
+    """A set of cells, and the name of the cases in them."""
 
     cells: tuple[str, ...]
     name: str
 
     def of(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """How many cases the part holds, for cells along the last axis."""
+        """The number of cases in the part, for cells along the last axis."""
         total: NDArray[np.float64] = columns[..., [CELLS.index(c) for c in self.cells]].sum(axis=-1)
         return total
 
     @property
     def formula(self) -> str:
-        """The part as a sum of cells, ``n`` for all of them."""
+        """The part as a sum of cells; ``n`` for all four."""
         return "n" if len(self.cells) == 4 else " + ".join(c.upper() for c in self.cells)
 
     def __str__(self) -> str:
@@ -60,15 +60,15 @@ class Holes:
         return ", or ".join([str(part) for part in self.needs] + ["TPR equals FPR"] * self.apart)
 
     def at(self, cells: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Whether each matrix is a hole; decided without rounding."""
+        """Whether each matrix is a hole, without rounding errors."""
         return self.at_columns(list(np.moveaxis(cells, -1, 0)))
 
     def at_columns(self, columns: Sequence[Any], filled: bool = False) -> NDArray[np.bool_]:
-        """The same for cells given as four arrays that broadcast; ``filled`` if none of them is 0."""
+        """The same for cells in four arrays that broadcast; with ``filled``, none of them is 0."""
         named = dict(zip(CELLS, columns, strict=True))
         hole = np.zeros(np.broadcast_shapes(*(np.shape(c) for c in columns)), dtype=bool)
         for part in () if filled else self.needs:
-            # Cells are never negative, so a sum is zero just when each of them is.
+            # Cells are never negative, so a sum is zero only if all of its cells are.
             hole |= sum(named[c] for c in part.cells) == 0
         if self.apart:
             tp, fn, fp, tn = columns
@@ -79,7 +79,7 @@ class Holes:
         return hole
 
     def reason(self, cells: NDArray[np.float64]) -> str | None:
-        """Why this one matrix is a hole, in words; None if it is not."""
+        """Why a matrix is a hole, in words; None if it is not."""
         if cells.sum() == 0:
             return "no cases (n = 0)"
         empty = [str(part) for part in self.needs if part.of(cells) == 0]
@@ -88,10 +88,10 @@ class Holes:
         return " and ".join(empty) or None
 
     def measure(self, weight_of_empty: Callable[[frozenset[str]], Number]) -> Number:
-        """Add up the matrices with an empty part, by inclusion and exclusion.
+        """The number or probability of the matrices with an empty part, by inclusion and exclusion.
 
-        ``weight_of_empty(z)`` is the number, or the probability, of the matrices whose cells ``z`` are all zero.
-        The sum of the parts exceeds their union at most ``len(needs)`` times, so nothing is lost to cancellation.
+        ``weight_of_empty(z)`` is the number, or the probability, of the matrices whose cells ``z`` are all zero. The
+        sum over the parts is at most ``len(needs)`` times the result, so no accuracy is lost to cancellation.
         """
         sets = [frozenset(part.cells) for part in self.needs]
         signs: dict[frozenset[str], int] = {}
@@ -108,20 +108,20 @@ class Holes:
         return empty + (sum_of_gcds(n) - 2 * n + 1 if self.apart and n else 0)
 
     def list(self, n: int) -> NDArray[np.int64]:
-        """The holes among the matrices of ``n`` cases, one a row, in lexicographic order."""
+        """The holes among the matrices of ``n`` cases, one per row, in lexicographic order."""
         if self.count(n) > _MOST_LISTED:
             raise TooLarge(f"there are {self.count(n):,} undefined matrices of n = {n:,} cases, too many to list")
-        found = [proportional_matrices(n)] if self.apart else []
+        holes = [proportional_matrices(n)] if self.apart else []
         for part in self.needs:
             others = [i for i, c in enumerate(CELLS) if c not in part.cells]
             ways = compositions(n, len(others))
             rows = np.zeros((len(ways), 4), dtype=np.int64)
             rows[:, others] = ways
-            found.append(rows)
-        return np.unique(np.concatenate(found), axis=0)
+            holes.append(rows)
+        return np.unique(np.concatenate(holes), axis=0)
 
     @property
     def degree(self) -> int | None:
-        """The power of ``n`` with which the empty parts grow; None if there are none for n >= 1."""
+        """The power of ``n`` with which the number of empty parts grows; None if there are none for n >= 1."""
         smallest = min(len(part.cells) for part in self.needs)
         return None if smallest == 4 else 3 - smallest

@@ -1,8 +1,8 @@
 """How a score follows from the exact fraction that orders matrices.
 
-Each link takes the fraction's numerator and denominator and uses only arithmetic and square roots, so it works on
-arrays of floats and on object arrays of `decimal.Decimal` alike: distributions evaluate scores in floating point and
-settle close calls in many digits.
+Each link takes the numerator and denominator of the fraction and uses only arithmetic and square roots. It works on
+arrays of floats and on object arrays of `decimal.Decimal`: distributions evaluate scores in floating point, and resolve
+close cases in many digits.
 """
 
 from __future__ import annotations

@@ -18,12 +18,14 @@ _PLAIN_BELOW = 2**26
 
 
 def determinant(tp: Any, fn: Any, fp: Any, tn: Any, *, exact: bool = True) -> Any:
-    """``tp*tn - fp*fn``, zero exactly when it is zero.
+    """``tp*tn - fp*fn``, without cancellation.
 
-    Integers give the integer. For floats both products are split into a rounded value and its error
-    (Dekker's product), so that counts up to 2**53 lose nothing to cancellation. Where a rounding of the products does
-    no harm (``exact=False``), cells below 2**26 are spared that: products of whole ones are exact anyway.
+    For integers the result is an integer. For floats both products are split into a rounded value and its error
+    (Dekker's product), so counts up to 2**53 lose nothing to cancellation. With ``exact=False``, cells below 2**26 are
+    multiplied directly; if they are whole, their products are exact anyway.
 
+    Examples
+    --------
     >>> determinant(10**12, 10**12 + 1, 10**12 - 1, 10**12)
     1
     >>> determinant(1e12, 1e12 + 1, 1e12 - 1, 1e12)
@@ -57,8 +59,10 @@ def _halves(a: Any) -> tuple[Any, Any]:
 def sum_of_gcds(n: int) -> int:
     """Pillai's function: the sum of gcd(k, n) over k = 1..n.
 
-    It is multiplicative, with ``p**(a-1) * ((a+1)*p - a)`` at a prime power, so a factorisation is all it takes.
+    It is multiplicative, with ``p**(a-1) * ((a+1)*p - a)`` at a prime power, and is computed from a factorisation.
 
+    Examples
+    --------
     gcd(k, 6) for k = 1..6 is 1, 2, 3, 2, 1, 6:
 
     >>> sum_of_gcds(6)
@@ -67,7 +71,7 @@ def sum_of_gcds(n: int) -> int:
     74200000000000
     """
     if n > _LARGEST_FACTORED:
-        raise TooLarge(f"the sum of gcds takes the prime factors of n, which are not sought above 1e24; got {n:.3g}")
+        raise TooLarge(f"the sum of gcds needs the prime factors of n, so n must be at most 1e24; got {n:.3g}")
     total = 1
     for p, a in _factors(n).items():
         total *= p ** (a - 1) * ((a + 1) * p - a)
@@ -75,8 +79,8 @@ def sum_of_gcds(n: int) -> int:
 
 
 def _factors(n: int) -> dict[int, int]:
-    """The prime factorisation of ``n``, as prime to exponent."""
-    found: dict[int, int] = {}
+    """The prime factorisation of ``n``, as a dict of prime to exponent."""
+    exponents: dict[int, int] = {}
     waiting = [n]
     while waiting:
         m = waiting.pop()
@@ -86,17 +90,17 @@ def _factors(n: int) -> dict[int, int]:
         if divisor is None and not _is_prime(m):
             divisor = _divisor(m)
         if divisor is None or divisor == m:
-            found[m] = found.get(m, 0) + 1
+            exponents[m] = exponents.get(m, 0) + 1
         else:
             waiting += [divisor, m // divisor]
-    return found
+    return exponents
 
 
 _SMALL_PRIMES = tuple(p for p in range(2, 200) if all(p % q for q in range(2, p)))
 
 
 def _is_prime(m: int) -> bool:
-    """Miller-Rabin, for odd ``m`` without small factors: certain below 3.3e24, and as good as certain above."""
+    """Miller-Rabin test for odd ``m`` without small factors; certain below 3.3e24."""
     odd, twos = m - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1
@@ -131,10 +135,12 @@ def _divisor(m: int) -> int:
 
 
 def proportional_matrices(n: int, least: int = 1, most: int | None = None) -> NDArray[np.int64]:
-    """All matrices of ``n`` cases with no empty cell and TPR = FPR, one a row, by their number of actual positives.
+    """All matrices of ``n`` cases with no empty cell and TPR = FPR, one per row, by number of actual positives.
 
     With k actual positives and g = gcd(k, n), the rates can only be j/g for j = 1..g-1.
 
+    Examples
+    --------
     >>> proportional_matrices(4)
     array([[1, 1, 1, 1]])
     """

@@ -1,8 +1,8 @@
-"""What a metric is: a frozen record that scores matrices and knows where it has no score.
+"""What a metric is: a frozen record that scores matrices and knows where it is undefined.
 
 A one-group metric has one of four *shapes*. Each orders matrices by an exact fraction, its `rank`, and is monotone in
-the last split of a tree of cells. Everything that other rooms need to know of a metric is a question it answers
-itself; no other room asks for its class.
+the last split of a tree of cells. A metric answers all questions about itself, so other packages never ask for its
+class.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EVERYONE = Part(CELLS, "cases")
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
-    """A score as a quotient of two weighted sums of cells, and what its denominator counts."""
+    """A score as a quotient of two weighted sums of cells, and the cases that its denominator counts."""
 
     over: Weights
     under: Weights
@@ -54,22 +54,35 @@ class Quotient:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Metric(ABC):
-    """A metric of the catalogue.
+    """A metric; call it to score confusion matrices.
 
     Attributes
     ----------
     key : str
-        The short name that results and the command line use.
+        The short name in results and on the command line.
     name : str
         The full name.
-    better : str
-        Which way is better, if either is.
+    better : {"higher", "lower", "closer to 0", "closer to 1", "neither"}
+        Which scores are better.
     synonyms : tuple of str
         Other names under which `metric` finds it.
     low, high : float
         The range of the score.
     in_paper : bool
         Whether it is one of the paper's 21.
+    groups : int
+        How many confusion matrices it takes: 1, or 2 for a comparison of a group with a reference.
+    shape : str
+        ``"share"``, ``"ratio"``, ``"contrast"``, ``"pair"`` or ``"two groups"``.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix, metric
+    >>> tpr = metric("tpr")
+    >>> print(tpr)
+    tpr: True positive rate = TP / (TP + FN)
+    >>> tpr(ConfusionMatrix(tp=3, fn=1, fp=0, tn=6))
+    0.75
     """
 
     key: str
@@ -86,31 +99,45 @@ class Metric(ABC):
     @property
     @abstractmethod
     def formula(self) -> str:
-        """The formula in terms of the cells and of rates."""
+        """The formula, in terms of the cells and of rates.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("informedness").formula
+        'TPR + TNR - 1'
+        """
 
     @property
     @abstractmethod
     def holes(self) -> tuple[Holes, ...]:
-        """Where it is undefined, one set of holes for each group it reads."""
+        """Where it is undefined: one set of holes per group."""
 
     @property
     @abstractmethod
     def undefined_if(self) -> str:
-        """When it is undefined, in words."""
+        """When it is undefined, in words.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("tpr").undefined_if
+        'no actual positives (TP + FN = 0)'
+        """
 
     @property
     @abstractmethod
     def base(self) -> OneGroup:
-        """The one-group metric that is scored or compared; of several, the first."""
+        """The one-group metric that is scored or compared; the first if there are several."""
 
     @property
     @abstractmethod
     def tree(self) -> Tree:
-        """The order of splits in which the score is monotone in the last."""
+        """The order in which cells are split, such that the score is monotone in the last split."""
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons of two groups that it is made of; none for a metric of one group."""
+        """The comparisons of two groups that it consists of; none for a metric of one group."""
         return ()
 
     @property
@@ -120,12 +147,12 @@ class Metric(ABC):
 
     @property
     def is_distance(self) -> bool:
-        """Whether larger always means more different, so that tests have one direction."""
+        """Whether a larger score always means a larger difference, so that tests are one-sided."""
         return False
 
     @property
     def unbounded(self) -> bool:
-        """Whether the score has no upper end."""
+        """Whether the score has no upper bound."""
         return isinf(self.high)
 
     def centre(self, reference_score: float) -> float:
@@ -134,24 +161,55 @@ class Metric(ABC):
 
     @abstractmethod
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scores of checked cells, nan where undefined."""
+        """The scores of cells that were checked already; nan where undefined."""
 
     def __call__(self, *groups: Cells) -> Any:
-        """Score matrices: a float for a single one, an array for cells of shape (..., 4); nan where undefined.
+        """Score one or many confusion matrices.
 
-        A two-group metric takes the group and then the reference; their shapes broadcast.
+        Parameters
+        ----------
+        *groups : ConfusionMatrix or array of shape (..., 4)
+            One group; for a two-group metric, the group and then the reference, whose shapes broadcast.
+
+        Returns
+        -------
+        float or ndarray
+            A float for a single matrix, else an array; nan where the metric is undefined.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("tpr")([[3, 1, 0, 6], [0, 0, 4, 6]])
+        array([0.75,  nan])
         """
         cells = [as_cells(group) for group in self._read(groups)]
         try:
             np.broadcast_shapes(*(c.shape for c in cells))
         except ValueError:
             shapes = " and ".join(str(c.shape) for c in cells)
-            raise InvalidInput(f"the group's and the reference's cells do not fit together: shapes {shapes}") from None
+            raise InvalidInput(f"the cells of group and reference must broadcast; got shapes {shapes}") from None
         values = self.scores(*cells)
         return float(values) if values.ndim == 0 else values
 
     def why_undefined(self, *groups: Cells) -> str | None:
-        """Why a single matrix (or the group and the reference) has no score, in words; None if it has one."""
+        """Why a score is undefined, in words.
+
+        Parameters
+        ----------
+        *groups : ConfusionMatrix or four cells
+            The group; for a two-group metric, the group and then the reference.
+
+        Returns
+        -------
+        str or None
+            The reason; None if the score is defined.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, metric
+        >>> metric("tpr").why_undefined(ConfusionMatrix(tp=0, fn=0, fp=4, tn=6))
+        'no actual positives (TP + FN = 0)'
+        """
         reasons = [
             holes.reason(_one_matrix(cells)) for holes, cells in zip(self.holes, self._read(groups), strict=True)
         ]
@@ -163,12 +221,19 @@ class Metric(ABC):
     def _read(self, groups: tuple[Cells, ...]) -> tuple[Cells, ...]:
         if len(groups) != self.groups:
             wanted = "one group" if self.groups == 1 else "two groups, the group and the reference"
-            raise InvalidInput(f"{self.key} reads {wanted}; got {len(groups)}")
+            raise InvalidInput(f"{self.key} takes {wanted}; got {len(groups)}")
         return groups
 
     @property
     def range(self) -> tuple[float, float]:
-        """The lowest and the highest score."""
+        """The lowest and the highest possible score.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("mcc").range
+        (-1.0, 1.0)
+        """
         return self.low, self.high
 
     def __str__(self) -> str:
@@ -178,7 +243,7 @@ class Metric(ABC):
         return f"<{self}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A record is found again by its key: its functions cannot be pickled, and need not be.
+        # Its functions cannot be pickled, so a record is looked up by its key.
         from .catalogue import metric
 
         return metric, (self.key,)
@@ -188,8 +253,8 @@ class Metric(ABC):
 class OneGroup(Metric):
     """A metric of one confusion matrix.
 
-    It is undefined where one of the parts it ``needs`` is empty or, if TPR and FPR must be ``apart``, where they are
-    equal. Its score ``rises`` with the last count of its tree, or falls.
+    It is undefined where one of the parts it ``needs`` is empty or, with ``apart``, where TPR equals FPR. Its score
+    ``rises`` with the last count of its tree, or falls.
     """
 
     needs: tuple[Part, ...] = (EVERYONE,)
@@ -203,27 +268,27 @@ class OneGroup(Metric):
 
     @property
     def denominator(self) -> Part | None:
-        """The part whose size a test may take as observed; None if there is only ``n``."""
+        """The part whose size a test can condition on; None if that is ``n``."""
         return None
 
     @property
     def curve(self) -> Curve | None:
-        """How the score follows from the last split's rate alone; None if it depends on other splits too."""
+        """How the score follows from the rate of the last split; None if it also depends on other splits."""
         return None
 
     @property
     def is_rate(self) -> bool:
-        """Whether the score is the share of some cases among others."""
+        """Whether the score is a proportion of cases."""
         return self.curve is RATE
 
     @property
     def linear(self) -> Weights | None:
-        """What each cell adds to the score per case, for scores that are linear in the cells; None for others."""
+        """The weight of each cell, if the score is linear in the proportions of the cells; else None."""
         return None
 
     @property
     def quotient(self) -> Quotient | None:
-        """The score as a quotient of two weighted sums of cells, if it is one."""
+        """The score as a quotient of two weighted sums of cells; None if it is not one."""
         return None
 
     @property
@@ -233,23 +298,23 @@ class OneGroup(Metric):
 
     @property
     def defined_by_denominator(self) -> bool:
-        """Whether the score exists exactly where its denominator is not empty."""
+        """Whether the score is defined exactly where its denominator is not empty."""
         return self.needs == (self.denominator or EVERYONE,)
 
     def basis(self, cells: Any) -> Any:
-        """How many cases the score rests on, for cells along the last axis."""
+        """The number of cases that the score is based on, for cells along the last axis."""
         return (self.denominator or EVERYONE).of(np.asarray(cells))
 
     @abstractmethod
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
-        """A fraction that orders matrices as the score does; exact for integers."""
+        """A fraction that orders matrices in the same way as the score; exact for integers."""
 
     def exact(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
         """The score in the arithmetic of its arguments: floats, or object arrays of `decimal.Decimal`."""
         return quotient(*self.rank(tp, fn, fp, tn))
 
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-        """The score of float cells on which it is defined."""
+        """The score of float cells for which it is defined."""
         return self.exact(tp, fn, fp, tn)
 
     @property
@@ -259,7 +324,7 @@ class OneGroup(Metric):
 
     @property
     def vanishes(self) -> tuple[Part, ...] | None:
-        """The parts whose emptiness makes the score 0; None if the score can be negative."""
+        """The score is 0 if one of these parts is empty; None if it can be negative."""
         return None
 
     @property
@@ -273,7 +338,7 @@ class OneGroup(Metric):
         return str(self.holes[0])
 
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The scores of checked cells, nan at the holes."""
+        """The scores of cells that were checked already; nan at the holes."""
         (cells,) = groups
         with np.errstate(divide="ignore", invalid="ignore"):
             values = self.score(*np.moveaxis(cells, -1, 0))
@@ -282,7 +347,7 @@ class OneGroup(Metric):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class _OfOneSplit(OneGroup):
-    """A score that rises with the rate ``a / (a + b)`` of its last split, whatever the other splits are."""
+    """A score that depends only on the rate ``a / (a + b)`` of its last split, and rises with it."""
 
     part: Part
 
@@ -315,7 +380,7 @@ class _OfOneSplit(OneGroup):
 
     @property
     def vanishes(self) -> tuple[Part, ...]:
-        """It is 0 when the part is empty."""
+        """The score is 0 if the part is empty."""
         return (self.part,)
 
 
@@ -337,7 +402,7 @@ class Share(_OfOneSplit):
 
     @property
     def linear(self) -> Weights:
-        """1 for each cell of the part."""
+        """1 for each cell of the part, 0 for the others."""
         return _weights(self.part.cells)
 
     @property
@@ -353,7 +418,7 @@ class Share(_OfOneSplit):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Ratio(_OfOneSplit):
-    """A part of a part: a score that rises with a / (a + b), where b is the rest.
+    """A score that rises with a / (a + b), where a counts a part of a whole and b the rest of it.
 
     ``along`` says how: `RATE` is a / (a + b), `DICE` 2a / (2a + b), `ODDS` a / b.
     """
@@ -370,12 +435,12 @@ class Ratio(_OfOneSplit):
 
     @property
     def curve(self) -> Curve:
-        """The curve it was given."""
+        """The curve ``along``."""
         return self.along
 
     @property
     def tree(self) -> Tree:
-        """The whole, split off from all cases; then the part, from the whole."""
+        """The whole, split off from all cases; then the part, split off from the whole."""
         return Tree(margin=self.of.cells, side=(), last=self.part.cells, last_of=self.of.cells)
 
     @property
@@ -399,7 +464,7 @@ class Contrast(OneGroup):
 
     @property
     def tree(self) -> Tree:
-        """Both cells together, split off from all cases; then the one that counts as plus."""
+        """Both cells together, split off from all cases; then the cell ``plus``."""
         both = (self.plus, self.minus)
         return Tree(margin=both, side=(), last=(self.plus,), last_of=both)
 
@@ -410,7 +475,7 @@ class Contrast(OneGroup):
 
     @property
     def linear(self) -> Weights:
-        """1 for the one cell, -1 for the other."""
+        """1 for the cell ``plus``, -1 for the cell ``minus``."""
         plus, minus = _weights((self.plus,)), _weights((self.minus,))
         tp, fn, fp, tn = (a - b for a, b in zip(plus, minus, strict=True))
         return tp, fn, fp, tn
@@ -425,12 +490,11 @@ class Contrast(OneGroup):
 class Pair(OneGroup):
     """A score made of two rates, one of each row (or column) of the matrix.
 
-    Given the row totals and TP, it never rises as FP grows, or (``rises=True``) never falls. With
-    ``columns=True`` the tree is read by predictions: given the column totals and TP, the last cell is FN.
+    Given the row totals and TP, it never rises as FP grows or, with ``rises=True``, never falls. With ``columns=True``
+    rows and columns are exchanged: given the column totals and TP, the last cell is FN.
 
-    ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is
-    the same for floats only, where another arrangement loses fewer digits; ``computed`` such an arrangement of the
-    printed formula.
+    ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is an
+    equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula.
     """
 
     printed: str
@@ -464,17 +528,17 @@ class Pair(OneGroup):
         return self.link(*self.ranked(tp, fn, fp, tn))
 
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
-        """The score of float cells, arranged so that it does not overflow or cancel."""
+        """The score of float cells, without overflow or cancellation."""
         return (self.scored or self.exact)(tp, fn, fp, tn)
 
     @property
     def expression(self) -> Expression:
-        """The formula as a tree, in the arrangement that keeps digits."""
+        """The formula as a tree, arranged to lose few digits."""
         return expression(self.computed or self.printed)
 
     @property
     def vanishes(self) -> tuple[Part, ...] | None:
-        """The parts whose emptiness makes the score 0; None if it can be negative."""
+        """The score is 0 if one of these parts is empty; None if it can be negative."""
         return self.zero_if
 
     @property
@@ -484,7 +548,7 @@ class Pair(OneGroup):
 
 
 def _one_matrix(cells: Cells) -> NDArray[np.float64]:
-    """The cells of a single matrix, checked."""
+    """The cells of one matrix, checked."""
     array = as_cells(cells)
     if array.ndim != 1:
         raise InvalidInput(f"why_undefined takes one matrix at a time; got cells of shape {array.shape}")

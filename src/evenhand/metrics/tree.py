@@ -1,7 +1,7 @@
 """The order in which a matrix is split for a metric, so that its score is monotone in the last split.
 
-Splitting off first a margin from all cases, then perhaps a side of it, leaves one last split to be summed. Cells that
-a metric does not tell apart are put together, so a tree has at most three counts: margin, side and last.
+First a margin is split off from all cases, then possibly a side from the margin; the last split remains to be summed
+over. Cells that a metric does not distinguish are merged, so a tree has at most three counts: margin, side and last.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Names = tuple[str, ...]
 class Tree:
     """Which cells are split off from which.
 
-    ``margin`` is split off from all cells (empty: there is no such step), ``side`` from the margin (empty: no such
-    step), and ``last`` from ``last_of``, which is the margin, what the margin leaves, or all cells.
+    ``margin`` is split off from all cells, ``side`` from the margin, and ``last`` from ``last_of``, which is the
+    margin, the other cells, or all cells. If ``margin`` or ``side`` is empty, there is no such step.
     """
 
     margin: Names
@@ -39,7 +39,7 @@ class Tree:
         return margin if self.last_of == self.margin else n - margin
 
     def columns(self, n: Any, margin: Any, side: Any, last: Any) -> list[Any]:
-        """The four cells of these counts; cells that the tree does not tell apart go into the first of them."""
+        """The four cells with these counts; cells that the tree does not distinguish are merged into the first."""
         size = self.last_size(n, margin)
         counts = dict(zip(self.merged, self._counted(n, margin, side, last, size), strict=True))
         first = {names[0]: count for names, count in counts.items() if names}
@@ -47,7 +47,7 @@ class Tree:
 
     @property
     def merged(self) -> tuple[Names, ...]:
-        """The sets of cells that the tree does not tell apart."""
+        """The sets of cells that the tree does not distinguish."""
         ends = (self.last, _without(self.last_of, self.last))
         if not self.margin:
             return ends
@@ -56,7 +56,7 @@ class Tree:
         return (self.side, _without(self.margin, self.side), *ends)
 
     def _counted(self, n: Any, margin: Any, side: Any, last: Any, size: Any) -> tuple[Any, ...]:
-        """How many cases each merged set holds."""
+        """The number of cases in each merged set."""
         if not self.margin:
             return last, size - last
         if self.last_of == self.margin:
@@ -68,7 +68,7 @@ class Tree:
         return np.stack(np.broadcast_arrays(*self.columns(n, margin, side, last)), axis=-1)
 
     def collapse(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """Another matrix with the same cells merged; each set is summed by itself, so that empty ones stay empty."""
+        """A matrix with the same cells merged; each set is summed separately, so that empty ones stay empty."""
         merged = np.zeros_like(cells)
         for names in self.merged:
             if names:

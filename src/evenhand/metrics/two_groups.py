@@ -1,6 +1,6 @@
 """Metrics that compare two groups: a difference or a ratio of any one-group metric, or the worst of several.
 
-The first group is the one looked at, the second the reference.
+The first matrix is the group, the second the reference.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Comparison(TwoGroups):
 
     @property
     def tree(self) -> Tree:
-        """That of the one-group metric."""
+        """The tree of the one-group metric."""
         return self.compared.tree
 
     @property
@@ -77,7 +77,7 @@ class Comparison(TwoGroups):
 
     @property
     def holes(self) -> tuple[Holes, ...]:
-        """Those of the one-group metric; a ratio also needs a reference above 0."""
+        """The holes of the one-group metric; a ratio also needs a reference score above 0."""
         (own,) = self.base.holes
         if self.kind == "difference":
             return own, own
@@ -85,7 +85,7 @@ class Comparison(TwoGroups):
 
     @property
     def formula(self) -> str:
-        """The one-group formula, subscripted."""
+        """The one-group formula, with subscripts."""
         sign = "-" if self.kind == "difference" else "/"
         return f"{self.base.key}_1 {sign} {self.base.key}_2, {self.base.key} = {self.base.formula}"
 
@@ -98,22 +98,22 @@ class Worst(TwoGroups):
 
     @property
     def base(self) -> OneGroup:
-        """The first of the metrics compared."""
+        """The first of the compared metrics."""
         return self.of[0].base
 
     @property
     def tree(self) -> Tree:
-        """Actual positives, true positives, false positives: it reads both rows."""
+        """Actual positives, true positives, false positives: the score depends on both rows."""
         return Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """The differences it is the largest of."""
+        """The differences of which it is the largest."""
         return self.of
 
     @property
     def is_distance(self) -> bool:
-        """True: it has one direction."""
+        """True."""
         return True
 
     def centre(self, reference_score: float) -> float:
@@ -127,13 +127,13 @@ class Worst(TwoGroups):
 
     @property
     def holes(self) -> tuple[Holes, ...]:
-        """Those of all of them."""
+        """The holes of all the differences."""
         both = Holes(tuple(part for c in self.of for part in c.base.needs))
         return both, both
 
     @property
     def formula(self) -> str:
-        """The differences it is the largest of."""
+        """The differences of which it is the largest."""
         return "max({})".format(", ".join(f"|{c.base.key}_1 - {c.base.key}_2|" for c in self.of))
 
 
@@ -146,7 +146,7 @@ def comparison(
     synonyms: tuple[str, ...] = (),
     in_paper: bool = False,
 ) -> Comparison:
-    """Make the difference or the ratio of ``base`` over two groups, under its own name if it has one.
+    """Create the difference or ratio of ``base`` between two groups, by default with a generated key and name.
 
     A ratio needs a metric that cannot be negative.
     """
@@ -155,7 +155,7 @@ def comparison(
         low, high = base.low - base.high, base.high - base.low
     elif base.vanishes is None:
         raise InvalidInput(
-            f"{base.key} can be negative, so a ratio of two groups says nothing; use {base.key}_difference"
+            f"{base.key} can be negative, so a ratio of two groups is meaningless; use {base.key}_difference"
         )
     else:
         low, high = 0.0, inf
