@@ -25,6 +25,8 @@ Rows = NDArray[np.int64]
 # Gaps are sought by the inverse hyperbolic sine of a difference, or the log of a ratio, up to here.
 _REACH = 60.0
 _NODES, _FEW_NODES, _MUCH_BETTER = 40, 16, 0.25
+# Differences of scores without upper end are averaged over more: they vary over orders of magnitude.
+_MANY_NODES = 160
 _TOLERANCE = 1e-8
 
 
@@ -74,10 +76,11 @@ class Gaps:
         mine, theirs = (np.ptp(self._lined(p.quantile(ends)), axis=1) for p in (self.group, self.reference))
         over_theirs = theirs <= mine
         # Over a side that is known much better than the other there is little to average.
-        easy = np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs)
+        heavy = np.maximum(mine, theirs) > (2 if self.kind == "difference" else np.inf)
+        easy = ~heavy & (np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs))
         parts = []
         for side in (True, False):
-            for nodes, wanted in ((_FEW_NODES, easy), (_NODES, ~easy)):
+            for nodes, wanted in ((_FEW_NODES, easy), (_MANY_NODES, heavy), (_NODES, ~easy & ~heavy)):
                 rows = np.flatnonzero((over_theirs == side) & wanted)
                 if len(rows):
                     u, w = quadrature(nodes)
