@@ -24,10 +24,8 @@ AUDIT = eh.audit_counts(
 )
 
 # Every metric of one group, in groups of which some lack what a score needs.
-EVERY = eh.audit_counts(
-    {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48), "none": (0, 0, 2, 3), "one": (1, 0, 0, 0), "even": (5, 5, 5, 5)},
-    metrics=[m for m in eh.list_metrics() if not m.comparisons],
-)
+SOME = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48), "none": (0, 0, 2, 3), "one": (1, 0, 0, 0), "even": (5, 5, 5, 5)}
+EVERY = eh.audit_counts(SOME, metrics=[m for m in eh.list_metrics() if not m.comparisons])
 
 
 def test_the_page_says_what_the_audit_says() -> None:
@@ -321,7 +319,7 @@ def test_verdicts_have_the_colours_that_they_say_they_have(browser: Any, tmp_pat
     context.close()
 
 
-def misplaced(opened: Any, strength: float) -> set[str]:
+def misplaced(opened: Any, strength: float, audit: eh.Audit = EVERY) -> set[str]:
     """The metrics for which the page, moved to a strength, shows another score than the library computes."""
     opened.locator("#strength").fill(str(strength))
     shown = opened.eval_on_selector_all(
@@ -329,16 +327,18 @@ def misplaced(opened: Any, strength: float) -> set[str]:
     )
     wrong = set()
     for i, text in shown:
-        row = EVERY.rows[i]
-        rest = eh.ConfusionMatrix(*(getattr(row, f"reference_{cell}") for cell in ("tp", "fn", "fp", "tn")))
-        cm = eh.ConfusionMatrix(row.tp or 0, row.fn or 0, row.fp or 0, row.tn or 0)
+        row = audit.rows[i]
+        cm = eh.ConfusionMatrix(*SOME[row.group])
+        rest = sum(
+            (eh.ConfusionMatrix(*c) for name, c in SOME.items() if name != row.group), eh.ConfusionMatrix(0, 0, 0, 0)
+        )
         expected = float(eh.metric(row.metric)(eh.cross_prior_smooth(cm, rest, strength)))
         if math.isfinite(expected):
             score, _, words = text.partition(" (")
             kept = f"λ {strength}, keeps {math.floor(100 * row.n / (row.n + strength) + 0.5)}%)"
             if float(score) != pytest.approx(expected, rel=6e-3, abs=6e-4) or words != kept:
                 wrong.add(row.metric)
-    assert len(shown) == sum(row.smoothed is not None for row in EVERY.rows) > 150
+    assert len(shown) == sum(row.smoothed is not None for row in audit.rows) > 0
     return wrong
 
 
@@ -348,8 +348,14 @@ def test_the_pages_scores_of_every_metric_are_those_of_the_library(browser: Any,
     opened = browser.new_page()
     errors, _ = watched(opened)
     opened.goto(path.as_uri())
+    assert sum(row.smoothed is not None for row in EVERY.rows) > 150
     for strength in (0, 1, 10, 63, 100):
         assert misplaced(opened, strength) == set()
+    # Compared with everybody, a group is smoothed with the others all the same.
+    everybody = eh.audit_counts(SOME, metrics=["acc", "tpr", "mcc"], reference="all")
+    everybody.to_html(tmp_path / "all.html")
+    opened.goto((tmp_path / "all.html").as_uri())
+    assert misplaced(opened, 63, everybody) == set()
     assert errors == []
     # The check itself: a formula that is three times as large is noticed.
     text = path.read_text("utf-8")

@@ -90,7 +90,7 @@ def random_audits() -> tuple[eh.Audit, ...]:
                 alpha=(0.05, 0.2)[turn % 2],
                 margin=(0.1, 0.25)[turn % 3 == 0],
                 adjust=("holm", "bh", "none")[turn % 3],
-                level=(0.95, 0.8)[turn % 2],
+                level=(0.95, 0.8)[turn % 3 == 0],
             )
         )
     return tuple(made)
@@ -152,6 +152,17 @@ def test_a_score_and_a_gap_lie_in_their_own_intervals() -> None:
         ):
             if value is not None and low is not None and high is not None:
                 assert low - 1e-12 <= value <= high + 1e-12, (r, value, low, high)
+
+
+def test_what_is_sure_of_a_gap_is_nothing_if_its_interval_includes_none() -> None:
+    """Also where a score differs: alpha and the level of intervals are two settings."""
+    unsure = 0
+    for r, _ in every_row():
+        if r.gap is not None:
+            low, high = r.gap
+            assert r.sure_gap == (0.0 if low <= 0 <= high else min(abs(low), abs(high)))
+            unsure += r.differs and r.sure_gap == 0
+    assert unsure > 0
 
 
 def test_percentile_and_verdict_never_contradict_for_rates() -> None:
@@ -388,6 +399,24 @@ def test_a_driver_is_said_only_where_the_verdict_changes_side() -> None:
             assert Verdict.UNDEFINED not in (r.verdict, r.without_verdict)
         else:
             assert (r.without_verdict, r.without_difference, r.without_low, r.without_high) == (None,) * 4
+
+
+def test_the_verdict_without_a_group_is_adjusted_as_the_verdict_with_it() -> None:
+    """With A, ppr of D has p 0.0034, adjusted over six metrics 0.0500; without A, 0.0069, which is not more."""
+    counts = {"A": (42, 27, 33, 48), "B": (18, 18, 20, 24), "C": (15, 22, 24, 19), "D": (39, 22, 57, 32)}
+    metrics = [*RATES, "npv"]
+    found = row(eh.audit_counts(counts, metrics=metrics, family="audit"), "D", "ppr")
+    assert (found.verdict, found.driver) == (Verdict.TOO_FEW, None)
+    # Over the four groups of one metric.
+    others = CM(*counts["B"]) + CM(*counts["C"])
+    raw = eh.disparity(CM(*counts["D"]), others, "ppr", test="fisher").pvalue
+    assert 0.0065 < raw < 0.008
+    within = row(eh.audit_counts(counts, metrics="ppr", alpha=0.02), "D")
+    between = row(eh.audit_counts(counts, metrics="ppr", alpha=0.008), "D")
+    assert (within.verdict, between.verdict) == (Verdict.HIGHER, Verdict.TOO_FEW)
+    # Without B the raw p is 0.0076, below 0.02; adjusted it is above.
+    assert (within.driver, within.without_verdict) == ("B", Verdict.TOO_FEW)
+    assert between.driver is None, "raw p is below 0.008 without A, but adjusted it is not"
 
 
 # Adjusted p-values.
