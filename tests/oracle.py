@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import mpmath
+import numpy as np
 
 mpmath.mp.dps = 60
 
@@ -222,3 +224,97 @@ def laws(w: list[int]) -> dict[str, Callable[[tuple[int, ...]], Fraction]]:
         "without_replacement": lambda c: hypergeometric(c, w),
         "uniform": lambda c: dirichlet_multinomial(c, [Fraction(1)] * 4),
     }
+
+
+# Posteriors
+
+# Scores that follow from one rate: the counts of the rate, and the score of it.
+_RATE, _DICE = (lambda p: p), (lambda p: 2 * p / (1 + p))
+OF_ONE_RATE: dict[str, tuple[Callable[[int, int, int, int], tuple[int, int]], Callable[[Any], Any]]] = {
+    "acc": (lambda tp, fn, fp, tn: (tp + tn, fn + fp), _RATE),
+    "prev": (lambda tp, fn, fp, tn: (tp + fn, fp + tn), _RATE),
+    "ppr": (lambda tp, fn, fp, tn: (tp + fp, fn + tn), _RATE),
+    "inacc": (lambda tp, fn, fp, tn: (fn + fp, tp + tn), _RATE),
+    "nprev": (lambda tp, fn, fp, tn: (fp + tn, tp + fn), _RATE),
+    "pnr": (lambda tp, fn, fp, tn: (fn + tn, tp + fp), _RATE),
+    "tpr": (lambda tp, fn, fp, tn: (tp, fn), _RATE),
+    "fpr": (lambda tp, fn, fp, tn: (fp, tn), _RATE),
+    "tnr": (lambda tp, fn, fp, tn: (tn, fp), _RATE),
+    "fnr": (lambda tp, fn, fp, tn: (fn, tp), _RATE),
+    "ppv": (lambda tp, fn, fp, tn: (tp, fp), _RATE),
+    "npv": (lambda tp, fn, fp, tn: (tn, fn), _RATE),
+    "fdr": (lambda tp, fn, fp, tn: (fp, tp), _RATE),
+    "for": (lambda tp, fn, fp, tn: (fn, tn), _RATE),
+    "f1": (lambda tp, fn, fp, tn: (tp, fn + fp), _DICE),
+    "f1_original": (lambda tp, fn, fp, tn: (tp, fn + fp), _DICE),
+    "jaccard": (lambda tp, fn, fp, tn: (tp, fn + fp), _RATE),
+    "te_part": (lambda tp, fn, fp, tn: (fn, fp), lambda p: p / np.maximum(1 - p, 1e-300)),
+}
+
+
+def _det(p: Any, t: Any, f: Any) -> Any:
+    return p * (1 - p) * (t - f)
+
+
+def _selected(p: Any, t: Any, f: Any) -> Any:
+    return p * t + (1 - p) * f
+
+
+def _drawn_f_beta(b: float) -> Callable[[Any, Any, Any], Any]:
+    return lambda p, t, f: (1 + b) * p * t / ((1 + b) * p * t + b * p * (1 - t) + (1 - p) * f)
+
+
+# Scores of prevalence, TPR and FPR.
+OF_THREE_RATES: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "mcc": lambda p, t, f: _det(p, t, f) / np.sqrt(p * (1 - p) * _selected(p, t, f) * _selected(p, 1 - t, 1 - f)),
+    "kappa": lambda p, t, f: 2 * _det(p, t, f) / (_selected(p, t, f) * (1 - p) + p * _selected(p, 1 - t, 1 - f)),
+    "pt": lambda p, t, f: np.sqrt(f) / (np.sqrt(t) + np.sqrt(f)),
+    "balanced_accuracy": lambda p, t, f: (t + 1 - f) / 2,
+    "informedness": lambda p, t, f: t - f,
+    "fowlkes_mallows": lambda p, t, f: t * np.sqrt(p / _selected(p, t, f)),
+    "g_mean": lambda p, t, f: np.sqrt(t * (1 - f)),
+    "lr_plus": lambda p, t, f: t / f,
+    "lr_minus": lambda p, t, f: (1 - t) / (1 - f),
+    "dor": lambda p, t, f: t / (1 - t) * (1 - f) / f,
+    "f0.5": _drawn_f_beta(0.25),
+    "f2": _drawn_f_beta(4.0),
+}
+OF_THREE_RATES |= {"mcc_limit": OF_THREE_RATES["mcc"], "pt_limit": OF_THREE_RATES["pt"]}
+
+
+def score_of_draws(key: str, draws: Any) -> Any:
+    """The scores of random cell probabilities, shape (draws, 4)."""
+    tp, fn, fp, tn = np.moveaxis(draws, -1, 0)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if key in OF_ONE_RATE:
+            counts, score = OF_ONE_RATE[key]
+            part, rest = counts(tp, fn, fp, tn)
+            return score(part / (part + rest))
+        if key == "mb":
+            return fp - fn
+        if key == "markedness":
+            return tp / (tp + fp) - fn / (fn + tn)
+        return OF_THREE_RATES[key](tp + fn, tp / (tp + fn), fp / (fp + tn))
+
+
+@lru_cache(maxsize=96)
+def _beta_draws(a: float, b: float, seed: tuple[int, ...], draws: int) -> Any:
+    return np.random.default_rng(seed).beta(a, b, draws)
+
+
+def posterior_draws(key: str, cells: Cells, seed: int, draws: int) -> Any:
+    """Random true scores given counts: every split of the metric's tree has a Beta(1/2, 1/2) prior."""
+
+    def rate(a: int, b: int, which: int) -> Any:
+        return _beta_draws(a + 0.5, b + 0.5, (seed, which), draws)
+
+    tp, fn, fp, tn = cells
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        if key in OF_ONE_RATE:
+            counts, score = OF_ONE_RATE[key]
+            return score(rate(*counts(*cells), 0))
+        if key == "mb":
+            return rate(fn + fp, tp + tn, 0) * (2 * rate(fp, fn, 1) - 1)
+        if key == "markedness":
+            return rate(tp, fp, 1) - rate(fn, tn, 2)
+        return OF_THREE_RATES[key](rate(tp + fn, fp + tn, 0), rate(tp, fn, 1), rate(fp, tn, 2))
