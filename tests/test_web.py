@@ -135,8 +135,8 @@ def test_a_damaged_file_is_said_and_only_the_last_files_are_kept(client: TestCli
         (b'{"group": [1, 2, 3], "reference": [1, 2, 3, 4]}', "the request cannot be understood"),
         (b'{"group": [1, 2, 3, "1.5"], "reference": [1, 2, 3, 4]}', "a count must be a whole number; got '1.5'"),
         (b'{"group": [1, 2, 3, -1], "reference": [1, 2, 3, 4]}', "tn must not be negative; got -1"),
-        (b'{"group": [1, 2, 3, 4], "reference": [0, 0, 0, 0]}', "the reference is empty (n = 0), so there is nobody to "
-         "compare the group with"),
+        (b'{"group": [1, 2, 3, 4], "reference": [0, 0, 0, 0]}', "the reference is empty (n = 0); the group "
+         "cannot be compared with it"),
         (b'{"group": [1, 2, 3, 4], "reference": [1, 2, 3, 4], "metric": "te"}',
          "te compares two groups; choose a metric of one group"),
     ],
