@@ -101,7 +101,11 @@ def summary(errors: Floats) -> tuple[float, float, float]:
 
 def main() -> None:
     shown = ("auto", "5", "10", "20")
-    print("| collection | " + " | ".join(f"fixed {s}" if s != "auto" else s for s in shown) + " | best fixed | auto v best |")
+    print(
+        "| collection | "
+        + " | ".join(f"fixed {s}" if s != "auto" else s for s in shown)
+        + " | best fixed | auto v best |"
+    )
     print("|---|---|---|---|---|---|---|")
     apart: list[float] = []
     above: dict[str, list[float]] = {name: [] for name in NAMES}
