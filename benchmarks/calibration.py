@@ -416,7 +416,7 @@ def family_table() -> Iterator[str]:
     for name, sizes in AUDITS.items():
         k = len(sizes)
         cells = np.stack([rng.multinomial(size, (0.18, 0.12, 0.14, 0.56), rounds) for size in sizes], axis=1) * 1.0
-        mine: Floats = cells.reshape(-1, 4)
+        mine = np.asarray(cells.reshape(-1, 4), dtype=np.float64)
         theirs: Floats = (cells.sum(axis=1, keepdims=True) - cells).reshape(-1, 4)
         bases = [one_group(key) for key in METRICS]
         shape = (len(METRICS), rounds, k)
