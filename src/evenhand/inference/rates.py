@@ -1,8 +1,8 @@
-"""Are two rates equal? Exact tests of ``a`` of ``A`` against ``b`` of ``B``, for arrays of comparisons.
+"""Exact tests of equal rates, ``a`` of ``A`` against ``b`` of ``B``, for arrays of comparisons.
 
-`fisher` conditions on the pooled count, given which the group's count is hypergeometric under the null. `boschloo`
-takes Fisher's p-value as its statistic and finds the largest probability, over all common rates, of one as small: it
-keeps its level without conditioning, and rejects more. Both double the smaller tail.
+`fisher` conditions on the pooled count; the group's count is then hypergeometric under the null. `boschloo` takes
+Fisher's p-value as its statistic. Its p-value is the largest probability, over all common rates, of a statistic that is
+at most as large. It keeps its level without conditioning, and is more powerful. Both double the smaller tail.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "fisher"]
 
 Floats = NDArray[np.float64]
 
-# The common rate is sought in a confidence interval that misses it this rarely, which is added to the p-value
-# (Berger and Boos 1994).
+# The maximum is over a confidence interval of the common rate. The probability that it misses the rate is added to the
+# p-value (Berger and Boos 1994).
 _MISSED = 1e-9
 _COARSE_GRID, _FINE_GRID, _REFINEMENTS = 40, 9, 2
-# Above this the smaller sample makes the unconditional test slow, and hardly any better than the conditional one.
+# If the smaller sample is larger than this, the unconditional test is slow and hardly better than the conditional one.
 _LARGEST_SAMPLE = 400
-# Sums over a tail stop where a term is this small a part of them.
+# Sums over a tail stop at terms that are smaller than this, relative to the sum.
 _NEGLIGIBLE = 1e-18
-# With more outcomes than this a discrete test is as good as continuous.
+# A test with more outcomes than this is treated as continuous.
 _MOST_OUTCOMES = 2_048
 
 
@@ -39,7 +39,7 @@ class FisherTails:
     upper: Floats
 
     def pvalue(self, mid_p: bool = False) -> Floats:
-        """Twice the smaller tail, at most 1; with ``mid_p`` the observed count counts half."""
+        """Twice the smaller tail, at most 1; with ``mid_p``, the observed count contributes half of its probability."""
         half = self.at / 2 if mid_p else 0.0
         return np.minimum(1.0, 2 * (np.minimum(self.lower, self.upper) - half))
 
@@ -47,6 +47,8 @@ class FisherTails:
 def fisher(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> FisherTails:
     """The tails of Fisher's exact test.
 
+    Examples
+    --------
     >>> t = fisher(np.array([0.0]), np.array([2.0]), np.array([300.0]), np.array([400.0]))
     >>> round(float(t.pvalue()[0]), 4)
     0.1278
@@ -54,7 +56,7 @@ def fisher(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> FisherTails:
     first, second = a + b, of_a + of_b - a - b
     at = np.exp(log_hypergeometric(a, of_a, first, second))
     mean = of_a * first / np.maximum(first + second, 1.0)
-    # The tail that does not contain the mean is summed; the other follows from it without loss.
+    # The tail that does not contain the mean is summed; the other one follows without loss of accuracy.
     below = a <= mean
     count, kind, other_kind = (np.where(below, *sides) for sides in ((a, of_a - a), (first, second), (second, first)))
     tail = at * (1 + _falling(count, of_a, kind, other_kind))
@@ -85,7 +87,7 @@ def _falling(k: Floats, m: Floats, first: Floats, second: Floats) -> Floats:
 
 
 class Attainable:
-    """The tails that the groups' counts can have given the pooled counts, for many comparisons.
+    """The attainable tail probabilities of the groups' counts given the pooled counts, for many comparisons.
 
     Parameters
     ----------
@@ -99,11 +101,11 @@ class Attainable:
         self._of_a, self._pooled, self._rest = of_a, pooled, total - pooled
 
     def steps(self) -> tuple[Steps, Steps]:
-        """The lower and the upper tails of every comparison, to be walked from small to large."""
+        """The lower and the upper tails of every comparison, in ascending order."""
         starts = np.zeros((2, len(self._width)), dtype=np.int64)
         tails: list[list[Floats]] = [[], []]
         end = 0
-        # Comparisons with about as many outcomes are computed together.
+        # Comparisons with a similar number of outcomes are computed together.
         bucket = np.where(self._width <= _MOST_OUTCOMES, np.ceil(np.log2(np.maximum(self._width, 1))), np.inf)
         for power in np.unique(bucket):
             rows = np.flatnonzero(bucket == power)
@@ -113,7 +115,7 @@ class Attainable:
             beyond = np.arange(places) >= self._width[rows, None]
             sides = np.where(beyond, np.inf, np.cumsum(pmf, axis=1)), np.cumsum(pmf[:, ::-1], axis=1)
             first = end + np.arange(len(rows)) * (places + 1)
-            # Read from the other end, the places beyond the support come first, and are passed over.
+            # Read from the other end, the places beyond the support come first, and are skipped.
             skipped = places - self._width[rows].astype(np.int64) if listed else np.zeros(len(rows), dtype=np.int64)
             for side, skip, values in zip((0, 1), (0, skipped), sides, strict=True):
                 starts[side, rows] = first + skip
@@ -124,11 +126,11 @@ class Attainable:
 
     @property
     def listed(self) -> NDArray[np.bool_]:
-        """Whether a comparison has few enough outcomes to list them."""
+        """Whether a comparison has few enough outcomes to list."""
         return np.asarray(self._width <= _MOST_OUTCOMES)
 
     def _probabilities(self, rows: NDArray[np.int64], width: int) -> Floats:
-        """P(X = low), P(X = low + 1), …: one accurate value at the mode, and ratios of neighbours outwards."""
+        """P(X = low), P(X = low + 1), …: one accurate value at the mode, the others from the ratios of neighbours."""
         m, first, second, low = (x[rows, None] for x in (self._of_a, self._pooled, self._rest, self._low))
         mode = np.floor((m + 1) * ((first + 1) / (first + second + 2)))
         mode = np.clip(mode, low, low + self._width[rows, None] - 1)
@@ -145,14 +147,14 @@ class Attainable:
 
 
 class Steps:
-    """Attainable tails of many comparisons, ascending, and how far each has been walked."""
+    """Attainable tails of many comparisons in ascending order, and the position reached in each."""
 
     def __init__(self, tails: Floats, starts: NDArray[np.int64]) -> None:
         self._tails, self._next = tails, starts.copy()
         self.reached = np.zeros(len(starts))
 
     def walk(self, limit: float) -> Floats:
-        """The largest tail of each comparison that is at most ``limit``, 0 if there is none; limits must ascend."""
+        """The largest tail of each comparison that is at most ``limit``, or 0; successive limits must ascend."""
         moving = np.flatnonzero(self._tails[self._next] <= limit)
         while len(moving):
             self.reached[moving] = self._tails[self._next[moving]]
@@ -162,14 +164,14 @@ class Steps:
 
 
 class Sizes:
-    """P(p <= x) under the nulls of some comparisons, for ascending levels x.
+    """P(p <= x) under the nulls of some comparisons, for levels x in ascending order.
 
     Parameters
     ----------
     attainable : Attainable
-        The table of comparisons.
+        The comparisons.
     rows : array of int
-        Which of them.
+        The chosen rows of them.
     """
 
     def __init__(self, attainable: Attainable, rows: NDArray[np.int64]) -> None:
@@ -177,22 +179,23 @@ class Sizes:
         self._rows, self._listed = rows, attainable.listed
 
     def at(self, level: float) -> Floats:
-        """P(p <= level) of each; the level itself where outcomes are too many to list."""
+        """P(p <= level) per row; the level itself if there are too many outcomes to list."""
         half = level / 2 * (1 + 1e-9)
         size = np.minimum(self._lower.walk(half) + self._upper.walk(half), level)
         return np.asarray(np.where(self._listed, size, level)[self._rows])
 
 
 def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:
-    """The p-value of Boschloo's test ordered by Fisher's central p-value, and how it was found.
+    """The p-value of Boschloo's test, based on Fisher's central p-value, and the method used.
 
-    The largest probability is found on a grid with two refinements, to a relative error of about 1e-4. If the smaller
-    sample has more than 400 cases, Fisher's p-value is given, which is larger by at most some per cent.
+    The maximum is computed on a grid with two refinements, with a relative error of about 1e-4. If the smaller sample
+    has more than 400 cases, Fisher's p-value is returned, which is larger by at most a few per cent.
     """
     from scipy.special import betaincinv
 
     known = float(fisher(*(np.array([float(x)]) for x in (a, of_a, b, of_b))).pvalue()[0])
-    if known >= 1:
+    # A tail of exactly 1/2 may be computed as slightly less.
+    if known * (1 + 1e-7) >= 1:
         return 1.0, "unconditional"
     if min(of_a, of_b) > _LARGEST_SAMPLE:
         return known, "fisher"
@@ -214,7 +217,7 @@ def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:
 
 
 def _rejected(of_a: float, of_b: float, level: float) -> tuple[Floats, Floats]:
-    """For each count of the group, up to and from which counts of the reference a tail is at most ``level``."""
+    """Per count of the group, the reference's counts up to which, and from which, a tail is at most ``level``."""
     counts = np.arange(of_a + 1)
     ends = []
     for upper in (True, False):
@@ -223,7 +226,7 @@ def _rejected(of_a: float, of_b: float, level: float) -> tuple[Floats, Floats]:
             middle = np.floor((low + high) / 2)
             at = np.clip(middle, 0, of_b)
             tails = fisher(counts, np.full_like(counts, of_a), at, np.full_like(counts, of_b))
-            # The more the reference has, the larger is P(X >= a), and the smaller P(X <= a).
+            # As the reference's count rises, P(X >= a) rises and P(X <= a) falls.
             to_the_left = (tails.upper <= level) if upper else (tails.lower > level)
             moving = high - low > 1
             low = np.where(moving & to_the_left, middle, low)
@@ -233,7 +236,7 @@ def _rejected(of_a: float, of_b: float, level: float) -> tuple[Floats, Floats]:
 
 
 def _rejection(rates: Floats, of_a: float, of_b: float, lows: Floats, highs: Floats) -> Floats:
-    """How likely each common rate makes a rejected pair of counts."""
+    """The probability of a rejected pair of counts, per common rate."""
     from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
 
     counts = np.arange(of_a + 1)
@@ -243,5 +246,5 @@ def _rejection(rates: Floats, of_a: float, of_b: float, lows: Floats, highs: Flo
     weight = np.exp(ways + xlogy(counts, p) + xlog1py(of_a - counts, -p))
     below = np.where(lows >= 0, bdtr(np.maximum(lows, 0), int(of_b), p), 0.0)
     above = np.where(highs <= of_b, np.where(highs <= 0, 1.0, bdtrc(np.maximum(highs - 1, 0), int(of_b), p)), 0.0)
-    # Where both tails of a count are rejected all of it is, once.
+    # If the two rejected ranges of a count overlap, they cover all outcomes; these count once.
     return np.asarray((weight * np.minimum(below + above, 1.0)).sum(axis=1))
