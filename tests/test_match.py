@@ -409,23 +409,23 @@ def test_a_known_reference_that_is_too_small_is_pointed_out() -> None:
         (lambda: match_test(GROUP, [0.25] * 4, "tpr", null="predictive"), InvalidInput,
          "null='predictive' needs the reference's counts, as a ConfusionMatrix; got four probabilities"),
         (lambda: match_test(GROUP, [0.25] * 4, "ofi"), InvalidInput,
-         "ofi compares two groups: give the reference as a ConfusionMatrix of counts"),
+         "ofi compares two groups; pass the reference as a ConfusionMatrix of counts"),
         (lambda: match_test(GROUP, ConfusionMatrix(5, 0, 3, 3), "tpr", null="known"), InvalidInput,
-         "the group's tpr is impossible under the reference's rates, since the reference has an empty cell; give "
-         "counts and use null='pooled' or null='predictive'"),
+         "the group's tpr is impossible under the reference's rates, since the reference has an empty cell; "
+         "pass counts and use null='pooled' or null='predictive'"),
         (lambda: match_test(ConfusionMatrix(1, 1, 0, 0), [1, 0, 0, 0], "tpr"), InvalidInput,
-         "the group's tpr is impossible under the reference's rates, since the reference has an empty cell; give "
-         "counts and use null='pooled' or null='predictive'"),
+         "the group's tpr is impossible under the reference's rates, since the reference has an empty cell; "
+         "pass counts and use null='pooled' or null='predictive'"),
         (lambda: match_test(ConfusionMatrix(1, 1, 0, 0), ConfusionMatrix(0, 4, 5, 6), "mcc_limit", null="known"),
          InvalidInput,
-         "the group's mcc_limit is impossible under the reference's rates, since the reference has an empty cell; give "
-         "counts and use null='pooled' or null='predictive'"),
+         "the group's mcc_limit is impossible under the reference's rates, since the reference has an empty cell; "
+         "pass counts and use null='pooled' or null='predictive'"),
         (lambda: match_test(ConfusionMatrix(10, 0, 2, 8), ConfusionMatrix(0, 0, 50, 450), "kappa", null="known"),
          InvalidInput,
          "the reference has no cases in TP + FN, so there is no rate to compare the group's kappa with; choose another "
          "reference, or null='pooled'"),
         (lambda: match_test(GROUP, ConfusionMatrix(0, 0, 0, 0), "tpr"), InvalidInput,
-         "the reference is empty (n = 0), so there is nobody to compare the group with"),
+         "the reference is empty (n = 0); the group cannot be compared with it"),
         (lambda: match_test(GROUP, REFERENCE, "tpr", method="montecarlo", rng=-1), InvalidInput,
          "rng must be a numpy Generator or a non-negative seed; got -1"),
         (lambda: match_test(GROUP, REFERENCE, "tpr", method="montecarlo", draws=0), InvalidInput,

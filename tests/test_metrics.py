@@ -5,19 +5,37 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from collections.abc import Callable
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any, cast
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import ONE_GROUP, TWO_GROUPS, golden, matrices
+from oracle import ONE_GROUP, TWO_GROUPS, golden, hypergeometric, matrices, minus, multinomial, over
 from pytest import approx
 
-from evenhand import ConfusionMatrix, InvalidInput, UnknownName, difference, f_beta, list_metrics, metric, ratio
-from evenhand.metrics import CATALOGUE, Catalogue, OneGroup, Pair, TwoGroups
+from evenhand import (
+    ConfusionMatrix,
+    InvalidInput,
+    UnknownName,
+    audit_counts,
+    difference,
+    disparity,
+    distribution,
+    f_beta,
+    interval,
+    list_metrics,
+    match_test,
+    metric,
+    ratio,
+)
+from evenhand.metrics import CATALOGUE, Catalogue, OneGroup, Pair, Part, TwoGroups
+from evenhand.metrics.links import signed_root
 
 PAPER = [
     "acc",
@@ -263,6 +281,57 @@ def test_the_printed_formula_gives_the_score(m: OneGroup) -> None:
         assert eval(m.formula, {"__builtins__": {}}, names) == approx(score(m.key, (tp, fn, fp, tn)))
 
 
+OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "==": lambda a, b: a == b,
+    "sqrt": math.sqrt,
+}
+
+
+def evaluate(tree: Any, cells: dict[str, int]) -> Any:
+    """The value of a tree of operators, as a program without Python would find it."""
+    if isinstance(tree, str):
+        return cells[tree]
+    if not isinstance(tree, list):
+        return tree
+    head, *arguments = tree
+    if head == "if":
+        test, then, otherwise = arguments
+        return evaluate(then if evaluate(test, cells) else otherwise, cells)
+    return OPERATORS[head](*(evaluate(a, cells) for a in arguments))
+
+
+@one_group
+def test_the_expression_gives_the_score(m: OneGroup) -> None:
+    """Wherever the score is defined, also where cells are empty."""
+    for c in matrices(7):
+        expected = ONE_GROUP[m.key](*c)
+        if expected is not None:
+            found = evaluate(m.expression, dict(zip(("TP", "FN", "FP", "TN"), c, strict=True)))
+            assert found == approx(float(expected), rel=1e-12, abs=1e-12), c
+
+
+@pytest.mark.parametrize("m", [m for m in CATALOGUE if isinstance(m, Pair)], ids=lambda m: m.key)
+def test_the_link_of_the_rank_is_the_score_in_many_digits(m: Pair) -> None:
+    """link(rank) in 50 digits of Decimal, against 60 digits of another arithmetic, and the float score."""
+    listed = [c for c in matrices(7) if ONE_GROUP[m.key](*c) is not None]
+    with localcontext(prec=50):
+        columns = [np.array([Decimal(c[i]) for c in listed], dtype=object) for i in range(4)]
+        exact = m.link(*m.ranked(*columns))
+    scores = m(np.array(listed))
+    for c, digits, found in zip(listed, exact, scores, strict=True):
+        expected = ONE_GROUP[m.key](*c)
+        with mpmath.workdps(60):
+            value = (
+                mpmath.mpf(expected.numerator) / expected.denominator if isinstance(expected, Fraction) else expected
+            )
+            assert abs(mpmath.mpf(str(digits)) - value) < mpmath.mpf(10) ** -40, c
+        assert found == approx(float(digits), rel=1e-13, abs=1e-15), c
+
+
 @one_group
 def test_the_reason_is_given_exactly_where_the_score_is_missing(m: OneGroup) -> None:
     for _, listed in small:
@@ -407,3 +476,111 @@ def test_a_list_of_matrices_is_scored_at_once() -> None:
     tpr = metric("tpr")
     assert tpr([ConfusionMatrix(1, 1, 0, 0), ConfusionMatrix(3, 1, 0, 0)]).tolist() == [0.5, 0.75]
     assert tpr(np.ones((2, 3, 4))).shape == (2, 3)
+
+
+# A metric of one's own, as CONTRIBUTING says, without a place in the catalogue
+
+_POSITIVES, _NEGATIVES = Part(("tp", "fn"), "actual positives"), Part(("fp", "tn"), "actual negatives")
+_PREDICTED = Part(("tp", "fp"), "predicted positives")
+OWN: dict[str, tuple[Pair, Any]] = {
+    "product": (
+        Pair(
+            key="product", name="Recall times precision", better="higher", needs=(_POSITIVES, _PREDICTED),
+            printed="TPR * PPV", ranked=lambda tp, fn, fp, tn: (tp * tp, (tp + fn) * (tp + fp)),
+            zero_if=(Part(("tp",), "true positives"),),
+        ),
+        lambda tp, fn, fp, tn: over(tp * tp, (tp + fn) * (tp + fp)),
+    ),
+    "root": (
+        Pair(
+            key="root", name="Signed root of informedness", better="higher", low=-1.0, needs=(_POSITIVES, _NEGATIVES),
+            printed="0 if TPR == FPR else (TPR - FPR) / sqrt(sqrt((TPR - FPR)*(TPR - FPR)))", link=signed_root,
+            ranked=lambda tp, fn, fp, tn: (tp * tn - fp * fn, (tp + fn) * (fp + tn)),
+        ),
+        lambda tp, fn, fp, tn: (
+            None if (tp + fn) * (fp + tn) == 0
+            else mpmath.sign(tp * tn - fp * fn)
+            * mpmath.sqrt(mpmath.mpf(abs(tp * tn - fp * fn)) / ((tp + fn) * (fp + tn)))
+        ),
+    ),
+}  # fmt: skip
+own = pytest.mark.parametrize(("m", "exact"), OWN.values(), ids=OWN)
+
+
+@own
+def test_a_metric_of_ones_own_is_scored(m: Pair, exact: Any) -> None:
+    for c in matrices(6):
+        expected, found = exact(*c), m(ConfusionMatrix(*c))
+        assert math.isnan(found) == (expected is None) == (m.why_undefined(ConfusionMatrix(*c)) is not None)
+        if expected is not None:
+            assert found == approx(float(expected), abs=1e-14)
+            names = dict(zip(("TP", "FN", "FP", "TN"), c, strict=True))
+            assert evaluate(m.expression, names) == approx(found, abs=1e-12)
+
+
+@own
+def test_a_metric_of_ones_own_has_a_distribution(m: Pair, exact: Any) -> None:
+    w, n = [3, 1, 2, 4], 6
+    d = distribution(m, n, ConfusionMatrix(*w))
+    weights = [(exact(*c), multinomial(c, w)) for c in matrices(n)]
+    defined = sum(p for s, p in weights if s is not None)
+    assert d.p_undefined == approx(float(1 - defined))
+    for x in (0.1, 0.4, 0.7):
+        expected = sum(p for s, p in weights if s is not None and s <= x) / defined
+        assert d.cdf(x) == approx(float(expected), rel=1e-12)
+
+
+@own
+def test_a_metric_of_ones_own_is_tested_by_its_difference(m: Pair, exact: Any) -> None:
+    group, reference = (3, 2, 1, 2), (6, 5, 4, 9)
+    pooled = [a + b for a, b in zip(group, reference, strict=True)]
+    observed = minus(exact(*group), exact(*reference))
+    lower = total = Fraction(0)
+    for c in matrices(8):
+        left = tuple(p - k for p, k in zip(pooled, c, strict=True))
+        if c[0] + c[1] == 5 and min(left) >= 0 and (gap := minus(exact(*c), exact(*left))) is not None:
+            total += hypergeometric(c, pooled)
+            lower += hypergeometric(c, pooled) if gap <= observed + Fraction(1, 10**15) else 0
+    r = match_test(ConfusionMatrix(*group), ConfusionMatrix(*reference), difference(m), alternative="less")
+    assert r.pvalue == approx(float(lower / total), rel=1e-10)
+    assert r.metric.key == f"{m.key}_difference"
+
+
+@own
+def test_a_metric_of_ones_own_has_intervals_and_gaps(m: Pair, exact: Any) -> None:
+    group, reference = (13, 12, 11, 22), (60, 5, 4, 90)
+    rng = np.random.default_rng(2)
+    drawn = []
+    for tp, fn, fp, tn in (group, reference):
+        p, t, f = (rng.beta(a + 0.5, b + 0.5, 200_000) for a, b in ((tp + fn, fp + tn), (tp, fn), (fp, tn)))
+        drawn.append(
+            p * t * t / (p * t + (1 - p) * f) if m.key == "product" else np.sign(t - f) * np.sqrt(np.abs(t - f))
+        )
+    i = interval(ConfusionMatrix(*group), m, 0.9)
+    assert (np.mean(drawn[0] < i.low), np.mean(drawn[0] > i.high)) == approx((0.05, 0.05), abs=0.004)
+    d = disparity(ConfusionMatrix(*group), ConfusionMatrix(*reference), m, level=0.9)
+    gaps = drawn[0] - drawn[1]
+    assert (np.mean(gaps < d.low), np.mean(gaps > d.high)) == approx((0.05, 0.05), abs=0.004)
+    assert d.estimate == approx(float(exact(*group) - exact(*reference)))
+    assert d.to_dict()["metric"] == f"{m.key}_difference"
+
+
+@own
+def test_a_metric_of_ones_own_is_audited(m: Pair, exact: Any) -> None:
+    groups = {
+        "A": ConfusionMatrix(13, 12, 11, 22),
+        "B": ConfusionMatrix(60, 5, 4, 90),
+        "C": ConfusionMatrix(7, 5, 2, 9),
+    }
+    found = audit_counts(groups, metrics=[m, "tpr"])
+    scores = {row.group: row.score for row in found.rows if row.metric == m.key}
+    assert scores == {name: approx(float(exact(*cm.cells))) for name, cm in groups.items()}
+    assert m.key in found.to_json()
+    page = found.to_html()
+    assert m.name in page
+
+
+def test_a_metric_of_ones_own_travels_by_value_or_says_that_it_cannot() -> None:
+    """A record of the catalogue is found again by its key; another has none to be found by."""
+    with pytest.raises(UnknownName, match=r"^no metric is called 'product'"):
+        pickle.loads(pickle.dumps(OWN["product"][0]))

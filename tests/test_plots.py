@@ -112,7 +112,7 @@ def test_many_scores_are_put_into_bins_that_sum_to_one() -> None:
     [
         (lambda: eh.plot_jaggedness("te", GROUP),
          "te compares two groups; plot_jaggedness() takes a metric of one group"),
-        (lambda: eh.plot_jaggedness("ppr", GROUP, []), "n must name at least one sample size"),
+        (lambda: eh.plot_jaggedness("ppr", GROUP, []), "n must contain at least one sample size"),
         (lambda: eh.plot_risk([]), "there is nothing to plot; risk_curve() gives the errors"),
         (lambda: eh.plot_risk(eh.risk_curve(["acc", "tpr"], GROUP, [5])),
          "the errors are of several metrics; plot one of them at a time"),

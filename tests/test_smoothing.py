@@ -464,7 +464,7 @@ def test_the_stress_test_does_not_hide_what_smoothing_spoils() -> None:
     groups = {"a": ConfusionMatrix(50, 0, 0, 50), "b": ConfusionMatrix(40, 30, 20, 10)}
     found = eh.stress_test(groups, ["tpr", "fpr"], n=[1, 20], strengths=[40])
     assert found.rows[-1].spoiled == 2
-    assert "scores without any error got one by smoothing" in str(found)
+    assert "Scores with an error only after smoothing, left out above: 4" in str(found)
     with pytest.raises(InvalidInput, match=r"^the study has no n = 7; it has \[1, 20\]$"):
         found.best(7)
 
@@ -513,13 +513,13 @@ def test_rows_count_back_to_the_matrices() -> None:
         (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1)}),
          "'A' is the only group, so there is no rest to be its reference"),
         (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), cast("Any", None)),
-         "give a reference, or a mapping of groups to smooth each with the rest"),
+         "pass a reference, or a mapping of groups to smooth each with the rest"),
         (lambda: eh.additive_smooth(ConfusionMatrix(1, 1, 1, 1), -1), "epsilon must be a number from 0 to 1e9; got -1"),
         (lambda: Additive(float("nan")), "epsilon must be a number from 0 to 1e9; got nan"),
         (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), cast("Any", "strong")),
          "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got 'strong'"),
         (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4}),
-         "strength by split must name prev, tpr, fpr; got prev, tpr"),
+         "strength per split must name prev, tpr, fpr; got prev, tpr"),
         (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4, "fpr": -1}),
          "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got -1"),
         (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1), "B": ConfusionMatrix(0, 0, 0, 0)}),
@@ -528,26 +528,26 @@ def test_rows_count_back_to_the_matrices() -> None:
          "a group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
         (lambda: eh.bias_variance("prev", [0.25] * 4, [0.25] * 4, 0, 5), "n must be at least 1"),
         (lambda: eh.risk("tpr", [0.25] * 4, 5, cast("Any", "raw")),
-         "an estimator is Raw(), Additive(…) or CrossPrior(…); got 'raw'"),
+         "an estimator must be Raw(), Additive(…) or CrossPrior(…); got 'raw'"),
         (lambda: eh.risk_curve("tpr", [0.25] * 4, cast("Any", 10)),
-         "n must be several sample sizes, such as range(5, 50); got 10"),
-        (lambda: eh.stress_test({}), "a stress test needs groups, sample sizes and strengths"),
+         "n must be a sequence of sample sizes, such as range(5, 50); got 10"),
+        (lambda: eh.stress_test({}), "groups, n and strengths must not be empty"),
         (lambda: eh.monte_carlo_risk("tpr", [0.25] * 4, 5, draws=1), "draws must be at least 2; got 1"),
         (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "groups must have whole counts, one per person; group "
          "'A' has ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
         (lambda: rows({}), "groups must contain at least one group; got none"),
         (lambda: eh.interval(SMOOTH, "tpr"),
-         "an interval takes the group's own counts; reference= and strength= steady it"),
+         "interval() takes unsmoothed counts; pass reference= and strength= for a smoothed interval"),
         (lambda: eh.match_test(SMOOTH, ConfusionMatrix(1, 1, 1, 1), "tpr"),
          "the group must hold whole counts, since a test counts cases; got ConfusionMatrix(tp=10, fn=10, fp=10, tn=10, "
          "strength=10): smoothed cells are not tested"),
         (lambda: eh.bias_variance("mcc", [0.25] * 4, [0.25] * 4, 5, 5),
-         "mcc is not linear in the cells; risk() has its exact error"),
+         "mcc is not linear in the cells; use risk() for its exact error"),
         (lambda: eh.risk("ofi", [0.25] * 4, 5), "ofi compares two groups; risk() takes a metric of one group"),
         (lambda: eh.risk("tpr", [0, 0, 0.5, 0.5], 5),
-         "the true tpr is undefined, no actual positives (TP + FN = 0), so no error can be measured"),
+         "the true tpr is undefined, no actual positives (TP + FN = 0), so there is no error to compute"),
         (lambda: eh.risk("mcc", [0.25] * 4, 1),
-         "mcc of 1 cases is never defined with raw; take a larger n, or smooth"),
+         "mcc at n = 1 is never defined with raw; use a larger n, or smooth"),
         (lambda: eh.check_prior(ConfusionMatrix(0, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1)),
          "the group must be a ConfusionMatrix of whole counts with cases; got ConfusionMatrix(tp=0, fn=0, fp=0, tn=0)"),
     ],

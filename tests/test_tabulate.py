@@ -217,7 +217,7 @@ def test_several_columns_and_their_intersection() -> None:
         ("g & s", "a & F"), ("g & s", "a & M"), ("g & s", "b & F"), ("g & s", "b & (missing)"),
     }  # fmt: skip
     assert [f.sentence for f in both.findings if f.kind == "missing-group"] == [
-        "1 cases have no value for s; they are a group of their own, (missing)"
+        "1 case has no value for s and forms a group of its own, (missing)"
     ]
     plain = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], intersections=False)
     assert {r.by for r in plain.rows} == {"g", "s"}

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
-from ..inference import NullName, Strength, Test, spread_of
+from ..inference import FEWEST_GROUPS, NullName, Strength, Test, spread_of
 from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
@@ -21,7 +21,7 @@ from ..progress import progress
 from ..records import plain_value
 from ..tabulate import Tally, as_counts, tabulate
 from .findings import Finding, find
-from .groups import MISSING, compared, groups_of
+from .groups import MISSING, ReferenceKind, compared, groups_of
 from .judge import judge
 from .measure import Comparisons, measure
 from .row import Row
@@ -213,7 +213,7 @@ def audit(
     sensitive_features: Any = None,
     pos_label: Any = None,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: str | ConfusionMatrix | Mapping[str, Any] = "rest",
+    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST,
     level: float = 0.95,
     alpha: float = 0.05,
     adjust: Adjust = "holm",
@@ -334,7 +334,7 @@ def audit_counts(
     *,
     by: str | Sequence[str] = "group",
     metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: str | ConfusionMatrix | Mapping[str, Any] = "rest",
+    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST,
     level: float = 0.95,
     alpha: float = 0.05,
     adjust: Adjust = "holm",
@@ -403,10 +403,10 @@ def _either(one: Any, other: Any, name: str, alias: str) -> Any:
 def _audited(tally: Tally, how: Settings) -> Audit:
     chosen = how.chosen(tally.labelled)
     groups = groups_of(tally, how.intersections)
-    many = sum(map(len, groups.values()))
-    if many > how.max_groups:
+    total = sum(map(len, groups.values()))
+    if total > how.max_groups:
         raise TooLarge(
-            f"there are {many:,} groups, more than max_groups={how.max_groups:,}; choose a coarser column, or raise "
+            f"there are {total:,} groups, more than max_groups={how.max_groups:,}; choose a coarser column, or raise "
             "max_groups"
         )
     pairs = compared(groups, how.reference)
@@ -416,10 +416,10 @@ def _audited(tally: Tally, how: Settings) -> Audit:
     missing = {
         by: int(members[MISSING].n) for by, members in groups.items() if MISSING in members and by in tally.columns
     }
-    spreads = {by: spread_of(members) for by, members in groups.items()} if tally.labelled else {}
+    many = {by: members for by, members in groups.items() if len(members) >= FEWEST_GROUPS and tally.labelled}
     return Audit(
         rows=rows,
-        findings=find(rows, tally.left_out, missing, spreads, how),
+        findings=find(rows, tally.left_out, missing, {by: spread_of(m) for by, m in many.items()}, how),
         n=int(sum(cm.n for cm in tally.cells.values())),
         left_out=tally.left_out,
         settings=how.recorded(tally.labelled)

@@ -86,7 +86,7 @@ def find(
     findings += [
         _finding(
             "spread",
-            f"groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that smoothed scores may be "
+            f"Groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that smoothed scores may be "
             "worse than raw ones",
             by=by,
         )
@@ -100,8 +100,8 @@ def find(
     findings += [
         _finding(
             "missing-group",
-            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by}, and {'is' if n == 1 else 'are'} a "
-            "group of their own, (missing)",
+            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by} and "
+            f"{'forms a group of its own' if n == 1 else 'form a group of their own'}, (missing)",
             by=by,
         )
         for by, n in missing.items()
@@ -170,7 +170,7 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     ratios = " (ratios: 0.8 to 1.25)" if on_ratio else ""
     return _finding(
         "too-few",
-        f"too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
+        f"Too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
         f"and none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on",
         rows,
     )
@@ -183,7 +183,10 @@ def several(n: int, what: str) -> str:
 
 def number(value: float | None) -> str:
     """A score for people: three decimals, fewer digits of what is large."""
-    return "none" if value is None else f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}"
+    if value is None:
+        return "none"
+    text = f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}"
+    return "0.000" if text == "-0.000" else text
 
 
 def pvalue(value: float | None) -> str:

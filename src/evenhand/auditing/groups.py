@@ -102,7 +102,7 @@ def compared(groups: Groups, reference: str | ConfusionMatrix | Mapping[str, Any
                 raise UnknownName.among("group column", column, groups)
     pairs = []
     for by, members in groups.items():
-        chosen = reference.get(by, "rest") if isinstance(reference, Mapping) else reference
+        chosen = reference.get(by, ReferenceKind.REST) if isinstance(reference, Mapping) else reference
         pairs += _compared(by, members, chosen)
     return pairs
 
@@ -116,9 +116,9 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
     name = str(reference)
     if len(members) < 2:
         only = next(iter(members))
-        raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nobody to compare it with")
-    # Whoever has a group called "rest" or "all" and names it means the group.
-    if name in members:
+        raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nothing to compare it with")
+    # Whoever has a group called "rest" or "all" and names it means the group; the default never does.
+    if name in members and not isinstance(reference, ReferenceKind):
         against = members[name]
         return [
             Compared(

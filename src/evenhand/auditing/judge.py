@@ -86,9 +86,8 @@ def _verdict(one: Measured, p: float | None, how: Settings) -> Verdict:
 
 def _within_margin(one: Measured, how: Settings) -> bool:
     """Whether the whole interval of the gap lies within the margin."""
-    kind = one.metric.kind
-    if kind:
-        low, high, ratio = one.low, one.high, kind == "ratio"
+    if one.metric.comparisons:
+        low, high, ratio = one.low, one.high, one.metric.kind == "ratio"
     elif one.metric.base.unbounded:
         low, high, ratio = one.ratio_low, one.ratio_high, True
     else:
@@ -118,25 +117,26 @@ def _drivers(
         many = len(groups[one.who.by]) > 2
         if one.who.kind is ReferenceKind.REST and many and one.who.testable and not one.metric.is_distance:
             by_metric.setdefault(one.metric.key, []).append(i)
-    drivers: dict[int, _Driver] = {}
+    kept: list[tuple[int, str]] = []
+    tested: list[Measured] = []
     for rows in by_metric.values():
         m = measured[rows[0]].metric
         chosen = _most_influential(m, [measured[i].who for i in rows], [verdicts[i] for i in rows], groups)
-        kept = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
-        if not kept:
-            continue
-        pairs = [_without(measured[i].who, name, groups) for i, name in kept]
-        tested = measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
-        p = _adjusted(tested, how)
-        changed = [
-            at
-            for at, ((i, _), one, value) in enumerate(zip(kept, tested, p, strict=True))
-            if _changes(verdicts[i], measured[i], one, value, how.alpha)
-        ]
-        if not changed:
-            continue
-        again = measure(m, Comparisons.plain([pairs[at] for at in changed]), how, labelled=False)
-        for at, one in zip(changed, again, strict=True):
+        named = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
+        if named:
+            pairs = [_without(measured[i].who, name, groups) for i, name in named]
+            tested += measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
+            kept += named
+    # Adjusted over the same families as the verdicts themselves.
+    p = _adjusted(tested, how)
+    changed: dict[str, list[int]] = {}
+    for at, ((i, _), one, value) in enumerate(zip(kept, tested, p, strict=True)):
+        if _changes(verdicts[i], measured[i], one, value, how.alpha):
+            changed.setdefault(one.metric.key, []).append(at)
+    drivers: dict[int, _Driver] = {}
+    for places in changed.values():
+        table = Comparisons.plain([tested[at].who for at in places])
+        for at, one in zip(places, measure(tested[places[0]].metric, table, how, labelled=False), strict=True):
             i, name = kept[at]
             drivers[i] = _Driver(name, _verdict(one, p[at], how), one)
     return drivers

@@ -134,7 +134,7 @@ def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True,
     everyone = np.arange(len(table.pairs))
     compares = bool(m.comparisons)
     scores = m.scores(groups, against) if compares else base.scores(groups)
-    theirs = np.full(len(everyone), np.nan) if compares else base.scores(table.shown)
+    theirs = np.full(len(everyone), np.nan) if compares else _reference_scores(base, table)
     lacking = np.isnan(scores) if compares else np.isnan(scores) | np.isnan(theirs) | np.isnan(base.scores(against))
     counts = np.full((2, len(everyone)), np.nan)
     if not compares and base.quotient is not None:
@@ -151,7 +151,7 @@ def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True,
         tested, ends = _compared(m, distinct[:, :4], distinct[:, 4:], how, gaps)
         tests = {int(row): tested[int(i)] for row, i in zip(rows, which, strict=True)}
         gap_low[rows], gap_high[rows] = ends[0][which], ends[1][which]
-    if m.kind:
+    if compares:
         low, high = gap_low, gap_high
     else:
         gap_low, gap_high = _to_everybody(base, table, gap_low, gap_high)
@@ -197,7 +197,8 @@ def _compared(
     kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
     nothing = np.full(len(groups), np.nan)
     if m.is_distance:
-        return [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)], (nothing, nothing)
+        ends = _distances(m, groups, against, how.level) if with_gaps else (nothing, nothing)
+        return [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)], ends
     gaps = gaps_of(base, groups, against, kind)
     tests = equality_of_gaps(base, groups, against, how.test, how.mid_p, gaps)
     if not with_gaps:
@@ -214,6 +215,17 @@ def _compared(
             tests.pvalue, tests.higher, tests.method, tests.reachable, matched, sketches, strict=True
         )
     ], ends
+
+
+def _distances(m: Metric, groups: Floats, against: Floats, level: float) -> tuple[Floats, Floats]:
+    """The ends of an interval of the largest of several gaps, from intervals that hold all of them at once."""
+    each = 1 - (1 - level) / len(m.comparisons)
+    ends = [gaps_of(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
+    nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
+    farthest = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
+    # Rounding must not leave the observed distance outside.
+    observed = m.scores(groups, against)
+    return np.fmin(np.max(nearest, axis=0), observed), np.fmax(np.max(farthest, axis=0), observed)
 
 
 def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> _Tested:
@@ -301,6 +313,15 @@ def _sketch(of: str, low: float, high: float, heights: Floats, at: float) -> Ske
     return Sketch(of=of, low=float(low), high=float(high), heights=bars, at=float(at))
 
 
+def _reference_scores(m: OneGroup, table: Comparisons) -> Floats:
+    """The scores of the references.
+
+    Everybody's rate lies between the group's and the rest's. Other scores need not, so that the gap to everybody could
+    contradict the test; there "all" is everybody else.
+    """
+    return m.scores(table.shown if m.is_rate else table.against)
+
+
 def _to_everybody(m: OneGroup, table: Comparisons, low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """The gap to everybody, of whom the group is part.
 
@@ -308,10 +329,10 @@ def _to_everybody(m: OneGroup, table: Comparisons, low: Floats, high: Floats) ->
     scores have no such rule, and no interval.
     """
     everybody = np.array([who.kind is ReferenceKind.ALL for who in table.pairs])
-    if not everybody.any():
+    if not everybody.any() or not m.is_rate:
         return low, high
     mine, all_ = m.basis(table.groups), m.basis(table.shown)
-    share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0) if m.is_rate else np.nan
+    share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0)
     return np.where(everybody, low * share, low), np.where(everybody, high * share, high)
 
 
@@ -352,7 +373,7 @@ def _measured(
         ratio=_number(float(ratio)) if gapped else None,
         ratio_low=_number(gap_low) if gapped and on_ratio else None,
         ratio_high=_number(gap_high) if gapped and on_ratio else None,
-        pvalue=_number(tested.pvalue) if tested else None,
+        pvalue=_number(tested.pvalue) if tested and reason is None else None,
         higher=tested.higher if tested else False,
         test=tested.method if tested else None,
         reachable=tested.reachable if tested else None,

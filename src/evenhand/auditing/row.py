@@ -152,7 +152,7 @@ class Row(Record):
     def gap(self) -> tuple[float, float] | None:
         """The interval that the verdict rests on, on the scale on which 0 is no gap: a log for ratios."""
         m = find_metric(self.metric)
-        if m.kind and self.low is not None and self.high is not None:
+        if m.comparisons and self.low is not None and self.high is not None:
             return (_log(self.low), _log(self.high)) if m.kind == "ratio" else (self.low, self.high)
         if self.ratio_low is not None and self.ratio_high is not None:
             return _log(self.ratio_low), _log(self.ratio_high)

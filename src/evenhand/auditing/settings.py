@@ -14,6 +14,7 @@ from ..inference import NullName, Strength, Test, as_strength
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..tabulate import plain
+from .groups import ReferenceKind
 
 __all__ = ["METRICS", "Adjust", "Family", "Favourable", "Settings"]
 
@@ -31,7 +32,7 @@ class Settings:
     """What `audit` and `audit_counts` take beside the data, with the same names and defaults."""
 
     metrics: Sequence[str | Metric] | str | Metric | None = None
-    reference: str | ConfusionMatrix | Mapping[str, Any] = "rest"
+    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST
     level: float = 0.95
     alpha: float = 0.05
     adjust: Adjust = "holm"

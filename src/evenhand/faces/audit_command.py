@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import click
 
-from ..auditing import KINDS
+from ..auditing import KINDS, ReferenceKind
 from ..errors import InvalidInput, UnknownName
 from .cli import Command, choice
 from .count_commands import as_strength_option
@@ -197,7 +197,7 @@ def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
             raise InvalidInput(f"several references are given as COLUMN=GROUP; got {text!r}")
         else:
             return text
-    return named or "rest"
+    return named or ReferenceKind.REST
 
 
 @contextmanager

@@ -159,7 +159,7 @@ def plot_jaggedness(
         raise InvalidInput(f"{m.key} compares two groups; plot_jaggedness() takes a metric of one group")
     sizes = [as_size(size) for size in n]
     if not sizes:
-        raise InvalidInput("n must name at least one sample size")
+        raise InvalidInput("n must contain at least one sample size")
     quantiles = np.array([distribution(m, size, reference, law=law).quantile(_LEVELS) for size in sizes])
     whole = float(m(reference) if isinstance(reference, ConfusionMatrix) else m(np.asarray(reference)))
     return _bands(sizes, quantiles, middle=whole, title=f"{m.name} of small groups", ylabel=m.key, ax=ax)

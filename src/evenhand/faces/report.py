@@ -65,9 +65,18 @@ def _template() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "shown": printable, "smoothing": smoothing_text}
+    environment.filters |= {"number": number, "shown": printable, "smoothing": smoothing_text, "setting": _setting}
     environment.globals |= {"several": several}
     return environment.get_template("report.html")
+
+
+def _setting(value: Any) -> str:
+    """A setting in words."""
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_setting(part)}" for name, part in value.items())
+    return {True: "yes", False: "no", None: "none"}[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def _inline(name: str) -> str:

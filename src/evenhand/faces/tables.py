@@ -54,7 +54,7 @@ def _or_dash(value: float | None) -> str:
 
 def _gap(row: Row) -> tuple[str, str]:
     """The gap and its interval: a difference, or a ratio for scores without an upper end."""
-    if find_metric(row.metric).kind:
+    if find_metric(row.metric).comparisons:
         return "-", _ends(row.low, row.high)
     if row.ratio_low is not None:
         return "-" if row.ratio is None else f"x{number(row.ratio)}", _ends(row.ratio_low, row.ratio_high)

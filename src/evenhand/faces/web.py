@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..auditing import Audit, audit, audit_counts
+from ..auditing import Audit, ReferenceKind, audit, audit_counts
 from ..cells import ConfusionMatrix
 from ..errors import EvenhandError, InvalidInput, MissingExtra
 from ..inference import cross_prior_smooth, disparity, interval, match_test, undefined_probability
@@ -243,7 +243,7 @@ async def _counts(request: Request, desk: Desk) -> Response:
 
 
 def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"reference": asked.get("reference") or "rest"}
+    found: dict[str, Any] = {"reference": asked.get("reference") or ReferenceKind.REST}
     if asked.get("metrics"):
         found["metrics"] = asked["metrics"]
     return found

@@ -1,4 +1,4 @@
-"""What can be said of a group: undefined cases, tests, intervals, gaps, smoothing, risk and planning."""
+"""Inference about a group: undefined cases, tests, intervals, gaps, smoothing, risk and sample sizes."""
 
 from .disparities import FOUR_FIFTHS, Disparity, disparity, equality_of_gaps, gap_intervals, gaps_of
 from .equality import EqualityTest, Test, counts_of
@@ -25,6 +25,7 @@ from .smoothing import (
     strength_text,
 )
 from .strengths import (
+    FEWEST_GROUPS,
     BiasVariance,
     Spread,
     bias_variance,
@@ -37,6 +38,7 @@ from .stress import StressTest, stress_test
 from .undefined import UndefinedRow, count_undefined, undefined_cases, undefined_probability, undefined_table
 
 __all__ = [
+    "FEWEST_GROUPS",
     "FOUR_FIFTHS",
     "SPLITS",
     "Additive",

@@ -1,4 +1,4 @@
-"""The gap between two groups: its size, how sure it is, and whether the two scores may be equal."""
+"""The gap between two groups: an estimate, an interval, and a test that the two scores are equal."""
 
 from __future__ import annotations
 
@@ -31,20 +31,26 @@ class Disparity(Record):
     metric : Metric
         The comparison, such as equal opportunity.
     kind : {"difference", "ratio"}
-        Group minus, or over, reference.
+        Group minus reference, or group over reference.
     estimate : float
         The gap; nan if either score is undefined.
     low, high, level : float
         The interval of the true gap and its posterior probability.
     pvalue : float
-        Of the test that the two true scores are equal; nan if either is undefined.
+        The p-value of the test that the two true scores are equal; nan if either is undefined.
     method : {"unconditional", "fisher", "posterior"}
-        How it was tested: exactly for scores that follow from one rate (without or with conditioning on the pooled
-        count), approximately ("posterior") for scores made of several rates.
+        The test: exact for scores that depend on one rate (unconditional, or conditional on the pooled count),
+        approximate (``"posterior"``) for scores made of several rates.
     group_score, reference_score : float
         The two scores.
     reason : str or None
-        Why the gap is undefined.
+        Why the gap is undefined; None if it is defined.
+
+    Examples
+    --------
+    >>> d = disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr")
+    >>> round(d.estimate, 3), round(d.low, 3), round(d.high, 3)
+    (-0.2, -0.365, -0.017)
     """
 
     metric: Metric
@@ -62,8 +68,14 @@ class Disparity(Record):
 
     @property
     def four_fifths(self) -> bool | None:
-        """Whether a ratio keeps the four-fifths rule (at least 0.8 of the reference); None for a difference."""
-        # A ratio of 0.8 may come out a rounding below it.
+        """Whether a ratio satisfies the four-fifths rule (at least 0.8 of the reference); None for a difference.
+
+        Examples
+        --------
+        >>> disparity(ConfusionMatrix(10, 0, 0, 10), ConfusionMatrix(60, 0, 0, 40), "ppr", "ratio").four_fifths
+        True
+        """
+        # A ratio of 0.8 may be rounded to just below it.
         return None if self.kind == "difference" or isnan(self.estimate) else self.estimate >= FOUR_FIFTHS * (1 - 1e-12)
 
     def __str__(self) -> str:
@@ -92,7 +104,7 @@ def disparity(
     mid_p: bool = False,
     prior: float = 0.5,
 ) -> Disparity:
-    """Estimate the gap between a group and a reference, and test that their true scores are equal.
+    """Estimate the gap between a group and a reference, and test whether their true scores are equal.
 
     Parameters
     ----------
@@ -101,19 +113,20 @@ def disparity(
     metric : str or Metric
         A metric of one group.
     kind : {"difference", "ratio"}
-        Group minus, or over, reference.
+        Group minus reference, or group over reference.
     level : float
-        The posterior probability that the interval holds the true gap; every split of either tree has a
+        The posterior probability that the interval contains the true gap; by default every split of either tree has a
         Beta(1/2, 1/2) prior.
     test : {"unconditional", "fisher"}
-        For scores that follow from one rate (shares, rates, F1, Jaccard): Boschloo's test, which keeps its level
-        whatever the common rate is, or Fisher's exact test, which is conservative. If both samples have more than 400
-        cases, Fisher's is used, and ``method`` says so. Scores made of several rates, such as MCC, have no exact
-        test; their p-value is the larger of the gap's posterior tail and of a studentised normal test.
+        For scores that depend on one rate (shares, rates, F1, Jaccard): Boschloo's test, which keeps its level for
+        every common rate, or Fisher's exact test, which is conservative. If both samples have more than 400 cases,
+        Fisher's test is used, and ``method`` says so. Scores made of several rates, such as MCC, have no exact test;
+        their p-value is the larger of that from the posterior of the gap and that of a studentised normal test.
     mid_p : bool
-        With ``test="fisher"``: count the observed outcome half; less conservative, but no longer guaranteed.
+        With ``test="fisher"``, count half of the probability of the observed outcome: less conservative, but the level
+        is no longer guaranteed.
     prior : float
-        What is added to either side of every split.
+        Pseudo-counts added to both sides of every split.
 
     Returns
     -------
@@ -134,7 +147,7 @@ def disparity(
     compared = difference(m) if kind == "difference" else ratio(m)
     counts = [whole_counts(c, who)[None] for c, who in ((cm, "the group"), (reference, "the reference"))]
     if counts[1].sum() == 0:
-        raise InvalidInput("the reference is empty (n = 0), so there is nobody to compare the group with")
+        raise InvalidInput("the reference is empty (n = 0); the group cannot be compared with it")
     gaps = gaps_of(m, counts[0], counts[1], kind, prior)
     tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, gaps)
     estimate = float(compared(cm, reference))
@@ -157,7 +170,7 @@ def disparity(
 def equality_of_gaps(
     m: OneGroup, groups: Floats, references: Floats, test: Test, mid_p: bool = False, gaps: Gaps | None = None
 ) -> EqualityTest:
-    """Test equal scores on the scale on which the metric's gaps are judged; ``gaps`` are used if they are on it."""
+    """Test for equal scores, on the ratio scale if the metric is unbounded; ``gaps`` are reused if on that scale."""
     kind: Kind = "ratio" if m.unbounded else "difference"
     if gaps is None or gaps.kind != kind:
         gaps = gaps_of(m, groups, references, kind)
@@ -170,11 +183,11 @@ def gaps_of(m: OneGroup, groups: Floats, references: Floats, kind: Kind, prior: 
 
 
 def gap_intervals(gaps: Gaps, estimates: Floats, level: float) -> tuple[Floats, Floats]:
-    """The ends of the intervals of several gaps; a gap is never outside of its own interval."""
+    """The ends of the intervals of several gaps; an estimate always lies inside its interval."""
     low, high = gaps.interval(level)
     return np.fmin(low, estimates), np.fmax(high, estimates)
 
 
 def _brief(value: float) -> str:
-    """Two decimals, or two digits of what is smaller or larger."""
+    """Two decimals, or two significant digits of very small and very large values."""
     return f"{value:.2f}" if 0.005 <= abs(value) < 1000 or value == 0 else f"{value:.2g}"

@@ -1,8 +1,9 @@
-"""Do two groups have the same true score? Tests of equal scores, for arrays of comparisons.
+"""Tests of equal true scores, for arrays of comparisons.
 
-A score that follows from one rate (shares, rates, F1, Jaccard) has an exact test: scores are equal exactly if the
-rates are. A score made of several rates has none: with other rates the same score may arise. There the p-value is the
-larger of two, the tail of the gap's posterior and a studentised normal test; docs/decisions/0009 has the measurements.
+A score that depends on one rate (shares, rates, F1, Jaccard) has an exact test, since the scores are equal if and only
+if the rates are. A score made of several rates has none, since different rates can have the same score. Its p-value is
+the larger of two: one from the posterior of the gap, one of a studentised normal test. See docs/decisions/0009 for the
+measurements.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ class EqualityTest:
     pvalue : array
         nan where either score is undefined.
     higher : array of bool
-        Whether the smaller tail says that the group's score is the higher one.
+        Whether the group's score is the higher one, according to the smaller tail.
     method : list of str
-        "unconditional", "fisher" or "posterior" for each comparison.
+        ``"unconditional"``, ``"fisher"`` or ``"posterior"``, per comparison.
     fisher : FisherTails or None
-        The tails given the pooled counts, for scores that follow from one rate.
+        The tails given the pooled counts, for scores that depend on one rate.
     reachable : list
-        For each comparison where P(p <= x) under its null is found, as (`Attainable`, row); None if it is x itself.
+        Per comparison, where to look up P(p <= x) under its null, as (`Attainable`, row); None if it is taken to be x.
     """
 
     pvalue: Floats
@@ -49,7 +50,7 @@ class EqualityTest:
 
 
 def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
-    """How many of how many cases the last split of a metric counts, for matrices along the first axis."""
+    """The count and the size of the last split of a metric, for matrices along the first axis."""
     margin, _, last = m.tree.counts(cells)
     return np.asarray(last), np.asarray(m.tree.last_size(cells.sum(axis=-1), margin))
 
@@ -68,9 +69,14 @@ def equal_scores(
     gaps : Gaps
         The posteriors of the gaps.
     test : {"unconditional", "fisher"}
-        For scores that follow from one rate.
+        The test for scores that depend on one rate.
     mid_p : bool
-        For Fisher's test: count the observed outcome half.
+        With Fisher's test, count half of the probability of the observed outcome.
+
+    Returns
+    -------
+    EqualityTest
+        One p-value per comparison.
     """
     undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
     if m.curve is None:
@@ -92,7 +98,7 @@ def equal_scores(
 
 
 def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
-    """Two-sided p-value of the gap over its standard error, on a log scale for scores without upper end."""
+    """Two-sided p-value of the gap divided by its standard error; on a log scale if the score is unbounded."""
     from scipy.special import ndtr
 
     (s, v), (t, w) = (_estimate(m, cells) for cells in (groups, references))
@@ -102,7 +108,7 @@ def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
 
 
 def _estimate(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
-    """The score of cells with 1/2 added, and its variance by the delta method."""
+    """The score with 1/2 added to each cell, and its variance by the delta method."""
     n = cells.sum(axis=-1, keepdims=True)
     p = (cells + 0.5) / (n + 2)
 

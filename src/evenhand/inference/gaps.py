@@ -1,8 +1,8 @@
 """The gap between a group's true score and its reference's, for many comparisons at once.
 
-Group and reference have posteriors of their own. The cumulative probability of a gap is an average over the quantiles
-of whichever of the two is known better, so that what is averaged is smooth and few nodes suffice. Ends of intervals
-are sought for all comparisons together.
+Group and reference have independent posteriors. The cumulative probability of a gap is an average over the quantiles of
+whichever posterior is narrower: the averaged function is then smooth, and few nodes suffice. The ends of the intervals
+are computed for all comparisons together.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Gaps"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-# Gaps are sought by the inverse hyperbolic sine of a difference, or the log of a ratio, up to here.
+# Largest absolute value of the inverse hyperbolic sine of a difference, or of the logarithm of a ratio.
 _REACH = 60.0
 _NODES, _FEW_NODES, _MUCH_BETTER = 40, 16, 0.25
 # Differences of scores without upper end are averaged over more: they vary over orders of magnitude.
@@ -39,7 +39,7 @@ class Gaps:
     group, reference : Posterior
         One distribution per comparison.
     kind : {"difference", "ratio"}
-        How the scores are compared: group minus, or over, reference.
+        Group minus reference, or group over reference.
     """
 
     group: Posterior
@@ -47,13 +47,13 @@ class Gaps:
     kind: Kind
 
     def tails(self, at: float) -> tuple[Floats, Floats]:
-        """P(gap <= at) and P(gap > at) of every comparison."""
+        """P(gap <= at) and P(gap > at), per comparison."""
         rows = np.arange(sum(len(part.rows) for part in self._parts))
         gap = np.full(len(rows), float(at))
         return self.cumulative(gap, rows), self.cumulative(gap, rows, above=True)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """The ends of the equal-tailed intervals of every comparison."""
+        """The ends of the equal-tailed intervals, per comparison."""
         from scipy.special import ndtri
 
         levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
@@ -62,7 +62,7 @@ class Gaps:
         for q, start in ((levels[0], down), (levels[2], up)):
 
             def excess(place: Floats, rows: Rows, q: float = q) -> Floats:
-                # Normal scores are nearly linear in the gap, so that a secant hits.
+                # Normal scores are nearly linear in the gap, so a secant converges fast.
                 reached = np.clip(self.cumulative(self._unfolded(place), rows), 1e-290, 1 - 1e-16)
                 return np.asarray(ndtri(reached) - ndtri(q))
 
@@ -71,11 +71,11 @@ class Gaps:
 
     @cached_property
     def _parts(self) -> tuple[_Part, ...]:
-        """The comparisons by which side is averaged over, and with how many nodes."""
+        """The comparisons, by the side that is averaged over and the number of nodes."""
         ends = np.array([0.05, 0.95])
         mine, theirs = (np.ptp(self._lined(p.quantile(ends)), axis=1) for p in (self.group, self.reference))
         over_theirs = theirs <= mine
-        # Over a side that is known much better than the other there is little to average.
+        # If one posterior is much narrower than the other, few nodes are enough.
         heavy = np.maximum(mine, theirs) > (2 if self.kind == "difference" else np.inf)
         easy = ~heavy & (np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs))
         parts = []
@@ -88,7 +88,7 @@ class Gaps:
         return tuple(parts)
 
     def cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
-        """P(gap <= g), or P(gap > g), of some rows."""
+        """P(gap <= g), or P(gap > g) with ``above``, for some rows."""
         total = np.empty(len(rows))
         for part in self._parts:
             where = np.searchsorted(part.rows, rows)
@@ -107,11 +107,11 @@ class Gaps:
         return (self.reference.cdf if above else self.reference.sf)(scores, rows)
 
     def _lined(self, scores: Floats) -> Floats:
-        """Scores on the scale on which the gap is a difference."""
+        """Scores on the scale on which the gap is a difference: logarithms for a ratio."""
         return scores if self.kind == "difference" else np.log(np.maximum(scores, 1e-300))
 
     def _roughly(self, levels: Floats) -> tuple[Floats, Floats, Floats]:
-        """About the lower end, middle and upper end of each gap, folded, from the quantiles of either side."""
+        """Initial guesses of lower end, median and upper end of each gap, folded, from the quantiles of both sides."""
         mine, theirs = (self._lined(p.quantile(levels)) for p in (self.group, self.reference))
         middle = mine[:, 1] - theirs[:, 1]
         down = np.hypot(mine[:, 1] - mine[:, 0], theirs[:, 2] - theirs[:, 1])
@@ -127,7 +127,7 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some comparisons, ascending, with the quantiles of the side that is averaged over."""
+    """Some comparisons, in ascending order, with the quantiles of the side that is averaged over."""
 
     rows: Rows
     over_theirs: bool
@@ -136,9 +136,9 @@ class _Part:
 
 
 def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:
-    """Where an increasing function of each row crosses 0, sought from ``start`` outwards.
+    """The root of an increasing function per row, bracketed by ``start`` ± ``step`` if possible.
 
-    Regula falsi in its Illinois form, with a bisection every sixth step for functions that bend sharply.
+    Illinois variant of regula falsi, with a bisection every sixth step for functions that bend sharply.
     """
     every = np.arange(len(start))
     low, high = (np.clip(start + sign * step, -_REACH, _REACH) for sign in (-1, 1))
@@ -160,7 +160,7 @@ def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats
         place = np.where((cut > left) & (cut < right), cut, middle)
         value = excess(place, rows)
         up = value <= 0
-        # An end that stays twice running counts half, so that it does not stay for long.
+        # The value at an end that is kept twice in a row is halved, so that the end soon moves.
         low[rows], high[rows] = np.where(up, place, left), np.where(up, right, place)
         at_low[rows] = np.where(up, value, np.where(stayed[rows] < 0, below / 2, below))
         at_high[rows] = np.where(up, np.where(stayed[rows] > 0, above / 2, above), value)

@@ -1,4 +1,4 @@
-"""How sure one can be of a score."""
+"""Intervals of a true score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Interval(Record):
-    """An interval of a true score, equally likely to miss it on either side.
+    """An equal-tailed interval of a true score.
 
     Attributes
     ----------
@@ -35,11 +35,19 @@ class Interval(Record):
     low, high : float
         The ends.
     level : float
-        The posterior probability that the interval holds the true score.
+        The posterior probability that the interval contains the true score.
     estimate : float
-        The score itself; nan if undefined.
+        The observed score; nan if undefined.
     method : str
-        Which prior was used.
+        The prior.
+
+    Examples
+    --------
+    >>> i = interval(ConfusionMatrix(tp=8, fn=2, fp=0, tn=0), "tpr")
+    >>> print(i)
+    tpr 0.8, 95 % interval 0.4972 to 0.9559
+    >>> 0.5 in i
+    True
     """
 
     metric: Metric
@@ -68,9 +76,9 @@ def interval(
 ) -> Interval:
     """Equal-tailed interval of the true score.
 
-    Every split of the metric's own tree has a Beta(1/2, 1/2) prior, so that each rate, share and F1 gets the Jeffreys
-    interval of its own counts. With a ``reference`` the prior is that of Cross-Prior Smoothing instead. Deterministic:
-    beta quantiles for scores that follow from one rate, quadrature for the rest, to about 1e-4 of the probability.
+    Every split of the metric's tree has a Beta(1/2, 1/2) prior, so that a share, a rate or F1 has the Jeffreys interval
+    of its counts. With a ``reference``, the prior is that of Cross-Prior Smoothing. The result is deterministic: beta
+    quantiles for scores that depend on one rate, quadrature for others, with an error of about 1e-4 in probability.
 
     Parameters
     ----------
@@ -79,20 +87,19 @@ def interval(
     metric : str or Metric
         A metric of one group.
     level : float
-        The posterior probability that the interval holds the true score. How often it covers a fixed true score is
-        tabulated in docs/calibration.md: about the level on average, less for some rates near 0 and 1.
+        The posterior probability that the interval contains the true score. Its coverage of a fixed true score, in
+        docs/calibration.md, is about the level on average, and less for some rates near 0 and 1.
     reference : ConfusionMatrix, optional
-        Whose proportions steady the score.
+        The source of the prior's proportions.
     strength : float, mapping or "auto"
-        How many cases the reference is worth; or a strength per split (prev, tpr, fpr).
+        How many cases the reference is worth; or one strength per split (prev, tpr, fpr).
     prior : float
-        What is added to either side of every split without a reference.
+        Pseudo-counts added to both sides of every split, if there is no reference.
 
     Returns
     -------
     Interval
-        A score that is undefined in the sample still has one: what the prior leaves open. The score itself is always
-        inside.
+        It contains the observed score. If that is undefined, the interval is mostly determined by the prior.
 
     Examples
     --------
@@ -106,7 +113,7 @@ def interval(
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"the group must be a ConfusionMatrix; got {cm!r}")
     if isinstance(cm, Smoothed):
-        raise InvalidInput("an interval takes the group's own counts; reference= and strength= steady it")
+        raise InvalidInput("interval() takes unsmoothed counts; pass reference= and strength= for a smoothed interval")
     cells = np.asarray(cm.cells, dtype=np.float64)[None]
     if reference is None:
         belief, kind = posterior(m, cells, prior), f"Beta({prior:g}, {prior:g}) on each split"
@@ -117,12 +124,12 @@ def interval(
 
 
 def posterior(m: OneGroup, cells: Floats, prior: float = 0.5) -> Posterior:
-    """The posteriors of a metric's true scores, one for each matrix, with ``prior`` on either side of every split."""
+    """The posteriors of a metric's true scores, one per matrix, with ``prior`` added to both sides of every split."""
     return posterior_of(m, betas_of(m.tree, cells, as_prior(prior)))
 
 
 def score_intervals(m: OneGroup, cells: Floats, belief: Posterior, level: float) -> tuple[Floats, Floats]:
-    """The ends of the intervals of several matrices; a score is never outside of its own interval."""
+    """The ends of the intervals of several matrices; a score always lies inside its interval."""
     low, high = belief.quantile(np.array([(1 - level) / 2, (1 + level) / 2])).T
     scores = m.scores(cells)
     return np.fmin(low, scores), np.fmax(high, scores)
@@ -142,8 +149,8 @@ def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) ->
         empty = bool((cells + weight * rates <= 0).any())
     if empty:
         raise InvalidInput(
-            "a cell is empty in the group and in the reference, so its rate would be believed to be exactly 0; "
-            "choose a reference without empty cells and a strength above 0, or leave it out"
+            "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; "
+            "choose a reference without empty cells and a strength above 0, or leave out the reference"
         )
     return posterior_of(m, betas, tree)
 
@@ -157,11 +164,11 @@ def one_group(name: str | Metric) -> OneGroup:
     """A metric of one group, checked."""
     m = find_metric(name)
     if m.comparisons:
-        raise InvalidInput(f"{m.key} compares two groups; disparity() gives its interval from the one-group metric")
+        raise InvalidInput(f"{m.key} compares two groups; use disparity() with the one-group metric")
     return m.base
 
 
 def check_level(level: float) -> None:
-    """Refuse a level that is not a probability."""
+    """Raise an error if a level does not lie between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
         raise InvalidInput(f"level must lie between 0 and 1; got {level!r}")

@@ -1,7 +1,7 @@
-"""The MATCH test, which asks whether a group is drawn like the reference.
+"""The MATCH test: whether a group is drawn like the reference, that is, with the same cell probabilities.
 
-For a share, and for a rate given its denominator, that is the same as asking whether the two scores are equal. For
-MCC, kappa and other scores made of several rates it is not (E30): `disparity` tests equal scores.
+For a share, and for a rate given its denominator, this is the same as testing whether the two scores are equal. For
+MCC, kappa and other scores made of several rates it is not (E30); `disparity` tests whether scores are equal.
 """
 
 from __future__ import annotations
@@ -36,41 +36,41 @@ def match_test(
     rng: np.random.Generator | int | None = None,
     draws: int = 100_000,
 ) -> MatchResult:
-    """Test whether a group is drawn like the reference, judged by a score.
+    """Test whether a group is drawn like the reference, with a score as the test statistic.
 
     Parameters
     ----------
     cm : ConfusionMatrix
         The group's counts.
     reference : ConfusionMatrix or four probabilities
-        Whom it is compared with; probabilities are taken as known.
+        The counts or cell probabilities to compare with; probabilities are taken as known.
     metric : str or Metric
-        Any metric of the catalogue. Two-group metrics take the group and the reference as their two groups.
+        Any metric of the catalogue. A two-group metric compares the group with the reference.
     alternative : {"two-sided", "less", "greater"}
-        Two-sided is central: twice the smaller tail, at most 1. A distance such as equalized odds has one direction,
-        and two-sided is its upper tail.
+        The two-sided p-value is twice the smaller tail, at most 1; for a distance such as equalized odds, it is the
+        upper tail.
     null : {"pooled", "known", "predictive"}
-        What "drawn like" means: group and reference share their rates; the reference's rates are the truth; or a new
-        group drawn from rates that are uncertain. ``known`` with ``given="n"`` is the paper's test.
+        ``"pooled"``: group and reference share unknown rates. ``"known"``: the reference's rates are the truth; with
+        ``given="n"`` this is the paper's test. ``"predictive"``: the reference's counts are evidence of the rates.
     given : {"margin", "n"}
-        Take the metric's own denominator as observed (for pairs of rates the number of actual positives; shares and
-        contrasts have only ``n``), or only ``n``.
+        Condition on the observed denominator of the metric (for pairs of rates, the number of actual positives; for
+        shares and contrasts, ``n``), or only on ``n``.
     mid_p : bool
-        Count the observed score half: less conservative, but no longer guaranteed.
+        Count half of the probability of the observed score: less conservative, but the level is no longer guaranteed.
     method : {"exact", "normal", "beta", "montecarlo"}
-        The paper's normal (shares, marginal benefit) and beta (ratios) approximations, corrected as E7 and E10 say; or
-        ``draws`` random groups from ``rng``.
+        Exact sums; the paper's normal (shares, marginal benefit) or beta (ratios) approximation, corrected (E7, E10);
+        or simulation.
     prior : float
         Pseudo-counts per cell added to the reference under ``null="predictive"``.
     rng : numpy.random.Generator or int, optional
-        Where random groups come from.
+        The random generator or seed for ``method="montecarlo"``.
     draws : int
-        How many of them.
+        The number of simulated groups.
 
     Returns
     -------
     MatchResult
-        Prints as a short block. An undefined score is a result without a p-value, not an error.
+        Prints as a short block. If the score is undefined, the p-value is nan and ``reason`` says why.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def match_test(
     >>> r.percentile
     0.900469589894...
 
-    None of 2 positives found, against 300 of 400. Fisher's exact test:
+    None of 2 positives detected, against 300 of 400. This is Fisher's exact test:
 
     >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr", alternative="less")
     >>> round(r.pvalue, 4)
@@ -151,10 +151,10 @@ def _tested(
     else:
         tails = null.observed_tails(cm) if method == "exact" else null.approximate_tails(cm, method)
         p, error = null.pvalue(tails, alternative, mid_p), tails.error
-    # A score whose probability is too small for a float is not impossible.
+    # A probability that is too small for a float does not mean that the score is impossible.
     if null.name == "known" and method == "exact" and not tails.at > 0 and null.impossible(cm):
         raise InvalidInput(
             f"the group's {null.metric.key} is impossible under the reference's rates, since the reference has an "
-            "empty cell; give counts and use null='pooled' or null='predictive'"
+            "empty cell; pass counts and use null='pooled' or null='predictive'"
         )
     return tails.below + tails.at, p, error

@@ -1,4 +1,4 @@
-"""What the MATCH test found, and how it prints."""
+"""The result of the MATCH test, and how it prints."""
 
 from __future__ import annotations
 
@@ -17,36 +17,47 @@ __all__ = ["MatchResult"]
 _NULLS = {
     "pooled": "group and reference share their rates",
     "known": "the reference's rates are the truth",
-    "predictive": "a new group drawn like the reference",
+    "predictive": "a new group with the reference's uncertain rates",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class MatchResult(Record):
-    """Whether a group is drawn like a reference, judged by a score.
+    """The result of `match_test`.
 
     Attributes
     ----------
     metric : Metric
-        The score that was compared.
+        The metric that was compared.
     statistic : float
         The group's score; nan if undefined.
     reference_score : float
-        The reference's own score.
+        The reference's score.
     percentile : float
         P(S <= statistic) under the null, the paper's output.
     pvalue : float
-        The tail probability for the alternative; nan if the score is undefined.
-    n, n_reference, denominator : int
-        The number of cases of the group and of the reference, and of those that the metric divides by if the test
-        takes that as observed.
+        The p-value for the alternative; nan if the score is undefined.
+    alternative, null, given, mid_p
+        The test, as passed to `match_test`; ``null`` is ``"known"`` if the reference is four probabilities.
+    n, n_reference : int
+        The number of cases of the group and of the reference; None for a reference without counts.
+    denominator : int or None
+        The observed denominator, if the test conditions on it.
     p_undefined : float
-        How likely an undefined score was, with only ``n`` given.
+        The probability of an undefined score, given only ``n``.
     reason : str or None
-        Why the score is undefined.
-    method, error
-        How it was computed. ``error`` bounds (exact) or estimates (Monte Carlo, one standard error) its error; nan
-        where that is not known (the paper's approximations).
+        Why the score is undefined; None if it is defined.
+    method : str
+        How the p-value was computed.
+    error : float
+        A bound on the error of the p-value (exact) or its standard error (Monte Carlo); nan for the approximations.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix, match_test
+    >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
+    >>> r.statistic, r.reference_score, round(r.pvalue, 4)
+    (0.0, 0.75, 0.1278)
     """
 
     metric: Metric
@@ -70,21 +81,45 @@ class MatchResult(Record):
 
     @property
     def distribution(self) -> NullDistribution:
-        """The distribution of the score under the null, given the denominator if the test took it as observed."""
+        """The distribution of the score under the null, given the denominator if the test conditions on it.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
+        >>> r.distribution.support
+        array([0. , 0.5, 1. ])
+        """
         return self._null
 
     @property
     def expected(self) -> float:
-        """The expected score under the null, given that it is defined."""
+        """The expected score under the null, given that it is defined.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
+        >>> round(r.expected, 4)
+        0.7463
+        """
         return self._null.mean if self.p_undefined < 1 else nan
 
     @property
     def smallest_pvalue(self) -> float:
-        """The smallest p-value that any outcome could have reached; above the level, the test could never reject."""
+        """The smallest attainable p-value; if it exceeds the level, the test can never reject.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
+        >>> round(r.smallest_pvalue, 4)
+        0.1278
+        """
         return nan if isnan(self.pvalue) else self._null.smallest_pvalue(self.alternative, self.mid_p)
 
     def detects(self, difference: float, level: float = 0.05) -> bool:
-        """Whether a score this far from the reference's, on either side, would have been significant.
+        """Whether a score at this distance from the reference's, on either side, would be significant.
 
         Parameters
         ----------
@@ -96,7 +131,7 @@ class MatchResult(Record):
         Returns
         -------
         bool
-            If false, a group whose true score is that far away would be noticed less than half of the time.
+            If False, the test detects a true score at this distance with a power of less than about one half.
 
         Examples
         --------
@@ -110,16 +145,23 @@ class MatchResult(Record):
         return not isnan(self.pvalue) and self._null.detects(difference, self.reference_score, level)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the null distribution with the observed score and its tail shaded (extra ``plots``).
+        """Plot the null distribution, with the observed score and its tail shaded (extra ``plots``).
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw; new axes by default.
+            The axes to draw on; new ones by default.
 
         Returns
         -------
         matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
+        >>> ax = r.plot()
         """
         if isnan(self.pvalue):
             raise InvalidInput(f"there is no score to plot: {self.metric.key} is undefined, {self.reason}")
@@ -176,7 +218,7 @@ class MatchResult(Record):
 
 
 def _p(p: float) -> str:
-    """A p-value; floating point ends a little below 1e-300."""
+    """A p-value as text; floats underflow to 0 somewhat below 1e-300."""
     return f"{p:.4g}" if p > 0 else "below 1e-300"
 
 

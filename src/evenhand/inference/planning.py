@@ -1,4 +1,4 @@
-"""What a group would need before a difference could be told."""
+"""The sample size needed to detect a difference."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ __all__ = ["cases_needed"]
 
 
 def cases_needed(m: OneGroup, reference: ConfusionMatrix, difference: float, alpha: float = 0.05) -> int | None:
-    """About how many cases a rate must rest on to tell a difference, by the normal approximation.
+    """The approximate number of cases in the denominator of a rate that is needed to detect a difference.
+
+    It is based on the normal approximation, for a power of one half.
 
     Parameters
     ----------
     m : OneGroup
         The metric.
     reference : ConfusionMatrix
-        Whom the group is compared with.
+        The reference.
     difference : float
         The distance between the two rates.
     alpha : float
@@ -29,8 +31,14 @@ def cases_needed(m: OneGroup, reference: ConfusionMatrix, difference: float, alp
     Returns
     -------
     int or None
-        The size at which the difference would be seen half of the time; None where the score is no rate, the
-        reference has none, or no number would do because the reference itself is too small.
+        The number of cases; None if the score is not a rate, is undefined for the reference, or if no number is
+        enough because the reference is too small.
+
+    Examples
+    --------
+    >>> from evenhand import metric
+    >>> cases_needed(metric("tpr").base, ConfusionMatrix(300, 100, 120, 480), difference=0.2)
+    19
     """
     from scipy.special import ndtri
 

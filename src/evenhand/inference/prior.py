@@ -1,4 +1,4 @@
-"""Whether a reference is fit to be a prior for a group, and how strong a one."""
+"""Whether a reference is a suitable prior for a group, at a given strength."""
 
 from __future__ import annotations
 
@@ -29,29 +29,40 @@ _GAIN_UP_TO = 5_000
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PriorCheck(Record):
-    """Whether a reference is fit to be a group's prior, and why.
+    """The result of `check_prior`: whether a reference is a suitable prior for a group, and why.
 
     Attributes
     ----------
     verdict : {"fit", "doubtful", "unfit"}
-        Unfit if the group's counts are ten times as likely under a uniform prior, or clearly contradict the
-        reference's rates (p < 0.001); doubtful if they are more likely under the uniform prior at all, the rates
-        differ (p < 0.05), the reference is small, or more metrics would lose than gain.
+        Unfit if the group's counts are at least ten times as likely under a uniform prior, or clearly contradict the
+        reference's rates (p < 0.001). Doubtful if they are more likely under the uniform prior, if the rates differ
+        (p < 0.05), if the reference is small, or if smoothing would hurt more metrics than it helps.
     reasons : tuple of str
-        What speaks for and against, one sentence each.
+        The reasons, one sentence each.
+    strength : float or dict of str to float
+        The strength of the prior.
+    n, n_reference : int
+        The number of cases of the group and of the reference.
     likelihood_ratio : float
-        How many times more likely the group's counts are under the reference's prior than under the uniform one.
+        The likelihood of the group's counts under the reference's prior, relative to that under the uniform one.
     divergence : float
-        Kullback-Leibler divergence of the reference from the group's proportions, in nats.
+        Kullback-Leibler divergence of the group's proportions from the reference's, in nats.
     gaps : tuple of float
         Reference minus group, cell by cell.
     homogeneity : float
-        p-value of the test that both share their rates, and by which method: exact (Freeman and Halton), or the
-        chi-squared approximation where the exact one would list too many groups.
+        p-value of the test that group and reference share their rates.
+    homogeneity_method : str
+        ``"exact"`` (Freeman and Halton), or ``"chi-squared approximation"`` for groups that are too large for it.
     gain, lose : tuple of str
-        Metrics whose error would fall or rise if the observed rates were the true ones.
+        Metrics whose mean squared error would fall or rise if the observed rates were true.
     hidden : float
         The share of an expected gap that smoothing hides, λ/(n+λ).
+
+    Examples
+    --------
+    >>> check = check_prior(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429))
+    >>> check.verdict, round(check.homogeneity, 3), check.hidden
+    ('doubtful', 0.005, 0.5)
     """
 
     verdict: Verdict
@@ -77,14 +88,14 @@ class PriorCheck(Record):
 
 
 def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Strength = 10.0) -> PriorCheck:
-    """Judge whether a reference is fit to be the prior of a group: the paper's practical guide, with reasons.
+    """Check whether a reference is a suitable prior for a group, following the paper's practical guide.
 
     Parameters
     ----------
     cm, reference : ConfusionMatrix
         Whole counts of the group and of the reference.
     strength : float, mapping or "auto"
-        The strength of the prior; one per split is judged by that of prevalence where one number is needed.
+        The strength of the prior. If there is one per split, that of prevalence is used where one number is needed.
 
     Returns
     -------
@@ -103,7 +114,7 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
     chosen = as_strength(strength)
     weight = chosen["prev"] if isinstance(chosen, Mapping) else chosen
     if weight == 0:
-        raise InvalidInput("strength must be positive: a prior of no strength needs no check")
+        raise InvalidInput("strength must be positive; a prior of strength 0 has no effect")
     n, n_reference = int(cm.n), int(reference.n)
     group, prior = cm.proportions, reference.proportions
     ratio = _likelihood_ratio(cm, prior, weight)
@@ -145,9 +156,9 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
 def homogeneity_pvalue(cm: ConfusionMatrix, reference: ConfusionMatrix) -> tuple[float, str]:
     """P-value of the test that group and reference share all four rates, and by which method.
 
-    Given the pooled counts the group is a random part of them; added up are all groups that are no more likely than
-    the observed one (Freeman and Halton). The smaller of the two is listed; past a budget of two million matrices the
-    chi-squared approximation is taken, and said.
+    Given the pooled counts, the group is a random subset of the cases. The p-value is the total probability of all
+    groups that are no more likely than the observed one (Freeman and Halton). The smaller of the two is enumerated; if
+    it has more than two million possible matrices, the chi-squared approximation is used instead.
     """
     small = min(cm, reference, key=lambda m: m.n)
     pooled = cm + reference
@@ -191,7 +202,7 @@ def _gain_and_lose(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if cm.n > _GAIN_UP_TO:
         return (), ()
-    # Half a case is added to each cell, so that no rate is taken to be exactly 0.
+    # Half a case is added to each cell, so that no rate is exactly 0.
     rates = np.asarray(cm.cells) + 0.5
     truth = rates / rates.sum()
     keys = [key for key in _CHECKED if not np.isnan(metric(key)(truth))]
@@ -199,7 +210,7 @@ def _gain_and_lose(
     better = {r.metric.key: r for r in risks if isinstance(r.estimator, CrossPrior)}
     raw = {r.metric.key: r for r in risks if isinstance(r.estimator, Raw)}
     gain = tuple(key for key in keys if better[key].mse < raw[key].mse)
-    # What smoothing does not change neither gains nor loses.
+    # Metrics that smoothing does not change are in neither list.
     return gain, tuple(key for key in keys if better[key].mse > raw[key].mse)
 
 

@@ -1,9 +1,9 @@
-"""The exact error of raw and smoothed scores at a given sample size, without a single random number.
+"""The exact error of raw and smoothed scores at a given sample size.
 
-Groups of ``n`` cases are drawn with the true rates; an estimator adds its pseudo-counts and scores the result. The
-expected error is a sum down the metric's tree: in closed form for shares and contrasts, over one count for ratios,
-over two for F1, over three for pairs of rates. Errors are given that the estimate is defined, and the probability that
-it is not is reported beside them.
+A group of ``n`` cases is sampled with the true rates; an estimator adds its pseudo-counts and scores the result. The
+expected error is a sum over the metric's tree: in closed form for shares and contrasts, over one count for ratios, over
+two for F1, over three for pairs of rates. Errors are conditional on the estimate being defined; the probability that it
+is undefined is reported with them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["Risk", "monte_carlo_risk", "risk", "risk_curve"]
 Floats = NDArray[np.float64]
 Truth = ConfusionMatrix | ArrayLike
 
-# What windows leave out on either side of a split, and matrices that no sum would notice.
+# The probability left out on either side of a split, and that of matrices left out of a sum.
 _EPS, _NEGLIGIBLE = 1e-17, 1e-18
 _LARGEST_BLOCK = 2**21
 
@@ -42,16 +42,28 @@ class Risk(Record):
 
     Attributes
     ----------
-    metric, n, estimator
-        What was estimated, from how many cases, and how.
+    metric : Metric
+        The metric.
+    n : int
+        The sample size.
+    estimator : Estimator
+        How the score is estimated.
     true_score : float
-        What it should have been.
+        The score of the true rates.
     bias, mse, mae : float
         Expected error, squared error and absolute error; also `variance` and `rmse`.
     p_undefined : float
-        The probability that there is no estimate.
-    method, standard_error
-        "exact", or how many random groups were drawn and the standard error of the mse.
+        The probability that the estimate is undefined.
+    method : str
+        ``"exact"``, or the number of simulated groups.
+    standard_error : float
+        The standard error of the mse, 0 if exact.
+
+    Examples
+    --------
+    >>> r = risk("acc", [0.25, 0.25, 0.25, 0.25], n=25)
+    >>> print(r)
+    acc of 25 cases, raw: rmse 0.1, bias +0, sd 0.1, undefined 0 %
     """
 
     metric: OneGroup
@@ -68,20 +80,32 @@ class Risk(Record):
 
     @property
     def variance(self) -> float:
-        """The variance of the estimate."""
+        """The variance of the estimate.
+
+        Examples
+        --------
+        >>> round(risk("acc", [0.25, 0.25, 0.25, 0.25], n=25).variance, 12)
+        0.01
+        """
         return max(self.mse - self.bias**2, 0.0)
 
     @property
     def rmse(self) -> float:
-        """The root of the mean squared error, in units of the score."""
+        """The root mean squared error, in units of the score.
+
+        Examples
+        --------
+        >>> round(risk("acc", [0.25, 0.25, 0.25, 0.25], n=25).rmse, 12)
+        0.1
+        """
         return sqrt(self.mse)
 
     def __str__(self) -> str:
-        drawn = "" if self.method == "exact" else f", {self.method} (standard error {self.standard_error:.2g})"
+        simulated = "" if self.method == "exact" else f", {self.method} (standard error {self.standard_error:.2g})"
         spread = f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}"
         return (
-            f"{self.metric.key} of {self.n} cases, {self.estimator.label}: rmse {self.rmse:.4g}, {spread}, "
-            f"undefined {100 * self.p_undefined:.3g} %{drawn}"
+            f"{self.metric.key} of {self.n} {'case' if self.n == 1 else 'cases'}, {self.estimator.label}: "
+            f"rmse {self.rmse:.4g}, {spread}, undefined {100 * self.p_undefined:.3g} %{simulated}"
         )
 
 
@@ -93,29 +117,30 @@ def risk(metric: str | Metric, truth: Truth, n: int, estimator: Estimator | None
     metric : str or Metric
         A metric of one group.
     truth : ConfusionMatrix or four probabilities
-        The true rates. The error is measured against the metric's score of them.
+        The true rates. Errors are relative to their score.
     n : int
-        How many cases the group has.
+        The number of cases in the group.
     estimator : Raw, Additive or CrossPrior
-        How its score is estimated; the raw score by default.
+        How the score is estimated; the raw score by default.
 
     Returns
     -------
     Risk
+        The errors.
 
     Examples
     --------
-    Two cases, four equally likely cells: TPR is 0 in 5 of the 12 ways in which it is defined, 1 in 5, and right in 2.
+    Two cases, four equally likely cells: TPR is defined in 12 ways; it is 0 in 5, 1 in 5, and correct in 2 of them.
 
     >>> r = risk("tpr", [0.25, 0.25, 0.25, 0.25], n=2)
     >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
     (10.0, 0.0, 0.25)
     """
-    found = risk_curve(metric, truth, [n], estimator, absolute=True)[0]
-    if found.p_undefined == 1:
-        key, how = found.metric.key, found.estimator.label
-        raise InvalidInput(f"{key} of {n} cases is never defined with {how}; take a larger n, or smooth")
-    return found
+    only = risk_curve(metric, truth, [n], estimator, absolute=True)[0]
+    if only.p_undefined == 1:
+        key, how = only.metric.key, only.estimator.label
+        raise InvalidInput(f"{key} at n = {n} is never defined with {how}; use a larger n, or smooth")
+    return only
 
 
 def risk_curve(
@@ -126,25 +151,25 @@ def risk_curve(
     *,
     absolute: bool = False,
 ) -> list[Risk]:
-    """`risk` for each metric, estimator and size, at little more than the cost of the largest size.
+    """`risk` for each metric, estimator and sample size, at little more than the cost of the largest size.
 
     Parameters
     ----------
-    metric : str, Metric, or several
-        Metrics of one group; several share the walk down their trees.
+    metric : str, Metric or sequence of them
+        Metrics of one group; several share the sums over their trees.
     truth : ConfusionMatrix or four probabilities
         The true rates.
-    n : several int
+    n : iterable of int
         Sample sizes.
-    estimators : one or several of Raw, Additive and CrossPrior
+    estimators : Raw, Additive, CrossPrior or sequence of them
         How scores are estimated; the raw score by default.
     absolute : bool
-        Whether the mean absolute error is computed too; it is nan otherwise.
+        Whether to compute the mean absolute error; otherwise it is nan.
 
     Returns
     -------
     list of Risk
-        By metric, then estimator, then size. Where an estimate is never defined, its errors are nan.
+        By metric, then estimator, then size. If an estimate is never defined, its errors are nan.
 
     Examples
     --------
@@ -157,12 +182,12 @@ def risk_curve(
     chosen: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
     for how in chosen:
         if not isinstance(how, Estimator):
-            raise InvalidInput(f"an estimator is Raw(), Additive(…) or CrossPrior(…); got {how!r}")
+            raise InvalidInput(f"an estimator must be Raw(), Additive(…) or CrossPrior(…); got {how!r}")
     if not isinstance(n, Iterable):
-        raise InvalidInput(f"n must be several sample sizes, such as range(5, 50); got {n!r}")
+        raise InvalidInput(f"n must be a sequence of sample sizes, such as range(5, 50); got {n!r}")
     sizes = np.array([as_size(size) for size in n], dtype=np.int64)
     if not len(sizes):
-        raise InvalidInput("n must name at least one sample size")
+        raise InvalidInput("n must contain at least one sample size")
     tasks = [_Task(m, rates, float(m.scores(rates)), chosen) for m, rates in checked]
     moments = _moments(tasks, sizes, absolute)
     return [
@@ -183,22 +208,23 @@ def monte_carlo_risk(
     rng: np.random.Generator | int | None = None,
     replace: bool = True,
 ) -> Risk:
-    """`risk` from random groups, with its standard error.
+    """`risk` by simulation, with its standard error.
 
     Parameters
     ----------
     metric, truth, n, estimator
         As for `risk`.
     draws : int
-        How many random groups are drawn.
+        The number of simulated groups.
     rng : numpy.random.Generator or int, optional
-        Where they come from.
+        The random generator or seed.
     replace : bool
-        Whether cases are drawn with replacement, or the truth's own cases without.
+        Whether to sample with replacement. Without, the cases of ``truth`` are sampled.
 
     Returns
     -------
     Risk
+        The errors.
 
     Examples
     --------
@@ -217,13 +243,13 @@ def monte_carlo_risk(
         law = law_of(truth, as_size(n), "without_replacement")
         assert isinstance(truth, ConfusionMatrix)
         if truth.n > 10**9:
-            raise InvalidInput("cases are drawn without replacement from at most 1e9; use risk()")
+            raise InvalidInput("replace=False samples from at most 1e9 cases; use risk()")
         cells = generator.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)
     true_score = float(m.scores(rates))
     errors = m.scores(how.smooth(cells.astype(np.float64))) - true_score
     defined = errors[~np.isnan(errors)]
     if not len(defined):
-        raise InvalidInput(f"{m.key} was undefined in all of {draws:,} random groups; draw more")
+        raise InvalidInput(f"{m.key} is undefined in all of {draws:,} simulated groups; use more draws")
     return Risk(
         metric=m,
         n=as_size(n),
@@ -244,7 +270,7 @@ def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
         raise InvalidInput(f"{find_metric(name).key} compares two groups; risk() takes a metric of one group")
     rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))
     if np.isnan(m.scores(rates)):
-        raise InvalidInput(f"the true {m.key} is undefined, {m.why_undefined(rates)}, so no error can be measured")
+        raise InvalidInput(f"the true {m.key} is undefined, {m.why_undefined(rates)}, so there is no error to compute")
     return m, rates
 
 
@@ -266,7 +292,7 @@ def _result(m: OneGroup, n: int, how: Estimator, true_score: float, moments: Flo
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A metric to be estimated: true rates and score, and the estimators."""
+    """A metric to estimate: its true rates and score, and the estimators."""
 
     metric: OneGroup
     rates: Floats
@@ -274,18 +300,18 @@ class _Task:
     estimators: list[Estimator]
 
     def added(self, how: Estimator) -> Floats | None:
-        """What an estimator adds to the cells of the metric's tree; None if that depends on the cells."""
+        """The pseudo-counts in the cells of the metric's tree; None if they depend on the cells."""
         more = how.pseudo_counts
         return None if more is None else self.metric.tree.collapse(more)
 
 
 def _moments(tasks: list[_Task], sizes: NDArray[np.int64], absolute: bool) -> list[Floats]:
-    """For each task P(defined) and the sums of error, its square and its size: shape (estimators, 4, sizes)."""
+    """Per task, P(defined) and the sums of errors, squared and absolute errors; shape (estimators, 4, sizes)."""
     moments = [np.empty((len(task.estimators), 4, len(sizes))) for task in tasks]
     walked: list[tuple[_Task, Estimator, Floats]] = []
     for task, curves in zip(tasks, moments, strict=True):
         m = task.metric
-        # Either a closed form, or a sum over denominators, or a walk over all matrices.
+        # A closed form, a sum over denominators, or a walk over all matrices.
         weights = _denominators(m, task.rates, sizes) if m.curve is not None and m.tree.margin else None
         for how, curve in zip(task.estimators, curves, strict=True):
             more = task.added(how)
@@ -309,7 +335,7 @@ def _moments(tasks: list[_Task], sizes: NDArray[np.int64], absolute: bool) -> li
 
 
 def _closed(task: _Task, n: NDArray[np.int64], more: Floats) -> Floats:
-    """Scores that are linear in the cells: the mean and variance of one case say it all."""
+    """The moments of scores that are linear in the cells, from the mean and variance of one case."""
     weights, rates = np.array(task.metric.linear), task.rates
     score, variance = float(weights @ rates), float(rates @ (weights - weights @ rates) ** 2)
     total = n + more.sum()
@@ -353,7 +379,7 @@ def _by_denominator(task: _Task, most: int, more: Floats, absolute: bool) -> Flo
 
 
 def _sums(task: _Task, columns: list[Any], weight: Floats, more: Floats, absolute: bool) -> Floats:
-    """P(defined) and the sums of error, its square and its size over matrices, along the last axis."""
+    """P(defined) and the sums of errors, squared and absolute errors over matrices, along the last axis."""
     m = task.metric
     cells = [c + a for c, a in zip(columns, more, strict=True)] if more.any() else columns
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -371,7 +397,7 @@ def _sums(task: _Task, columns: list[Any], weight: Floats, more: Floats, absolut
 
 @lru_cache(maxsize=2)
 def _leaves(tree: Tree, rates: tuple[float, ...], n: int) -> tuple[Floats, list[Floats]]:
-    """All matrices of a tree whose probability matters, with it; kept for the next metric of the same tree."""
+    """All matrices of a tree with a relevant probability, and their weights; cached for metrics with the same tree."""
     blocks = list(walk(tree, law_of(list(rates), n), eps=_EPS, negligible=_NEGLIGIBLE))
     weight = np.concatenate([leaves.weight for leaves in blocks])
     return weight, [np.concatenate(column) for column in zip(*(leaves.columns for leaves in blocks), strict=True)]

@@ -1,11 +1,11 @@
-"""Smoothing: scores steadied by pseudo-cases, and what that costs.
+"""Smoothing: pseudo-counts that reduce the variance of scores, at the cost of bias.
 
-A smoother turns a matrix into another one of the same size: `Raw` leaves it alone, `Additive` adds a constant to every
-cell, `CrossPrior` adds cases in the proportions of a reference. With one strength λ every cell is pulled towards the
-reference by the share λ/(n+λ), which trades variance for bias (the paper's Theorem 6.1), and an expected gap shrinks
-to n/(n+λ) of itself (E20). With a strength per split of the tree (prevalence, TPR, FPR) each rate is pulled by itself,
-and the smoothed matrix is put together from the three. Smoothed cells are for reporting beside the raw score; they are
-never tested.
+An estimator turns a matrix into a smoothed one: `Raw` leaves it unchanged, `Additive` adds a constant to every cell,
+`CrossPrior` adds cases in the proportions of a reference. With one strength λ, every cell is pulled towards the
+reference by a share λ/(n+λ) of the gap. This trades variance for bias (the paper's Theorem 6.1), and an expected gap
+shrinks to n/(n+λ) of its size (E20). With one strength per split of the tree (prevalence, TPR, FPR), each rate is
+pulled separately, and the smoothed matrix follows from the three rates. Smoothed cells are reported together with the
+raw score; they are never tested.
 """
 
 from __future__ import annotations
@@ -49,33 +49,67 @@ Strengths = Mapping[str, float]
 Strength = float | Strengths | Literal["auto"]
 
 SPLITS = ("prev", "tpr", "fpr")
-"""The splits of the tree that have a strength of their own: prevalence, then TPR and FPR."""
+"""The splits of the tree that can have different strengths: prevalence, TPR and FPR."""
 
-# How strong "auto" is where there are no other groups to learn from.
+# The strength "auto" if there are too few other groups to learn from.
 CAUTIOUS = 5.0
 
 
 class Estimator(ABC):
-    """A way to score a group: smooth its cells, then apply the metric."""
+    """Base class of estimators, which smooth the cells of a group before the metric is applied.
+
+    Examples
+    --------
+    >>> [isinstance(e, Estimator) for e in (Raw(), Additive(1), CrossPrior([0.25] * 4, 10))]
+    [True, True, True]
+    """
 
     __slots__ = ()
 
     @abstractmethod
     def smooth(self, cells: Floats) -> Floats:
-        """Smoothed cells, in any scale, for an array of shape (..., 4)."""
+        """Smooth many matrices at once.
+
+        Parameters
+        ----------
+        cells : array of shape (..., 4)
+            Cells in the order tp, fn, fp, tn.
+
+        Returns
+        -------
+        ndarray
+            Smoothed cells, of the same shape.
+
+        Examples
+        --------
+        >>> Additive(1).smooth(np.array([[3.0, 0.0, 1.0, 4.0]]))
+        array([[4., 1., 2., 5.]])
+        """
 
     @property
     @abstractmethod
     def label(self) -> str:
-        """A short name for tables."""
+        """A short name for tables.
+
+        Examples
+        --------
+        >>> Raw().label, Additive(0.5).label, CrossPrior([0.25] * 4, 10).label
+        ('raw', 'add0.5', 'cps10')
+        """
 
     @property
     def pseudo_counts(self) -> Floats | None:
-        """What is added to the cells, whatever they are; None if that depends on them."""
+        """The pseudo-counts that are added to the cells; None if they depend on the cells.
+
+        Examples
+        --------
+        >>> CrossPrior([0.25] * 4, 10).pseudo_counts
+        array([2.5, 2.5, 2.5, 2.5])
+        """
         return None
 
     def apply(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """The smoothed matrix.
+        """Smooth one matrix.
 
         Parameters
         ----------
@@ -85,7 +119,7 @@ class Estimator(ABC):
         Returns
         -------
         ConfusionMatrix
-            Real cells; for `CrossPrior` a `Smoothed` matrix of the same n that knows what it was made from.
+            The smoothed matrix; for `CrossPrior` a `Smoothed` matrix with the same n.
 
         Examples
         --------
@@ -97,7 +131,7 @@ class Estimator(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Raw(Estimator):
-    """The score as it is.
+    """No smoothing.
 
     Examples
     --------
@@ -106,12 +140,12 @@ class Raw(Estimator):
     """
 
     def smooth(self, cells: Floats) -> Floats:
-        """The cells."""
+        """The cells unchanged."""
         return cells
 
     @property
     def pseudo_counts(self) -> Floats:
-        """Nothing."""
+        """Zeros."""
         return np.zeros(4)
 
     @property
@@ -127,7 +161,7 @@ class Additive(Estimator):
     Parameters
     ----------
     epsilon : float
-        1 is Laplace's rule; the paper's "bashful" smoothing is 1e-10. A tiny epsilon is not unnoticeable: it turns
+        1 is Laplace's rule; the paper's "bashful" smoothing is 1e-10. Even a tiny epsilon has an effect: it turns
         every 0/0 into a fixed value, 1/2 for a rate (E26).
 
     Examples
@@ -144,7 +178,7 @@ class Additive(Estimator):
             raise InvalidInput(f"epsilon must be a number from 0 to 1e9; got {given!r}")
 
     def smooth(self, cells: Floats) -> Floats:
-        """The cells and epsilon."""
+        """The cells plus epsilon."""
         return cells + float(self.epsilon)
 
     @property
@@ -165,11 +199,11 @@ class CrossPrior(Estimator):
     Parameters
     ----------
     reference : ConfusionMatrix or four probabilities
-        Where the prior comes from.
+        The source of the prior's proportions.
     strength : float, mapping or "auto"
-        How many cases the reference is worth: one number for all cells, or one per split, as
-        ``{"prev": 7, "tpr": 20, "fpr": 20}``. "auto" is a cautious 5; in an audit, and where several groups are
-        smoothed at once, it is learnt from how much the other groups spread (`learn_strengths`).
+        How many cases the reference is worth: one number for all cells, or one per split, as in
+        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` is a cautious 5 for a single group; in an audit, and if
+        several groups are smoothed at once, it is learnt from the spread of the other groups (`learn_strengths`).
 
     Examples
     --------
@@ -187,7 +221,7 @@ class CrossPrior(Estimator):
         rates_of(self.reference)
 
     def smooth(self, cells: Floats) -> Floats:
-        """The cells pulled towards the reference; their sum stays what it was, or is 1 if it was 0."""
+        """The cells pulled towards the reference; their sum is unchanged, or 1 if it was 0."""
         strength, prior = self.strength, rates_of(self.reference)
         n = cells.sum(axis=-1, keepdims=True)
         if isinstance(strength, Mapping):
@@ -198,7 +232,7 @@ class CrossPrior(Estimator):
 
     @property
     def pseudo_counts(self) -> Floats | None:
-        """The strength in the reference's proportions; None with a strength per split."""
+        """The strength times the reference's proportions; None with one strength per split."""
         if isinstance(self.strength, Mapping):
             return None
         assert not isinstance(self.strength, str)
@@ -212,7 +246,7 @@ class CrossPrior(Estimator):
         return f"cps{self.strength:g}"
 
     def apply(self, cm: ConfusionMatrix) -> Smoothed:
-        """The smoothed matrix, with what it was made from."""
+        """Smooth one matrix; the result keeps the raw matrix and the strength."""
         cells = self.smooth(np.asarray(matrix_of(cm).cells, dtype=np.float64))
         assert not isinstance(self.strength, str)
         return Smoothed(*cells.tolist(), raw=cm, strength=self.strength)
@@ -229,7 +263,7 @@ def _down_the_tree(cells: Floats, prior: Floats, strength: Strengths) -> Floats:
     }
     with np.errstate(invalid="ignore"):
         prev, tpr, fpr = (
-            # Without cases and without strength there is no rate; the prior's stands in, and its cells are empty.
+            # Without cases and strength there is no rate; the prior's rate is used, and its cells are empty.
             np.where(m + strength[split] > 0, (a + strength[split] * own[split]) / (m + strength[split]), own[split])
             for split, a, m in (("prev", tp + fn, tp + fn + fp + tn), ("tpr", tp, tp + fn), ("fpr", fp, fp + tn))
         )
@@ -238,10 +272,25 @@ def _down_the_tree(cells: Floats, prior: Floats, strength: Strengths) -> Floats:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Smoothed(ConfusionMatrix):
-    """A smoothed matrix: real cells of the same n, with what they were made from.
+    """A smoothed confusion matrix, with the same n as the raw one.
 
-    ``shrinkage`` is the share of an expected gap that remains. If the group is empty, ``prior_only`` is true and the
-    cells are the reference's proportions: nothing in them comes from the group.
+    If the group is empty, ``prior_only`` is True and the cells are the reference's proportions: nothing in them comes
+    from the group.
+
+    Attributes
+    ----------
+    tp, fn, fp, tn : float
+        The smoothed cells.
+    raw : ConfusionMatrix
+        The matrix before smoothing.
+    strength : float or dict of str to float
+        The strength, or one per split.
+
+    Examples
+    --------
+    >>> s = cross_prior_smooth(ConfusionMatrix(4, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4)
+    >>> s.tp, s.raw, s.shrinkage
+    (2.5, ConfusionMatrix(tp=4, fn=0, fp=0, tn=0), 0.5)
     """
 
     raw: ConfusionMatrix = field(kw_only=True)
@@ -249,17 +298,37 @@ class Smoothed(ConfusionMatrix):
 
     @property
     def is_whole(self) -> bool:
-        """False: smoothed cells are no counts, even where they happen to be whole."""
+        """False: smoothed cells are not counts, even if they happen to be whole.
+
+        Examples
+        --------
+        >>> cross_prior_smooth(ConfusionMatrix(4, 4, 4, 4), ConfusionMatrix(1, 1, 1, 1), strength=4).is_whole
+        False
+        """
         return False
 
     @property
     def prior_only(self) -> bool:
-        """Whether there was no case to smooth, so that only the prior speaks."""
+        """Whether the group is empty, so that the cells come from the prior only.
+
+        Examples
+        --------
+        >>> cross_prior_smooth(ConfusionMatrix(0, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4).prior_only
+        True
+        """
         return self.raw.n == 0
 
     @property
     def shrinkage(self) -> float:
-        """The share of an expected gap to the reference that smoothing leaves, n/(n+λ); λ is that of prevalence."""
+        """The share of an expected gap to the reference that remains, n/(n+λ).
+
+        With one strength per split, λ is that of prevalence.
+
+        Examples
+        --------
+        >>> cross_prior_smooth(ConfusionMatrix(3, 0, 0, 3), ConfusionMatrix(1, 1, 1, 1), strength=4).shrinkage
+        0.6
+        """
         strength = self.strength["prev"] if isinstance(self.strength, Mapping) else self.strength
         total = self.raw.n + strength
         return self.raw.n / total if total else 0.0
@@ -275,7 +344,7 @@ class Smoothed(ConfusionMatrix):
 
 
 def strength_text(strength: Strength) -> str:
-    """A strength in words: ``10``, or ``prev 7, tpr 20, fpr 20``."""
+    """A strength as text: ``10``, or ``prev 7, tpr 20, fpr 20``."""
     if isinstance(strength, Mapping):
         return ", ".join(f"{split} {strength[split]:.3g}" for split in SPLITS)
     return strength if isinstance(strength, str) else f"{strength:g}"
@@ -290,23 +359,23 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
 
     Parameters
     ----------
-    cm : ConfusionMatrix, or a mapping of names to them
-        The group; or all groups at once, each smoothed with the rest as its reference.
+    cm : ConfusionMatrix or mapping of name to ConfusionMatrix
+        The group; or all groups at once, each smoothed with the rest of them as its reference.
     reference : ConfusionMatrix or four probabilities
-        Where the prior comes from. Left out for a mapping.
+        The source of the prior's proportions. It must be left out for a mapping.
     strength : float, mapping or "auto"
-        How many cases the reference is worth: one number, or one per split, as ``{"prev": 7, "tpr": 20, "fpr": 20}``.
-        "auto" learns the strengths from how much the other groups of the mapping spread (`learn_strengths`); for a
-        single group it is a cautious 5.
+        How many cases the reference is worth: one number, or one per split, as in
+        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` learns the strengths from the spread of the other groups of
+        the mapping (`learn_strengths`); for a single group it is a cautious 5.
 
     Returns
     -------
-    Smoothed, or a dict of them
-        Matrices of real cells with the group's n.
+    Smoothed or dict of name to Smoothed
+        Smoothed matrices with the n of the groups.
 
     Examples
     --------
-    Four cases in one cell, and a reference worth four more, one in each cell: 5/8, 1/8, 1/8, 1/8 of 4.
+    Four cases in one cell and a reference worth four more, one per cell: 5/8, 1/8, 1/8 and 1/8 of 4.
 
     >>> from evenhand import ConfusionMatrix
     >>> cross_prior_smooth(ConfusionMatrix(4, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4)
@@ -320,7 +389,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         chosen = learn_strengths(cm) if strength == "auto" else dict.fromkeys(cm, strength)
         return {name: CrossPrior(rest_of(cm, name), chosen[name]).apply(group) for name, group in cm.items()}
     if reference is None:
-        raise InvalidInput("give a reference, or a mapping of groups to smooth each with the rest")
+        raise InvalidInput("pass a reference, or a mapping of groups to smooth each with the rest")
     return CrossPrior(reference, strength).apply(cm)
 
 
@@ -337,7 +406,7 @@ def additive_smooth(cm: ConfusionMatrix, epsilon: float = 1.0) -> ConfusionMatri
     Returns
     -------
     ConfusionMatrix
-        Of n + 4 epsilon cases.
+        A matrix with n + 4 epsilon cases.
 
     Examples
     --------
@@ -349,7 +418,7 @@ def additive_smooth(cm: ConfusionMatrix, epsilon: float = 1.0) -> ConfusionMatri
 
 
 def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
-    """All groups but one, added up."""
+    """The sum of all groups but one."""
     others = [matrix_of(cm) for other, cm in groups.items() if other != name]
     if not others:
         raise InvalidInput(f"{name!r} is the only group, so there is no rest to be its reference")
@@ -357,18 +426,18 @@ def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
 
 
 def as_strength(strength: Any) -> float | Strengths:
-    """A strength, checked: a number, or a dict with one for each split; "auto" by itself is a cautious number."""
+    """A strength, checked: a number, or a dict with one per split; "auto" becomes a cautious number."""
     if isinstance(strength, str) and strength == "auto":
         return CAUTIOUS
     if isinstance(strength, Mapping):
         if set(strength) != set(SPLITS):
-            raise InvalidInput(f"strength by split must name {', '.join(SPLITS)}; got {', '.join(map(str, strength))}")
+            raise InvalidInput(f"strength per split must name {', '.join(SPLITS)}; got {', '.join(map(str, strength))}")
         return _Frozen({split: _checked(strength[split]) for split in SPLITS})
     return _checked(strength)
 
 
 class _Frozen(dict[str, float]):
-    """Strengths that can be hashed, since smoothers are."""
+    """Strengths that can be hashed, as estimators must be."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self.items()))
@@ -383,7 +452,7 @@ def _checked(strength: Any) -> float:
 
 
 def rates_of(given: Rates) -> Floats:
-    """The four proportions of counts, or four probabilities checked."""
+    """The four proportions of a matrix, or four probabilities, checked."""
     if not isinstance(given, ConfusionMatrix):
         return np.array(as_probabilities(given))
     if given.n == 0:

@@ -1,8 +1,8 @@
-"""How strong a prior should be: closed forms where the truth is known, and strengths learnt from other groups.
+"""The strength of a prior: closed forms if the truth is known, and strengths learnt from other groups.
 
-Nobody knows how far a group is from its reference. But the *other groups* show how far apart groups of this kind
-usually are: rates that spread widely call for a weak prior, rates that agree for a strong one, and base rates usually
-spread more than conditional rates do. So every split of the tree learns a strength of its own.
+The distance of a group from its reference is unknown, but the *other groups* show how much groups of this kind usually
+differ. If their rates spread widely, the prior should be weak; if they agree, strong. Base rates usually spread more
+than conditional rates. So each split of the tree has its own strength.
 """
 
 from __future__ import annotations
@@ -33,22 +33,27 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
-# A lognormal prior of the strength around 8; what is learnt from fewer than four other groups is not worth having.
-_CENTRE, _SIGMA, _FEWEST = 8.0, 1.0, 4
-# A learnt strength h is discounted to h² / (h + 3): weak ones are less certain than they look.
+# The lognormal prior of the strength, around 8, and the smallest number of other groups that is worth learning from.
+_CENTRE, _SIGMA, FEWEST_GROUPS = 8.0, 1.0, 5
+# A learnt strength h is discounted to h² / (h + 3), because small values are less certain than they seem.
 _DISCOUNT = 3.0
-# Below this harmonic mean over the splits, groups spread so much that smoothing may do more harm than good.
+# If the harmonic mean over the splits is smaller than this, smoothing may do more harm than good.
 SPREADS_TOO_MUCH = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Spread(Record):
-    """How much the rates of groups spread, as the strength that the rest would be worth as a prior.
+    """How much the rates of groups spread, expressed as the strength that the other groups have as a prior.
 
     Attributes
     ----------
     prev, tpr, fpr : float
-        The strength of each split: small if the groups' rates differ widely.
+        The strength per split: small if the rates of the groups differ widely.
+
+    Examples
+    --------
+    >>> print(Spread(prev=4, tpr=10, fpr=20))
+    groups spread like priors of strength prev 4, tpr 10, fpr 20
     """
 
     prev: float
@@ -57,17 +62,35 @@ class Spread(Record):
 
     @property
     def overall(self) -> float:
-        """The harmonic mean of the three."""
+        """The harmonic mean of the three strengths.
+
+        Examples
+        --------
+        >>> Spread(prev=4, tpr=4, fpr=4).overall
+        4.0
+        """
         return 3 / (1 / self.prev + 1 / self.tpr + 1 / self.fpr)
 
     @property
     def too_much(self) -> bool:
-        """Whether smoothing may do more harm than good."""
+        """Whether the groups spread so much that smoothing may do more harm than good.
+
+        Examples
+        --------
+        >>> Spread(prev=4, tpr=4, fpr=4).too_much
+        False
+        """
         return self.overall < SPREADS_TOO_MUCH
 
     @property
     def widest(self) -> str:
-        """The split whose rates spread most."""
+        """The split whose rates spread most.
+
+        Examples
+        --------
+        >>> Spread(prev=4, tpr=10, fpr=20).widest
+        'prev'
+        """
         return min(SPLITS, key=lambda split: float(getattr(self, split)))
 
     def __str__(self) -> str:
@@ -82,11 +105,11 @@ def spread_of(groups: Groups) -> Spread:
 
 
 def learn_strengths(groups: Groups) -> dict[str, float | dict[str, float]]:
-    """The strength of smoothing for each of several groups, learnt from how much the others spread.
+    """Learn the strength of smoothing for each group from the spread of the other groups.
 
-    For each split, each other group is predicted from the rest of them by a beta-binomial law of strength h with a
-    lognormal prior around 8; the harmonic posterior mean of h is discounted to h²/(h+3). The group's own counts are
-    not used, so that its smoothed score has an exact risk.
+    For each split, each of the other groups is predicted from the rest of them by a beta-binomial law with strength h,
+    which has a lognormal prior around 8. The harmonic posterior mean of h is discounted to h²/(h+3). The counts of the
+    group itself are not used, so that its smoothed score has an exact risk.
 
     Parameters
     ----------
@@ -96,7 +119,7 @@ def learn_strengths(groups: Groups) -> dict[str, float | dict[str, float]]:
     Returns
     -------
     dict of name to strengths
-        One strength per split, or a cautious 5 for all cells where there are fewer than five groups.
+        One strength per split; with fewer than five groups, a cautious 5 for all cells.
 
     Examples
     --------
@@ -105,7 +128,7 @@ def learn_strengths(groups: Groups) -> dict[str, float | dict[str, float]]:
     {'prev': 10.1, 'tpr': 2.7, 'fpr': 4.3}
     """
     cells = np.array([matrix_of(cm).cells for cm in groups.values()], dtype=np.float64)
-    if len(cells) < _FEWEST + 1:
+    if len(cells) < FEWEST_GROUPS:
         return dict.fromkeys(groups, CAUTIOUS)
     learnt: dict[str, float | dict[str, float]] = {}
     for i, name in enumerate(groups):
@@ -128,13 +151,13 @@ def _discounted(h: float) -> float:
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[Floats, Floats]:
-    """Strengths, and the log of their prior."""
+    """A grid of strengths, and their log prior up to a constant."""
     strengths = np.exp(np.linspace(log(0.25), log(2000.0), 49))
     return strengths, -0.5 * (np.log(strengths / _CENTRE) / _SIGMA) ** 2
 
 
 def _spread(part: Floats, whole: Floats) -> float:
-    """The harmonic posterior mean of the strength with which each group's rate follows from the others'."""
+    """The harmonic posterior mean of the strength with which the other groups predict each group's rate."""
     from scipy.special import betaln
 
     kept = whole > 0
@@ -150,7 +173,20 @@ def _spread(part: Floats, whole: Floats) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class BiasVariance(Record):
-    """Exact bias and variance of a smoothed share, for groups of ``n`` cases; ``raw_mse`` is the unsmoothed error."""
+    """The result of `bias_variance`.
+
+    Attributes
+    ----------
+    bias, variance : float
+        Exact bias and variance of the smoothed score.
+    raw_mse : float
+        The mean squared error without smoothing.
+
+    Examples
+    --------
+    >>> print(bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10))
+    bias +0.05, variance 0.006, mse 0.0085 (raw 0.024)
+    """
 
     bias: float
     variance: float
@@ -158,7 +194,13 @@ class BiasVariance(Record):
 
     @property
     def mse(self) -> float:
-        """The mean squared error."""
+        """The mean squared error of the smoothed score.
+
+        Examples
+        --------
+        >>> BiasVariance(bias=0.5, variance=0.25, raw_mse=1.0).mse
+        0.5
+        """
         return self.bias**2 + self.variance
 
     def __str__(self) -> str:
@@ -166,22 +208,23 @@ class BiasVariance(Record):
 
 
 def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> BiasVariance:
-    """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear metric or cell (Theorem 6.1).
+    """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear metric or cell (the paper's Theorem 6.1).
 
     Parameters
     ----------
     metric : str or Metric
         A share, marginal benefit, or one of the cells "tp", "fn", "fp", "tn".
     truth, reference : ConfusionMatrix or four probabilities
-        The true rates and the prior's; d is the gap between them, v the variance of one case.
+        The true rates and those of the prior; d is the gap between their scores, v the variance of one case.
     n : int
-        The size of the group.
+        The number of cases in the group.
     strength : float
         The strength λ.
 
     Returns
     -------
     BiasVariance
+        Bias and variance.
 
     Examples
     --------
@@ -196,7 +239,7 @@ def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, 
 
 
 def smoothing_helps(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> bool:
-    """Whether smoothing has a smaller mean squared error than the raw score: d² < v(2/λ + 1/n), exactly (E15).
+    """Whether smoothing reduces the mean squared error, that is, whether d² < v(2/λ + 1/n) (E15).
 
     Parameters
     ----------
@@ -206,6 +249,7 @@ def smoothing_helps(metric: str | Metric, truth: Rates, reference: Rates, n: int
     Returns
     -------
     bool
+        Whether smoothing helps.
 
     Examples
     --------
@@ -218,18 +262,19 @@ def smoothing_helps(metric: str | Metric, truth: Rates, reference: Rates, n: int
 
 
 def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates) -> float:
-    """The strength λ* = v/d² with the least mean squared error, whatever n; infinite if there is no gap (E15).
+    """The strength λ* = v/d² with the smallest mean squared error, for every n; infinite if there is no gap (E15).
 
     Parameters
     ----------
     metric : str, Metric or None
         A metric that is linear in the cells, or a cell; None for all four cells together: (1 - Σp²)/Σ(p'-p)².
     truth, reference : ConfusionMatrix or four probabilities
-        The true rates and the prior's.
+        The true rates and those of the prior.
 
     Returns
     -------
     float
+        The optimal strength.
 
     Examples
     --------
@@ -242,7 +287,7 @@ def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates
     else:
         d, v = _gap_and_variance(metric, truth, reference)
         gap = d * d
-    # Rounding leaves a gap of this size where there is none.
+    # Rounding errors can cause a gap of this size.
     return v / gap if gap > 1e-28 else inf
 
 
@@ -254,17 +299,17 @@ def _cases(n: int) -> int:
 
 
 def _gap_and_variance(name: str | Metric, truth: Rates, reference: Rates) -> tuple[float, float]:
-    """The gap between reference and truth, and the variance of one case, of a metric that is linear in the cells."""
+    """The gap between reference and truth, and the variance of one case, for a metric that is linear in the cells."""
     w, p, prior = _weights(name), rates_of(truth), rates_of(reference)
     mean = float(w @ p)
     return float(w @ (prior - p)), float(p @ (w - mean) ** 2)
 
 
 def _weights(name: str | Metric) -> Floats:
-    """What each cell counts for in a linear metric."""
+    """The weight of each cell in a linear metric."""
     if isinstance(name, str) and name in CELLS:
         return np.array([float(c == name) for c in CELLS])
     m = find_metric(name)
     if m.comparisons or m.base.linear is None:
-        raise InvalidInput(f"{m.key} is not linear in the cells; risk() has its exact error")
+        raise InvalidInput(f"{m.key} is not linear in the cells; use risk() for its exact error")
     return np.array(m.base.linear)

@@ -1,4 +1,4 @@
-"""The paper's down-sampling study on one's own groups, to see which strength would have served them at which size."""
+"""The paper's down-sampling study for any groups: which strength works best at which sample size."""
 
 from __future__ import annotations
 
@@ -22,9 +22,20 @@ _METRICS = ("acc", "ppr", "tpr", "fpr", "ppv", "f1")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StressRow(Record):
-    """One strength at one size, over all groups and metrics: squared errors relative to the raw score's.
+    """One strength at one size: squared errors relative to those of the raw scores, over all groups and metrics.
 
-    ``spoiled`` counts the scores that had no error at all until they were smoothed; they are in no ratio.
+    Attributes
+    ----------
+    n : int
+        The sample size.
+    strength : float
+        The strength.
+    mean_ratio, worst_ratio : float
+        The mean and the largest ratio of the smoothed to the raw mean squared error.
+    worst_group, worst_metric : str
+        Where the largest ratio occurs.
+    spoiled : int
+        How many scores have an error only after smoothing; they have no ratio.
     """
 
     n: int
@@ -43,28 +54,77 @@ class StressRow(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StressTest(Record):
-    """How strengths would have served the groups, had each been a sample of ``n``."""
+    """The result of `stress_test`: the error of each strength at each sample size.
+
+    Attributes
+    ----------
+    rows : tuple of StressRow
+        One row per size and strength.
+    risks : dict of str to tuple of Risk
+        All exact errors, by group.
+
+    Examples
+    --------
+    >>> from evenhand.examples import compas
+    >>> test = stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20])
+    >>> print(test.rows[0])
+    λ = 5 at n = 10: 0.61 on average, 0.91 at worst
+    """
 
     rows: tuple[StressRow, ...]
     risks: Mapping[str, tuple[Risk, ...]]
 
     def best(self, n: int) -> StressRow:
-        """The strength with the least mean error at this size."""
-        found = [row for row in self.rows if row.n == n]
-        if not found:
+        """The row with the smallest mean error at a sample size.
+
+        Parameters
+        ----------
+        n : int
+            One of the sample sizes.
+
+        Returns
+        -------
+        StressRow
+            The row.
+
+        Examples
+        --------
+        >>> from evenhand.examples import compas
+        >>> stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20]).best(10).strength
+        5
+        """
+        of_size = [row for row in self.rows if row.n == n]
+        if not of_size:
             raise InvalidInput(f"the study has no n = {n}; it has {sorted({row.n for row in self.rows})}")
-        return min(found, key=lambda row: row.mean_ratio)
+        return min(of_size, key=lambda row: row.mean_ratio)
 
     def curve(self, strength: float) -> list[tuple[int, float]]:
-        """Mean error relative to raw, by size."""
+        """Mean error relative to raw scores, by sample size.
+
+        Parameters
+        ----------
+        strength : float
+            One of the strengths.
+
+        Returns
+        -------
+        list of (int, float)
+            Sample sizes and mean ratios.
+
+        Examples
+        --------
+        >>> from evenhand.examples import compas
+        >>> test = stress_test(compas(), metrics=["acc", "ppr"], n=[10, 100], strengths=[20])
+        >>> [(n, round(ratio, 2)) for n, ratio in test.curve(20)]
+        [(10, 0.77), (100, 1.11)]
+        """
         return [(row.n, row.mean_ratio) for row in self.rows if row.strength == strength]
 
     def __str__(self) -> str:
         sizes = sorted({row.n for row in self.rows})
         strengths = sorted({row.strength for row in self.rows})
-        found = {(row.n, row.strength): row for row in self.rows}
         lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
-        shown = {key: f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for key, row in found.items()}
+        shown = {(row.n, row.strength): f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for row in self.rows}
         width = max(15, max(map(len, shown.values())) + 2)
         lines.append("    n  " + "".join(f"{'λ = ' + format(s, 'g'):>{width}}" for s in strengths))
         lines += [f"{n:>5}  " + "".join(f"{shown[n, s]:>{width}}" for s in strengths) for n in sizes]
@@ -74,7 +134,7 @@ class StressTest(Record):
             f"{worst.worst_ratio:.2f} times the raw error"
         )
         if spoiled := sum(row.spoiled for row in self.rows):
-            lines.append(f"Besides, {spoiled} scores without any error got one by smoothing")
+            lines.append(f"Scores with an error only after smoothing, left out above: {spoiled}")
         return "\n".join(lines)
 
 
@@ -84,20 +144,20 @@ def stress_test(
     n: Iterable[int] = (10, 20, 50, 100),
     strengths: Sequence[float] = (5.0, 10.0, 20.0, 40.0),
 ) -> StressTest:
-    """Draw each group down to ``n`` cases, smooth with the rest, and measure the exact error.
+    """Compute the exact error of smoothing samples of ``n`` cases of each group.
 
-    Each group's own rates are the truth, and the rest is its reference. Metrics that are undefined for a whole group
-    are left out for that group, and sizes at which a raw score never exists.
+    The rates of the whole group are the truth, and the rest of the groups is its reference. A metric is left out for
+    groups for which it is undefined, and for sizes at which the raw score is never defined.
 
     Parameters
     ----------
     groups : mapping of name to ConfusionMatrix
         The groups.
-    metrics : several names or Metric
+    metrics : sequence of str or Metric
         Metrics of one group.
-    n : several int
+    n : iterable of int
         Sample sizes.
-    strengths : several float
+    strengths : sequence of float
         Strengths to compare.
 
     Returns
@@ -114,7 +174,7 @@ def stress_test(
     """
     sizes, weights, risks = list(n), list(strengths), {}
     if not groups or not sizes or not weights:
-        raise InvalidInput("a stress test needs groups, sample sizes and strengths")
+        raise InvalidInput("groups, n and strengths must not be empty")
     for name in progress(list(groups), "stress test"):
         cm, reference = groups[name], rest_of(groups, name)
         chosen = [metric(m) for m in metrics if cm.n and not np.isnan(metric(m)(cm))]
@@ -127,8 +187,8 @@ def stress_test(
 def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> StressRow:
     ratios: dict[tuple[str, str], float] = {}
     spoiled = 0
-    for group, found in risks.items():
-        here = [r for r in found if r.n == n]
+    for group, of_group in risks.items():
+        here = [r for r in of_group if r.n == n]
         raw = {r.metric.key: r.mse for r in here if isinstance(r.estimator, Raw)}
         for r in here:
             if isinstance(r.estimator, CrossPrior) and r.estimator.strength == strength:
@@ -137,7 +197,7 @@ def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> Stre
                     ratios[group, r.metric.key] = r.mse / before
                 spoiled += before == 0 < r.mse
     if not ratios:
-        raise InvalidInput(f"at n = {n} no group has a raw score with an error to compare with")
+        raise InvalidInput(f"at n = {n} no raw score has an error to compare with; choose other sizes or metrics")
     worst = max(ratios, key=lambda key: ratios[key])
     return StressRow(
         n=n,

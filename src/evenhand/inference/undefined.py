@@ -1,4 +1,4 @@
-"""Undefined cases: how many matrices leave a metric without a score, which, and how likely they are."""
+"""Undefined cases: how many matrices leave a metric undefined, which ones, and their probability."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ _MOST_PAIRS = 2**24
 def count_undefined(metric: str | Metric, n: Sizes) -> int:
     """The exact number of confusion matrices of ``n`` cases on which a metric is undefined.
 
-    A closed form for every metric, so ``n`` may be huge.
+    There is a closed form for every metric, so ``n`` can be huge.
 
     Parameters
     ----------
     metric : str or Metric
         The metric.
     n : int or (int, int)
-        The number of cases; two-group metrics take a pair of sizes and count pairs of matrices.
+        The number of cases; for a two-group metric a pair of sizes, and pairs of matrices are counted.
 
     Returns
     -------
     int
+        The number of matrices, or of pairs.
 
     Examples
     --------
-    Of the 10 matrices of two cases, 3 have no actual positive, so TPR has no value:
+    Of the 10 matrices of two cases, 3 have no actual positive, so TPR is undefined:
 
     >>> count_undefined("tpr", 2)
     3
@@ -86,7 +87,7 @@ def undefined_cases(metric: str | Metric, n: Sizes) -> NDArray[np.int64]:
     if len(sizes) == 1:
         return m.holes[0].list(sizes[0])
     if prod(map(count_matrices, sizes)) > _MOST_PAIRS:
-        raise TooLarge(f"a list of pairs for n = {sizes} is past the budget; count_undefined needs no list")
+        raise TooLarge(f"there are too many pairs of matrices for n = {sizes} to list; use count_undefined")
     groups = [enumerate_matrices(size) for size in sizes]
     hole1, hole2 = (h.at(g.astype(np.float64)) for h, g in zip(m.holes, groups, strict=True))
     i, j = np.nonzero(hole1[:, None] | hole2[None, :])
@@ -110,16 +111,18 @@ def undefined_probability(
     n : int or (int, int)
         The number of cases; a pair for a two-group metric.
     reference : ConfusionMatrix, four probabilities or None
-        What the group is drawn like; None makes every configuration equally likely. For a two-group metric,
-        one reference for both groups or a list of two.
+        The rates or counts that the group is sampled from. If None, all configurations are equally likely. A
+        two-group metric takes one reference for both groups, or a list of two.
     law : {"multinomial", "predictive", "without_replacement"}
-        Whether the reference's rates are known, uncertain, or its cases are drawn themselves.
+        ``"multinomial"``: the reference's rates are known. ``"predictive"``: its counts are evidence of them.
+        ``"without_replacement"``: the group is sampled from its cases.
     prior : float
         Pseudo-counts per cell added to the reference under ``law="predictive"``.
 
     Returns
     -------
     float
+        The probability.
 
     Examples
     --------
@@ -137,18 +140,23 @@ def undefined_probability(
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class UndefinedRow(Record):
-    """Metrics that are undefined equally often among all matrices of ``n`` cases, whatever n.
+    """A row of `undefined_table`: metrics with the same number of undefined matrices at every n.
 
     Attributes
     ----------
     metrics : tuple of str
         Their keys.
     count, total : int
-        How many matrices, or pairs of them, leave the metrics undefined, and of how many.
+        The number of matrices (or pairs of them) for which the metrics are undefined, and of all matrices.
     growth : str
         How the count grows with n.
     probability : float or None
-        That of an undefined score, if a reference was given.
+        The probability of an undefined score; None without a reference.
+
+    Examples
+    --------
+    >>> print(undefined_table(3, "tpr")[0])
+    tpr: 4 of 20 configurations undefined, Θ(n)
     """
 
     metrics: tuple[str, ...]
@@ -160,7 +168,13 @@ class UndefinedRow(Record):
 
     @property
     def share(self) -> float:
-        """The count as a share of all configurations."""
+        """The count as a share of all configurations.
+
+        Examples
+        --------
+        >>> undefined_table(3, "tpr")[0].share
+        0.2
+        """
         return self.count / self.total
 
     def __str__(self) -> str:
@@ -172,20 +186,23 @@ def undefined_table(
     metrics: str | Metric | Sequence[str | Metric] | None = None,
     reference: Reference = None,
 ) -> tuple[UndefinedRow, ...]:
-    """How many matrices of ``n`` cases leave each metric undefined, as in the paper's Table 1.
+    """Count the matrices of ``n`` cases for which each metric is undefined, as in the paper's Table 1.
 
     Parameters
     ----------
     n : int
         The number of cases; two-group metrics compare groups of ``n`` cases each.
-    metrics : one or several names or Metric, optional
-        By default the paper's, and those with their holes filled; metrics with the same count at every n share a row.
+    metrics : str, Metric or sequence of them, optional
+        One row each. By default the paper's metrics, and MCC and PT with limits; metrics with the same count at every n
+        then share a row.
     reference : ConfusionMatrix or four probabilities, optional
-        Adds the probability of an undefined score in a group drawn like it; then every metric has its own row.
+        Adds the probability of an undefined score in a group sampled with these rates; every metric then has its own
+        row.
 
     Returns
     -------
     tuple of UndefinedRow
+        The rows.
 
     Examples
     --------
@@ -202,7 +219,7 @@ def undefined_table(
 
 
 def _counted_alike(metrics: Sequence[Metric]) -> list[list[Metric]]:
-    """Metrics of one shape whose holes are of the same sizes, and so equally many."""
+    """Lists of metrics with the same shape and the same sizes of holes, and so the same counts."""
     alike: dict[object, list[Metric]] = {}
     for m in metrics:
         holes = tuple((h.apart, tuple(sorted(len(part.cells) for part in h.needs))) for h in m.holes)
@@ -223,7 +240,7 @@ def _row(same: list[Metric], n: int, reference: Reference) -> UndefinedRow:
 
 
 def _growth(m: Metric) -> str:
-    # A hole of one group counts once for each of the Θ(n³) matrices of the other.
+    # A hole of one group counts once per matrix of the other group, of which there are Θ(n³).
     others = 3 * (m.groups - 1)
     power = max((h.degree + others for h in m.holes if h.degree is not None), default=0)
     term = f"n{'⁰¹²³⁴⁵'[power]}" if power > 1 else ("n" if power else "1")

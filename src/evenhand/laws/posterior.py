@@ -3,8 +3,8 @@
 Each split of a tree has a beta posterior. A score that depends on one split has a posterior in closed form. Any other
 score is averaged by quadrature over all splits but one, the one with which it varies most among those in which it is
 monotone: on each path along that split the quantiles of the score are the scores of the split's quantiles, and its
-cumulative probability is obtained by interpolating normal scores. The result is a table of normal scores over the range of the metric, mapped to the whole real line; every
-later question is a look-up. Nothing is random.
+cumulative probability is obtained by interpolating normal scores. The result is a table of normal scores over the range
+of the metric, mapped to the whole real line; every later question is a look-up. Nothing is random.
 """
 
 from __future__ import annotations
