@@ -632,7 +632,7 @@ def _check_too_few(f: eh.Finding, a: eh.Audit) -> None:
     assert set(f.metrics) == every
     cases = f"{rows[0].n:,} case" + ("s" if rows[0].n != 1 else "")
     of = ", ".join(f"{r.metric} ({r.basis:,})" for r in rows)
-    assert f.sentence.startswith(f"too few cases to tell for {f.group} ({cases}): {of}; ")
+    assert f.sentence.startswith(f"Too few cases to tell for {f.group} ({cases}): {of}; ")
     ratios = any(r.metric in ("dor", "lr_plus", "disparate_impact") for r in rows)
     assert (f"±{a.settings['margin']:g} (ratios: 0.8 to 1.25)." in f.sentence) == ratios
     assert f"surely lies within ±{a.settings['margin']:g}" in f.sentence
@@ -683,7 +683,7 @@ def test_one_is_told_from_many() -> None:
                    y_true="y", y_pred="p", groups="g", metrics="ppr")  # fmt: skip
     sentences = [f.sentence for f in two.findings]
     assert "2 rows without y_true were left out" in sentences
-    assert any(s.startswith("2 cases have no value for g, and are a group of ") for s in sentences)
+    assert any(s.startswith("2 cases have no value for g and form a group of their own") for s in sentences)
     assert not any(
         re.search(r"\b1 (rows|cases)\b", s) for a in (one, two) for s in (*[f.sentence for f in a.findings], str(a))
     )
