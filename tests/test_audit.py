@@ -236,7 +236,7 @@ audited: Any = eh.audit_counts
     ("call", "sentence"),
     [
         (lambda: eh.audit_counts({}), "counts must map groups to confusion matrices; got {}"),
-        (lambda: eh.audit_counts({"A": (1, 2, 3, 4)}), "'group' has only one group ('A'), so there is nobody to "
+        (lambda: eh.audit_counts({"A": (1, 2, 3, 4)}), "'group' has only one group ('A'), so there is nothing to "
          "compare it with"),
         (lambda: eh.audit_counts({"A": (1, 2, 3)}), "group 'A' must have tp, fn, fp and tn; got (1, 2, 3)"),
         (lambda: eh.audit_counts({"A": (1, 2, 3, 0.5)}), "group 'A' must have whole counts; got ConfusionMatrix(tp=1, "

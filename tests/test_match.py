@@ -29,12 +29,12 @@ cells = st.tuples(*[st.integers(0, 12)] * 4)
 def score(key: str, group: tuple[int, ...], reference: tuple[int, ...]) -> float | None:
     base, _, kind = key.rpartition("_")
     if key in ONE_GROUP:
-        value = ONE_GROUP[key](*group)  # type: ignore[arg-type]
+        value = ONE_GROUP[key](*group)
     elif key in TWO_GROUPS:
         value = TWO_GROUPS[key](group, reference)  # type: ignore[arg-type]
     else:
         compare = {"difference": minus, "ratio": over}[kind]
-        value = compare(ONE_GROUP[base](*group), ONE_GROUP[base](*reference))  # type: ignore[arg-type]
+        value = compare(ONE_GROUP[base](*group), ONE_GROUP[base](*reference))
     return None if value is None else float(value)
 
 

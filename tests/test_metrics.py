@@ -14,7 +14,7 @@ from typing import Any, cast
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import ONE_GROUP, TWO_GROUPS, golden, hypergeometric, matrices, minus, multinomial, over
 from pytest import approx
@@ -173,6 +173,7 @@ def test_counts_that_overflow_int64_give_the_right_mcc() -> None:
 
 
 @one_group
+@settings(max_examples=50)
 @given(cells)
 def test_counts_up_to_a_trillion_lose_nothing(m: OneGroup, c: tuple[int, int, int, int]) -> None:
     expected, found = ONE_GROUP[m.key](*c), score(m.key, c)
@@ -226,6 +227,7 @@ def test_a_filled_metric_agrees_with_the_printed_one(c: tuple[int, ...]) -> None
 
 
 @one_group
+@settings(max_examples=50)
 @given(c=st.tuples(*[st.integers(0, 10**6)] * 4).filter(any), factor=st.sampled_from([0.5, 2, 8, 1024]))
 def test_scores_do_not_depend_on_scale(m: OneGroup, c: tuple[int, ...], factor: float) -> None:
     """S(a * cells) = S(cells): smoothing may scale back to n or not."""
@@ -234,6 +236,7 @@ def test_scores_do_not_depend_on_scale(m: OneGroup, c: tuple[int, ...], factor: 
 
 
 @one_group
+@settings(max_examples=50)
 @given(cells)
 def test_scores_stay_in_range(m: OneGroup, c: tuple[int, ...]) -> None:
     assert not (score(m.key, c) < m.low or score(m.key, c) > m.high)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ast
+import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import evenhand
 from evenhand.errors import printable
+
+# What the stub does not list, a type checker does not know.
+PACKAGE: Any = evenhand
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -39,28 +45,65 @@ def test_scoring_needs_numpy_only() -> None:
 
 
 def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
-    for name in evenhand.__all__:
+    for name in PACKAGE.__all__:
         assert getattr(evenhand, name) is not None
     tree = ast.parse((ROOT / "src/evenhand/__init__.pyi").read_text("utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     # A stub exports what it imports under the same name.
     assert all(a.asname == a.name for node in imports for a in node.names)
-    assert sorted(a.name for node in imports for a in node.names) == sorted(evenhand.__all__)
-    assert dir(evenhand) == sorted(evenhand.__all__)
+    assert sorted(a.name for node in imports for a in node.names) == sorted(PACKAGE.__all__)
+    assert dir(evenhand) == sorted(PACKAGE.__all__)
 
 
 def test_every_public_name_comes_from_the_door_of_its_room() -> None:
-    rooms = {evenhand._MODULE_OF[name].lstrip(".").partition(".")[0] for name in evenhand.__all__}
+    rooms = {PACKAGE._MODULE_OF[name].lstrip(".").partition(".")[0] for name in PACKAGE.__all__}
     assert rooms == {"", "auditing", "cells", "errors", "faces", "inference", "laws", "metrics"}
 
 
 def test_every_public_name_is_documented() -> None:
-    assert [name for name in evenhand.__all__ if not getattr(evenhand, name).__doc__] == []
+    assert [name for name in PACKAGE.__all__ if not getattr(evenhand, name).__doc__] == []
+
+
+_GROUP, _REFERENCE = (3, 1, 0, 6), (116, 177, 554, 2429)
+
+
+def _audit() -> Any:
+    matrix = evenhand.ConfusionMatrix
+    return evenhand.audit_counts({"<b>A</b>": matrix(*_GROUP), "B": matrix(*_REFERENCE)}, metrics=["tpr", "mcc"])
+
+
+RESULTS: dict[str, Callable[[Any, Any], Any]] = {
+    "disparity": lambda g, r: evenhand.disparity(g, r, "tpr", "ratio"),
+    "undefined disparity": lambda g, r: evenhand.disparity(g, r, "fnr", "ratio"),
+    "interval": lambda g, r: evenhand.interval(g, "lr_plus"),
+    "match": lambda g, r: evenhand.match_test(g, r, "mcc"),
+    "prior": lambda g, r: evenhand.check_prior(g, r, {"prev": 3, "tpr": 4, "fpr": 5}),
+    "risk": lambda g, r: evenhand.risk("tpr", r, 5, evenhand.CrossPrior(r, 3)),
+    "bias": lambda g, r: evenhand.bias_variance("acc", g, r, 5, 3),
+    "stress": lambda g, r: evenhand.stress_test({"a": g, "b": r}, ["tpr"], n=[4], strengths=[5]),
+    "undefined": lambda g, r: evenhand.undefined_table(5)[0],
+    "row": lambda g, r: _audit().rows[0],
+    "finding": lambda g, r: _audit().findings[0],
+}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_every_result_prints_shows_itself_and_has_a_way_out(result: Callable[[Any, Any], Any]) -> None:
+    """str for people, a repr of one short line, escaped HTML for notebooks, and to_dict for JSON without nan."""
+    found = result(evenhand.ConfusionMatrix(*_GROUP), evenhand.ConfusionMatrix(*_REFERENCE))
+    assert str(found)
+    assert len(repr(found)) <= 140
+    assert "\n" not in repr(found)
+    assert repr(found).startswith(f"<{type(found).__name__}: ")
+    assert found._repr_html_().startswith("<pre>")
+    assert "<b>" not in found._repr_html_()
+    written = json.dumps(found.to_dict(), allow_nan=False)
+    assert json.loads(written) == found.to_dict()
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match=r"^module 'evenhand' has no attribute 'fairness'$"):
-        _ = evenhand.fairness
+        _ = PACKAGE.fairness
 
 
 def test_one_version() -> None:

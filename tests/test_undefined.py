@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import ONE_GROUP, TWO_GROUPS, dirichlet_multinomial, golden, hypergeometric, matrices, multinomial
 from pytest import approx
@@ -118,6 +118,7 @@ def expected_probability(key: str, n: int, weight: Any) -> float:
 
 
 @one_group
+@settings(max_examples=30)
 @given(w=probabilities)
 def test_probability_is_the_weight_of_the_holes(key: str, w: list[int]) -> None:
     n, ref = 5, ConfusionMatrix(*w)

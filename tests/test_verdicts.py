@@ -587,7 +587,7 @@ def _check_surely(said: dict[str, str | None], r: eh.Row, margin: float) -> None
         assert low is not None and high is not None
         low, high = log(max(low, 1e-300)), log(high)
     else:
-        low, high = (r.low, r.high) if eh.metric(r.metric).kind else (r.difference_low, r.difference_high)
+        low, high = (r.low, r.high) if eh.metric(r.metric).comparisons else (r.difference_low, r.difference_high)
     if low is None or high is None or low <= 0 <= high:
         assert (said["least"], said["most"], said["factor"]) == (None, None, None)
         return
