@@ -157,9 +157,9 @@ def test_an_audit_repeats_and_survives_json() -> None:
     content = json.loads(text)
     assert content["schema"] == "evenhand.audit/2"
     assert content["versions"]["evenhand"] == eh.__version__
-    with pytest.raises(eh.InvalidInput, match=r"^this reads audits of schema 'evenhand.audit/2'; got 'x'$"):
+    with pytest.raises(eh.InvalidInput, match=r"^the schema of the audit must be 'evenhand.audit/2'; got 'x'$"):
         eh.Audit.from_json('{"schema": "x"}')
-    with pytest.raises(eh.InvalidInput, match=r"^this is not an audit as written by to_json\(\): "):
+    with pytest.raises(eh.InvalidInput, match=r"^text must be an audit written by to_json\(\): "):
         eh.Audit.from_json("[]")
 
 
@@ -250,17 +250,17 @@ audited: Any = eh.audit_counts
         (lambda: eh.audit_counts(MISSED, alpha=True), "alpha must be a number between 0 and 1; got True"),
         (lambda: eh.audit_counts(MISSED, margin=0), "margin must be a number above 0; got 0"),
         (lambda: eh.audit_counts(MISSED, margin=math.inf), "margin must be a number above 0; got inf"),
-        (lambda: eh.audit_counts(MISSED, impact_share=1), "impact_share must be a share of the cases from 0 to 1; "
+        (lambda: eh.audit_counts(MISSED, impact_share=1), "impact_share must be a number from 0 to below 1; "
          "got 1"),
         (lambda: eh.audit_counts(MISSED, replace_undefined_by=math.nan),
          "replace_undefined_by must be a finite number; got nan"),
-        (lambda: audited(MISSED, metrics={"tpr": 1}), "metrics must be names of metrics, such as ['tpr', "
+        (lambda: audited(MISSED, metrics={"tpr": 1}), "metrics must be a list of metrics, such as ['tpr', "
          "'ppv']; got {'tpr': 1}"),
         (lambda: eh.audit_counts(MISSED, reference={"race": "rest"}), "no group column is called 'race'; known: group"),
-        (lambda: eh.audit_counts(MISSED, metrics=[]), "metrics must name at least one metric"),
+        (lambda: eh.audit_counts(MISSED, metrics=[]), "metrics must contain at least one metric"),
         (lambda: eh.audit_counts(MISSED, max_groups=1), "there are 2 groups, more than max_groups=1; choose a coarser "
          "column, or raise max_groups"),
-        (lambda: eh.audit(y_true=[1], y_pred=[1]), "groups must name the column that says who belongs to which group"),
+        (lambda: eh.audit(y_true=[1], y_pred=[1]), "groups must be the name of a group column or its values; got None"),
         (lambda: eh.audit(y_true=[1], groups=["a"]), "pass either y_pred (predictions) or y_score (scores); got "
          "neither"),
         (lambda: eh.audit(y_true=[1], y_pred=[1], y_score=[1], groups=["a"]),
@@ -270,7 +270,7 @@ audited: Any = eh.audit_counts
         (lambda: eh.audit_counts({("A",): (1, 2, 3, 4)}, by=["race", "sex"]),
          "group ('A',) must have one value per column (race, sex); got 1 value"),
         (lambda: eh.audit(y_true=[1], y_pred=[1], groups=["a"], sensitive_features=["a"]),
-         "groups and sensitive_features are the same; give one of them"),
+         "sensitive_features is an alias of groups; pass only one of them"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_audited_is_refused_in_a_sentence(call: Any, sentence: str) -> None:

@@ -172,10 +172,10 @@ def test_a_row_survives_its_plain_values_and_refuses_others() -> None:
     for r in AUDIT.rows:
         assert eh.Row.from_dict(json.loads(json.dumps(r.to_dict()))) == r
     content = AUDIT.rows[0].to_dict()
-    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; extra is amiss$"):
+    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; missing or unknown: extra$"):
         eh.Row.from_dict(content | {"extra": 1})
     del content["score"]
-    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; score is amiss$"):
+    with pytest.raises(eh.InvalidInput, match=r"^a row must have the fields by, group, .*; missing or unknown: score$"):
         eh.Row.from_dict(content)
 
 

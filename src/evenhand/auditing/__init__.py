@@ -1,4 +1,4 @@
-"""The audit: every group and metric of a table of decisions, with a verdict for each."""
+"""The audit: a verdict for every group and metric of a table of decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""P-values adjusted for having tested several comparisons."""
+"""P-values adjusted for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ __all__ = ["Reachable", "benjamini_hochberg", "holm"]
 
 Floats = NDArray[np.float64]
 Reachable = tuple[Attainable, int] | None
-"""Where P(p <= x) under a comparison's null is found, if it is less than ``x``: a table and a row of it."""
+"""Where to look up P(p <= x) under the null of a comparison, a table and its row; None if it is ``x``."""
 
 
 def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None) -> list[float]:
-    """Holm's method: the chance of a single false alarm among all comparisons stays below the level.
+    """Holm's method, which controls the probability of any false positive among all comparisons.
 
     Parameters
     ----------
-    pvalues : several float
+    pvalues : sequence of float
         The p-values of the comparisons.
-    reachable : several Reachable, optional
-        Where P(p <= x) under each comparison's null is found. A test of few cases cannot reach every small p-value, so
-        it takes less of the level than its share: with the p-values in ascending order the adjusted ones are the
-        running maximum of min(1, Σ over j >= l of P(p_j <= p_l)). Where it is None, P(p <= x) = x, as in Holm's own
-        method.
+    reachable : sequence of Reachable, optional
+        Where to look up P(p <= x) under the null of each comparison. A test with few cases cannot attain every small
+        p-value, so it uses less than its share of the level: with p-values in ascending order, the adjusted ones are
+        the running maximum of min(1, Σ over j >= l of P(p_j <= p_l)). If it is None, P(p <= x) = x, as in Holm's
+        original method.
 
     Returns
     -------
     list of float
+        Adjusted p-values.
 
     Examples
     --------
@@ -63,18 +64,19 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
 
 
 def benjamini_hochberg(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None) -> list[float]:
-    """Benjamini and Hochberg's method: the expected share of false alarms among all alarms stays below the level.
+    """Benjamini and Hochberg's method, which controls the false discovery rate.
 
     Parameters
     ----------
-    pvalues : several float
+    pvalues : sequence of float
         The p-values of the comparisons.
     reachable : ignored
-        So that both methods can be called alike.
+        For the same signature as `holm`.
 
     Returns
     -------
     list of float
+        Adjusted p-values.
 
     Examples
     --------

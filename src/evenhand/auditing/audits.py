@@ -34,20 +34,32 @@ SCHEMA = "evenhand.audit/2"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Audit:
-    """What was found, and everything needed to repeat it.
+    """The result of an audit, with everything needed to repeat it.
 
     Attributes
     ----------
     rows : tuple of Row
-        One for each group and metric, most important first: by verdict, then by the gap that is sure.
+        One row per group and metric, most important first: by verdict, then by the size of the gap that is certain.
     findings : tuple of Finding
-        What a person should know first.
+        The main results, as sentences.
     n : int
         The number of cases audited.
-    left_out : dict
+    left_out : dict of str to int
         How many rows were left out, by what they lack.
-    settings, versions : dict
-        How it was made.
+    settings : dict
+        The settings of the audit.
+    versions : dict of str to str
+        The versions of evenhand and its dependencies.
+    library : str or None
+        The dataframe library of the data, the default of `to_frame`.
+
+    Examples
+    --------
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> a
+    <Audit: 1,040 cases, 2 groups, 2 scores, 0 differ>
+    >>> a.findings[0].kind
+    'too-few'
     """
 
     rows: tuple[Row, ...]
@@ -60,7 +72,13 @@ class Audit:
 
     @property
     def level(self) -> float:
-        """The level of the intervals."""
+        """The level of the intervals.
+
+        Examples
+        --------
+        >>> audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, level=0.9).level
+        0.9
+        """
         return float(self.settings["level"])
 
     def to_frame(self, library: str | None = None) -> Any:
@@ -69,11 +87,18 @@ class Audit:
         Parameters
         ----------
         library : {"pandas", "polars", "pyarrow"}, optional
-            By default the library that the data came in, or the first of these that is installed.
+            By default the library of the data, or the first of these that is installed.
 
         Returns
         -------
         dataframe
+            One row per group and metric.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_frame("pandas")[["group", "score"]].values.tolist()
+        [['A', 0.0], ['B', 0.75]]
         """
         import narwhals.stable.v2 as nw
 
@@ -82,7 +107,19 @@ class Audit:
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
-        """The audit as plain values, fit for JSON."""
+        """The audit as plain values that can be written as JSON.
+
+        Returns
+        -------
+        dict
+            Schema, number of cases, settings, versions, findings and rows.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> list(a.to_dict())
+        ['schema', 'n', 'left_out', 'settings', 'versions', 'findings', 'rows']
+        """
         return {
             "schema": SCHEMA,
             "n": self.n,
@@ -94,16 +131,50 @@ class Audit:
         }
 
     def to_json(self, indent: int | None = 2) -> str:
-        """The audit as JSON, from which `from_json` makes it again."""
+        """The audit as JSON, which `from_json` reads.
+
+        Parameters
+        ----------
+        indent : int or None
+            Spaces per level; None for a single line.
+
+        Returns
+        -------
+        str
+            The JSON text.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_json(indent=None)[:42]
+        '{"schema": "evenhand.audit/2", "n": 1040, '
+        """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        """The audit that was written by `to_json`."""
+        """Read an audit that was written by `to_json`.
+
+        Parameters
+        ----------
+        text : str
+            The JSON text.
+
+        Returns
+        -------
+        Audit
+            The audit.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> Audit.from_json(a.to_json()) == a
+        True
+        """
         try:
             content = json.loads(text)
             if content["schema"] != SCHEMA:
-                raise InvalidInput(f"this reads audits of schema {SCHEMA!r}; got {content['schema']!r}")
+                raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {content['schema']!r}")
             return cls(
                 rows=tuple(Row.from_dict(row) for row in content["rows"]),
                 findings=tuple(Finding(**f | {"metrics": tuple(f["metrics"])}) for f in content["findings"]),
@@ -115,10 +186,24 @@ class Audit:
         except InvalidInput:
             raise
         except (KeyError, TypeError, ValueError) as problem:
-            raise InvalidInput(f"this is not an audit as written by to_json(): {problem}") from None
+            raise InvalidInput(f"text must be an audit written by to_json(): {problem}") from None
 
     def to_csv(self) -> str:
-        """The rows as CSV; text from data that a spreadsheet would take for a formula is marked as text."""
+        """The rows as CSV.
+
+        Text from the data that a spreadsheet would interpret as a formula is preceded by an apostrophe.
+
+        Returns
+        -------
+        str
+            The CSV text, with a header.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_csv().splitlines()[1][:34]
+        'group,A,tpr,too few to tell,40,0,2'
+        """
         out = StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(Row.columns)
@@ -126,21 +211,39 @@ class Audit:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        """Findings and rows as Markdown."""
+        """Findings and rows as Markdown.
+
+        Returns
+        -------
+        str
+            The Markdown text.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_markdown().splitlines()[0]
+        '# Audit of 1,040 cases in 2 groups by group'
+        """
         return str(pages().as_markdown(self))
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """The audit as one page that opens offline (extra ``report``).
+        """The audit as a self-contained HTML page (extra ``report``).
 
         Parameters
         ----------
-        path : path, optional
-            Where to write the page as well.
+        path : str or Path, optional
+            A file to write the page to.
 
         Returns
         -------
         str
             The page.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_html()[:15]
+        '<!doctype html>'
         """
         page = str(pages().as_page(self))
         if path is not None:
@@ -148,24 +251,47 @@ class Audit:
         return page
 
     def to_text(self, most: int | None = None) -> str:
-        """The table that prints, with every row or with at most ``most``."""
+        """The audit as a table of text, as it prints.
+
+        Parameters
+        ----------
+        most : int, optional
+            The largest number of rows; all rows by default.
+
+        Returns
+        -------
+        str
+            The text, 80 columns wide.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_text().splitlines()[0]
+        'Audit of 1,040 cases in 2 groups by group'
+        """
         return str(pages().as_text(self, most))
 
     def plot(self, metric: str | Metric | None = None, ax: Any = None) -> Any:
-        """Draw the groups' scores of a metric as a forest plot (extra ``plots``).
+        """Plot the scores of all groups for one metric as a forest plot (extra ``plots``).
 
-        Raw and smoothed scores, intervals, each group's reference, and verdicts by shape as well as by colour.
+        It shows raw and smoothed scores, intervals, the score of each reference, and verdicts by shape and colour.
 
         Parameters
         ----------
         metric : str or Metric, optional
-            By default the one that comes first in `rows`.
+            By default the metric of the first row.
         ax : matplotlib.axes.Axes, optional
-            Where to draw; new axes by default.
+            The axes to draw on; new ones by default.
 
         Returns
         -------
         matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> ax = a.plot("tpr")
         """
         key = self.rows[0].metric if metric is None else find_metric(metric).key
         if key not in {row.metric for row in self.rows}:
@@ -198,7 +324,7 @@ def _installed() -> str:
     for name in ("pandas", "polars", "pyarrow"):
         if find_spec(name):
             return name
-    raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() needs none")
+    raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() does not")
 
 
 def audit(
@@ -231,63 +357,65 @@ def audit(
 ) -> Audit:
     """Audit a table of decisions: which groups differ, which are alike, and where there are too few cases to tell.
 
-    The engine that holds the data does one thing, a group-by count; only the counts come back.
+    The engine that holds the data only counts rows by group, label and prediction; only the counts are fetched.
 
     Parameters
     ----------
-    data : dataframe, path, mapping of columns, or None
-        Whatever narwhals knows (pandas, polars, lazy polars, pyarrow, DuckDB, Dask, PySpark, Ibis); a CSV, TSV or
-        Parquet file, a folder or a glob of Parquet (extra ``files``); or None, if the columns are given themselves.
+    data : dataframe, path, mapping of columns or None
+        A dataframe that narwhals supports (pandas, polars, lazy polars, pyarrow, DuckDB, Dask, PySpark, Ibis); a CSV,
+        TSV or Parquet file, or a folder or glob of Parquet files (extra ``files``); or None if the columns are passed.
     y_true : str or column
-        The labels. None: there are none, and only rates of selection are audited.
+        The labels. Without labels, only selection rates are audited.
     y_pred : str or column
         The predictions.
-    groups : str, list of str, or columns
-        Who belongs to which group. Several columns give the groups of each, and of their intersection.
-        ``sensitive_features`` is the same.
+    groups : str, list of str or columns
+        One or more columns that say which group a row belongs to. The groups of each column are audited, and those of
+        their intersection. ``sensitive_features`` is an alias.
     y_score, threshold : str or column, float
         Scores in place of predictions; those at or above the threshold are positive.
     positive : label
-        Which label is the positive one, unless it cannot be mistaken. ``pos_label`` is the same.
-    metrics : names of metrics
-        Any of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
-    reference : "rest", "all", the name of a group, a ConfusionMatrix, or a mapping of group column to one of these
-        Whom each group is compared with; by default all cases outside it.
+        The positive label. By default it is inferred where it is unambiguous. ``pos_label`` is an alias.
+    metrics : str, Metric or sequence of them
+        Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
+    reference : "rest", "all", name of a group, ConfusionMatrix, or mapping of group column to one of these
+        What each group is compared with; by default all cases outside it.
     level : float
-        Of the intervals.
+        The level of the intervals.
     alpha : float
-        The adjusted p-value at or below which a group is said to differ.
+        A group differs if its adjusted p-value is at most this.
     adjust : {"holm", "bh", "none"}
-        How p-values are adjusted for several comparisons: so that a single false alarm is unlikely (Holm, sharpened by
-        what each exact test can reach), so that few alarms are false (Benjamini and Hochberg), or not at all.
+        The adjustment for multiple comparisons: Holm's method, which controls the probability of any false positive,
+        refined by the attainable p-values of exact tests; Benjamini and Hochberg's, which controls the false discovery
+        rate; or none.
     family : {"metric", "audit"}
-        What is adjusted over: the groups of each metric, or all groups and metrics together.
+        Adjust over the groups of each metric, or over all groups and metrics together.
     margin : float
-        Scores whose gap surely lies within ±margin are alike. Scores without an upper end, such as likelihood ratios,
-        are alike if their ratio surely lies between 0.8 and 1.25.
+        Scores are alike if the whole interval of their gap lies within ±margin. Unbounded scores, such as likelihood
+        ratios, are alike if the whole interval of their ratio lies between 0.8 and 1.25.
     test : {"fisher", "unconditional"}
-        Of equal rates; see `disparity`. With Holm's method both find about as much; "unconditional" takes longer.
+        The test of equal rates; see `disparity`. With Holm's method both have similar power; ``"unconditional"`` is
+        slower.
     mid_p : bool
-        Count the observed outcome half: less conservative, but no longer guaranteed.
+        Count half of the probability of the observed outcome: less conservative, but the level is no longer guaranteed.
     null : {"pooled", "known", "predictive"}
-        Of the MATCH percentile; see `match_test`.
+        The null of the MATCH percentile; see `match_test`.
     strength : float, mapping or "auto"
-        Of Cross-Prior Smoothing; "auto" learns it from how much the other groups spread.
+        The strength of Cross-Prior Smoothing; ``"auto"`` learns it from the spread of the other groups.
     favourable : {"positive", "negative"}
-        Which prediction is good for a person; impact ratios compare its rates.
+        The prediction that is favourable for a person; impact ratios compare its rates.
     impact_share : float
         Impact ratios compare with the highest rate among groups that have at least this share of the cases.
     replace_undefined_by : float
-        A number in place of scores that do not exist, for those who must have one; reason and verdict stay.
+        A number to report in place of undefined scores; reason and verdict are unchanged.
     intersections : bool
-        Whether several group columns are crossed too.
+        Whether to audit the intersections of several group columns.
     max_groups : int
-        More groups than this are refused.
+        The largest number of groups allowed.
 
     Returns
     -------
     Audit
-        Rows with a missing label or prediction are left out and counted; a missing group is a group.
+        Rows without a label or a prediction are left out and counted. Rows without a group form a group.
 
     Examples
     --------
@@ -316,7 +444,7 @@ def audit(
     )
     chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
     if chosen is None:
-        raise InvalidInput("groups must name the column that says who belongs to which group")
+        raise InvalidInput("groups must be the name of a group column or its values; got None")
     tally = tabulate(
         data,
         y_true=y_true,
@@ -350,14 +478,14 @@ def audit_counts(
     intersections: bool = True,
     max_groups: int = 1_000,
 ) -> Audit:
-    """Audit groups of which only the confusion matrices are known.
+    """Audit groups with known confusion matrices.
 
     Parameters
     ----------
     counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn
-        The groups; tuples of values if ``by`` names several columns.
-    by : str or several
-        What the groups are groups of.
+        The matrices. If ``by`` names several columns, a group is the tuple of its values.
+    by : str or sequence of str
+        The names of the group columns.
     metrics, reference, level, alpha, adjust, family, margin, test, mid_p, null, strength, favourable, impact_share
         As for `audit`.
     replace_undefined_by, intersections, max_groups
@@ -366,6 +494,7 @@ def audit_counts(
     Returns
     -------
     Audit
+        The audit.
 
     Examples
     --------
@@ -396,7 +525,7 @@ def audit_counts(
 
 def _either(one: Any, other: Any, name: str, alias: str) -> Any:
     if one is not None and other is not None:
-        raise InvalidInput(f"{name} and {alias} are the same; give one of them")
+        raise InvalidInput(f"{alias} is an alias of {name}; pass only one of them")
     return other if one is None else one
 
 

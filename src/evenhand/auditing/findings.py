@@ -1,4 +1,4 @@
-"""What a person should know first: one careful sentence for each thing found, with a stable code."""
+"""The main results of an audit: one sentence per finding, with a stable code."""
 
 from __future__ import annotations
 
@@ -29,12 +29,35 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "left-out": ("EH301", "warning"),
     "missing-group": ("EH302", "note"),
 }
-"""The kinds of findings, each with its code and severity; neither changes once released."""
+"""The kinds of findings with their codes and severities, which do not change once released."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Finding(Record):
-    """One thing found: its kind, code and severity, whom it is about, and a sentence."""
+    """One finding of an audit.
+
+    Attributes
+    ----------
+    kind : str
+        What was found, such as ``"differs"`` or ``"too-few"``.
+    code : str
+        A stable code, such as ``"EH101"``.
+    severity : {"alert", "warning", "note"}
+        The severity.
+    by, group : str or None
+        The column and the group that it is about, if any.
+    metrics : tuple of str
+        The keys of the metrics that it is about.
+    sentence : str
+        The finding in words.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> f = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").findings[0]
+    >>> f.severity, f.code, f.kind, f.group, f.metrics
+    ('note', 'EH202', 'too-few', 'A', ('tpr',))
+    """
 
     kind: str
     code: str
@@ -69,7 +92,7 @@ def find(
     spreads: Mapping[str, Spread],
     how: Settings,
 ) -> tuple[Finding, ...]:
-    """Everything worth saying: gaps by how much of them is sure, then what is undefined or cannot be told."""
+    """All findings: differences by the size of the gap that is certain, then undefined scores, then too few cases."""
     called = labels(rows)
     findings = [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
     findings += [
@@ -126,7 +149,7 @@ def _way(difference: float) -> str:
 
 
 def _sure(row: Row, how: Settings) -> str:
-    """How much of the gap is sure, and whether all of it is small."""
+    """How much of the gap is certain, or that all of it is small."""
     gap = row.gap
     if gap is None or row.sure_gap == 0:
         return ""
@@ -177,12 +200,12 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
 
 
 def several(n: int, what: str) -> str:
-    """A number of things: ``1 row``, ``2 rows``."""
+    """A count with its noun: ``1 row``, ``2 rows``."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def number(value: float | None) -> str:
-    """A score for people: three decimals, fewer digits of what is large."""
+    """A score as text: three decimals, or three significant digits of large values."""
     if value is None:
         return "none"
     text = f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}"
@@ -190,5 +213,5 @@ def number(value: float | None) -> str:
 
 
 def pvalue(value: float | None) -> str:
-    """A p-value for people, with its sign."""
+    """A p-value as text, with its relation: ``= 0.012`` or ``< 0.001``."""
     return "none" if value is None else "< 0.001" if value < 0.001 else f"= {value:.3f}"

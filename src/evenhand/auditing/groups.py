@@ -1,4 +1,4 @@
-"""Who is compared with whom: the groups of a table, and the reference of each."""
+"""The groups of a table, and the reference that each is compared with."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class ReferenceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A group and whom it is compared with.
+    """A group and its reference.
 
     Attributes
     ----------
     by, group, cm
         The column, the group, and its counts.
     kind, reference
-        The kind of reference, and its name in words.
+        The kind of reference, and its name.
     against : ConfusionMatrix
-        The counts it is tested against, which never include the group itself.
+        The counts that the group is tested against, which never include the group itself.
     is_reference : bool
         Whether the group is the reference of the others.
     only_two : bool
-        Whether its rest is a single group, which is compared with it in turn.
+        Whether there are only two groups, each of which is the rest of the other.
     """
 
     by: str
@@ -59,17 +59,17 @@ class Compared:
 
     @property
     def shown(self) -> ConfusionMatrix:
-        """The counts of the reference as the reader knows it: "all" includes the group."""
+        """The counts of the reference as reported: "all" includes the group."""
         return self.against + self.cm if self.kind is ReferenceKind.ALL else self.against
 
     @property
     def testable(self) -> bool:
-        """Whether there is anybody on either side."""
+        """Whether group and reference both have cases, and the group is not the reference."""
         return not self.is_reference and self.cm.n > 0 and self.against.n > 0
 
 
 def groups_of(tally: Tally, intersections: bool) -> Groups:
-    """The groups of each column and, of several columns, of their intersection; matrices by name."""
+    """The matrices of the groups of each column and, if there are several columns, of their intersection."""
     groups: Groups = {}
     for i, column in enumerate(tally.columns):
         sums: dict[Any, ConfusionMatrix] = {}
@@ -88,7 +88,7 @@ def groups_of(tally: Tally, intersections: bool) -> Groups:
 
 
 def _names(values: list[Any]) -> dict[Any, str]:
-    """A name for each value; values that look alike, such as 1 and "1", are told apart."""
+    """A name for each value; values with the same text, such as 1 and "1", get different names."""
     plain = {value: MISSING if value is None else str(value) for value in values}
     often = Counter(plain.values())
     return {value: repr(value) if often[name] > 1 and value is not None else name for value, name in plain.items()}
@@ -117,7 +117,7 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
     if len(members) < 2:
         only = next(iter(members))
         raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nothing to compare it with")
-    # Whoever has a group called "rest" or "all" and names it means the group; the default never does.
+    # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
     if name in members and not isinstance(reference, ReferenceKind):
         against = members[name]
         return [

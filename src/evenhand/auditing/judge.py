@@ -1,4 +1,4 @@
-"""From measures to rows: adjusted p-values, verdicts, impact ratios, and who drives the rest."""
+"""From measures to rows: adjusted p-values, verdicts, impact ratios, and influential groups."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = ["judge"]
 
 Floats = NDArray[np.float64]
 
-# Scores without an upper end are alike if their ratio lies between 4/5 and 5/4.
+# Unbounded scores are alike if their ratio lies between 4/5 and 5/4.
 _LOG_MARGIN = log(1.25)
 _SIGNS = {Verdict.HIGHER: 1.0, Verdict.LOWER: -1.0}
 _ADJUST: dict[str, Callable[..., list[float]]] = {"holm": holm, "bh": benjamini_hochberg}
-# Of more groups than this, the most influential is sought among the largest.
+# If there are more groups than this, only the largest can be the most influential one.
 _MOST_INFLUENTIAL = 200
 _BLOCK = 500
 
@@ -46,14 +46,14 @@ def judge(measured: Sequence[Measured], groups: Groups, how: Settings, labelled:
 
 
 def _importance(row: Row) -> tuple[int, float, float, str, str, str]:
-    """Verdict, sure gap, p-value, and then names, so that the order of the data does not matter."""
+    """Verdict, certain gap, p-value, and then names, so that the order of the data does not matter."""
     p = row.p_adjusted if row.p_adjusted is not None else 2.0
-    # Gaps seen from either side are equal but for rounding.
+    # Two groups that are each other's rest have the same gap up to rounding.
     return row.verdict.rank, -round(row.sure_gap, 9), round(p, 12), row.metric, row.by, row.group
 
 
 def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]:
-    """Adjusted over the groups of each metric, or over everything; two groups that are each other's rest count once."""
+    """P-values adjusted per metric, or over the whole audit; two groups that are each other's rest count once."""
     p: list[float | None] = [one.pvalue for one in measured]
     if how.adjust == "none":
         return p
@@ -65,7 +65,7 @@ def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]
             families.setdefault(family, {}).setdefault(whose, []).append(i)
     for comparisons in families.values():
         firsts = [at[0] for at in comparisons.values()]
-        # Either group of the two may be looked at; the larger of the two p-values holds for both.
+        # The two groups can have different p-values; the larger one is valid for both.
         values = [max(p[i] or 0.0 for i in at) for at in comparisons.values()]
         results = _ADJUST[how.adjust](values, [measured[i].reachable for i in firsts])
         for at, value in zip(comparisons.values(), results, strict=True):
@@ -101,7 +101,7 @@ def _within_margin(one: Measured, how: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Driver:
-    """A verdict that changes once the most influential other group is left out of the rest."""
+    """A verdict that changes if the most influential other group is left out of the rest."""
 
     group: str
     verdict: Verdict
@@ -111,7 +111,7 @@ class _Driver:
 def _drivers(
     measured: Sequence[Measured], verdicts: Sequence[Verdict], groups: Groups, how: Settings
 ) -> dict[int, _Driver]:
-    """For rows against the rest, what would be said without the other group that moves the rest's score most."""
+    """Verdicts against the rest that change without the other group that moves the rest's score most."""
     by_metric: dict[str, list[int]] = {}
     for i, one in enumerate(measured):
         many = len(groups[one.who.by]) > 2
@@ -127,7 +127,7 @@ def _drivers(
             pairs = [_without(measured[i].who, name, groups) for i, name in named]
             tested += measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
             kept += named
-    # Adjusted over the same families as the verdicts themselves.
+    # Adjusted over the same families as the verdicts.
     p = _adjusted(tested, how)
     changed: dict[str, list[int]] = {}
     for at, ((i, _), one, value) in enumerate(zip(kept, tested, p, strict=True)):
@@ -143,7 +143,7 @@ def _drivers(
 
 
 def _changes(verdict: Verdict, before: Measured, after: Measured, p: float | None, alpha: float) -> bool:
-    """Whether a difference appears, disappears or turns round."""
+    """Whether a difference appears, disappears or changes direction."""
     if p is None or after.reason is not None or verdict is Verdict.UNDEFINED:
         return False
     return (p <= alpha) != verdict.differs or (verdict.differs and before.higher != after.higher)
@@ -152,9 +152,9 @@ def _changes(verdict: Verdict, before: Measured, after: Measured, p: float | Non
 def _most_influential(
     m: Metric, whos: Sequence[Compared], verdicts: Sequence[Verdict], groups: Groups
 ) -> list[str | None]:
-    """For each comparison, the other group without which the rest's score would move most.
+    """Per comparison, the other group whose removal moves the rest's score most.
 
-    If the scores differ, what counts is how far it would move towards the group's.
+    If the scores differ, only moves towards the group's score count.
     """
     chosen: list[str | None] = [None] * len(whos)
     for by in dict.fromkeys(who.by for who in whos):
@@ -181,7 +181,7 @@ def _without(who: Compared, name: str, groups: Groups) -> Compared:
 
 @dataclass(frozen=True, slots=True)
 class _Impact:
-    """A rate of selection beside the highest one that can bear it."""
+    """The ratio of a selection rate to the highest rate among groups with enough cases."""
 
     ratio: float
     low: float | None
@@ -191,7 +191,7 @@ class _Impact:
 
 
 def _impacts(measured: Sequence[Measured], groups: Groups, how: Settings) -> dict[int, _Impact]:
-    """The ratio of each group's favourable rate to the highest among groups with enough of the cases."""
+    """The ratio of each group's favourable rate to the highest one among groups with enough cases."""
     m = find_metric("ppr" if how.favourable == "positive" else "pnr").base
     impacts: dict[int, _Impact] = {}
     for by, members in groups.items():

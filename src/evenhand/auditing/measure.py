@@ -1,7 +1,6 @@
-"""What one metric says of every comparison, measured on arrays of matrices before p-values are adjusted.
+"""The scores, intervals, gaps and tests of one metric for all comparisons, before p-values are adjusted.
 
-Scores, intervals, gaps and tests are computed for all comparisons together, and equal comparisons once: tiny groups
-repeat.
+They are computed on arrays of matrices. Equal comparisons, which are common among tiny groups, are computed once.
 """
 
 from __future__ import annotations
@@ -43,20 +42,20 @@ __all__ = ["Comparisons", "Measured", "measure"]
 Floats = NDArray[np.float64]
 
 _BARS = 41
-# MATCH percentiles of scores made of several rates are not sought among more cases than this.
+# For more cases than this, MATCH percentiles of scores made of several rates are not computed.
 _MOST_MATCHED = 10**6
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """Groups and their references as arrays, one row each."""
+    """Groups and their references as arrays, one row per comparison."""
 
     pairs: Sequence[Compared]
     strengths: Sequence[Strength]
 
     @classmethod
     def of(cls, pairs: Sequence[Compared], groups: Groups, strength: Strength) -> Comparisons:
-        """The comparisons, with the strength of smoothing learnt within each column if it is "auto"."""
+        """The comparisons; a strength of "auto" is learnt within each column."""
         if strength != "auto":
             return cls(pairs, [strength] * len(pairs))
         learnt = {by: learn_strengths(members) for by, members in groups.items()}
@@ -74,22 +73,22 @@ class Comparisons:
 
     @cached_property
     def against(self) -> Floats:
-        """The cells of those they are tested against."""
+        """The cells that the groups are tested against."""
         return np.array([who.against.cells for who in self.pairs], dtype=np.float64)
 
     @cached_property
     def shown(self) -> Floats:
-        """The cells of the references as readers know them."""
+        """The cells of the references as reported."""
         return np.array([who.shown.cells for who in self.pairs], dtype=np.float64)
 
     @cached_property
     def testable(self) -> NDArray[np.bool_]:
-        """Where there is anybody on either side."""
+        """Which comparisons can be tested."""
         return np.array([who.testable for who in self.pairs])
 
     @cached_property
     def smoothed(self) -> Floats:
-        """The groups' cells after smoothing; nan where there is nobody to smooth with."""
+        """The groups' cells after smoothing; nan if the reference is empty."""
         cells = np.full_like(self.groups, np.nan)
         for i, (who, strength) in enumerate(zip(self.pairs, self.strengths, strict=True)):
             if who.against.n and not who.is_reference:
@@ -99,7 +98,7 @@ class Comparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What is said of one comparison and one metric, before other groups are looked at; nan is None."""
+    """The measures of one comparison and one metric, before adjustment; None for nan."""
 
     who: Compared
     metric: Metric
@@ -129,7 +128,7 @@ class Measured:
 
 
 def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True, gaps: bool = True) -> list[Measured]:
-    """Measure every comparison by one metric; without ``gaps``, test only."""
+    """Measure every comparison with one metric; without ``gaps``, only test."""
     base, groups, against = m.base, table.groups, table.against
     everyone = np.arange(len(table.pairs))
     compares = bool(m.comparisons)
@@ -184,7 +183,7 @@ class _Tested:
 
     @classmethod
     def only(cls, tests: EqualityTest, i: int) -> _Tested:
-        """The test alone."""
+        """The test without percentile and sketch."""
         p, higher = float(tests.pvalue[i]), bool(tests.higher[i])
         return cls(p, higher, tests.method[i], tests.reachable[i], np.nan, np.nan, None)
 
@@ -192,7 +191,7 @@ class _Tested:
 def _compared(
     m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool
 ) -> tuple[list[_Tested], tuple[Floats, Floats]]:
-    """Tests, and the ends of the gaps' intervals, of distinct comparisons."""
+    """The tests and the ends of the intervals of the gaps, for distinct comparisons."""
     base = m.base
     kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
     nothing = np.full(len(groups), np.nan)
@@ -218,7 +217,7 @@ def _compared(
 
 
 def _distances(m: Metric, groups: Floats, against: Floats, level: float) -> tuple[Floats, Floats]:
-    """The ends of an interval of the largest of several gaps, from intervals that hold all of them at once."""
+    """The ends of an interval of the largest of several gaps, from simultaneous intervals of all of them."""
     each = 1 - (1 - level) / len(m.comparisons)
     ends = [gaps_of(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
     nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
@@ -229,9 +228,9 @@ def _distances(m: Metric, groups: Floats, against: Floats, level: float) -> tupl
 
 
 def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> _Tested:
-    """A distance is 0 only if all its rates are equal, which is what MATCH tests given the pooled counts.
+    """Test a distance, which is 0 only if all of its rates are equal, by MATCH given the pooled counts.
 
-    Among very many cases, the smallest of the p-values of its rates is taken instead, times their number.
+    For very many cases, the p-value is the smallest one of its rates times their number (Bonferroni).
     """
     if group.sum() + against.sum() > _MOST_MATCHED:
         pairs = ([*counts_of(c.base, group[None]), *counts_of(c.base, against[None])] for c in m.comparisons)
@@ -244,7 +243,7 @@ def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> _Test
 def _matched(
     m: Metric, groups: Floats, against: Floats, tests: EqualityTest, how: Settings
 ) -> list[tuple[float, float]]:
-    """Percentile and probability of an undefined score, of the MATCH test; nan where it would take too long."""
+    """The percentile of the MATCH test and the probability of an undefined score; nan if too costly."""
     if tests.fisher is not None and how.null == "pooled" and not m.kind and m.base.defined_by_denominator:
         # Given the denominator and the pooled counts, MATCH is Fisher's test.
         defined = ~np.isnan(tests.pvalue)
@@ -257,7 +256,7 @@ def _matched(
 
 
 def _percentile(m: Metric, group: ConfusionMatrix, reference: ConfusionMatrix, how: Settings) -> tuple[float, float]:
-    """The same of one comparison; to 1e-16, not relatively: far tails take longer and say no more."""
+    """The same for one comparison, with an absolute error of 1e-16; relative accuracy in far tails is not needed."""
     if group.n + reference.n > _MOST_MATCHED:
         return np.nan, np.nan
     try:
@@ -271,7 +270,7 @@ def _percentile(m: Metric, group: ConfusionMatrix, reference: ConfusionMatrix, h
 def _sketches(
     m: Metric, groups: Floats, against: Floats, tests: EqualityTest, gaps: Gaps, ends: tuple[Floats, Floats]
 ) -> list[Sketch | None]:
-    """The distribution behind each p-value: of the group's count under the null, or of the gap."""
+    """The distribution behind each p-value: the null distribution of the score, or the posterior of the gap."""
     if tests.fisher is not None:
         return _null_sketches(m.base, groups, against)
     span = ends[1] - ends[0]
@@ -316,17 +315,17 @@ def _sketch(of: str, low: float, high: float, heights: Floats, at: float) -> Ske
 def _reference_scores(m: OneGroup, table: Comparisons) -> Floats:
     """The scores of the references.
 
-    Everybody's rate lies between the group's and the rest's. Other scores need not, so that the gap to everybody could
-    contradict the test; there "all" is everybody else.
+    A rate over all cases lies between those of the group and of the rest. Other scores need not, so that the gap to all
+    cases could contradict the test; for these scores, "all" means all other cases.
     """
     return m.scores(table.shown if m.is_rate else table.against)
 
 
 def _to_everybody(m: OneGroup, table: Comparisons, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The gap to everybody, of whom the group is part.
+    """The ends of the intervals of the gap to all cases, which include the group.
 
-    Everybody's rate is a mixture of the group's and the rest's, so the gap to it is a share of the gap to them; other
-    scores have no such rule, and no interval.
+    A rate over all cases is a weighted mean of those of the group and of the rest, so the gap to it is a share of the
+    gap to the rest. Other scores are compared with the rest, and their intervals are unchanged.
     """
     everybody = np.array([who.kind is ReferenceKind.ALL for who in table.pairs])
     if not everybody.any() or not m.is_rate:
@@ -386,7 +385,7 @@ def _measured(
 
 
 def _reason(who: Compared, m: Metric) -> str | None:
-    """Why there is nothing to compare, also when it is the reference that has no score."""
+    """Why there is no comparison: the score of the group or of the reference is undefined."""
     if m.comparisons:
         return m.why_undefined(who.cm, who.against)
     own = m.why_undefined(who.cm)
@@ -397,7 +396,7 @@ def _reason(who: Compared, m: Metric) -> str | None:
 
 
 def kept_share(m: Metric, cm: ConfusionMatrix, strength: Strength) -> float | None:
-    """The share of an expected gap that smoothing leaves; None where there is no rule for it."""
+    """The share of an expected gap that remains after smoothing; None if it is not known."""
     if not isinstance(strength, Mapping):
         assert not isinstance(strength, str)
         total = cm.n + strength

@@ -1,4 +1,4 @@
-"""One tidy row of an audit: a group, a metric, and everything that is said of the two."""
+"""One row of an audit: everything about one group and one metric."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Sketch(Record):
     Attributes
     ----------
     of : {"null", "gap"}
-        The scores that a group like the reference would have, or what is believed of the gap.
+        The distribution of the score under the null, or the posterior of the gap.
     low, high : float
-        Where the bars begin and end.
+        The range of the bars.
     heights : tuple of int
-        From 0 to 99.
+        The heights of the bars, from 0 to 99.
     at : float
-        The observed score, or no gap.
+        The observed score, or the value that means no gap.
     """
 
     of: str
@@ -44,49 +44,58 @@ class Sketch(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Row(Record):
-    """What an audit says of a group and a metric; what does not exist is None, never 0 and never nan.
+    """The results of an audit for one group and one metric; missing values are None, never 0 or nan.
 
     Attributes
     ----------
     by, group : str
         The column that the group comes from, and its value there.
     metric : str
-        The metric's key.
+        The key of the metric.
     verdict : Verdict
-        higher, lower, alike, too few to tell, undefined or reference. Each can be checked from the row.
+        Higher, lower, alike, too few to tell, undefined or reference. Each can be checked from the row.
     n, tp, fn, fp, tn : int
-        The group's cases and cells; cells are None in an audit without labels.
+        The group's number of cases and its cells; cells are None in an audit without labels.
     numerator, denominator, basis : int
-        What the score divides, where it is a quotient of counts, and how many cases it rests on.
+        The counts that are divided, if the score is a quotient of counts, and the number of cases it is based on.
     score, low, high : float
-        The score and its interval. An undefined score has an interval too: what the prior leaves open.
+        The score and its interval. An undefined score has an interval too, which mostly reflects the prior.
     reason : str
-        Why the verdict is "undefined", also when it is the reference that has no score.
+        Why the verdict is "undefined": the score of the group or of the reference is.
     reference_kind, reference : str
         The kind of reference (rest, all, group or matrix) and its name.
     reference_n, reference_tp, reference_fn, reference_fp, reference_tn, reference_score
-        How many cases it has, its cells and its score.
+        The reference's number of cases, its cells and its score.
     difference, difference_low, difference_high, ratio, ratio_low, ratio_high : float
-        The group's score minus, or over, the reference's, with intervals. Scores without an upper end have an interval
-        of the ratio, all others of the difference.
+        The group's score minus the reference's, and divided by it. Unbounded scores have an interval of the ratio, all
+        others of the difference.
     pvalue, p_adjusted : float
-        Of the test that the two true scores are equal; adjusted over the family.
+        The p-value of the test that the two true scores are equal, and that adjusted for multiple comparisons.
     test : str
-        How: "fisher", "unconditional", "posterior" (approximate) or "match".
+        The test: ``"fisher"``, ``"unconditional"``, ``"posterior"`` (approximate) or ``"match"``.
     percentile : float
-        Of the MATCH test: how many groups drawn like the reference score this or lower. Not computed for scores made
-        of several rates among more than a million cases.
+        The share of groups drawn like the reference that score this or lower (MATCH test). It is not computed for
+        scores made of several rates if there are more than a million cases.
     p_undefined : float
-        How likely an undefined score was for a group of this size drawn like the reference.
+        The probability of an undefined score for a group of this size drawn like the reference.
     smoothed, strength, strength_tpr, strength_fpr, shrinkage : float
-        The score after Cross-Prior Smoothing, the strength (with one per split: that of prevalence, TPR and FPR), and
-        the share of an expected gap that is left, where it is known.
+        The score after Cross-Prior Smoothing, the strength (if there is one per split: those of prevalence, TPR and
+        FPR), and the share of an expected gap that remains, if known.
     impact_ratio, impact_low, impact_high, impact_group, impact_n
-        For the predicted positive rate: the rate of the favourable outcome divided by that of the group that has the
-        highest among those with enough cases, its interval, and that group with its size.
+        For the predicted positive rate: the ratio of the rate of the favourable outcome to the highest one among groups
+        with enough cases, its interval, and the group with that rate and its size.
     driver, without_verdict, without_difference, without_low, without_high
-        If the verdict against the rest changes once the most influential other group is left out of it: that group,
-        and verdict and gap against the others.
+        If the verdict against the rest changes without the most influential other group: that group, and the verdict
+        and the gap without it.
+    sketch : Sketch
+        The distribution behind the p-value.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> row = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+    >>> row.group, row.score, row.reference_score, row.basis, row.verdict.value
+    ('A', 0.0, 0.75, 2, 'too few to tell')
     """
 
     by: str
@@ -145,12 +154,27 @@ class Row(Record):
 
     @property
     def differs(self) -> bool:
-        """Whether the group's score was found to differ from the reference's."""
+        """Whether the verdict is higher or lower.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (0, 20, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0].differs
+        True
+        """
         return self.verdict.differs
 
     @property
     def gap(self) -> tuple[float, float] | None:
-        """The interval that the verdict rests on, on the scale on which 0 is no gap: a log for ratios."""
+        """The interval of the gap, on a scale on which 0 means no gap: the logarithm for ratios.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> row = audit_counts({"A": (0, 20, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+        >>> row.gap == (row.difference_low, row.difference_high)
+        True
+        """
         m = find_metric(self.metric)
         if m.comparisons and self.low is not None and self.high is not None:
             return (_log(self.low), _log(self.high)) if m.kind == "ratio" else (self.low, self.high)
@@ -162,26 +186,72 @@ class Row(Record):
 
     @property
     def sure_gap(self) -> float:
-        """The size of the gap that is sure: the end of its interval nearest to none, 0 if that includes none."""
+        """The size of the gap that is certain: the end of its interval closest to 0, or 0 if the interval contains 0.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> row = audit_counts({"A": (0, 20, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+        >>> row.sure_gap == -row.difference_high
+        True
+        """
         gap = self.gap
         return 0.0 if gap is None or gap[0] <= 0 <= gap[1] else min(abs(gap[0]), abs(gap[1]))
 
     @property
     def status(self) -> str:
-        """``ok``, or ``undefined: `` and the reason."""
+        """``ok``, or ``undefined: `` and the reason.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0].status
+        'undefined: no actual positives (TP + FN = 0)'
+        """
         return "ok" if self.reason is None else f"undefined: {self.reason}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The row as plain values, fit for JSON."""
+        """The row as plain values that can be written as JSON.
+
+        Returns
+        -------
+        dict
+            The values by name.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> row = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+        >>> row.to_dict()["verdict"]
+        'too few to tell'
+        """
         return Record.to_dict(self)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Row:
-        """The row that `to_dict` gave."""
+        """Create a row from the result of `to_dict`.
+
+        Parameters
+        ----------
+        values : mapping
+            The values by name.
+
+        Returns
+        -------
+        Row
+            The row.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> row = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+        >>> Row.from_dict(row.to_dict()) == row
+        True
+        """
         names = {f.name for f in fields(cls)}
         if set(values) != names:
             odd = sorted(set(values) ^ names)
-            raise InvalidInput(f"a row must have the fields {', '.join(cls.columns)}; {odd[0]} is amiss")
+            raise InvalidInput(f"a row must have the fields {', '.join(cls.columns)}; missing or unknown: {odd[0]}")
         sketch, without = values["sketch"], values["without_verdict"]
         return cls(
             **{
@@ -206,7 +276,7 @@ def _log(ratio: float) -> float:
 
 
 def labels(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
-    """What to call each group, by its column and name; with its column where a name occurs in several."""
+    """The label of each group, by column and name; it includes the column if a name occurs in several."""
     columns: dict[str, set[str]] = {}
     for row in rows:
         columns.setdefault(row.group, set()).add(row.by)

@@ -1,4 +1,4 @@
-"""How an audit is made: everything but the data."""
+"""The settings of an audit: everything except the data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,21 @@ _CHOICES = {"adjust": Adjust, "family": Family, "test": Test, "null": NullName, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `audit` and `audit_counts` take beside the data, with the same names and defaults."""
+    """The settings of `audit` and `audit_counts`, with the same names and defaults.
+
+    Parameters
+    ----------
+    metrics, reference, level, alpha, adjust, family, margin, test, mid_p, null, strength, favourable, impact_share
+        As for `audit`.
+    replace_undefined_by, intersections, max_groups
+        As for `audit`.
+
+    Examples
+    --------
+    >>> settings = Settings(metrics=["tpr", "fpr"], alpha=0.01)
+    >>> settings.alpha, settings.adjust
+    (0.01, 'holm')
+    """
 
     metrics: Sequence[str | Metric] | str | Metric | None = None
     reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST
@@ -58,28 +72,44 @@ class Settings:
                 between = "between 0 and 1" if high == 1 else "above 0"
                 raise InvalidInput(f"{what} must be a number {between}; got {value!r}")
         if not _is_number(self.impact_share) or not 0 <= self.impact_share < 1:
-            raise InvalidInput(f"impact_share must be a share of the cases from 0 to 1; got {self.impact_share!r}")
+            raise InvalidInput(f"impact_share must be a number from 0 to below 1; got {self.impact_share!r}")
         replaced = self.replace_undefined_by
         if replaced is not None and not (_is_number(replaced) and isfinite(replaced)):
             raise InvalidInput(f"replace_undefined_by must be a finite number; got {replaced!r}")
         if isinstance(self.strength, Mapping):
-            # Checked here, before any work is done; "auto" is learnt later.
+            # Checked before any work is done; "auto" is learnt later.
             as_strength(self.strength)
         elif self.strength != "auto":
             as_strength(self.strength)
 
     def chosen(self, labelled: bool) -> list[Metric]:
-        """The metrics, each once."""
+        """The metrics, without duplicates.
+
+        Parameters
+        ----------
+        labelled : bool
+            Whether there are labels.
+
+        Returns
+        -------
+        list of Metric
+            The metrics.
+
+        Examples
+        --------
+        >>> [m.key for m in Settings(metrics=["tpr", "recall", "fpr"]).chosen(labelled=True)]
+        ['tpr', 'fpr']
+        """
         names = self.metrics
         if names is None:
             names = METRICS if labelled else ("ppr",)
         elif isinstance(names, (str, Metric)):
             names = [names]
         if isinstance(names, Mapping) or not isinstance(names, Sequence):
-            raise InvalidInput(f"metrics must be names of metrics, such as ['tpr', 'ppv']; got {names!r}")
+            raise InvalidInput(f"metrics must be a list of metrics, such as ['tpr', 'ppv']; got {names!r}")
         metrics = list(dict.fromkeys(find_metric(name) for name in names))
         if not metrics:
-            raise InvalidInput("metrics must name at least one metric")
+            raise InvalidInput("metrics must contain at least one metric")
         refused = [] if labelled else [m.key for m in metrics if m.key not in _WITHOUT_LABELS]
         if refused:
             raise InvalidInput(
@@ -88,7 +118,23 @@ class Settings:
         return metrics
 
     def recorded(self, labelled: bool) -> dict[str, Any]:
-        """The settings as an audit records them, fit for JSON."""
+        """The settings as an audit records them, as plain values that can be written as JSON.
+
+        Parameters
+        ----------
+        labelled : bool
+            Whether there are labels.
+
+        Returns
+        -------
+        dict
+            The values by name.
+
+        Examples
+        --------
+        >>> Settings(metrics="recall").recorded(labelled=True)["metrics"]
+        ['tpr']
+        """
         values = {f.name: plain(getattr(self, f.name)) for f in fields(self)}
         values["metrics"] = [m.key for m in self.chosen(labelled)]
         values["reference"] = _described(self.reference)

@@ -1,6 +1,6 @@
-"""The verdicts on a gap, each with all that is known of it: rank, words, mark and colour.
+"""The verdicts, each with its rank, meaning, mark and colour.
 
-A verdict added here appears in rows, tables, plots and reports; nothing else needs to know of it but the docs.
+A verdict added here appears in rows, tables, plots and reports; only the documentation must be updated by hand.
 """
 
 from __future__ import annotations
@@ -14,20 +14,27 @@ _DARK = {_RED: "#ff8c42", _BLUE: "#6db8ff", _GREEN: "#4fd1a5", _GREY: "#a0a0a0",
 
 
 class Verdict(StrEnum):
-    """What is said of a group's score beside the reference's.
+    """The verdict on a group's score compared with the reference's.
 
     Attributes
     ----------
     rank : int
         The order in which rows are shown, most important first.
     meaning : str
-        One sentence for people; ``{margin}`` and ``{alpha}`` are filled in.
+        One sentence, with ``{margin}`` and ``{alpha}`` to be filled in.
     marker, path : str
         The mark in Matplotlib, and as an SVG path.
-    colour, dark : str
-        The colour on light and on dark ground. No meaning is carried by colour alone.
+    colour : str
+        The colour on a light background; no meaning is carried by colour alone.
     filled : bool
-        Hollow marks claim nothing.
+        Whether the mark is filled; hollow marks make no claim.
+    sign : str
+        The mark as a character.
+
+    Examples
+    --------
+    >>> [verdict.value for verdict in Verdict]
+    ['higher', 'lower', 'undefined', 'too few to tell', 'alike', 'reference']
     """
 
     rank: int
@@ -41,7 +48,7 @@ class Verdict(StrEnum):
     def __new__(
         cls, words: str, rank: int, meaning: str, marker: str, path: str, colour: str, filled: bool, sign: str
     ) -> Verdict:
-        """A member that is its words, with the rest as attributes."""
+        """Create a member whose value is its words, with the rest as attributes."""
         member = str.__new__(cls, words)
         member._value_ = words
         member.rank, member.meaning, member.marker = rank, meaning, marker
@@ -75,15 +82,33 @@ class Verdict(StrEnum):
 
     @property
     def differs(self) -> bool:
-        """Whether a difference was found."""
+        """Whether the score differs from the reference's.
+
+        Examples
+        --------
+        >>> Verdict.HIGHER.differs, Verdict.TOO_FEW.differs
+        (True, False)
+        """
         return self in (Verdict.HIGHER, Verdict.LOWER)
 
     @property
     def dark(self) -> str:
-        """The colour on dark ground."""
+        """The colour on a dark background.
+
+        Examples
+        --------
+        >>> Verdict.ALIKE.dark
+        '#4fd1a5'
+        """
         return _DARK[self.colour]
 
     @property
     def css(self) -> str:
-        """The name of its class in a page."""
+        """The name of its CSS class.
+
+        Examples
+        --------
+        >>> Verdict.TOO_FEW.css
+        'v-too-few-to-tell'
+        """
         return f"v-{self.replace(' ', '-')}"
