@@ -131,8 +131,8 @@ def test_no_labels_and_scores(file: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--label", "y"], "give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more"),
-        (["{file}", "--label", "y"], "say which column holds the groups, with --group COLUMN"),
+        (["--label", "y"], "pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help"),
+        (["{file}", "--label", "y"], "name the column of groups with --group COLUMN"),
         (["nowhere.csv", *COLUMNS], "there is no file nowhere.csv"),
         (["--counts", "nowhere.csv"], "there is no file nowhere.csv"),
         (["{file}", "--label", "yy", "--prediction", "yhat", "--group", "race"],

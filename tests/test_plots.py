@@ -113,9 +113,9 @@ def test_many_scores_are_put_into_bins_that_sum_to_one() -> None:
         (lambda: eh.plot_jaggedness("te", GROUP),
          "te compares two groups; plot_jaggedness() takes a metric of one group"),
         (lambda: eh.plot_jaggedness("ppr", GROUP, []), "n must contain at least one sample size"),
-        (lambda: eh.plot_risk([]), "there is nothing to plot; risk_curve() gives the errors"),
+        (lambda: eh.plot_risk([]), "risks must not be empty; pass the result of risk_curve()"),
         (lambda: eh.plot_risk(eh.risk_curve(["acc", "tpr"], GROUP, [5])),
-         "the errors are of several metrics; plot one of them at a time"),
+         "risks must be of one metric; plot several metrics one at a time"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_plotted_is_refused(call: Any, sentence: str) -> None:

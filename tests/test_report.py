@@ -76,7 +76,7 @@ def test_what_would_be_needed_is_about_what_detects() -> None:
     rest = eh.ConfusionMatrix(2029, 1213, 1280, 2660)
     needed = cases_needed(eh.metric("tpr").base, rest, 0.1, 0.05)
     assert needed is not None
-    assert f"with about {needed:,} actual positives a difference of 0.1 would be seen half of the time" in (
+    assert f"with about {needed:,} actual positives, a difference of 0.1 would be detected half of the time" in (
         eh.audit_counts({"few": (6, 3, 2, 21), "rest of them": rest}, metrics="tpr").to_html()
     )
     assert cases_needed(eh.metric("mcc").base, rest, 0.1) is None
@@ -110,7 +110,7 @@ def test_the_words_follow_the_settings() -> None:
     a = eh.audit_counts(groups, metrics=["tpr"], adjust="none", mid_p=True)
     assert "adjusted p" not in a.findings[0].sentence
     assert "mid-p" in a.to_html()
-    assert "chosen for each group" in eh.audit_counts(groups, metrics=["tpr"], strength="auto").to_html()
+    assert "chosen per group" in eh.audit_counts(groups, metrics=["tpr"], strength="auto").to_html()
     assert 'max="250' in eh.audit_counts(groups, metrics=["tpr"], strength=250).to_html()
     alone = eh.audit_counts({"A": (3, 2, 8, 30), "B": (0, 0, 12, 48)}, metrics=["tpr"])
     assert any(

@@ -58,7 +58,7 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: Test
     assert len(list(tmp_path.iterdir())) == 1
     answer = client.put("/token/file?name=large.csv", content=b"x" * 20_000, headers=MINE)
     assert (answer.status_code, len(list(tmp_path.iterdir()))) == (400, 1)
-    assert answer.json()["error"].startswith("large.csv is larger than 0.00953674 MB; start the page with --limit")
+    assert answer.json()["error"].startswith("large.csv is larger than 0.00953674 MB; start the page with a larger --limit")
 
 
 def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(client: TestClient, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(client: TestClient
     answer = client.put("/token/file?name=over.csv", content=full + b"\n", headers=MINE)
     assert (answer.status_code, answer.json()) == (
         400,
-        {"error": "over.csv is larger than 0.00953674 MB; start the page with --limit"},
+        {"error": "over.csv is larger than 0.00953674 MB; start the page with a larger --limit"},
     )
     in_parts = client.put("/token/file?name=parts.csv", content=iter([full, b"1,2\n" * 10]), headers=MINE)
     assert in_parts.status_code == 400, "also if its size is not said beforehand"
@@ -98,7 +98,7 @@ def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("x.xlsx", b"x", "x.xlsx is neither CSV, TSV nor Parquet by its name"),
+        ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV or Parquet file by its extension"),
         ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
         ("x.csv", b"a,b\n", "x.csv has no rows; there is nothing to audit"),
     ],
@@ -129,10 +129,10 @@ def test_a_damaged_file_is_said_and_only_the_last_files_are_kept(client: TestCli
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (b"{", "the request cannot be understood"),
-        (b"[]", "the request cannot be understood"),
-        (b"{}", "the request cannot be understood"),
-        (b'{"group": [1, 2, 3], "reference": [1, 2, 3, 4]}', "the request cannot be understood"),
+        (b"{", "invalid request"),
+        (b"[]", "invalid request"),
+        (b"{}", "invalid request"),
+        (b'{"group": [1, 2, 3], "reference": [1, 2, 3, 4]}', "invalid request"),
         (b'{"group": [1, 2, 3, "1.5"], "reference": [1, 2, 3, 4]}', "a count must be a whole number; got '1.5'"),
         (b'{"group": [1, 2, 3, -1], "reference": [1, 2, 3, 4]}', "tn must not be negative; got -1"),
         (b'{"group": [1, 2, 3, 4], "reference": [0, 0, 0, 0]}', "the reference is empty (n = 0); the group "

@@ -1,1 +1,1 @@
-"""What people touch: the command line, the plots over sample sizes, and the page."""
+"""The user interfaces: command line, plots, reports and the web page."""

@@ -1,4 +1,4 @@
-"""``evenhand audit``: read, audit, render, and an exit code that a pipeline can act on."""
+"""``evenhand audit``: read, audit, render, and exit with a code for pipelines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXAMPLES = ("compas", "compas_violent", "folktables_income")
 
 
 def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
-    """Take what a TOML file says as the defaults of the other options."""
+    """Use the values in a TOML file as the defaults of the other options."""
     if path is None:
         return
     try:
@@ -56,7 +56,7 @@ def _names(parameter: click.Parameter) -> list[str]:
 
 
 class AuditCommand(Command):
-    """The command whose messages speak of its options."""
+    """The command, with error messages that name its options."""
 
     renamed: ClassVar[dict[str, str]] = {
         "sensitive_features": "--group",
@@ -74,23 +74,29 @@ class AuditCommand(Command):
 @click.command(cls=AuditCommand)
 @click.argument("file", required=False)
 @click.option(
-    "--config", callback=_configured, is_eager=True, expose_value=False, help="Take options from a TOML file."
+    "--config", callback=_configured, is_eager=True, expose_value=False, help="Read options from a TOML file."
 )
-@click.option("--label", metavar="COLUMN", help="The labels. Without it only rates of selection are audited.")
+@click.option("--label", metavar="COLUMN", help="The labels. Without them only selection rates are audited.")
 @click.option("--prediction", metavar="COLUMN", help="The predictions.")
 @click.option("--score", metavar="COLUMN", help="Scores in place of predictions, with --threshold.")
-@click.option("--threshold", type=float, default=0.5, show_default=True, help="Scores from here on are positive.")
-@click.option("--group", multiple=True, metavar="COLUMN", help="Who belongs to which group; may be repeated.")
-@click.option("--positive", metavar="LABEL", help="The positive label, unless it cannot be mistaken.")
-@click.option("--counts", metavar="FILE", help="A CSV table of tp, fn, fp, tn for each group, in place of FILE.")
-@click.option("--example", type=click.Choice(_EXAMPLES), help="Audit data that come with evenhand.")
+@click.option("--threshold", type=float, default=0.5, show_default=True, help="Scores at or above it are positive.")
+@click.option("--group", multiple=True, metavar="COLUMN", help="A column of groups; may be repeated.")
+@click.option("--positive", metavar="LABEL", help="The positive label, if it is ambiguous.")
+@click.option("--counts", metavar="FILE", help="A CSV table of tp, fn, fp, tn per group, in place of FILE.")
+@click.option("--example", type=click.Choice(_EXAMPLES), help="Audit a data set that comes with evenhand.")
 @click.option("--metric", multiple=True, help="A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]")
 @click.option("--reference", multiple=True, help="rest, all, a group, or COLUMN=GROUP.  [default: rest]")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
 @choice("--adjust", "holm", "bh", "none")
 @choice("--family", "metric", "audit")
-@click.option("--margin", type=float, default=0.1, show_default=True, help="Gaps surely within this are alike.")
+@click.option(
+    "--margin",
+    type=float,
+    default=0.1,
+    show_default=True,
+    help="Scores are alike if the interval of their gap lies within ±margin.",
+)
 @choice("--test", "fisher", "unconditional")
 @click.option(
     "--strength",
@@ -104,13 +110,15 @@ class AuditCommand(Command):
     type=float,
     default=0.02,
     show_default=True,
-    help="Share of the cases that a group needs to be the one that impact ratios compare with.",
+    help="Impact ratios compare with the highest rate among groups with at least this share of the cases.",
 )
-@click.option("--intersections/--no-intersections", default=True, help="Cross several group columns too.")
-@click.option("--max-groups", type=int, default=1000, show_default=True, help="Refuse more groups than this.")
+@click.option(
+    "--intersections/--no-intersections", default=True, help="Audit the intersections of several group columns."
+)
+@click.option("--max-groups", type=int, default=1000, show_default=True, help="The largest number of groups allowed.")
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
-@click.option("--html", "html_file", metavar="FILE", help="Write the audit as a page that opens offline; - prints it.")
+@click.option("--html", "html_file", metavar="FILE", help="Write the audit as a self-contained HTML page; - prints it.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the audit as Markdown; - prints it.")
 @click.option(
     "--fail-on",
@@ -140,11 +148,11 @@ def audit(
     fail_on: tuple[str, ...],
     **settings: Any,
 ) -> None:
-    """Say which groups score higher or lower than the rest, which are alike, and where there are too few cases to tell.
+    """Report which groups score higher or lower than the rest, which are alike, and which have too few cases to tell.
 
-    FILE is CSV, TSV or Parquet, a folder or a glob of Parquet, or - for CSV on standard input.
+    FILE is a CSV, TSV or Parquet file, a folder or glob of Parquet files, or - for standard input.
 
-    Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited.
+    Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited.
     """
     from .. import auditing as library
     from ..tabulate import read_counts
@@ -152,12 +160,12 @@ def audit(
     settings |= {"metrics": metric or None, "strength": as_strength_option(strength)}
     settings |= {"intersections": intersections, "max_groups": max_groups}
     if sum(source is not None for source in (file, counts, example)) != 1:
-        raise InvalidInput("give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more")
+        raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
     if file is not None:
         if not group:
-            raise InvalidInput("say which column holds the groups, with --group COLUMN")
+            raise InvalidInput("name the column of groups with --group COLUMN")
         with _as_file(file) as path:
-            found = library.audit(
+            result = library.audit(
                 path,
                 y_true=label,
                 y_pred=prediction,
@@ -170,31 +178,31 @@ def audit(
             )
     elif counts is not None:
         by, matrices = read_counts(_lines(counts), counts)
-        found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     else:
         from .. import examples
 
         by = ("race",)
         matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
-        found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
-    _write(json_file, found.to_json)
-    _write(html_file, found.to_html)
-    _write(markdown_file, found.to_markdown)
+        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+    _write(json_file, result.to_json)
+    _write(html_file, result.to_html)
+    _write(markdown_file, result.to_markdown)
     if "-" not in (json_file, html_file, markdown_file):
-        click.echo(found.to_text(None if everything else 24))
-    if any(finding.kind in fail_on or "any" in fail_on for finding in found.findings):
+        click.echo(result.to_text(None if everything else 24))
+    if any(finding.kind in fail_on or "any" in fail_on for finding in result.findings):
         click.get_current_context().exit(1)
 
 
 def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
-    """One reference for all, or one for each column that is named before a ``=``."""
+    """One reference for all columns, or one per column that is named before a ``=``."""
     named = {}
     for text in given:
         column, sign, name = text.partition("=")
         if sign and column in columns:
             named[column] = name
         elif len(given) > 1:
-            raise InvalidInput(f"several references are given as COLUMN=GROUP; got {text!r}")
+            raise InvalidInput(f"if --reference is repeated, it must be COLUMN=GROUP; got {text!r}")
         else:
             return text
     return named or ReferenceKind.REST
@@ -202,7 +210,7 @@ def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
 
 @contextmanager
 def _as_file(file: str) -> Iterator[str]:
-    """The file itself; standard input is kept in a file while it is counted."""
+    """The file itself; standard input is copied to a temporary file."""
     if file != "-":
         yield file
         return

@@ -1,7 +1,7 @@
 """The ``evenhand`` command: read, compute, render.
 
-Options are named after the arguments of the library functions. Exit codes: 0 nothing found, 1 findings at the level
-asked, 2 the input cannot be used. Commands are listed once, in `COMMANDS`, and imported when they are called.
+Options are named after the arguments of the library functions. Exit codes: 0 success, 1 findings that were asked for,
+2 invalid input. Commands are listed once, in `COMMANDS`, and imported when they are called.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ class Refusal(click.ClickException):
 
 
 class Command(click.Command):
-    """A command that shows what the library refuses as a sentence, not as a traceback."""
+    """A command that shows errors of the library as a sentence, not as a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except EvenhandError as error:
             raise Refusal(printable(self.in_options(str(error)))) from None
 
     def in_options(self, message: str) -> str:
-        """A message of the library in the words of the command line: ``--prediction`` for ``y_pred``."""
+        """A message of the library with options in place of arguments: ``--prediction`` for ``y_pred``."""
         for argument, option in self.renamed.items():
             message = message.replace(argument, option)
         return message
 
     renamed: ClassVar[dict[str, str]] = {}
-    """What arguments of the library are called on the command line, longest first."""
+    """The options for arguments of the library, longest first."""
 
 
 class Group(click.Group):
@@ -66,7 +66,7 @@ class Group(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of that name."""
+        """The command with this name."""
         if name not in COMMANDS:
             return None
         module, _, attribute = COMMANDS[name].partition(":")
@@ -81,10 +81,10 @@ def evenhand() -> None:
 
 
 def run() -> None:
-    """Run the command, on a terminal that may lack some characters."""
+    """Run the command, also on a terminal that cannot show all characters."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal that lacks a character shows another one rather than none of the output.
+            # A character that the terminal cannot show is replaced, rather than failing.
             stream.reconfigure(errors="replace")
     evenhand(prog_name="evenhand")
 
@@ -98,7 +98,7 @@ def counts(name: str, **settings: Any) -> Callable[[Any], Any]:
 
 
 def choice(name: str, *values: str) -> Callable[[Any], Any]:
-    """An option with a fixed set of values, the first of them the default."""
+    """An option with a fixed set of values; the first one is the default."""
     return click.option(name, type=click.Choice(values), default=values[0], show_default=True)
 
 
@@ -113,7 +113,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Seq
     from rich.console import Console
     from rich.table import Table
 
-    # Text is shown as it is: no markup, no emoji, no colouring of what looks like a number.
+    # Text is shown unchanged: no markup, no emoji, no highlighting of numbers.
     console = Console(markup=False, emoji=False, highlight=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for i, title in enumerate(header):

@@ -1,4 +1,4 @@
-"""The commands that work on counts given on the command line: metrics, undefined, match and smooth."""
+"""The commands that need no file: metrics, undefined, match and smooth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SMOOTHED = ("acc", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
 @click.argument("names", nargs=-1, metavar="[METRIC]...")
 @as_json
 def metrics(names: tuple[str, ...], as_json: bool) -> None:
-    """List the catalogue of metrics, or everything about the METRICs named."""
+    """List all metrics, or show the details of some."""
     chosen = [metric(name) for name in names] or list_metrics()
     records = [
         {
@@ -55,21 +55,21 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
     else:
         rows = [(m.key, f"{m.name}\n  {m.formula}", m.shape, m.better) for m in chosen]
         print_table(("key", "name and formula", "shape", "better"), rows)
-        click.echo(f"{len(rows)} metrics, and any F-beta (f3) and any difference or ratio over two")
-        click.echo("groups (npv_difference, fpr_ratio). More of one: evenhand metrics tpr")
+        click.echo(f"{len(rows)} metrics, and also any F-beta (f3) and any difference or ratio of two")
+        click.echo("groups (npv_difference, fpr_ratio). For details: evenhand metrics tpr")
 
 
 @click.command(cls=Command)
-@click.option("--n", type=int, required=True, help="How many cases a group has.")
+@click.option("--n", type=int, required=True, help="The number of cases in a group.")
 @click.option(
     "--metric", "names", multiple=True, help="Only this metric; may be repeated.  [default: those of the paper]"
 )
-@counts("--reference", help="Add the probability for a group drawn like this one.")
+@counts("--reference", help="Add the probability for a group with these rates.")
 @as_json
 def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | None, as_json: bool) -> None:
     """Count the confusion matrices of N cases on which each metric is undefined.
 
-    What the paper prints beside it: evenhand reproduce --only table1
+    To compare with the paper's table: evenhand reproduce --only table1
     """
     given = ConfusionMatrix(*reference) if reference else None
     table = undefined_table(n, names or None, given)
@@ -88,7 +88,7 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
     click.echo(f"Undefined cases among all confusion matrices of n = {n:,}")
     print_table(list(columns), zip(*columns.values(), strict=True), right=(1, 2, 3))
     if any(metric(key).groups == 2 for row in table for key in row.metrics):
-        click.echo("Metrics of two groups count pairs of groups of n cases each.")
+        click.echo("For metrics of two groups, pairs of groups of n cases each are counted.")
 
 
 @click.command(cls=Command)
@@ -98,16 +98,16 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
 @choice("--alternative", "two-sided", "less", "greater")
 @choice("--null", "pooled", "known", "predictive")
 @choice("--given", "margin", "n")
-@click.option("--mid-p", is_flag=True, help="Count the observed score half.")
+@click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed score.")
 @choice("--method", "exact", "normal", "beta", "montecarlo")
 @click.option("--seed", "rng", type=int, help="Seed for --method montecarlo.")
 @as_json
 def match(
     group: tuple[float, ...], reference: tuple[float, ...], names: tuple[str, ...], as_json: bool, **settings: Any
 ) -> None:
-    """Test whether a group is drawn like a reference, judged by a score (MATCH).
+    """Test whether a group is drawn like a reference, with a score as the test statistic (MATCH).
 
-    The paper's own test: --null known --given n
+    For the paper's version: --null known --given n
     """
     cm = ConfusionMatrix(*group)
     counted = all(value == int(value) for value in reference)
@@ -162,7 +162,7 @@ def match(
 def smooth(
     group: tuple[float, ...], reference: tuple[float, ...], strength: str, names: tuple[str, ...], as_json: bool
 ) -> None:
-    """Steady a group's scores with a reference (Cross-Prior Smoothing), and say what that costs."""
+    """Smooth a group's scores with a reference (Cross-Prior Smoothing), and check whether it is a suitable prior."""
     cm, prior = ConfusionMatrix(*group), ConfusionMatrix(*reference)
     weight = as_strength_option(strength)
     smoothed = cross_prior_smooth(cm, prior, weight)
@@ -183,7 +183,7 @@ def smooth(
         )
         return
     click.echo(str(smoothed))
-    rows = [(m.key, _number(raw), _number(steady), _number(theirs)) for m, raw, steady, theirs in scores]
+    rows = [(m.key, _number(raw), _number(after), _number(theirs)) for m, raw, after, theirs in scores]
     print_table(("metric", "raw", "smoothed", "reference"), rows, right=(1, 2, 3))
     if check:
         click.echo(str(check))

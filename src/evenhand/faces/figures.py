@@ -1,7 +1,7 @@
-"""Pictures of audits, tests, distributions and errors: Matplotlib axes in, axes out; nothing is shown or saved.
+"""Plots of audits, tests, distributions and errors on Matplotlib axes; nothing is shown or saved.
 
-Colours are those of Okabe and Ito, which stay apart for colour-blind readers, and no meaning is carried by colour
-alone. Everything here needs the extra ``plots``.
+The colours are those of Okabe and Ito, which colour-blind readers can distinguish, and no meaning is carried by colour
+alone. All plots need the extra ``plots``.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def _axes(ax: Any, height: float = 3.6) -> Any:
 
 
 def _text(text: str) -> str:
-    """Text from data as text: nothing in it is taken for a formula."""
+    """Text from data, escaped so that nothing in it is rendered as a formula."""
     return printable(text).replace("$", r"\$")
 
 
 def draw_audit(audit: Audit, key: str, ax: Any = None) -> Any:
-    """Draw the scores of a metric with their intervals, one group per line, beside their references."""
+    """Draw the scores of a metric with their intervals and references, one group per line."""
     rows = [row for row in audit.rows if row.metric == key]
     called = labels(audit.rows)
     ax = _axes(ax, 1.4 + 0.34 * len(rows))
@@ -103,7 +103,7 @@ def draw_distribution(d: Distribution, ax: Any = None) -> Any:
 
 
 def draw_match(result: MatchResult, ax: Any = None) -> Any:
-    """Draw the null distribution of a test with the observed score and its tail shaded."""
+    """Draw the null distribution of a test, with the observed score and its tail shaded."""
     tail, what = str(result.alternative), "the shaded tail"
     if result.metric.is_distance and tail == "two-sided":
         tail = "greater"
@@ -128,26 +128,27 @@ def plot_jaggedness(
     law: LawName = "multinomial",
     ax: Any = None,
 ) -> Any:
-    """Plot exact quantiles of a score over groups of n cases drawn like the reference (the paper's Figure 1).
+    """Plot exact quantiles of a score against the sample size (the paper's Figure 1).
 
-    Quantiles jump from one n to the next, since only few scores are possible in a small group.
+    Quantiles jump from one n to the next, because a small group has only few possible scores.
 
     Parameters
     ----------
     metric : str or Metric
         A metric of one group.
     reference : ConfusionMatrix or four probabilities
-        What groups are drawn like.
-    n : several int
-        Sizes of groups.
+        The rates or counts that groups are sampled from.
+    n : iterable of int
+        Sample sizes.
     law : {"multinomial", "predictive", "without_replacement"}
-        How they are drawn; see `distribution`.
+        How groups are sampled; see `distribution`.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes by default.
+        The axes to draw on; new ones by default.
 
     Returns
     -------
     matplotlib.axes.Axes
+        The axes.
 
     Examples
     --------
@@ -166,18 +167,19 @@ def plot_jaggedness(
 
 
 def plot_risk(risks: Sequence[Risk], *, ax: Any = None) -> Any:
-    """Plot mean squared errors over n, a line for each estimator.
+    """Plot mean squared errors against the sample size, one line per estimator.
 
     Parameters
     ----------
-    risks : several Risk
-        As `risk_curve` gives them, of one metric.
+    risks : sequence of Risk
+        The result of `risk_curve` for one metric.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; new axes by default.
+        The axes to draw on; new ones by default.
 
     Returns
     -------
     matplotlib.axes.Axes
+        The axes.
 
     Examples
     --------
@@ -188,9 +190,9 @@ def plot_risk(risks: Sequence[Risk], *, ax: Any = None) -> Any:
     >>> ax = plot_risk(risk_curve("tpr", groups["Hispanic"], range(5, 50), estimators))    # doctest: +SKIP
     """
     if not risks:
-        raise InvalidInput("there is nothing to plot; risk_curve() gives the errors")
+        raise InvalidInput("risks must not be empty; pass the result of risk_curve()")
     if len({r.metric.key for r in risks}) > 1:
-        raise InvalidInput("the errors are of several metrics; plot one of them at a time")
+        raise InvalidInput("risks must be of one metric; plot several metrics one at a time")
     lines: dict[str, tuple[list[int], list[float]]] = {}
     for r in sorted(risks, key=lambda r: r.n):
         x, y = lines.setdefault(r.estimator.label, ([], []))
@@ -209,7 +211,7 @@ def _bars(
     tail: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """A distribution as bars, one for each score or, if they are many, for each bin; the tail up to a score shaded."""
+    """A distribution as bars, one per score or, if there are many, one per bin; the tail from a score on is shaded."""
     ax = _axes(ax)
     beyond = np.zeros(len(scores), dtype=bool)
     if observed is not None and tail is not None:
@@ -238,7 +240,7 @@ def _bars(
 
 
 def _bands(x: Sequence[int], quantiles: Floats, *, middle: float, title: str, ylabel: str, ax: Any = None) -> Any:
-    """Quantiles over a size: 10-90 % and 25-75 % as bands, the median as a line. Rows of ``quantiles`` are sizes."""
+    """Quantiles by sample size, one row each: 10-90 % and 25-75 % as bands, the median as a line."""
     ax = _axes(ax)
     ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90 %")
     ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75 %")
@@ -253,7 +255,7 @@ def _bands(x: Sequence[int], quantiles: Floats, *, middle: float, title: str, yl
 def _curves(
     lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], *, title: str, ylabel: str, ax: Any = None
 ) -> Any:
-    """Lines over a size, on a logarithmic scale, each with a dash of its own."""
+    """Lines by sample size on a logarithmic scale, each with its own dash pattern."""
     ax = _axes(ax)
     colours = (_BLACK, _SKY, _GREEN, _BLUE, _RED, _ORANGE, _PINK)
     dashes: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)))

@@ -1,4 +1,4 @@
-"""An audit as text, Markdown, a notebook table and a page: the door through which `Audit` finds its faces."""
+"""An audit as text, Markdown, a notebook table and a page; `Audit` imports these lazily."""
 
 from .report import as_page
 from .tables import as_html, as_markdown, as_text

@@ -1,8 +1,8 @@
-"""An audit as one HTML page that opens offline: words and pictures, nothing that is not in the audit.
+"""An audit as a self-contained HTML page, which shows only what the audit contains.
 
-Everything is inline, nothing is fetched, and a strict policy in the page holds it to that. Text from data is escaped by
-the template engine wherever it stands. Without JavaScript the page shows everything; with it, it can be narrowed down
-and the strength of smoothing moved.
+Everything is inline and nothing is fetched, which a strict content security policy enforces. The template engine
+escapes all text from data. Without JavaScript the page shows everything; with it, readers can filter and sort the
+scores and change the strength of smoothing.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _template() -> Any:
 
 
 def _setting(value: Any) -> str:
-    """A setting in words."""
+    """A setting as text."""
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     if isinstance(value, dict):
@@ -84,7 +84,7 @@ def _inline(name: str) -> str:
 
 
 def _verdict_style() -> str:
-    """A colour for each verdict, on light and on dark ground."""
+    """The colours of the verdicts on light and dark backgrounds."""
 
     def rules(dark: bool) -> str:
         colours = [(v, v.dark if dark else v.colour) for v in Verdict]
@@ -97,9 +97,9 @@ def _verdict_style() -> str:
 
 
 def _against(audit: Audit) -> str:
-    """Whom the groups were compared with, in words."""
+    """What the groups are compared with, in words."""
     kinds = {(row.reference_kind, row.reference) for row in audit.rows}
-    words = {ReferenceKind.REST: "everybody outside it", ReferenceKind.ALL: "everybody"}
+    words = {ReferenceKind.REST: "all cases outside it", ReferenceKind.ALL: "all cases"}
     said = sorted(
         {words.get(kind, f"the group {name}" if kind is ReferenceKind.GROUP else name) for kind, name in kinds}
     )
@@ -108,7 +108,7 @@ def _against(audit: Audit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Forest:
-    """A forest plot: the rows of a metric, and the scale that they are drawn on."""
+    """A forest plot: the rows of a metric, and their scale."""
 
     key: str
     name: str
@@ -129,19 +129,19 @@ class _Forest:
         return cls(key, m.name, m.formula, rows, low, high)
 
     def x(self, value: float) -> float:
-        """Where a score stands."""
+        """The horizontal position of a score."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return round(_LEFT + 8 + share * (_WIDTH - 16), 1)
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
-        """Places and texts of the scale."""
+        """Positions and texts of the ticks."""
         return [(self.x(v), f"{v:g}") for v in np.linspace(self.low, self.high, 6).round(3)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Card:
-    """What is said of a group: its matrix, and for each metric a row with the distribution behind its p-value."""
+    """A group: its matrix, and one row per metric with the distribution behind its p-value."""
 
     by: str
     group: str
@@ -152,7 +152,7 @@ class _Card:
 
 @dataclass(frozen=True, slots=True)
 class _Bars:
-    """A sketch as the path of its bars, 120 wide and 30 high, and where the observed score, or no gap, stands."""
+    """A sketch as the path of its bars, 120 wide and 30 high, with the position of the observed score or of no gap."""
 
     path: str
     at: float
@@ -171,7 +171,7 @@ def _cards(audit: Audit) -> Iterable[_Card]:
 
 
 def _needed(row: Row, audit: Audit) -> str:
-    """What "too few to tell" would need, in words."""
+    """How many cases would be needed if there are too few to tell, in words."""
     if row.verdict is not Verdict.TOO_FEW or row.reference_tp is None:
         return ""
     margin, m = audit.settings["margin"], find_metric(row.metric).base
@@ -180,7 +180,7 @@ def _needed(row: Row, audit: Audit) -> str:
     if needed is None or needed <= row.basis:
         return ""
     name = m.denominator.name if m.denominator else "cases"
-    return f"with about {needed:,} {name} a difference of {margin:g} would be seen half of the time"
+    return f"with about {needed:,} {name}, a difference of {margin:g} would be detected half of the time"
 
 
 def _bars(sketch: Sketch | None, row: Row) -> _Bars | None:
@@ -192,15 +192,15 @@ def _bars(sketch: Sketch | None, row: Row) -> _Bars | None:
     )
     share = min(max((sketch.at - sketch.low) / (sketch.high - sketch.low), 0.0), 1.0)
     if sketch.of == "gap":
-        words = "What is believed of the gap; the line is no gap"
+        words = "Posterior distribution of the gap; the line marks no gap"
     else:
         higher = "" if row.percentile is None else f", at least as high as {100 * row.percentile:.3g} % of them"
-        words = f"Scores of groups that are like the reference; the line is the observed {number(row.score)}{higher}"
+        words = f"Scores of groups like the reference; the line marks the observed {number(row.score)}{higher}"
     return _Bars(bars, round(2 + share * 116, 1), words)
 
 
 def _data(audit: Audit) -> dict[str, Any]:
-    """What the page computes smoothed scores with: cells, and how each metric follows from them."""
+    """The data with which the page computes smoothed scores: cells and formulas."""
     strength = audit.settings["strength"]
     return {
         "metrics": {key: _formula(key) for key in audit.settings["metrics"]},
@@ -220,7 +220,7 @@ def _data(audit: Audit) -> dict[str, Any]:
 
 
 def _prior(row: Row) -> list[int] | None:
-    """The cells of those whom the group is smoothed with: its reference without the group itself."""
+    """The cells that the group is smoothed with: its reference without the group itself."""
     if row.smoothed is None:
         return None
     theirs = [getattr(row, f"reference_{c}") for c in CELLS]

@@ -1,4 +1,4 @@
-"""``evenhand serve``: the page, from the command line."""
+"""``evenhand serve``: start the web page."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ __all__ = ["serve"]
 
 
 @click.command(cls=Command)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="A port of this machine.  [default: a free one]")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: a free one]")
 @click.option("--limit", type=click.IntRange(1), default=4096, show_default=True, help="The largest file, in MB.")
 @click.option("--open/--no-open", "browser", default=True, help="Open the page in the browser.")
 def serve(port: int, limit: int, browser: bool) -> None:
-    """Serve a page on this machine: drop a file, see the audit.
+    """Serve a web page on this machine to audit a file.
 
-    It listens on loopback only, under an address that holds a random token. Ctrl-C stops it, and nothing is kept.
+    It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.
     """
     from .web import MEGABYTE
     from .web import serve as run
 
     def opened(address: str) -> None:
-        click.echo(f"The page is at {address}\nCtrl-C stops it; nothing is kept.")
+        click.echo(f"The page is at {address}\nCtrl-C stops it; no data is kept.")
         if browser:
             import webbrowser
 

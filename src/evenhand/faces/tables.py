@@ -1,6 +1,6 @@
 """An audit as text for a terminal, Markdown for a document and HTML for a notebook.
 
-Names come from data and are hostile: characters that control a terminal are shown as escapes, and markup as text.
+Names come from data and are not trusted: control characters are escaped, and markup is shown as text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ROWS, _NAMED = 24, 8
 
 
 def as_text(audit: Audit, most: int | None = _ROWS) -> str:
-    """A head, a table of at most ``most`` rows that is 80 columns wide, and what to know of it."""
+    """A heading, a table of at most ``most`` rows, 80 columns wide, and notes."""
     rows = audit.rows if most is None else audit.rows[:most]
     called = labels(audit.rows)
     table = [("group", "metric", "score", "versus", "gap", f"{100 * audit.level:g} % interval", "p", "verdict")]
@@ -53,7 +53,7 @@ def _or_dash(value: float | None) -> str:
 
 
 def _gap(row: Row) -> tuple[str, str]:
-    """The gap and its interval: a difference, or a ratio for scores without an upper end."""
+    """The gap and its interval: a difference, or a ratio for unbounded scores."""
     if find_metric(row.metric).comparisons:
         return "-", _ends(row.low, row.high)
     if row.ratio_low is not None:
@@ -85,7 +85,7 @@ def _columns(table: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _shortened(text: str, width: int) -> str:
-    """A long name without its middle: intersections differ at either end."""
+    """A long name without its middle, since names of intersections differ at both ends."""
     if len(text) <= width:
         return text
     tail = width // 3
@@ -101,7 +101,7 @@ def _head(audit: Audit) -> list[str]:
 
 
 def adjustment(audit: Audit) -> str:
-    """How p-values were adjusted, in words."""
+    """How p-values are adjusted, in words."""
     s = audit.settings
     over = "groups" if s["family"] == "metric" else "groups and metrics"
     method = {"holm": "Holm", "bh": "Benjamini-Hochberg"}.get(str(s["adjust"]))
@@ -141,7 +141,7 @@ def _wrapped(text: str) -> list[str]:
 
 
 def as_markdown(audit: Audit) -> str:
-    """Findings as a list, and every row as a table."""
+    """The findings as a list, and all rows as a table."""
     head, tally = _head(audit)
     lines = ["# " + _marked(head), "", tally + ".", "", "## Findings", ""]
     lines += [f"- **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in audit.findings] or ["- none"]
@@ -172,7 +172,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def smoothing_text(row: Row) -> str:
-    """A smoothed score with its strength, and what it leaves of a gap."""
+    """A smoothed score with its strength, and the share of a gap that remains."""
     if row.smoothed is None or row.strength is None:
         return ""
     by_split = {"prev": row.strength, "tpr": row.strength_tpr, "fpr": row.strength_fpr}
@@ -182,7 +182,7 @@ def smoothing_text(row: Row) -> str:
 
 
 def _marked(text: str) -> str:
-    """Text from data as text in Markdown."""
+    """Text from data, escaped for Markdown."""
     shown = escape(printable(text), quote=False)
     return "".join("\\" + c if c in "\\`*_[]|#" else c for c in shown)
 

@@ -1,8 +1,8 @@
-"""A page on this machine: drop a file or paste counts, see the audit. Extra ``web``.
+"""A web page on this machine to audit a file or a table of counts (extra ``web``).
 
-It listens on loopback only. The address holds a random token, the Host header must be this machine's, and whatever
-changes something needs a header that no other site can send; there is no CORS. Files are kept in a folder that goes
-with the process. Reports are shown in a frame that may not touch the page.
+It listens on loopback only. The address contains a random token, the Host header must be that of this machine, and
+requests that change something need a header that no other site can send; there is no CORS. Files are kept in a folder
+that is deleted when the process ends. Reports are shown in a sandboxed frame.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["create_app", "serve"]
 MEGABYTE = 2**20
 _SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq", ".csv.gz", ".tsv.gz")
 _PREVIEWED = 8
-# So many files and audits are kept at a time, and a request that is no file may be so large.
+# How many files and audits are kept at a time, and the largest request other than a file.
 _KEPT, _LARGEST_REQUEST = 8, 16 * MEGABYTE
 _GUESSES = {
     "label": ("y", "y_true", "label", "labels", "target", "actual", "outcome", "truth"),
@@ -58,7 +58,7 @@ _REPORT_POLICY = (
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What the page has before it: uploaded files by their ids, and audits made of them."""
+    """The state of the page: uploaded files and audits by id."""
 
     folder: Path
     limit: int
@@ -67,7 +67,7 @@ class Desk:
 
 
 def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 4096 * MEGABYTE) -> Starlette:
-    """The application behind the page; ``hosts`` are what the Host header may be."""
+    """The application behind the page; ``hosts`` are the allowed values of the Host header."""
     try:
         from starlette.applications import Starlette
         from starlette.routing import Mount, Route
@@ -91,13 +91,13 @@ def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 4096 *
         Route("/report/{name}", door(_report)),
     ]
     app = Starlette(routes=[Mount("/{token}", routes=inside)])
-    # An address without its last sign is not completed before the door is passed.
+    # No redirect to an address with a trailing slash before the token is checked.
     app.router.redirect_slashes = False
     return app
 
 
 def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
-    """Serve the page on loopback until interrupted; ``opened`` is told its address."""
+    """Serve the page on loopback until interrupted; ``opened`` is called with its address."""
     try:
         import uvicorn
     except ModuleNotFoundError:
@@ -109,7 +109,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
             listener.bind(("127.0.0.1", port))
         except OSError as refusal:
             raise InvalidInput(
-                f"port {port} cannot be used: {refusal.strerror}; leave --port out to take a free one"
+                f"port {port} cannot be used: {refusal.strerror}; leave out --port to use a free one"
             ) from None
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(24)
@@ -125,13 +125,13 @@ async def _guarded(
     from starlette.responses import JSONResponse, PlainTextResponse
 
     if request.headers.get("host", "") not in hosts:
-        return PlainTextResponse("this page answers on this machine only\n", 421, headers=_HEADERS)
+        return PlainTextResponse("this page is only available on this machine\n", 421, headers=_HEADERS)
     if not secrets.compare_digest(str(request.path_params["token"]).encode(), token.encode()):
         return PlainTextResponse(
-            "the address is not complete; it was printed when the page was started\n", 404, headers=_HEADERS
+            "the address is incomplete; use the one printed when the page was started\n", 404, headers=_HEADERS
         )
     if request.method not in ("GET", "HEAD") and request.headers.get("x-evenhand") != "1":
-        return PlainTextResponse("only the page itself may ask for this\n", 403, headers=_HEADERS)
+        return PlainTextResponse("only the page itself may send this request\n", 403, headers=_HEADERS)
     if request.method == "POST" and int(request.headers.get("content-length", 0)) > _LARGEST_REQUEST:
         return PlainTextResponse("the request is too large\n", 413, headers=_HEADERS)
     try:
@@ -139,8 +139,8 @@ async def _guarded(
     except EvenhandError as refusal:
         response = JSONResponse({"error": str(refusal)}, 400)
     except (ArithmeticError, AttributeError, ClientDisconnect, LookupError, TypeError, ValueError):
-        # What the page itself never sends.
-        response = JSONResponse({"error": "the request cannot be understood"}, 400)
+        # The page itself never sends such a request.
+        response = JSONResponse({"error": "invalid request"}, 400)
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _PAGE_POLICY)
@@ -168,14 +168,14 @@ async def _static(request: Request, desk: Desk) -> Response:
 
 
 async def _upload(request: Request, desk: Desk) -> Response:
-    """Keep a file while the process lives, and say what is in it."""
+    """Keep a file until the process ends, and return a preview of it."""
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
 
     name = Path(request.query_params.get("name", "")).name
     suffix = next((s for s in sorted(_SUFFIXES, key=len, reverse=True) if name.lower().endswith(s)), None)
     if suffix is None:
-        raise InvalidInput(f"{name or 'the file'} is neither CSV, TSV nor Parquet by its name")
+        raise InvalidInput(f"{name or 'the file'} must be a CSV, TSV or Parquet file by its extension")
     key = secrets.token_hex(8)
     path = desk.folder / f"{key}{suffix}"
     try:
@@ -197,12 +197,14 @@ async def _keep(request: Request, path: Path, limit: int, name: str) -> None:
         async for part in request.stream():
             size += len(part)
             if size > limit:
-                raise InvalidInput(f"{name} is larger than {limit / MEGABYTE:g} MB; start the page with --limit")
+                raise InvalidInput(
+                    f"{name} is larger than {limit / MEGABYTE:g} MB; start the page with a larger --limit"
+                )
             copy.write(part)
 
 
 def _named(path: Path, name: str, work: Callable[[], Any]) -> Any:
-    """Do the work, and let an error speak of the file by the name that people know."""
+    """Do the work; errors mention the name of the uploaded file rather than its path."""
     try:
         return work()
     except EvenhandError as refusal:
@@ -219,7 +221,7 @@ async def _audit(request: Request, desk: Desk) -> Response:
 
     asked = await request.json()
     if asked.get("file") not in desk.uploads:
-        raise InvalidInput("the file is not here any more; choose it again")
+        raise InvalidInput("the file is no longer available; choose it again")
     path, name = desk.uploads[asked["file"]]
     columns: dict[str, Any] = {
         "y_true": asked.get("label") or None,
@@ -243,21 +245,21 @@ async def _counts(request: Request, desk: Desk) -> Response:
 
 
 def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"reference": asked.get("reference") or ReferenceKind.REST}
+    settings: dict[str, Any] = {"reference": asked.get("reference") or ReferenceKind.REST}
     if asked.get("metrics"):
-        found["metrics"] = asked["metrics"]
-    return found
+        settings["metrics"] = asked["metrics"]
+    return settings
 
 
-def _answer(desk: Desk, found: Audit) -> Response:
+def _answer(desk: Desk, result: Audit) -> Response:
     from starlette.responses import JSONResponse
 
     key = secrets.token_hex(8)
     while len(desk.audits) >= _KEPT:
         desk.audits.pop(next(iter(desk.audits)))
-    desk.audits[key] = found
-    findings = [{"sentence": f.sentence, "severity": f.severity} for f in found.findings[:5]]
-    return JSONResponse({"audit": key, "n": found.n, "findings": findings, "more": max(0, len(found.findings) - 5)})
+    desk.audits[key] = result
+    findings = [{"sentence": f.sentence, "severity": f.severity} for f in result.findings[:5]]
+    return JSONResponse({"audit": key, "n": result.n, "findings": findings, "more": max(0, len(result.findings) - 5)})
 
 
 async def _report(request: Request, desk: Desk) -> Response:
@@ -266,9 +268,9 @@ async def _report(request: Request, desk: Desk) -> Response:
 
     key, _, kind = request.path_params["name"].partition(".")
     kinds: dict[str, tuple[str, Callable[[Audit], str]]] = {
-        "html": ("text/html", lambda found: found.to_html()),
-        "json": ("application/json", lambda found: found.to_json()),
-        "csv": ("text/csv", lambda found: found.to_csv()),
+        "html": ("text/html", lambda result: result.to_html()),
+        "json": ("application/json", lambda result: result.to_json()),
+        "csv": ("text/csv", lambda result: result.to_csv()),
     }
     if key not in desk.audits or kind not in kinds:
         return PlainTextResponse("not found\n", 404)
@@ -280,7 +282,7 @@ async def _report(request: Request, desk: Desk) -> Response:
 
 
 async def _what_if(request: Request, desk: Desk) -> Response:
-    """Test, interval, smoothed score and undefined cases of four counts against four others."""
+    """Test, interval, smoothed score and undefined cases for the counts of a group and a reference."""
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
 

@@ -8,7 +8,7 @@ const say = (text, bad = false, where = "message") => {
   at(where).classList.toggle("bad", bad);
 };
 const read = (text) => {
-  try { return JSON.parse(text); } catch { return { error: "the page could not answer; has it been stopped?" }; }
+  try { return JSON.parse(text); } catch { return { error: "no valid answer; is evenhand serve still running?" }; }
 };
 const ask = async (path, body) => {
   const answer = await fetch(path, { method: "POST", headers: { "X-Evenhand": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) });
@@ -34,7 +34,7 @@ tabs.forEach((tab, i) => {
   });
 });
 
-// A file is sent as it is, with word of how far it is.
+// A file is sent unchanged, with a progress bar.
 const send = (chosen) => {
   at("columns").hidden = at("result").hidden = true;
   const request = new XMLHttpRequest(), bar = at("progress");
@@ -62,7 +62,7 @@ const offer = (found) => {
   thead.append(head);
   tbody.append(...body);
   at("preview").replaceChildren(thead, tbody);
-  for (const [id, role, none] of [["label", "label", "none: only rates of selection"], ["prediction", "prediction", "none"], ["score", null, "none"], ["groups", "group", null]]) {
+  for (const [id, role, none] of [["label", "label", "none: only selection rates"], ["prediction", "prediction", "none"], ["score", null, "none"], ["groups", "group", null]]) {
     const options = found.columns.map((c) => Object.assign(make("option", c), { value: c, selected: role !== null && c === found.guesses[role] }));
     at(id).replaceChildren(...(none ? [Object.assign(make("option", none), { value: "" })] : []), ...options);
     if (none && !(role && found.guesses[role])) at(id).value = "";
@@ -107,7 +107,7 @@ at("columns").addEventListener("submit", (event) => {
 });
 at("audit-counts").addEventListener("click", () => audit("counts", { text: at("counts").value }));
 
-// What if: the answer follows what is typed.
+// What if: the results follow the input.
 let asked = 0;
 const number = (value) => value === null ? "none" : Math.abs(value) < 1e-4 && value !== 0 ? value.toExponential(2) : (+value.toFixed(4)).toString();
 const imagine = async () => {
@@ -121,10 +121,10 @@ const imagine = async () => {
       ["95 % interval", `${number(found.low)} to ${number(found.high)}`],
       ["reference's score", number(found.reference)],
       ["gap to the reference, and its 95 % interval", `${number(found.gap)}, ${number(found.gap_low)} to ${number(found.gap_high)}`],
-      ["p-value of equal scores", number(found.pvalue)],
-      ["groups like the reference that score this or lower", found.percentile === null ? "none" : `${number(100 * found.percentile)} %`],
+      ["p-value for equal scores", number(found.pvalue)],
+      ["share of groups like the reference that score this or lower", found.percentile === null ? "none" : `${number(100 * found.percentile)} %`],
       ["smoothed score", `${number(found.smoothed)}, which keeps ${number(100 * found.shrinkage)} % of an expected gap`],
-      ["chance of an undefined score at this size", `${number(100 * found.undefined)} %`],
+      ["probability of an undefined score at this size", `${number(100 * found.undefined)} %`],
     ];
     at("answer").tBodies[0].replaceChildren(...rows.map(([name, value]) => {
       const line = make("tr", "");
