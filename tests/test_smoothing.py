@@ -400,6 +400,15 @@ def test_the_prior_check_gives_reasons() -> None:
     assert eh.check_prior(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(0, 50, 50, 50)).divergence == inf
 
 
+def test_the_prior_check_names_every_metric_that_gains_or_loses() -> None:
+    group, reference = ConfusionMatrix(14, 10, 1, 4), ConfusionMatrix(34557, 41921, 14812, 8710)
+    assert "smoothing would help ppr, prev, mb, npv and hurt acc, tpr, fpr, ppv, f1" in str(
+        eh.check_prior(group, reference, 1000)
+    )
+    alike = eh.check_prior(ConfusionMatrix(2, 3, 9, 36), ConfusionMatrix(116, 177, 554, 2429))
+    assert "smoothing would help acc, ppr, prev, mb, tpr, fpr, ppv, npv, f1 and hurt none" in str(alike)
+
+
 @pytest.mark.parametrize("reference", [(300, 100, 120, 480), (116, 177, 554, 2429), (20, 5, 5, 170)])
 @pytest.mark.parametrize("n", [10, 20, 40])
 def test_a_perfect_reference_is_hardly_ever_unfit(reference: Any, n: int) -> None:
@@ -532,6 +541,8 @@ def test_rows_count_back_to_the_matrices() -> None:
         (lambda: eh.risk_curve("tpr", [0.25] * 4, cast("Any", 10)),
          "n must be a sequence of sample sizes, such as range(5, 50); got 10"),
         (lambda: eh.stress_test({}), "groups, n and strengths must not be empty"),
+        (lambda: eh.stress_test(compas(), n=[]), "groups, n and strengths must not be empty"),
+        (lambda: eh.stress_test(compas(), strengths=[]), "groups, n and strengths must not be empty"),
         (lambda: eh.monte_carlo_risk("tpr", [0.25] * 4, 5, draws=1), "draws must be at least 2; got 1"),
         (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "groups must have whole counts, one per person; group "
          "'A' has ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
