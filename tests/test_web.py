@@ -58,7 +58,9 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(client: Test
     assert len(list(tmp_path.iterdir())) == 1
     answer = client.put("/token/file?name=large.csv", content=b"x" * 20_000, headers=MINE)
     assert (answer.status_code, len(list(tmp_path.iterdir()))) == (400, 1)
-    assert answer.json()["error"].startswith("large.csv is larger than 0.00953674 MB; start the page with a larger --limit")
+    assert answer.json()["error"].startswith(
+        "large.csv is larger than 0.00953674 MB; start the page with a larger --limit"
+    )
 
 
 def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(client: TestClient, tmp_path: Path) -> None:

@@ -76,11 +76,8 @@ class Settings:
         replaced = self.replace_undefined_by
         if replaced is not None and not (_is_number(replaced) and isfinite(replaced)):
             raise InvalidInput(f"replace_undefined_by must be a finite number; got {replaced!r}")
-        if isinstance(self.strength, Mapping):
-            # Checked before any work is done; "auto" is learnt later.
-            as_strength(self.strength)
-        elif self.strength != "auto":
-            as_strength(self.strength)
+        # Checked before any work is done; "auto" is learnt later.
+        as_strength(self.strength)
 
     def chosen(self, labelled: bool) -> list[Metric]:
         """The metrics, without duplicates.
@@ -110,6 +107,12 @@ class Settings:
         metrics = list(dict.fromkeys(find_metric(name) for name in names))
         if not metrics:
             raise InvalidInput("metrics must contain at least one metric")
+        for m in metrics:
+            if not _is_known(m):
+                raise InvalidInput(
+                    f"{m.key!r} is not a metric of the catalogue, by which rows, reports and saved audits know metrics; "
+                    "CONTRIBUTING.md says how to add it"
+                )
         refused = [] if labelled else [m.key for m in metrics if m.key not in _WITHOUT_LABELS]
         if refused:
             raise InvalidInput(
@@ -139,6 +142,14 @@ class Settings:
         values["metrics"] = [m.key for m in self.chosen(labelled)]
         values["reference"] = _described(self.reference)
         return values
+
+
+def _is_known(m: Metric) -> bool:
+    """Whether the metric is the one that is found by its key."""
+    try:
+        return find_metric(m.key) == m
+    except UnknownName:
+        return False
 
 
 def _is_number(value: Any) -> bool:

@@ -24,7 +24,7 @@ Rows = NDArray[np.int64]
 
 # Largest absolute value of the inverse hyperbolic sine of a difference, or of the logarithm of a ratio.
 _REACH = 60.0
-_NODES, _FEW_NODES, _MUCH_BETTER = 40, 16, 0.25
+_NODES, _FEW_NODES, _MUCH_BETTER = 40, 24, 0.25
 # Differences of scores without upper end are averaged over more: they vary over orders of magnitude.
 _MANY_NODES = 160
 _TOLERANCE = 1e-8

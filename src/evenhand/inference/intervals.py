@@ -78,7 +78,8 @@ def interval(
 
     Every split of the metric's tree has a Beta(1/2, 1/2) prior, so that a share, a rate or F1 has the Jeffreys interval
     of its counts. With a ``reference``, the prior is that of Cross-Prior Smoothing. The result is deterministic: beta
-    quantiles for scores that depend on one rate, quadrature for others, with an error of about 1e-4 in probability.
+    quantiles for scores that depend on one rate, quadrature for others, with an error of at most about 0.003 in
+    probability.
 
     Parameters
     ----------

@@ -38,11 +38,10 @@ from ..laws import (
 )
 from ..metrics import Metric
 
-__all__ = ["Alternative", "Given", "Method", "Null", "NullDistribution", "NullName"]
+__all__ = ["Alternative", "Given", "Method", "NullDistribution", "NullName"]
 
 Alternative = Literal["two-sided", "less", "greater"]
 NullName = Literal["pooled", "known", "predictive"]
-Null = NullName
 Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
 

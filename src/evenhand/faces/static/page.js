@@ -82,7 +82,7 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 
 const show = (found) => {
   at("found").textContent = `Audit of ${found.n.toLocaleString("en")} cases`;
-  const more = found.more ? [make("li", `and ${found.more} more findings in the report`)] : [];
+  const more = found.more ? [make("li", `and ${found.more} more ${found.more === 1 ? "finding" : "findings"} in the report`)] : [];
   at("findings").replaceChildren(...found.findings.map((f) => make("li", f.sentence + ".")), ...more);
   for (const kind of ["html", "json", "csv"]) at("get-" + kind).href = `report/${found.audit}.${kind}?download`;
   at("report").src = `report/${found.audit}.html`;
