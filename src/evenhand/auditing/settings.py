@@ -110,8 +110,8 @@ class Settings:
         for m in metrics:
             if not _is_known(m):
                 raise InvalidInput(
-                    f"{m.key!r} is not a metric of the catalogue, by which rows, reports and saved audits know metrics; "
-                    "CONTRIBUTING.md says how to add it"
+                    f"{m.key!r} is not a metric of the catalogue, by which rows, reports and saved audits know "
+                    "metrics; CONTRIBUTING.md says how to add it"
                 )
         refused = [] if labelled else [m.key for m in metrics if m.key not in _WITHOUT_LABELS]
         if refused:
