@@ -13,7 +13,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -155,10 +155,8 @@ def _fit(rows: list[list[str]]) -> tuple[bool, int]:
 def _first_records(head: str, separator: str) -> list[list[str]]:
     rows = csv.reader(io.StringIO(head, newline=""), delimiter=separator)
     found = []
-    try:
+    with suppress(csv.Error):  # `records` says where
         found += list(islice((row for row in rows if row), _CHECKED))
-    except csv.Error:
-        pass  # `records` says where
     # The last record may be cut off.
     return found[:-1] if len(head) >= _HEAD and 1 < len(found) < _CHECKED else found
 

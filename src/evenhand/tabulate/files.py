@@ -73,19 +73,26 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
     """
     source = _source(path)
     if source.kind == "parquet":
-        return _count_relation(*_parquet(source, columns), source.path, columns, score, threshold)
+        connection, relation = _parquet(source, columns)
+        with connection:
+            return _count_relation(connection, relation, source.path, columns, score, threshold)
     rows: Counter[Any] = Counter()
-    for layout in _layouts(source, columns):
-        rows += _count_text(layout, columns, score, threshold)
+    layouts = _layouts(source, columns)
+    with _connected(source.files) as connection:
+        for layout in layouts:
+            rows += _count_text(connection, layout, columns, score, threshold)
     if not rows:
         raise InvalidInput(f"{path} has no rows; there is nothing to audit")
     return Counted(gathered((*key, n) for key, n in rows.items()), None)
 
 
-def _count_text(layout: Layout, columns: Sequence[str], score: str | None, threshold: float) -> Counter[Any]:
+def _count_text(
+    connection: DuckDBPyConnection, layout: Layout, columns: Sequence[str], score: str | None, threshold: float
+) -> Counter[Any]:
     if layout.simple:
         try:
-            rows = _count_relation(*_text(layout), layout.path, columns, score, threshold).rows
+            relation = _text(connection, layout)
+            rows = _count_relation(connection, relation, layout.path, columns, score, threshold).rows
         except _Unreadable:
             pass
         else:
@@ -117,8 +124,6 @@ def _count_relation(
             return Counted(count_frame(relation, columns, score, threshold).rows, None)
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
-    finally:
-        connection.close()
 
 
 def _count_records(layout: Layout, columns: Sequence[str], score: str | None, threshold: float) -> Counter[Any]:
@@ -212,7 +217,10 @@ def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
         The rows of the file.
     """
     source = _source(path)
-    return _parquet(source, None) if source.kind == "parquet" else _text(_layouts(source, None)[0])
+    if source.kind == "parquet":
+        return _parquet(source, None)
+    connection = _connected(source.files)
+    return connection, _text(connection, _layouts(source, None)[0])
 
 
 def _connected(files: Iterable[Path]) -> DuckDBPyConnection:
@@ -250,11 +258,10 @@ def _check_columns(found: dict[Path, tuple[str, ...]], columns: Sequence[str] | 
                 raise InvalidInput(f"{file} must have the column {name!r}, as other files have; got {listed}")
 
 
-def _text(layout: Layout) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
+def _text(connection: DuckDBPyConnection, layout: Layout) -> DuckDBPyRelation:
     """A text file as a relation."""
     import duckdb
 
-    connection = _connected([layout.path])
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.columns)))
     titles = ", ".join(f"c{i} AS {identifier(name)}" for i, name in enumerate(layout.columns))
     packed = _COMPRESSED.get(layout.path.suffix.lower(), "none")
@@ -265,9 +272,8 @@ def _text(layout: Layout) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
         f"compression = '{packed}', columns = {{{names}}})"
     )
     try:
-        return connection, connection.sql(sql)
+        return connection.sql(sql)
     except duckdb.Error as error:
-        connection.close()
         raise _unreadable(layout.path, error) from None
 
 
