@@ -383,3 +383,24 @@ def test_many_groups_do_not_fill_the_screen() -> None:
     rng = np.random.default_rng(1)
     counts = {f"g{i}": tuple(map(int, rng.integers(0, 9, 4))) for i in range(200)}
     assert len(str(eh.audit_counts(counts, metrics="ppr")).splitlines()) < 45
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [1, "1", "'1'"],
+        ["'1'", "1", 1],
+        [None, "(missing)", "'(missing)'"],
+        [1.5, "1.5", "'1.5'", "\"'1.5'\""],
+    ],
+)
+def test_groups_whose_names_look_alike_stay_apart(groups: list[Any]) -> None:
+    matrices = {group: (10, 10, 10, 10 + i) for i, group in enumerate(groups)}
+    a = eh.audit_counts(matrices, metrics="tpr")
+    assert sum(row.n for row in a.rows) == a.n == sum(map(sum, matrices.values()))
+    assert len({row.group for row in a.rows}) == len(groups)
+    crossed = eh.audit_counts(
+        {("a & b", "c"): (1, 1, 1, 1), ("a", "b & c"): (2, 2, 2, 2), ("('a'", "b & c"): (3, 3, 3, 3)}, by=("g", "h")
+    )
+    both = {row.group: row.n for row in crossed.rows if row.by == "g & h"}
+    assert sorted(both.values()) == [4, 8, 12]

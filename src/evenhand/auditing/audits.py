@@ -18,7 +18,7 @@ from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..progress import progress
-from ..records import plain_value
+from ..records import plain_value, write_whole
 from ..tabulate import Tally, as_counts, tabulate
 from .findings import Finding, find
 from .groups import MISSING, compared, groups_of
@@ -135,7 +135,7 @@ class Audit:
         Parameters
         ----------
         path : path, optional
-            Where to write the page as well.
+            Where to write the page as well, whole or not at all.
 
         Returns
         -------
@@ -144,7 +144,7 @@ class Audit:
         """
         page = str(pages().as_page(self))
         if path is not None:
-            Path(path).write_text(page, encoding="utf-8", newline="\n")
+            write_whole(path, page)
         return page
 
     def to_text(self, most: int | None = None) -> str:

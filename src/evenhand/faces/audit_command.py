@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import click
 
 from ..auditing import KINDS
 from ..errors import InvalidInput, UnknownName
+from ..records import write_whole
 from .cli import Command, choice
 from .count_commands import as_strength_option
 
@@ -147,15 +149,19 @@ def audit(
     Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited.
     """
     from .. import auditing as library
-    from ..tabulate import read_counts
+    from ..tabulate import input_files, read_counts
 
     settings |= {"metrics": metric or None, "strength": as_strength_option(strength)}
     settings |= {"intersections": intersections, "max_groups": max_groups}
     if sum(source is not None for source in (file, counts, example)) != 1:
         raise InvalidInput("give one FILE, or --counts FILE, or --example NAME; evenhand audit --help says more")
+    if "" in (file, counts):
+        raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
+    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file}
     if file is not None:
         if not group:
             raise InvalidInput("say which column holds the groups, with --group COLUMN")
+        _check_outputs(outputs, [] if file == "-" else input_files(file))
         with _as_file(file) as path:
             found = library.audit(
                 path,
@@ -169,11 +175,13 @@ def audit(
                 **settings,
             )
     elif counts is not None:
+        _check_outputs(outputs, [Path(counts)])
         by, matrices = read_counts(_lines(counts), counts)
         found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     else:
         from .. import examples
 
+        _check_outputs(outputs, [])
         by = ("race",)
         matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
         found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
@@ -229,13 +237,22 @@ def _lines(file: str) -> list[str]:
         raise InvalidInput(f"{file} cannot be read: {refusal}") from None
 
 
+def _check_outputs(outputs: dict[str, str | None], inputs: list[Path]) -> None:
+    """No output replaces an input or another output."""
+    taken: dict[str, str] = {}
+    for option, file in outputs.items():
+        if file in (None, "-"):
+            continue
+        real = os.path.realpath(str(file))
+        if real in {os.path.realpath(path) for path in inputs}:
+            raise InvalidInput(f"{option} {file} would overwrite the input; choose another file")
+        if real in taken and real != os.devnull:
+            raise InvalidInput(f"{taken[real]} and {option} must be different files; got {file}")
+        taken[real] = option
+
+
 def _write(file: str | None, text: Callable[[], str]) -> None:
-    if file is None:
-        return
     if file == "-":
         click.echo(text())
-        return
-    try:
-        Path(file).write_text(text(), encoding="utf-8", newline="\n")
-    except OSError as refusal:
-        raise InvalidInput(f"{file} cannot be written: {refusal.strerror}") from None
+    elif file is not None:
+        write_whole(file, text())

@@ -12,7 +12,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -184,7 +184,7 @@ def _lines(path: Path) -> Iterator[Iterable[str]]:
         yield text
 
 
-def _unpacked(path: Path) -> Iterator[str]:
+def _unpacked(path: Path) -> Generator[str, None, None]:
     """The lines of a file that DuckDB unpacks, since Python cannot before 3.14."""
     import duckdb
 

@@ -24,7 +24,7 @@ from .frames import MOST_ROWS, Counted, count_frame, gathered, identifier
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["count_file", "first_rows", "read_file"]
+__all__ = ["count_file", "first_rows", "input_files", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
@@ -194,6 +194,30 @@ def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, 
         raise _unreadable(path, error) from None
     finally:
         connection.close()
+
+
+def input_files(path: str | Path) -> list[Path]:
+    r"""List the files that a path stands for.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+
+    Returns
+    -------
+    list of Path
+        At least one.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "decisions.csv").write_text("race,label\nA,1\n")
+    ...     [file.name for file in input_files(f"{folder}/*.csv")]
+    ['decisions.csv']
+    """
+    return _source(path).files
 
 
 def _arranged(layout: Layout, columns: list[str]) -> Iterator[list[str]]:
