@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -175,6 +176,11 @@ def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path
         ("audit = 3", "must be a table of options"),
         ("level = {a = 1}", "level in"),
         ("label = ['a', 'b']", "must be one value"),
+        ("all = 5", "must be true or false; got 5"),
+        ("all = 'yes'", "must be true or false; got 'yes'"),
+        ("no-intersections = 0", "must be true or false; got 0"),
+        ("label = true", "must be one value; got True"),
+        ("x = " + "[" * 5000 + "]" * 5000, "cannot be read: it is nested too deeply"),
     ],
 )
 def test_settings_that_cannot_be_meant(setting: str, wrong: str, file: str, tmp_path: Path) -> None:
@@ -286,3 +292,18 @@ def test_outputs_are_written_whole_or_not_at_all(file: str, tmp_path: Path, monk
         os.umask(umask)
     assert stat.S_IMODE((tmp_path / "new.html").stat().st_mode) == 0o640
     assert run(file, *COLUMNS, "--json", os.devnull).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def guarded(path: Any) -> Any:
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    result = run(str(tmp_path), *COLUMNS)
+    assert (result.exit_code, result.stderr) == (2, f"Error: {closed} cannot be read: Permission denied\n")

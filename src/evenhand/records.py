@@ -1,5 +1,7 @@
-"""What every result has in common: it prints well, shows itself in a notebook, has one way out, `to_dict`, and is
-written to a file whole or not at all."""
+"""What every result has in common: it prints well, shows itself in a notebook, and has one way out, `to_dict`.
+
+Files are written whole or not at all.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -29,8 +30,11 @@ def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
         return
     try:
         content = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as refusal:
-        raise click.BadParameter(f"{path} cannot be read: {refusal}") from None
+    except RecursionError:
+        raise click.BadParameter(f"{path} cannot be read: it is nested too deeply") from None
+    except (OSError, ValueError) as refusal:
+        why = refusal.strerror if isinstance(refusal, OSError) else refusal
+        raise click.BadParameter(f"{_short(path)} cannot be read: {why}") from None
     known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
     table = content.get("audit", content)
     if not isinstance(table, dict):
@@ -42,14 +46,17 @@ def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any)
     if key not in known:
         raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
     parameter = known[key]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"{key} in {path} must be true or false; got {value!r}")
+        return str(parameter.name), not value if f"--{key}" in parameter.secondary_opts else value
     several = parameter.multiple
     values = value if isinstance(value, list) else [value]
-    if not all(isinstance(v, (str, int, float)) for v in values) or (isinstance(value, list) and not several):
+    valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
+    if not valid or (isinstance(value, list) and not several):
         raise click.BadParameter(
             f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
         )
-    if f"--{key}" in parameter.secondary_opts:
-        value = not value
     return str(parameter.name), values if several else value
 
 
@@ -146,7 +153,8 @@ def audit(
 
     FILE is CSV, TSV or Parquet, a folder or a glob of Parquet, or - for CSV on standard input.
 
-    Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited.
+    Exit codes: 0 done, and nothing found that --fail-on asks for; 1 such a finding; 2 the input cannot be audited, or
+    the output cannot be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
     """
     from .. import auditing as library
     from ..tabulate import input_files, read_counts
@@ -227,14 +235,22 @@ def _as_file(file: str) -> Iterator[str]:
 
 
 def _lines(file: str) -> list[str]:
-    """The lines of a text file, or of standard input."""
+    """The lines of a text file, or of standard input, with their ends."""
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return content.decode("utf-8-sig").splitlines()
+        return list(StringIO(content.decode("utf-8-sig"), newline=""))
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {file}") from None
-    except (OSError, UnicodeDecodeError) as refusal:
-        raise InvalidInput(f"{file} cannot be read: {refusal}") from None
+    except OSError as refusal:
+        raise InvalidInput(f"{_short(file)} cannot be read: {refusal.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} cannot be read: it is not UTF-8 text; save it as UTF-8") from None
+    except ValueError as refusal:
+        raise InvalidInput(f"{file!r} cannot be read: {refusal}") from None
+
+
+def _short(file: str) -> str:
+    return file if len(file) <= 200 else f"{file[:200]}…"
 
 
 def _check_outputs(outputs: dict[str, str | None], inputs: list[Path]) -> None:
