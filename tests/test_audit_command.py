@@ -307,3 +307,10 @@ def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(tmp_path: Path, monk
     monkeypatch.setattr(os, "scandir", guarded)
     result = run(str(tmp_path), *COLUMNS)
     assert (result.exit_code, result.stderr) == (2, f"Error: {closed} cannot be read: Permission denied\n")
+
+
+def test_the_names_in_a_table_of_counts_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes('g,tp,fn,fp,tn\r\n"a\nb",1,2,3,4\r\nc\u2028d,5,6,7,8\r\n'.encode())
+    rows = json.loads(run("--counts", str(path), "--json", "-").output)["rows"]
+    assert {row["group"] for row in rows} == {"a\nb", "c\u2028d"}

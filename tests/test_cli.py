@@ -198,8 +198,8 @@ def test_a_bug_is_reported_as_one() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (70, "")
     assert done.stderr == (
-        "Error: evenhand failed unexpectedly (ZeroDivisionError: two); this is a bug. Please report it with the command "
-        "and its traceback, which EVENHAND_TRACEBACK=1 prints.\n"
+        "Error: evenhand failed unexpectedly (ZeroDivisionError: two); this is a bug. Please report it with the "
+        "command and its traceback, which EVENHAND_TRACEBACK=1 prints.\n"
     )
     settings = os.environ | {"EVENHAND_TRACEBACK": "1"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=settings)
@@ -211,11 +211,11 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
     fifo = tmp_path / "counts.csv"
     os.mkfifo(fifo)
     words = [sys.executable, "-m", "evenhand", "audit", "--counts", str(fifo)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        with fifo.open("w"):  # returns once the command waits for the table
-            time.sleep(0.1)
-            running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=60)
+    # A pipe can be opened for writing once the command waits for the table.
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running, fifo.open("w"):
+        time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err.strip()) == (130, "", "")
 
 

@@ -19,8 +19,8 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
     Parameters
     ----------
     lines : iterable of str
-        The header and one line per group, with their ends if values contain line breaks, separated by commas, semicolons or tabs. All columns other than tp, fn, fp
-        and tn are group columns.
+        The header and one line per group, with their ends if values contain line breaks. Values are separated by
+        commas, semicolons or tabs. All columns other than tp, fn, fp and tn are group columns.
     name : str
         What error messages call the table.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -130,20 +131,24 @@ def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold
 def _values(column: Any, name: str) -> list[Any]:
     if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
         raise InvalidInput(f"{name} must be a sequence of values; got {column!r}")
+    if np.ma.is_masked(column):
+        shown = _values(column.data, name)
+        return [None if masked else value for value, masked in zip(shown, np.ma.getmaskarray(column), strict=True)]
     if getattr(getattr(column, "dtype", None), "kind", "") == "M":
         # `tolist` would turn dates into integers, their nanoseconds.
         return [None if np.isnat(value) else str(value) for value in np.asarray(column, dtype="datetime64[s]")]
-    if np.ma.isMaskedArray(column) or hasattr(column, "tolist"):
+    if hasattr(column, "tolist"):
         return list(column.tolist())
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    listed = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return [None if value is np.ma.masked else value for value in listed]
 
 
 def _at_or_above(value: Any, threshold: float) -> int | None:
     if is_missing(value):
         return None
-    if isinstance(value, (str, bytes)):
+    if not isinstance(value, (Real, Decimal, np.bool_)):
         raise InvalidInput(f"y_score must contain numbers; got {value!r}")
-    return int(value >= threshold)
+    return int(cast("float", value) >= threshold)
 
 
 def identifier(name: str) -> str:
