@@ -169,7 +169,7 @@ def audit(
     if file is not None:
         if not group:
             raise InvalidInput("say which column holds the groups, with --group COLUMN")
-        _check_outputs(outputs, [] if file == "-" else input_files(file))
+        _check_outputs(outputs, lambda: [] if file == "-" else input_files(file))
         with _as_file(file) as path:
             found = library.audit(
                 path,
@@ -183,13 +183,13 @@ def audit(
                 **settings,
             )
     elif counts is not None:
-        _check_outputs(outputs, [Path(counts)])
+        _check_outputs(outputs, lambda: [Path(counts)])
         by, matrices = read_counts(_lines(counts), counts)
         found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     else:
         from .. import examples
 
-        _check_outputs(outputs, [])
+        _check_outputs(outputs, list)
         by = ("race",)
         matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
         found = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
@@ -253,14 +253,14 @@ def _short(file: str) -> str:
     return file if len(file) <= 200 else f"{file[:200]}…"
 
 
-def _check_outputs(outputs: dict[str, str | None], inputs: list[Path]) -> None:
+def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Path]]) -> None:
     """No output replaces an input or another output."""
     taken: dict[str, str] = {}
     for option, file in outputs.items():
         if file in (None, "-"):
             continue
         real = os.path.realpath(str(file))
-        if real in {os.path.realpath(path) for path in inputs}:
+        if real in {os.path.realpath(path) for path in inputs()}:
             raise InvalidInput(f"{option} {file} would overwrite the input; choose another file")
         if real in taken and real != os.devnull:
             raise InvalidInput(f"{taken[real]} and {option} must be different files; got {file}")
