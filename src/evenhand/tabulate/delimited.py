@@ -17,11 +17,14 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import InvalidInput
 
-__all__ = ["Layout", "layout_of", "literal", "pattern", "records"]
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["Layout", "connected", "layout_of", "literal", "pattern", "records"]
 
 _SEPARATORS = ",;\t|"
 # How much text and how many records the separator is checked on.
@@ -192,7 +195,7 @@ def _unpacked(path: Path) -> Generator[str, None, None]:
         f"SELECT line FROM read_csv({literal(pattern(path))}, auto_detect = false, header = false, delim = '\x01', "
         "quote = '', escape = '', columns = {'line': 'VARCHAR'}, hive_partitioning = false, compression = 'zstd')"
     )
-    with duckdb.connect() as connection:
+    with connected([path]) as connection:
         try:
             found: Any = connection.execute(sql)
             while batch := found.fetchmany(10_000):
@@ -234,6 +237,22 @@ def _blocks(path: Path) -> Iterator[bytes]:
     with _open(path) as stream:
         while block := stream.read(_BLOCK):
             yield block
+
+
+def connected(files: Iterable[Path]) -> DuckDBPyConnection:
+    """A connection that opens these files, and nothing else."""
+    import duckdb
+
+    connection = duckdb.connect()
+    for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
+        connection.execute(f"SET {setting} = false")
+    # DuckDB tracks its progress but does not print it; `files.count_file` polls it.
+    connection.execute("SET enable_progress_bar = true")
+    allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})
+    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
 
 
 def pattern(path: Path) -> str:

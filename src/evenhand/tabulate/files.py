@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
 from itertools import islice
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..progress import watch
-from .delimited import Layout, layout_of, literal, pattern, records
+from .delimited import Layout, connected, layout_of, literal, pattern, records
 from .frames import MOST_ROWS, Counted, count_frame, gathered, identifier
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
             return _count_relation(connection, relation, source.path, columns, score, threshold)
     rows: Counter[Any] = Counter()
     layouts = _layouts(source, columns)
-    with _connected(source.files) as connection:
+    with connected(source.files) as connection:
         for layout in layouts:
             rows += _count_text(connection, layout, columns, score, threshold)
     if not rows:
@@ -243,24 +243,8 @@ def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
     source = _source(path)
     if source.kind == "parquet":
         return _parquet(source, None)
-    connection = _connected(source.files)
+    connection = connected(source.files)
     return connection, _text(connection, _layouts(source, None)[0])
-
-
-def _connected(files: Iterable[Path]) -> DuckDBPyConnection:
-    """A connection that opens these files, and nothing else."""
-    import duckdb
-
-    connection = duckdb.connect()
-    for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
-        connection.execute(f"SET {setting} = false")
-    # DuckDB tracks its progress but does not print it; `count_file` polls it.
-    connection.execute("SET enable_progress_bar = true")
-    allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})
-    connection.execute(f"SET allowed_paths = [{allowed}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection
 
 
 def _layouts(source: Source, columns: Sequence[str] | None) -> list[Layout]:
@@ -305,7 +289,7 @@ def _parquet(source: Source, columns: Sequence[str] | None) -> tuple[DuckDBPyCon
     """Parquet files as one relation, their columns matched by name and widened to a type that holds all values."""
     import duckdb
 
-    connection = _connected(source.files)
+    connection = connected(source.files)
     listed = f"[{', '.join(literal(pattern(file)) for file in source.files)}]"
     folders = _partitions(source)
     # DuckDB takes the names of all folders above a file into account, or none.
