@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -383,3 +384,102 @@ def test_many_groups_do_not_fill_the_screen() -> None:
     rng = np.random.default_rng(1)
     counts = {f"g{i}": tuple(map(int, rng.integers(0, 9, 4))) for i in range(200)}
     assert len(str(eh.audit_counts(counts, metrics="ppr")).splitlines()) < 45
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [1, "1", "'1'"],
+        ["'1'", "1", 1],
+        [None, "(missing)", "'(missing)'"],
+        [1.5, "1.5", "'1.5'", "\"'1.5'\""],
+    ],
+)
+def test_groups_whose_names_look_alike_stay_apart(groups: list[Any]) -> None:
+    matrices = {group: (10, 10, 10, 10 + i) for i, group in enumerate(groups)}
+    a = eh.audit_counts(matrices, metrics="tpr")
+    assert sum(row.n for row in a.rows) == a.n == sum(map(sum, matrices.values()))
+    assert len({row.group for row in a.rows}) == len(groups)
+    crossed = eh.audit_counts(
+        {("a & b", "c"): (1, 1, 1, 1), ("a", "b & c"): (2, 2, 2, 2), ("('a'", "b & c"): (3, 3, 3, 3)}, by=("g", "h")
+    )
+    both = {row.group: row.n for row in crossed.rows if row.by == "g & h"}
+    assert sorted(both.values()) == [4, 8, 12]
+
+
+SETTINGS: list[tuple[dict[str, Any], str]] = [
+    *(({what: value}, f"{what} must be a number ") for what in ("level", "alpha", "margin")
+      for value in (None, "x", [0.9], True, 10**400, float("nan"))),
+    *(({"max_groups": value}, "max_groups must be a number above 0; got ")
+      for value in (None, "x", [1], 0, float("nan"))),
+    *(({"metrics": value}, "metrics must be a list of metrics, such as ['tpr', 'ppv']; got ") for value in (5, print)),
+    ({"metrics": [5]}, "metric must be a name or a Metric; got 5 of type int"),
+    *(({what: np.array([1, 2])}, f"no {what} is called ") for what in ("adjust", "family", "test", "null")),
+    *(({"strength": value}, "strength must be a number of cases from 0 to 1e9") for value in (np.ones(2), 10**400)),
+    ({"replace_undefined_by": 10**400}, "replace_undefined_by must be a finite number; got "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("settings", "sentence"), SETTINGS)
+def test_settings_of_a_wrong_type_are_refused_in_a_sentence(settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as found:
+        eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}, **settings)
+    assert str(found.value).startswith(sentence)
+
+
+def test_a_level_too_large_for_a_float_is_refused() -> None:
+    with pytest.raises(eh.InvalidInput, match=r"^level must lie between 0 and 1; got 10"):
+        eh.interval(eh.ConfusionMatrix(1, 2, 3, 4), "tpr", level=10**400)
+
+
+def test_an_infinite_label_is_written_as_text() -> None:
+    label = float("inf")
+    a = eh.audit(None, y_true=[label, 0, 0, label], y_pred=[label, label, 0, 0], groups=list("aabb"), positive=label)
+    again = eh.Audit.from_json(a.to_json())
+    assert again == a
+    assert again.settings["positive"] == "inf"
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> str:
+    content = eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}, metrics=["tpr", "ppr"]).to_dict()
+    change(content)
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (changed(lambda c: c.update(schema=["x"])), "the schema of the audit must be 'evenhand.audit/2'; got ['x']"),
+        (changed(lambda c: c["rows"][0].update(n=11)), "row 1 has n = 11, but its cells add up to 10"),
+        (changed(lambda c: c["rows"][0].update(reference_n=3)),
+         "row 1 has reference_n = 3, but its cells add up to 26"),
+        (changed(lambda c: c["rows"][0].update(tp="1")), "tp of row 1 must be int | None; got '1'"),
+        (changed(lambda c: c["rows"][0].update(tp=-1)), "tp of row 1 must not be negative; got -1"),
+        (changed(lambda c: c["rows"][0].update(score=True)), "score of row 1 must be float | None; got True"),
+        (changed(lambda c: c["rows"][0].update(group=None)), "group of row 1 must be str; got None"),
+        (changed(lambda c: c["rows"][0].update(verdict="fair")),
+         "text must be an audit written by to_json(): 'fair' is not a valid Verdict"),
+        (changed(lambda c: c["rows"][0].update(metric="nope")), "no metric is called 'nope'"),
+        (changed(lambda c: c["rows"][0].pop("n")), "a row must have the fields "),
+        (changed(lambda c: c.update(n=35)), "the groups of 'group' have 36 cases, but n = 35"),
+        (changed(lambda c: c.update(n="36")), "n must be int; got '36'"),
+        (changed(lambda c: c.update(rows={})), "rows must be a list; got {}"),
+        (changed(lambda c: c.update(left_out={"y_true": "many"})), "left_out must map names to numbers of rows; got "),
+        (changed(lambda c: c.update(versions=[])), "versions must be a table; got []"),
+        (changed(lambda c: c["settings"].pop("level")), "settings must contain level"),
+        (changed(lambda c: c["settings"].update(level="x")), "level must be a number between 0 and 1; got 'x'"),
+        (changed(lambda c: c["findings"][0].update(code=5)), "code of finding 1 must be str; got 5"),
+        (changed(lambda c: c["findings"][0].update(kind="doom")), "no kind of finding is called 'doom'"),
+        (changed(lambda c: c["findings"][0].update(metrics="tpr")), "metrics of finding 1 must be tuple[str, ...]; "
+         "got 'tpr'"),
+        (changed(lambda c: c.pop("settings")), "text must be an audit written by to_json(): 'settings'"),
+        ("{", "text must be an audit written by to_json(): "),
+        ("[" * 100_000, "text must be an audit written by to_json(): "),
+        ('{"schema": NaN}', "text must be an audit written by to_json(): NaN is not a number in JSON"),
+        (None, "text must be an audit written by to_json(): "),
+    ],
+)  # fmt: skip
+def test_what_is_no_audit_is_refused_in_a_sentence(text: Any, sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as found:
+        eh.Audit.from_json(text)
+    assert str(found.value).startswith(sentence)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -173,6 +176,11 @@ def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path
         ("audit = 3", "must be a table of options"),
         ("level = {a = 1}", "level in"),
         ("label = ['a', 'b']", "must be one value"),
+        ("all = 5", "must be true or false; got 5"),
+        ("all = 'yes'", "must be true or false; got 'yes'"),
+        ("no-intersections = 0", "must be true or false; got 0"),
+        ("label = true", "must be one value; got True"),
+        ("x = " + "[" * 5000 + "]" * 5000, "cannot be read: it is nested too deeply"),
     ],
 )
 def test_settings_that_cannot_be_meant(setting: str, wrong: str, file: str, tmp_path: Path) -> None:
@@ -220,3 +228,89 @@ def test_counts_that_cannot_be_read(content: bytes, tmp_path: Path) -> None:
 def test_a_margin_without_end_is_refused() -> None:
     result = run("--example", "compas", "--margin", "inf")
     assert (result.exit_code, result.stderr) == (2, "Error: margin must be a number above 0; got inf\n")
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import polars as pl
+
+    pl.DataFrame({"race": ["a", "b"], "y": [1, 0], "yhat": [1, 0]}).write_parquet(tmp_path / "d.parquet")
+    monkeypatch.chdir(tmp_path)
+    for words in (["", *COLUMNS], ["--counts", ""]):
+        result = run(*words)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == "Error: the name of the input file must not be empty; is a variable unset?\n"
+    with pytest.raises(eh.InvalidInput, match=r"^data must be a path to a file; got an empty path$"):
+        eh.audit("", y_true="y", y_pred="yhat", groups="race")
+
+
+@pytest.mark.parametrize("option", ["--json", "--html", "--markdown"])
+def test_the_input_is_not_overwritten(option: str, file: str, tmp_path: Path) -> None:
+    link = tmp_path / "link.csv"
+    link.symlink_to(file)
+    for words in ([file, *COLUMNS, option, file], [file, *COLUMNS, option, str(link)],
+                  [str(tmp_path / "*.csv"), *COLUMNS, option, file], ["--counts", file, option, file]):  # fmt: skip
+        result = run(*words)
+        assert result.exit_code == 2
+        assert result.stderr == f"Error: {option} {words[-1]} would overwrite the input; choose another file\n"
+        assert Path(file).read_text("utf-8") == ROWS
+    out = str(tmp_path / "out")
+    result = run(file, *COLUMNS, "--json", out, "--markdown", out)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"Error: --json and --markdown must be different files; got {out}\n",
+    )
+
+
+def test_outputs_are_written_whole_or_not_at_all(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("what was there", "utf-8")
+    out.chmod(0o640)
+    before = sorted(tmp_path.iterdir())
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        result = run(file, *COLUMNS, "--json", str(out))
+        assert (result.exit_code, result.stderr) == (2, f"Error: {out} cannot be written: No space left on device\n")
+        a = eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)})
+        with pytest.raises(eh.InvalidInput, match=r"out\.json cannot be written: No space left on device$"):
+            a.to_html(out)
+    assert out.read_text("utf-8") == "what was there"
+    assert sorted(tmp_path.iterdir()) == before
+    link = tmp_path / "link.json"
+    link.symlink_to(out)
+    assert run(file, *COLUMNS, "--json", str(link)).exit_code == 0
+    assert json.loads(out.read_text("utf-8"))["n"] == 55
+    assert link.is_symlink()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    umask = os.umask(0o027)
+    try:
+        a.to_html(tmp_path / "new.html")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "new.html").stat().st_mode) == 0o640
+    assert run(file, *COLUMNS, "--json", os.devnull).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def guarded(path: Any) -> Any:
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    result = run(str(tmp_path), *COLUMNS)
+    assert (result.exit_code, result.stderr) == (2, f"Error: {closed} cannot be read: Permission denied\n")
+
+
+def test_the_names_in_a_table_of_counts_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes('g,tp,fn,fp,tn\r\n"a\nb",1,2,3,4\r\nc\u2028d,5,6,7,8\r\n'.encode())
+    rows = json.loads(run("--counts", str(path), "--json", "-").output)["rows"]
+    assert {row["group"] for row in rows} == {"a\nb", "c\u2028d"}

@@ -322,3 +322,53 @@ def test_a_list_past_the_budget_is_refused_with_the_way_out() -> None:
 )
 def test_a_bad_n_is_explained(n: Any, sentence: str) -> None:
     refused(lambda: count_matrices(n), sentence)
+
+
+def untyped(value: Any) -> Any:
+    """A value that a type checker would refuse."""
+    return value
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: ConfusionMatrix(untyped(np.array(True)), 1, 1, 1),
+         "tp must be a count; got True (to count labels, use ConfusionMatrix.from_labels)"),
+        (lambda: ConfusionMatrix(untyped(np.array("1")), 1, 1, 1), "tp must be a number; got '1' of type str"),
+        (lambda: ConfusionMatrix(untyped(np.ma.masked), 1, 1, 1), "tp must be a number; got a masked value"),
+        (lambda: ConfusionMatrix(10**400, 1, 1, 1),
+         "tp must be at most 2**53, beyond which float64 is not exact; got 1e+400"),
+        (lambda: ConfusionMatrix(untyped(Fraction(10**400, 3)), 1, 1, 1),
+         "tp must be at most 2**53, beyond which float64 is not exact; got 3.33333e+399"),
+        (lambda: ConfusionMatrix(untyped(Decimal("sNaN")), 1, 1, 1), "tp must be finite; got nan"),
+        (lambda: metric("tpr")(np.ma.array([1, 2, 3, 4], mask=[False, True, False, False])),
+         "cells must not contain masked values; fill or drop them first"),
+        (lambda: metric("tpr")(untyped([np.ma.masked, 1, 1, 1])),
+         "cells must not contain masked values; fill or drop them first"),
+        (lambda: metric("tpr")([10**400, 1, 1, 1]), "cells must be at most 2**53, beyond which float64 is not exact"),
+        (lambda: ConfusionMatrix.from_array(np.ma.array([[1, 2], [3, 4]], mask=[[True, False], [False, False]])),
+         "array must not contain masked values; fill or drop them first"),
+        (lambda: ConfusionMatrix.from_labels(pd.Series([1, 0, 1]), pd.Series([1, 0, 0], index=[2, 1, 0])),
+         "y_true and y_pred must have the same index; align them, or pass their values without it"),
+        (lambda: ConfusionMatrix.from_labels([Decimal("sNaN"), 1], [1, 0]),
+         "y_true contains 1 missing value; drop that row first"),
+        (lambda: ConfusionMatrix.from_labels([1, np.ma.masked], [1, 0]),
+         "y_true contains 1 missing value; drop that row first"),
+        (lambda: ConfusionMatrix.from_labels([1j, 1], [1, 0]),
+         "y_true must contain numbers, text or booleans; got values of type complex"),
+        (lambda: ConfusionMatrix.from_labels([1, float("inf")], [1, 0]),
+         "y_true and y_pred contain 3 distinct labels (0, 1, inf), but a confusion matrix has two classes; if these "
+         "are scores, apply a threshold first"),
+    ],
+)  # fmt: skip
+def test_what_no_count_or_label_can_be_is_refused(call: Any, sentence: str) -> None:
+    with pytest.raises(InvalidInput) as found:
+        call()
+    assert str(found.value) == sentence
+
+
+def test_masked_arrays_without_masked_values_and_equal_indexes_are_fine() -> None:
+    assert metric("tpr")(np.ma.array([1, 3, 0, 0])) == 0.25
+    labels = pd.Series([1, 0], index=["a", "b"])
+    assert ConfusionMatrix.from_labels(labels, labels) == ConfusionMatrix(1, 0, 0, 1)
+    assert ConfusionMatrix(untyped(np.array(2)), 1, 1, 1) == ConfusionMatrix(2, 1, 1, 1)

@@ -92,6 +92,27 @@ def test_a_reference_steadies_the_interval() -> None:
     )
 
 
+@pytest.mark.parametrize("reference", [REFERENCE, ConfusionMatrix(30, 30, 40, 40)], ids=["rare", "even"])
+def test_a_strength_per_split_steadies_each_rate_by_its_own(reference: ConfusionMatrix) -> None:
+    """Each rate is Beta(k + λr, n - k + λ(1 - r)), r that of the reference; accuracy follows, in 200,000 draws."""
+    strength = {"prev": 1, "tpr": 20, "fpr": 3}
+    ours = {"prev": (5, 10), "tpr": (3, 2), "fpr": (1, 9)}
+    tp, fn, fp, tn = reference.cells
+    theirs = {"prev": (tp + fn) / reference.n, "tpr": tp / (tp + fn), "fpr": fp / (fp + tn)}
+    laws = {
+        key: beta(k + strength[key] * theirs[key], misses + strength[key] * (1 - theirs[key]))
+        for key, (k, misses) in ours.items()
+    }
+    for key, law in laws.items():
+        found = interval(SMALL, key, reference=reference, strength=strength)
+        assert (found.low, found.high) == approx((law.ppf(0.025), law.ppf(0.975)), abs=1e-4)
+    rng = np.random.default_rng(0)
+    prev, tpr, fpr = (laws[key].rvs(200_000, random_state=rng) for key in ("prev", "tpr", "fpr"))
+    drawn = np.quantile(prev * tpr + (1 - prev) * (1 - fpr), [0.025, 0.975])
+    found = interval(SMALL, "acc", reference=reference, strength=strength)
+    assert (found.low, found.high) == approx(tuple(drawn), abs=0.005)
+
+
 def test_an_undefined_score_still_has_an_interval() -> None:
     found = interval(ConfusionMatrix(0, 0, 2, 6), "tpr")
     assert isnan(found.estimate)

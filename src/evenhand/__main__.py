@@ -16,7 +16,10 @@ def main() -> None:
     except ModuleNotFoundError as missing:
         if missing.name not in ("click", "rich"):
             raise
-        sys.exit(f"evenhand: {MissingExtra.named('cli', 'the command line')}")
+        sys.stderr.write(f"evenhand: {MissingExtra.named('cli', 'the command line')}\n")
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()
 
 

@@ -1,18 +1,25 @@
-"""What every result has in common: it prints well, shows itself in a notebook, and has one way out, `to_dict`."""
+"""What every result has in common: it prints well, shows itself in a notebook, and has one way out, `to_dict`.
+
+Files are written whole or not at all.
+"""
 
 from __future__ import annotations
 
+import os
+import secrets
+from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
 from html import escape
 from math import isfinite
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import TooLarge, printable
+from .errors import InvalidInput, TooLarge, printable
 
-__all__ = ["Record", "plain_value"]
+__all__ = ["Record", "plain_value", "write_whole"]
 
 
 class Record:
@@ -64,3 +71,32 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     return str(getattr(value, "key", value))
+
+
+def write_whole(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all: to a file beside it, which then takes its place.
+
+    Permissions are those of the file that is there, or the usual ones. Links are followed; a device is written to.
+    """
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f".evenhand-{secrets.token_hex(8)}.tmp")
+    try:
+        content = text.encode("utf-8")
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        try:
+            with beside.open("xb") as file:
+                file.write(content)
+            if target.exists():
+                beside.chmod(target.stat().st_mode & 0o7777)
+            os.replace(beside, target)
+        finally:
+            with suppress(FileNotFoundError):
+                beside.unlink()
+    except UnicodeEncodeError:
+        raise InvalidInput(f"{path} cannot be written: the data contain characters that UTF-8 lacks") from None
+    except OSError as refusal:
+        raise InvalidInput(f"{path} cannot be written: {refusal.strerror or refusal}") from None
+    except ValueError as refusal:
+        raise InvalidInput(f"{str(path)!r} cannot be written: {refusal}") from None

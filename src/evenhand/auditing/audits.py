@@ -6,8 +6,9 @@ import csv
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from io import StringIO
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..progress import progress
-from ..records import plain_value
+from ..records import plain_value, write_whole
 from ..tabulate import Tally, as_counts, tabulate
 from .findings import Finding, find
 from .groups import MISSING, ReferenceKind, compared, groups_of
@@ -172,21 +173,35 @@ class Audit:
         True
         """
         try:
-            content = json.loads(text)
+            content = json.loads(text, parse_constant=_no_number)
             if content["schema"] != SCHEMA:
                 raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {content['schema']!r}")
+            _check_content(content)
             return cls(
-                rows=tuple(Row.from_dict(row) for row in content["rows"]),
-                findings=tuple(Finding(**f | {"metrics": tuple(f["metrics"])}) for f in content["findings"]),
+                rows=tuple(Row.checked(row, f"row {i}") for i, row in enumerate(content["rows"], start=1)),
+                findings=tuple(Finding.checked(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
                 n=content["n"],
                 left_out=content["left_out"],
                 settings=content["settings"],
                 versions=content["versions"],
-            )
+            )._added_up()
         except InvalidInput:
             raise
+        except RecursionError:
+            raise InvalidInput("text must be an audit written by to_json(): it is nested too deeply") from None
         except (KeyError, TypeError, ValueError) as problem:
             raise InvalidInput(f"text must be an audit written by to_json(): {problem}") from None
+
+    def _added_up(self) -> Audit:
+        """The audit, if the groups of each column have all of its cases."""
+        sizes: dict[str, dict[str, int]] = {}
+        for row in self.rows:
+            if sizes.setdefault(row.by, {}).setdefault(row.group, row.n) != row.n:
+                raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
+        for by, groups in sizes.items():
+            if sum(groups.values()) != self.n:
+                raise InvalidInput(f"the groups of {by!r} have {sum(groups.values())} cases, but n = {self.n}")
+        return self
 
     def to_csv(self) -> str:
         """The rows as CSV.
@@ -232,7 +247,7 @@ class Audit:
         Parameters
         ----------
         path : str or Path, optional
-            A file to write the page to.
+            A file to write the page to, whole or not at all.
 
         Returns
         -------
@@ -247,7 +262,7 @@ class Audit:
         """
         page = str(pages().as_page(self))
         if path is not None:
-            Path(path).write_text(page, encoding="utf-8", newline="\n")
+            write_whole(path, page)
         return page
 
     def to_text(self, most: int | None = None) -> str:
@@ -308,6 +323,30 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return str(pages().as_html(self))
+
+
+def _no_number(text: str) -> Any:
+    raise InvalidInput(f"text must be an audit written by to_json(): {text} is not a number in JSON")
+
+
+def _check_content(content: Mapping[str, Any]) -> None:
+    """Check what is not a row or a finding."""
+    for name in ("rows", "findings"):
+        if not isinstance(content[name], list):
+            raise InvalidInput(f"{name} must be a list; got {content[name]!r}")
+    for name in ("left_out", "settings", "versions"):
+        if not isinstance(content[name], dict):
+            raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
+    if not isinstance(content["n"], int) or isinstance(content["n"], bool):
+        raise InvalidInput(f"n must be int; got {content['n']!r}")
+    if not all(type(n) is int and n >= 0 for n in content["left_out"].values()):
+        raise InvalidInput(f"left_out must map names to numbers of rows; got {content['left_out']!r}")
+    settings = content["settings"]
+    known = {f.name for f in fields(Settings)}
+    for name in (*sorted(known), "groups", "positive", "labels"):
+        if name not in settings:
+            raise InvalidInput(f"settings must contain {name}")
+    Settings(**{name: settings[name] for name in known - {"reference"}})
 
 
 def _as_cell(value: Any) -> Any:
@@ -554,7 +593,8 @@ def _audited(tally: Tally, how: Settings) -> Audit:
         settings=how.recorded(tally.labelled)
         | {
             "groups": list(tally.columns),
-            "positive": tally.positive,
+            # JSON has no infinity.
+            "positive": str(tally.positive) if tally.positive in (inf, -inf) else tally.positive,
             "labels": tally.labelled,
         },
         versions=_versions(),

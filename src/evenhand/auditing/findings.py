@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp
-from typing import Literal
+from typing import Any, Literal
 
-from ..errors import printable
+from ..errors import InvalidInput, UnknownName, printable
 from ..inference import FOUR_FIFTHS, Spread
 from ..metrics import metric as find_metric
 from ..records import Record
-from .row import Row, labels
+from .row import Row, check_types, labels
 from .settings import Settings
 from .verdict import Verdict
 
@@ -66,6 +66,17 @@ class Finding(Record):
     group: str | None
     metrics: tuple[str, ...]
     sentence: str
+
+    @classmethod
+    def checked(cls, values: Any, what: str) -> Finding:
+        """The finding that `to_dict` gave; ``what`` is it in error messages."""
+        check_types(cls, values, what)
+        if values["kind"] not in KINDS:
+            raise UnknownName.among("kind of finding", values["kind"], KINDS)
+        code, severity = KINDS[values["kind"]]
+        if (values["code"], values["severity"]) != (code, severity):
+            raise InvalidInput(f"{what} must have the code {code} and the severity {severity}, as its kind has")
+        return cls(**values | {"metrics": tuple(values["metrics"])})
 
     def __str__(self) -> str:
         return printable(f"{self.severity} {self.code}: {self.sentence}")

@@ -80,18 +80,26 @@ def groups_of(tally: Tally, intersections: bool) -> Groups:
     if intersections and len(tally.columns) > 1:
         parts = [_names(list({key[i]: None for key in tally.cells})) for i in range(len(tally.columns))]
         joined = {key: " & ".join(names[value] for names, value in zip(parts, key, strict=True)) for key in tally.cells}
-        often = Counter(joined.values())
-        groups[" & ".join(tally.columns)] = {
-            repr(key) if often[name] > 1 else name: tally.cells[key] for key, name in joined.items()
-        }
+        names_of = _distinct(joined)
+        groups[" & ".join(tally.columns)] = {names_of[key]: cm for key, cm in tally.cells.items()}
     return groups
 
 
 def _names(values: list[Any]) -> dict[Any, str]:
     """A name for each value; values with the same text, such as 1 and "1", get different names."""
-    plain = {value: MISSING if value is None else str(value) for value in values}
-    often = Counter(plain.values())
-    return {value: repr(value) if often[name] > 1 and value is not None else name for value, name in plain.items()}
+    return _distinct({value: MISSING if value is None else str(value) for value in values})
+
+
+def _distinct(names: dict[Any, str]) -> dict[Any, str]:
+    """The names with those that occur twice replaced by how Python writes the value, and numbered if need be."""
+    spelled = {value: repr(value) for value in names if value is not None}
+    while twice := {name for name, n in Counter(names.values()).items() if n > 1}:
+        clearer = {value: spelled[value] for value, name in names.items() if name in twice and value in spelled}
+        if clearer == {value: names[value] for value in clearer}:
+            numbered = {value: f"{name} ({i})" for i, (value, name) in enumerate(clearer.items(), start=1)}
+            return names | numbered
+        names = names | clearer
+    return names
 
 
 def compared(groups: Groups, reference: str | ConfusionMatrix | Mapping[str, Any]) -> list[Compared]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 from math import log
 from typing import Any, ClassVar
 
+from ..cells import CELLS
 from ..errors import InvalidInput, printable
 from ..metrics import metric as find_metric
 from ..records import Record
 from .groups import ReferenceKind
 from .verdict import Verdict
 
-__all__ = ["Row", "Sketch", "labels"]
+__all__ = ["Row", "Sketch", "check_types", "labels"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -248,11 +249,24 @@ class Row(Record):
         >>> Row.from_dict(row.to_dict()) == row
         True
         """
+        return cls.checked(values, "a row")
+
+    @classmethod
+    def checked(cls, values: Any, what: str) -> Row:
+        """The row that `to_dict` gave; ``what`` is it in error messages."""
         names = {f.name for f in fields(cls)}
-        if set(values) != names:
-            odd = sorted(set(values) ^ names)
-            raise InvalidInput(f"a row must have the fields {', '.join(cls.columns)}; missing or unknown: {odd[0]}")
+        if not isinstance(values, Mapping) or set(values) != names:
+            odd = sorted(set(values) ^ names)[0] if isinstance(values, Mapping) else "all of it"
+            raise InvalidInput(f"a row must have the fields {', '.join(cls.columns)}; missing or unknown: {odd}")
+        check_types(cls, values, what)
+        find_metric(values["metric"])
+        for n, cells in (("n", CELLS), ("reference_n", tuple(f"reference_{cell}" for cell in CELLS))):
+            counts = [values[cell] for cell in cells]
+            if None not in counts and sum(counts) != values[n]:
+                raise InvalidInput(f"{what} has {n} = {values[n]}, but its cells add up to {sum(counts)}")
         sketch, without = values["sketch"], values["without_verdict"]
+        if sketch is not None:
+            check_types(Sketch, sketch, f"the sketch of {what}")
         return cls(
             **{
                 **values,
@@ -266,6 +280,40 @@ class Row(Record):
     def __str__(self) -> str:
         score = "undefined" if self.score is None else f"{self.score:.3f}"
         return printable(f"{self.by} {self.group}, {self.metric} {score}: {self.verdict}")
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "None": (type(None),),
+    "Verdict": (str,),
+    "ReferenceKind": (str,),
+    "Severity": (str,),
+    "Sketch": (Mapping,),
+}
+
+
+def check_types(cls: type, values: Any, what: str) -> None:
+    """Check values read from JSON against the fields of a dataclass; ``what`` is their owner in error messages."""
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"{what} must be a table; got {values!r}")
+    for f in fields(cls):
+        if f.name not in values:
+            raise InvalidInput(f"{what} must have the field {f.name}")
+        value: Any = values[f.name]
+        if not _fits(value, str(f.type)):
+            raise InvalidInput(f"{f.name} of {what} must be {f.type}; got {value!r}")
+        if str(f.type).startswith("int") and value is not None and value < 0:
+            raise InvalidInput(f"{f.name} of {what} must not be negative; got {value}")
+
+
+def _fits(value: Any, annotation: str) -> bool:
+    if annotation.startswith("tuple["):
+        inside = annotation.removeprefix("tuple[").removesuffix(", ...]")
+        return isinstance(value, (list, tuple)) and all(_fits(item, inside) for item in value)
+    kinds = [kind for part in annotation.split(" | ") for kind in _TYPES[part]]
+    return not isinstance(value, bool) and any(isinstance(value, kind) for kind in kinds)
 
 
 Row.columns = tuple(f.name for f in fields(Row) if f.name != "sketch")

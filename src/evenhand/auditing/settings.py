@@ -64,7 +64,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for what, known in _CHOICES.items():
-            if getattr(self, what) not in get_args(known):
+            if not isinstance(getattr(self, what), str) or getattr(self, what) not in get_args(known):
                 raise UnknownName.among(what, getattr(self, what), get_args(known))
         for what, low, high in (("level", 0, 1), ("alpha", 0, 1), ("margin", 0, inf)):
             value = getattr(self, what)
@@ -78,6 +78,8 @@ class Settings:
             raise InvalidInput(f"replace_undefined_by must be a finite number; got {replaced!r}")
         # Checked before any work is done; "auto" is learnt later.
         as_strength(self.strength)
+        if not _is_number(self.max_groups) or not self.max_groups > 0:
+            raise InvalidInput(f"max_groups must be a number above 0; got {self.max_groups!r}")
 
     def chosen(self, labelled: bool) -> list[Metric]:
         """The metrics, without duplicates.
@@ -153,7 +155,14 @@ def _is_known(m: Metric) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether it is a number that a float can represent."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 def _described(reference: Any) -> Any:

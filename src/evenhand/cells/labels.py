@@ -9,6 +9,8 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,8 @@ def count_labels(
         raise InvalidInput(f"y_true and y_pred must have the same length; got {len(true)} and {len(pred)}")
     if len(true) == 0:
         raise InvalidInput("y_true and y_pred must contain at least one label; got none")
+    if all(hasattr(column, "iloc") for column in (y_true, y_pred)) and not y_true.index.equals(y_pred.index):  # type: ignore[attr-defined]
+        raise InvalidInput("y_true and y_pred must have the same index; align them, or pass their values without it")
     for name, column in (("y_true", true), ("y_pred", pred)):
         missing = _count_missing(column)
         if missing:
@@ -92,7 +96,7 @@ def positive_label(labels_by_column: Mapping[str, set[Any]], positive: object = 
     kind = next(iter(kinds.values()))
     if len(labels) > 2:
         columns = f"{' and '.join(kinds)} contain{'s' * (len(kinds) == 1)}"
-        scores = kind == "numbers" and any(label != int(label) for label in labels)
+        scores = kind == "numbers" and not all(map(_is_whole, labels))
         raise InvalidInput(
             f"{columns} {len(labels)} distinct labels ({listed(labels)}), but a confusion matrix has two classes; "
             + (
@@ -181,17 +185,24 @@ def _count_missing(column: NDArray[Any]) -> int:
 
 
 def _kind(value: object) -> str:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
         return "missing"
     if isinstance(value, (bool, np.bool_)):
         return "booleans"
+    if isinstance(value, Decimal):
+        # A signalling NaN cannot even be compared.
+        return "missing" if value.is_nan() else "numbers"
     if isinstance(value, (numbers.Number, np.datetime64)) and bool(value != value):
         return "missing"
-    if isinstance(value, numbers.Number):
+    if isinstance(value, numbers.Real):
         return "numbers"
     if isinstance(value, (np.datetime64, datetime.date)):
         return "date"
     return "text" if isinstance(value, str) else type(value).__name__
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, numbers.Integral) or (isfinite(label) and label == int(label))
 
 
 def _distinct(column: NDArray[Any], name: str) -> set[Any]:

@@ -291,16 +291,23 @@ def whole_counts(cm: Any, who: str) -> NDArray[np.float64]:
     return np.asarray(cm.cells, dtype=np.float64)
 
 
-def _cell(name: str, value: object) -> float:
+def _cell(name: str, value: Any) -> float:
     """Check one cell; a whole number is returned as ``int``, any other as ``float``."""
+    if value is np.ma.masked:
+        raise InvalidInput(f"{name} must be a number; got a masked value")
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, (bool, np.bool_)):
         raise InvalidInput(f"{name} must be a count; got {value} ({_COUNT_LABELS})")
-    if isinstance(value, Decimal) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        value = float(value)
+    if isinstance(value, Decimal):
+        value = math.nan if value.is_nan() else float(value)
     if not isinstance(value, numbers.Real):
         raise InvalidInput(f"{name} must be a number; got {value!r} of type {type(value).__name__}")
-    number = int(value) if isinstance(value, numbers.Integral) else float(value)
-    if not math.isfinite(number):
+    # A fraction may be too large for a float, and so may an integer.
+    exact: Any = value
+    large = isinstance(value, numbers.Rational) and exact > _LARGEST_CELL
+    number = int(exact) if large or isinstance(value, numbers.Integral) else float(exact)
+    if isinstance(number, float) and not math.isfinite(number):
         raise InvalidInput(f"{name} must be finite; got {number}")
     if number < 0:
         raise InvalidInput(f"{name} must not be negative; got {_shown(number)}")
@@ -329,7 +336,9 @@ def _in_order(cells: Any, what: str) -> Any:
 
 
 def _numbers(array: Any, what: str) -> NDArray[Any]:
-    """``array`` as numbers; booleans and text are errors, not converted."""
+    """``array`` as numbers; booleans, text and masked values are errors, not converted."""
+    if np.ma.is_masked(array) or (isinstance(array, (list, tuple)) and any(item is np.ma.masked for item in array)):
+        raise InvalidInput(f"{what} must not contain masked values; fill or drop them first")
     try:
         given = np.asarray(array)
         if given.dtype.kind == "O" or not isinstance(array, np.ndarray):
@@ -338,6 +347,8 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
                 given = np.array([True])
         if given.dtype.kind == "O":
             given = given.astype(np.float64)
+    except OverflowError:
+        raise InvalidInput(f"{what} must be at most 2**53, beyond which float64 is not exact") from None
     except (TypeError, ValueError):
         raise InvalidInput(f"{what} must be an array of numbers; got {array!r}") from None
     if given.dtype.kind == "b":
@@ -361,4 +372,6 @@ def _two_by_two(array: ArrayLike, layout: str) -> list[list[float]]:
 
 
 def _shown(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"
+    if isinstance(value, int):
+        return str(value) if value <= 4 * _LARGEST_CELL else f"{Decimal(value).normalize():.6g}"
+    return f"{value:.6g}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +15,7 @@ import click
 
 from ..auditing import KINDS, ReferenceKind
 from ..errors import InvalidInput, UnknownName
+from ..records import write_whole
 from .cli import Command, choice
 from .count_commands import as_strength_option
 
@@ -27,8 +30,11 @@ def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
         return
     try:
         content = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as refusal:
-        raise click.BadParameter(f"{path} cannot be read: {refusal}") from None
+    except RecursionError:
+        raise click.BadParameter(f"{path} cannot be read: it is nested too deeply") from None
+    except (OSError, ValueError) as refusal:
+        why = refusal.strerror if isinstance(refusal, OSError) else refusal
+        raise click.BadParameter(f"{_short(path)} cannot be read: {why}") from None
     known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
     table = content.get("audit", content)
     if not isinstance(table, dict):
@@ -40,14 +46,17 @@ def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any)
     if key not in known:
         raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
     parameter = known[key]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"{key} in {path} must be true or false; got {value!r}")
+        return str(parameter.name), not value if f"--{key}" in parameter.secondary_opts else value
     several = parameter.multiple
     values = value if isinstance(value, list) else [value]
-    if not all(isinstance(v, (str, int, float)) for v in values) or (isinstance(value, list) and not several):
+    valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
+    if not valid or (isinstance(value, list) and not several):
         raise click.BadParameter(
             f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
         )
-    if f"--{key}" in parameter.secondary_opts:
-        value = not value
     return str(parameter.name), values if several else value
 
 
@@ -152,18 +161,23 @@ def audit(
 
     FILE is a CSV, TSV or Parquet file, a folder or glob of Parquet files, or - for standard input.
 
-    Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited.
+    Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited, or the output cannot
+    be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
     """
     from .. import auditing as library
-    from ..tabulate import read_counts
+    from ..tabulate import input_files, read_counts
 
     settings |= {"metrics": metric or None, "strength": as_strength_option(strength)}
     settings |= {"intersections": intersections, "max_groups": max_groups}
     if sum(source is not None for source in (file, counts, example)) != 1:
         raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
+    if "" in (file, counts):
+        raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
+    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file}
     if file is not None:
         if not group:
             raise InvalidInput("name the column of groups with --group COLUMN")
+        _check_outputs(outputs, lambda: [] if file == "-" else input_files(file))
         with _as_file(file) as path:
             result = library.audit(
                 path,
@@ -177,11 +191,13 @@ def audit(
                 **settings,
             )
     elif counts is not None:
+        _check_outputs(outputs, lambda: [Path(counts)])
         by, matrices = read_counts(_lines(counts), counts)
         result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
     else:
         from .. import examples
 
+        _check_outputs(outputs, list)
         by = ("race",)
         matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
         result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
@@ -227,23 +243,40 @@ def _as_file(file: str) -> Iterator[str]:
 
 
 def _lines(file: str) -> list[str]:
-    """The lines of a text file, or of standard input."""
+    """The lines of a text file, or of standard input, with their ends."""
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return content.decode("utf-8-sig").splitlines()
+        return list(StringIO(content.decode("utf-8-sig"), newline=""))
     except FileNotFoundError:
         raise InvalidInput(f"there is no file {file}") from None
-    except (OSError, UnicodeDecodeError) as refusal:
-        raise InvalidInput(f"{file} cannot be read: {refusal}") from None
+    except OSError as refusal:
+        raise InvalidInput(f"{_short(file)} cannot be read: {refusal.strerror}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{file} cannot be read: it is not UTF-8 text; save it as UTF-8") from None
+    except ValueError as refusal:
+        raise InvalidInput(f"{file!r} cannot be read: {refusal}") from None
+
+
+def _short(file: str) -> str:
+    return file if len(file) <= 200 else f"{file[:200]}…"
+
+
+def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Path]]) -> None:
+    """No output replaces an input or another output."""
+    taken: dict[str, str] = {}
+    for option, file in outputs.items():
+        if file in (None, "-"):
+            continue
+        real = os.path.realpath(str(file))
+        if real in {os.path.realpath(path) for path in inputs()}:
+            raise InvalidInput(f"{option} {file} would overwrite the input; choose another file")
+        if real in taken and real != os.devnull:
+            raise InvalidInput(f"{taken[real]} and {option} must be different files; got {file}")
+        taken[real] = option
 
 
 def _write(file: str | None, text: Callable[[], str]) -> None:
-    if file is None:
-        return
     if file == "-":
         click.echo(text())
-        return
-    try:
-        Path(file).write_text(text(), encoding="utf-8", newline="\n")
-    except OSError as refusal:
-        raise InvalidInput(f"{file} cannot be written: {refusal.strerror}") from None
+    elif file is not None:
+        write_whole(file, text())

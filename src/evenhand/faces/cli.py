@@ -1,14 +1,17 @@
 """The ``evenhand`` command: read, compute, render.
 
 Options are named after the arguments of the library functions. Exit codes: 0 success, 1 findings that were asked for,
-2 invalid input. Commands are listed once, in `COMMANDS`, and imported when they are called.
+2 invalid input or output that cannot be written, 70 a bug, 130 Ctrl-C, 141 a closed output pipe. Commands are listed
+once, in `COMMANDS`, and imported when they are called.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, ClassVar
@@ -48,6 +51,25 @@ class Command(click.Command):
         except EvenhandError as error:
             raise Refusal(printable(self.in_options(str(error)))) from None
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words; an option that takes one value is given once."""
+        options = {name: p for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in (*p.opts,)}
+        seen = set()
+        words = iter(args)
+        for word in words:
+            if word == "--":
+                break
+            name, sign, _ = word.partition("=")
+            option = options.get(name)
+            if option is None:
+                continue
+            if name in seen and not option.multiple:
+                raise click.UsageError(f"{name} is given more than once, but takes one value.", ctx)
+            seen.add(name)
+            for _ in range(option.nargs - bool(sign)):
+                next(words, None)
+        return super().parse_args(ctx, args)
+
     def in_options(self, message: str) -> str:
         """A message of the library with options in place of arguments: ``--prediction`` for ``y_pred``."""
         for argument, option in self.renamed.items():
@@ -81,12 +103,57 @@ def evenhand() -> None:
 
 
 def run() -> None:
-    """Run the command, also on a terminal that cannot show all characters."""
+    """Run the command, also on a terminal that cannot show all characters, and exit with a code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A character that the terminal cannot show is replaced, rather than failing.
             stream.reconfigure(errors="replace")
-    evenhand(prog_name="evenhand")
+    sys.exit(_ended())
+
+
+def _ended() -> int:
+    """Run the command; its exit code."""
+    try:
+        code = evenhand.main(prog_name="evenhand", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as refusal:
+        refusal.show()
+        return refusal.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except (SystemExit, BrokenPipeError) as end:
+        if isinstance(end, SystemExit) and end.code != 1:
+            return end.code if isinstance(end.code, int) else 2
+        # A closed pipe: click and rich turn it into exit code 1, which would be a finding.
+        _close_output()
+        return 141
+    except OSError as error:
+        _close_output()
+        where = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
+        return _failed(f"{where}: {error.strerror or error}", 2)
+    except Exception as bug:
+        if os.environ.get("EVENHAND_TRACEBACK"):
+            import traceback
+
+            traceback.print_exc()
+        first = next(iter(str(bug).splitlines()), "")
+        return _failed(
+            f"evenhand failed unexpectedly ({type(bug).__name__}: {first[:200]}); this is a bug. Please report it with "
+            "the command and its traceback, which EVENHAND_TRACEBACK=1 prints.",
+            70,
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _failed(sentence: str, code: int) -> int:
+    click.echo(f"Error: {printable(sentence)}", err=True)
+    return code
+
+
+def _close_output() -> None:
+    """What is left of the output goes nowhere, so that Python does not complain about it at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

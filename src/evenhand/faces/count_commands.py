@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import click
@@ -110,7 +110,7 @@ def match(
     For the paper's version: --null known --given n
     """
     cm = ConfusionMatrix(*group)
-    counted = all(value == int(value) for value in reference)
+    counted = all(value.is_integer() or not isfinite(value) for value in reference)
     against: Any = ConfusionMatrix(*reference) if counted else list(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
     results, refused = [], {}

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -240,7 +241,7 @@ async def _counts(request: Request, desk: Desk) -> Response:
     from starlette.concurrency import run_in_threadpool
 
     asked = await request.json()
-    by, matrices = read_counts(str(asked.get("text", "")).splitlines(), "the table")
+    by, matrices = read_counts(StringIO(str(asked.get("text", "")), newline=""), "the table")
     return _answer(desk, await run_in_threadpool(lambda: audit_counts(matrices, by=by, **_settings(asked))))
 
 

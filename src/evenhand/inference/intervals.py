@@ -171,5 +171,5 @@ def one_group(name: str | Metric) -> OneGroup:
 
 def check_level(level: float) -> None:
     """Raise an error if a level does not lie between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < float(level) < 1:
+    if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
         raise InvalidInput(f"level must lie between 0 and 1; got {level!r}")

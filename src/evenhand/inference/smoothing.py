@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Literal, overload
+from typing import Any, Literal, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -444,7 +444,7 @@ class _Frozen(dict[str, float]):
 
 
 def _checked(strength: Any) -> float:
-    if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 <= float(strength) <= 1e9:
+    if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 <= cast("float", strength) <= 1e9:
         raise InvalidInput(
             f"strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got {strength!r}"
         )

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from decimal import Decimal
+from math import isfinite, nan
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -98,13 +100,22 @@ def tabulate(
         raise InvalidInput(
             f"pass either y_pred (predictions) or y_score (scores); got {'neither' if y_pred is None else 'both'}"
         )
-    if isinstance(threshold, (str, bool)) or not isfinite(threshold):
-        raise InvalidInput(f"threshold must be a finite number; got {threshold!r}")
+    threshold = _finite(threshold)
     by = _group_columns(groups, named=data is not None)
     answer = y_score if y_pred is None else y_pred
     columns = [*by.values(), *([] if y_true is None else [y_true]), answer]
     counted = _count(data, list(by), columns, scored=y_pred is None, threshold=threshold)
     return _tally(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
+
+
+def _finite(threshold: Any) -> float:
+    try:
+        number = float(threshold) if isinstance(threshold, (Real, Decimal)) and not isinstance(threshold, bool) else nan
+    except (OverflowError, ValueError):
+        number = nan
+    if not isfinite(number):
+        raise InvalidInput(f"threshold must be a finite number; got {_brief(threshold)}")
+    return number
 
 
 def _group_columns(groups: Any, *, named: bool) -> dict[str, Any]:
@@ -256,7 +267,9 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
     """
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput(f"counts must map groups to confusion matrices; got {_brief(counts)}")
-    columns = (by,) if isinstance(by, str) else tuple(by)
+    columns = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Iterable) else ()
+    if not columns or not all(isinstance(name, str) for name in columns):
+        raise InvalidInput(f"by must be the name of a group column, or several; got {_brief(by)}")
     cells: dict[Key, ConfusionMatrix] = {}
     for group, given in counts.items():
         key = group if isinstance(group, tuple) and not isinstance(by, str) else (group,)

@@ -19,8 +19,8 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
     Parameters
     ----------
     lines : iterable of str
-        The header and one line per group, separated by commas, semicolons or tabs. All columns other than tp, fn, fp
-        and tn are group columns.
+        The header and one line per group, with their ends if values contain line breaks. Values are separated by
+        commas, semicolons or tabs. All columns other than tp, fn, fp and tn are group columns.
     name : str
         What error messages call the table.
 
@@ -40,7 +40,7 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
     header = text[0].lstrip("\ufeff") if text else ""
     separator = max(",;\t", key=header.count)
     try:
-        rows = [row for row in csv.reader([header, *text[1:]], delimiter=separator) if row]
+        rows = [row for row in csv.reader([header, *text[1:]], delimiter=separator, strict=True) if row]
     except csv.Error as error:
         raise InvalidInput(f"{name} cannot be read: {error}") from None
     if len(rows) < 2:

@@ -1,27 +1,55 @@
 """CSV, TSV and Parquet files, counted by DuckDB without loading them.
 
-Files are untrusted: every column of a CSV file is read as text, no extension of DuckDB is downloaded, only local files
-are opened, and an error of DuckDB becomes one sentence.
+Files are untrusted: every column of a CSV file is read as text, no extension of DuckDB is downloaded, only the files
+that were asked for can be opened, and an error of DuckDB becomes one sentence. Columns of several files are matched by
+name. A CSV file that DuckDB would read differently from Python's csv module is read by the latter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from glob import glob
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..progress import watch
-from .frames import Counted, count_frame
+from .delimited import Layout, connected, layout_of, literal, pattern, records
+from .frames import MOST_ROWS, Counted, count_frame, gathered, identifier
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["count_file", "first_rows", "read_file"]
+__all__ = ["count_file", "first_rows", "input_files", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt")
-_COMPRESSED = (".gz", ".zst")
+_COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a path stands for.
+
+    Attributes
+    ----------
+    path : Path
+        The path as it was given.
+    kind : {"csv", "parquet"}
+        What the files contain.
+    files : list of Path
+        At least one.
+    root : Path
+        The folder below which the names of folders may partition a table.
+    """
+
+    path: Path
+    kind: str
+    files: list[Path]
+    root: Path
 
 
 def count_file(path: str | Path, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
@@ -43,22 +71,83 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
     Counted
         How often each combination occurs.
     """
-    connection, relation = read_file(path)
+    source = _source(path)
+    if source.kind == "parquet":
+        connection, relation = _parquet(source, columns)
+        with connection:
+            return _count_relation(connection, relation, source.path, columns, score, threshold)
+    rows: Counter[Any] = Counter()
+    layouts = _layouts(source, columns)
+    with connected(source.files) as connection:
+        for layout in layouts:
+            rows += _count_text(connection, layout, columns, score, threshold)
+    if not rows:
+        raise InvalidInput(f"{path} has no rows; there is nothing to audit")
+    return Counted(gathered((*key, n) for key, n in rows.items()), None)
+
+
+def _count_text(
+    connection: DuckDBPyConnection, layout: Layout, columns: Sequence[str], score: str | None, threshold: float
+) -> Counter[Any]:
+    if layout.simple:
+        try:
+            relation = _text(connection, layout)
+            rows = _count_relation(connection, relation, layout.path, columns, score, threshold).rows
+        except _Unreadable:
+            pass
+        else:
+            if layout.rows in (None, rows.total()):
+                return rows
+    # The csv module says which line is wrong, or reads what DuckDB cannot, such as mixed line ends.
+    return _count_records(layout, columns, score, threshold)
+
+
+class _Unreadable(InvalidInput):
+    """What DuckDB cannot read."""
+
+
+def _count_relation(
+    connection: DuckDBPyConnection,
+    relation: DuckDBPyRelation,
+    path: Path,
+    columns: Sequence[str],
+    score: str | None,
+    threshold: float,
+) -> Counted:
     import duckdb
 
-    for name in columns:
-        if name not in relation.columns:
-            raise UnknownName.among("column", name, relation.columns)
-    if score is not None and str(dict(zip(relation.columns, relation.types, strict=True))[score]) == "VARCHAR":
-        others = [duckdb.ColumnExpression(name) for name in relation.columns if name != score]
-        relation = relation.select(*others, _number(score).alias(score))
     try:
-        with watch(f"counting {Path(path).name or path}", connection.query_progress):
+        if score is not None and str(dict(zip(relation.columns, relation.types, strict=True))[score]) == "VARCHAR":
+            others = [identifier(name) for name in dict.fromkeys(columns) if name != score]
+            relation = relation.project(", ".join([*others, f"{_number(score)} AS {identifier(score)}"]))
+        with watch(f"counting {path.name or path}", connection.query_progress):
             return Counted(count_frame(relation, columns, score, threshold).rows, None)
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
-    finally:
-        connection.close()
+
+
+def _count_records(layout: Layout, columns: Sequence[str], score: str | None, threshold: float) -> Counter[Any]:
+    """Count the rows that the csv module reads."""
+    at = [layout.columns.index(name) for name in columns]
+    scored = None if score is None else list(columns).index(score)
+    counts: Counter[Any] = Counter()
+    with watch(f"counting {layout.path.name}", lambda: -1.0):
+        for row in records(layout):
+            key: list[Any] = [row[i] or None for i in at]
+            if scored is not None:
+                key[scored] = _reached(key[scored], threshold)
+            counts[tuple(key)] += 1
+            if len(counts) > MOST_ROWS:
+                break
+    return gathered((*key, n) for key, n in counts.items())
+
+
+def _reached(text: str | None, threshold: float) -> int | None:
+    try:
+        number = float(text or "nan")
+    except ValueError:
+        return None
+    return None if number != number else int(number >= threshold)
 
 
 def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -87,7 +176,16 @@ def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, 
     ...     first_rows(path, most=1)
     (['race', 'label'], [('A', '1')])
     """
-    connection, relation = read_file(path)
+    source = _source(path)
+    if source.kind == "csv":
+        layouts = _layouts(source, None)
+        columns = list(layouts[0].columns)
+        found = islice((row for layout in layouts for row in _arranged(layout, columns)), max(most, 1))
+        rows: list[tuple[Any, ...]] = [tuple(value or None for value in row) for row in found]
+        if not rows:
+            raise InvalidInput(f"{path} has no rows; there is nothing to audit")
+        return columns, rows[:most]
+    connection, relation = _parquet(source, None)
     import duckdb
 
     try:
@@ -98,8 +196,8 @@ def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, 
         connection.close()
 
 
-def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
-    """Open a file as a relation.
+def input_files(path: str | Path) -> list[Path]:
+    r"""List the files that a path stands for.
 
     Parameters
     ----------
@@ -108,72 +206,239 @@ def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
 
     Returns
     -------
+    list of Path
+        At least one.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "decisions.csv").write_text("race,label\nA,1\n")
+    ...     [file.name for file in input_files(f"{folder}/*.csv")]
+    ['decisions.csv']
+    """
+    return _source(path).files
+
+
+def _arranged(layout: Layout, columns: list[str]) -> Iterator[list[str]]:
+    at = [layout.columns.index(name) for name in columns]
+    return ([row[i] for i in at] for row in records(layout))
+
+
+def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
+    """Open a file as a relation.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV or TSV file; a Parquet file, a folder or a glob of Parquet files.
+
+    Returns
+    -------
     connection : duckdb.DuckDBPyConnection
-        To be closed by the caller.
+        To be closed by the caller. It can open these files and no others.
     relation : duckdb.DuckDBPyRelation
         The rows of the file.
     """
+    source = _source(path)
+    if source.kind == "parquet":
+        return _parquet(source, None)
+    connection = connected(source.files)
+    return connection, _text(connection, _layouts(source, None)[0])
+
+
+def _layouts(source: Source, columns: Sequence[str] | None) -> list[Layout]:
+    """The layouts of text files, which must have the columns; by default those of the first."""
+    layouts = [layout_of(file) for file in source.files]
+    _check_columns({layout.path: layout.columns for layout in layouts}, columns)
+    return layouts
+
+
+def _check_columns(found: dict[Path, tuple[str, ...]], columns: Sequence[str] | None) -> None:
+    """Every file must have the columns; by default those of the first."""
+    first = next(iter(found.values()))
+    for name in first if columns is None else columns:
+        if not any(name in there for there in found.values()):
+            raise UnknownName.among("column", name, first)
+        for file, there in found.items():
+            if name not in there:
+                listed = ", ".join(there)
+                raise InvalidInput(f"{file} must have the column {name!r}, as other files have; got {listed}")
+
+
+def _text(connection: DuckDBPyConnection, layout: Layout) -> DuckDBPyRelation:
+    """A text file as a relation."""
+    import duckdb
+
+    names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.columns)))
+    titles = ", ".join(f"c{i} AS {identifier(name)}" for i, name in enumerate(layout.columns))
+    packed = _COMPRESSED.get(layout.path.suffix.lower(), "none")
+    sql = (
+        f"SELECT {titles} FROM read_csv({literal(pattern(layout.path))}, auto_detect = false, header = true, "
+        f"delim = {literal(layout.separator)}, quote = '\"', escape = '\"', comment = '', skip = 0, "
+        "null_padding = false, strict_mode = true, hive_partitioning = false, "
+        f"compression = '{packed}', columns = {{{names}}})"
+    )
     try:
-        import duckdb
+        return connection.sql(sql)
+    except duckdb.Error as error:
+        raise _unreadable(layout.path, error) from None
+
+
+def _parquet(source: Source, columns: Sequence[str] | None) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
+    """Parquet files as one relation, their columns matched by name and widened to a type that holds all values."""
+    import duckdb
+
+    connection = connected(source.files)
+    listed = f"[{', '.join(literal(pattern(file)) for file in source.files)}]"
+    folders = _partitions(source)
+    # DuckDB takes the names of all folders above a file into account, or none.
+    above = _assigned(source.root.absolute()) if folders else {}
+    try:
+        types = _types(connection, source.files, listed)
+        inside = {name for there in types.values() for name in there}
+        both = sorted((set(folders) & (inside | set(above))) | (set(above) & inside))
+        if both:
+            raise InvalidInput(
+                f"{source.path} has the column {both[0]!r} twice, in the files and in the names of folders "
+                f"({(above | folders)[both[0]]}); rename one of them"
+            )
+        _check_columns({file: (*there, *folders) for file, there in types.items()}, columns)
+        for name in columns or ():
+            _check_kind(name, types)
+        hive = "hive_partitioning = true, hive_types_autocast = false" if folders else "hive_partitioning = false"
+        return connection, connection.sql(f"SELECT * FROM read_parquet({listed}, union_by_name = true, {hive})")
+    except duckdb.Error as error:
+        raise _unreadable(source.path, error) from None
+
+
+def _partitions(source: Source) -> dict[str, str]:
+    """The columns that the names of folders give, each with an example; every file must be in such a folder."""
+    if len(source.files) == 1 and source.files[0] == source.path:
+        return {}
+    named = [_assigned(file.parent.relative_to(source.root)) for file in source.files]
+    widest = max(named, key=len)
+    for file, found in zip(source.files, named, strict=True):
+        if set(found) != set(widest):
+            wanted = ", ".join(f"{name}=…" for name in widest)
+            raise InvalidInput(f"{file} must be in folders called {wanted}, as other files are")
+    return named[0]
+
+
+def _assigned(folder: Path) -> dict[str, str]:
+    """The columns that the names of nested folders give: ``year`` for ``year=2020``."""
+    return {part.partition("=")[0]: part for part in folder.parts if "=" in part}
+
+
+def _types(connection: DuckDBPyConnection, files: list[Path], listed: str) -> dict[Path, dict[str, str]]:
+    """The columns of each Parquet file with their types."""
+    by_name = {str(file.absolute()): file for file in files}
+    schemas: dict[str, list[tuple[Any, ...]]] = {}
+    for name, *element in connection.execute(
+        f"SELECT file_name, name, type, converted_type, logical_type, num_children FROM parquet_schema({listed})"
+    ).fetchall():
+        schemas.setdefault(name, []).append(tuple(element))
+    described: dict[tuple[Any, ...], dict[str, str]] = {}
+    for name, schema in schemas.items():
+        key = tuple(schema)
+        if key not in described:
+            one = f"DESCRIBE SELECT * FROM read_parquet({literal(pattern(Path(name)))}, hive_partitioning = false)"
+            described[key] = {row[0]: row[1] for row in connection.execute(one).fetchall()}
+    return {by_name[name]: described[tuple(schema)] for name, schema in schemas.items()}
+
+
+def _check_kind(name: str, types: dict[Path, dict[str, str]]) -> None:
+    """Numbers of different types are widened; numbers and text are not mixed."""
+    kinds: dict[str, Path] = {}
+    for file, there in types.items():
+        if name in there:
+            kinds.setdefault(_kind(there[name]), file)
+    if len(kinds) > 1:
+        (one, here), (other, there_) = list(kinds.items())[:2]
+        raise InvalidInput(
+            f"{name!r} must have one type in all files; it contains {one} in {here} and {other} in {there_}"
+        )
+
+
+def _kind(sql_type: str) -> str:
+    base = sql_type.partition("(")[0].upper()
+    if base in ("VARCHAR", "ENUM"):
+        return "text"
+    numeric = base in ("FLOAT", "DOUBLE", "DECIMAL") or base.endswith("INT") or base == "INTEGER"
+    return "numbers" if numeric or base == "UINTEGER" else f"{sql_type.lower()}s"
+
+
+def _source(path: str | Path) -> Source:
+    """The files that a path stands for; a folder means all Parquet files in it."""
+    try:
+        import duckdb  # noqa: F401
     except ModuleNotFoundError:
         raise MissingExtra.named("files", "reading CSV and Parquet files") from None
     text = str(path)
+    if not text or (isinstance(path, str) and not text.strip()):
+        raise InvalidInput("data must be a path to a file; got an empty path")
     if "://" in text:
         raise InvalidInput(f"data must be a local file; got {text!r}, which must be downloaded first")
-    pattern, kind = _pattern_and_kind(Path(text).expanduser())
-    connection = duckdb.connect()
-    for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
-        connection.execute(f"SET {setting} = false")
-    # DuckDB tracks its progress but does not print it; `count_file` polls it.
-    connection.execute("SET enable_progress_bar = true")
+    if "\0" in text:
+        raise InvalidInput(f"data must be a path to a file; got {text!r}")
     try:
-        if kind == "parquet":
-            return connection, connection.read_parquet(pattern)
-        tabs = "\t" if ".tsv" in Path(text).suffixes else None
-        relation = connection.read_csv(pattern, header=True, all_varchar=True, delimiter=tabs, comment="", skiprows=0)
-        if len(relation.columns) == 1 and any(sign in relation.columns[0] for sign in ",;\t|"):
-            raise InvalidInput(
-                f"{path} cannot be split into columns; some rows have more or fewer values than the header"
-            )
-        if not relation.limit(1).fetchall():
-            raise InvalidInput(f"{path} has no rows; there is nothing to audit")
-        return connection, relation
-    except duckdb.Error as error:
-        raise _unreadable(path, error) from None
+        return _found(Path(text).expanduser())
+    except RuntimeError as error:
+        raise InvalidInput(f"{text} cannot be read: {error}") from None
+    except OSError as error:
+        shown = text if len(text) <= 200 else f"{text[:200]}…"
+        raise InvalidInput(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
-def _pattern_and_kind(path: Path) -> tuple[str, str]:
-    """The pattern for DuckDB to open, and ``"csv"`` or ``"parquet"``; a folder means all Parquet files in it."""
-    suffixes = [s.lower() for s in path.suffixes]
+def _found(path: Path) -> Source:
     if path.is_dir():
-        if not any(path.rglob("*.parquet")):
+        if path.absolute() == Path(path.absolute().anchor):
+            raise InvalidInput(f"data must be a file or a folder of Parquet files; got {path}")
+        files = sorted(_below(path))
+        if not files:
             raise InvalidInput(f"the folder {path} contains no Parquet files")
-        return _escaped(path) + "/**/*.parquet", "parquet"
+        return Source(path, "parquet", files, path)
     globbed = any(sign in str(path) for sign in "*?[")
-    if not path.exists() and not globbed:
-        raise InvalidInput(f"there is no file {path}{_nearest(path)}")
-    if globbed and not path.exists():
-        if not glob(str(path), recursive=True):
-            raise InvalidInput(f"no file matches {path}")
-        pattern = str(path)
-    else:
-        pattern = _escaped(path)
+    if path.exists():
+        kind = _kind_by_name(path)
         if path.stat().st_size == 0:
             raise InvalidInput(f"{path} is empty; there is nothing to audit")
+        return Source(path, kind, [path], path.parent)
+    if not globbed:
+        raise InvalidInput(f"there is no file {path}{_nearest(path)}")
+    files = sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file())
+    if not files:
+        raise InvalidInput(f"no file matches {path}")
+    kinds = {_kind_by_name(file) for file in files}
+    if len(kinds) > 1:
+        raise InvalidInput(f"{path} must match files of one kind; got both CSV and Parquet files")
+    fixed = path
+    while any(sign in str(fixed) for sign in "*?["):
+        fixed = fixed.parent
+    return Source(path, kinds.pop(), files, fixed)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The Parquet files in a folder and below; a folder that cannot be opened is an error, not empty."""
+
+    def refuse(error: OSError) -> None:
+        raise InvalidInput(f"{error.filename} cannot be read: {error.strerror}")
+
+    for here, _, names in os.walk(folder, onerror=refuse):
+        yield from (Path(here, name) for name in names if name.endswith(".parquet"))
+
+
+def _kind_by_name(path: Path) -> str:
+    suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] in (".parquet", ".pq"):
-        return pattern, "parquet"
+        return "parquet"
     if suffixes and (
         suffixes[-1] in _TEXT or (suffixes[-1] in _COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXT)
     ):
-        return pattern, "csv"
+        return "csv"
     raise InvalidInput(
         f"{path} must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, .parquet or .pq; also .csv.gz)"
     )
-
-
-def _escaped(path: Path) -> str:
-    """The path as a pattern that matches nothing else, even if it contains brackets or asterisks."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path))
 
 
 def _nearest(path: Path) -> str:
@@ -187,15 +452,12 @@ def _nearest(path: Path) -> str:
     return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
-def _number(name: str) -> Expression:
-    """The column as numbers; other text counts as missing."""
-    from duckdb import SQLExpression
-
-    quoted = '"' + name.replace('"', '""') + '"'
+def _number(name: str) -> str:
+    """The column as numbers, in SQL; other text counts as missing."""
     # DuckDB would push a plain cast down to its CSV reader, which fails on text that is not a number.
-    return SQLExpression(f"TRY_CAST(trim({quoted}) AS DOUBLE)")
+    return f"TRY_CAST(trim({identifier(name)}) AS DOUBLE)"
 
 
-def _unreadable(path: str | Path, error: Exception) -> InvalidInput:
+def _unreadable(path: str | Path, error: Exception) -> _Unreadable:
     first = str(error).strip().splitlines()[0]
-    return InvalidInput(f"{path} cannot be read: {first}")
+    return _Unreadable(f"{path} cannot be read: {first}")

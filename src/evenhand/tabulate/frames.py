@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from numbers import Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..cells import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName
 
-__all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "plain"]
+__all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "gathered", "identifier", "plain"]
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
@@ -74,12 +75,16 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
     for name in columns:
         if name not in schema:
             raise UnknownName.among("column", name, schema.names())
-    chosen = [_reached(nw, schema, name, threshold) if name == score else nw.col(name) for name in columns]
+    frame, called = _with_safe_names(nw, frame, columns)
+    chosen = [
+        _reached(nw, schema[name], name, called[name], threshold) if name == score else nw.col(called[name])
+        for name in columns
+    ]
     # With names of our own, a column can be selected twice, and no name is a keyword of an engine.
     names = [f"evenhand_{i}" for i in range(len(columns))]
     named = frame.select(*(c.alias(name) for c, name in zip(chosen, names, strict=True)))
     counted = named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1)
-    return Counted(_gathered(_rows(counted)), _library(nw.from_native(native)))
+    return Counted(gathered(_rows(counted)), _library(nw.from_native(native)))
 
 
 def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold: float) -> Counted:
@@ -118,7 +123,7 @@ def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold
     if scored:
         values[-1] = [_at_or_above(v, threshold) for v in values[-1]]
     try:
-        return Counted(_gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None)
+        return Counted(gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None)
     except TypeError as error:
         raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
 
@@ -126,29 +131,68 @@ def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold
 def _values(column: Any, name: str) -> list[Any]:
     if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
         raise InvalidInput(f"{name} must be a sequence of values; got {column!r}")
+    if np.ma.is_masked(column):
+        shown = _values(column.data, name)
+        return [None if masked else value for value, masked in zip(shown, np.ma.getmaskarray(column), strict=True)]
     if getattr(getattr(column, "dtype", None), "kind", "") == "M":
         # `tolist` would turn dates into integers, their nanoseconds.
         return [None if np.isnat(value) else str(value) for value in np.asarray(column, dtype="datetime64[s]")]
-    if np.ma.isMaskedArray(column) or hasattr(column, "tolist"):
+    if hasattr(column, "tolist"):
         return list(column.tolist())
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    listed = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return [None if value is np.ma.masked else value for value in listed]
 
 
 def _at_or_above(value: Any, threshold: float) -> int | None:
     if is_missing(value):
         return None
-    if isinstance(value, (str, bytes)):
+    if not isinstance(value, (Real, Decimal, np.bool_)):
         raise InvalidInput(f"y_score must contain numbers; got {value!r}")
-    return int(value >= threshold)
+    return int(cast("float", value) >= threshold)
 
 
-def _reached(nw: Any, schema: Any, name: str, threshold: float) -> Any:
+def identifier(name: str) -> str:
+    """Quote the name of a column for SQL.
+
+    Parameters
+    ----------
+    name : str
+        Any name.
+
+    Returns
+    -------
+    str
+        An identifier that means this column and no other.
+
+    Examples
+    --------
+    >>> identifier("group")
+    '"group"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _with_safe_names(nw: Any, frame: Any, columns: Sequence[str]) -> tuple[Any, dict[str, str]]:
+    """The frame with names that no engine interprets, as DuckDB and polars do ``*``, and what columns are called in it.
+
+    Only names that an engine could interpret are changed.
+    """
+    called = {name: name for name in columns}
+    if "duckdb" in str(frame.implementation).lower():
+        called = {name: f"evenhand_c{i}" for i, name in enumerate(called)}
+        native = frame.to_native().project(", ".join(f"{identifier(name)} AS {c}" for name, c in called.items()))
+        return nw.from_native(native).lazy(), called
+    special = {name: f"evenhand_c{i}" for i, name in enumerate(called) if name == "*" or name.startswith("^")}
+    return (frame.rename(special) if special else frame), called | special
+
+
+def _reached(nw: Any, dtype: Any, name: str, called: str, threshold: float) -> Any:
     """Whether a score reaches the threshold; null without a score, since engines compare nulls and NaN differently."""
-    if not schema[name].is_numeric():
-        raise InvalidInput(f"y_score must contain numbers; {name!r} contains {schema[name]}")
-    score = nw.col(name)
+    if not dtype.is_numeric():
+        raise InvalidInput(f"y_score must contain numbers; {name!r} contains {dtype}")
+    score = nw.col(called)
     missing = score.is_null()
-    if schema[name].is_float():
+    if dtype.is_float():
         missing = missing | score.is_nan()
     return nw.when(~missing).then((score >= threshold).cast(nw.Int8))
 
@@ -175,8 +219,24 @@ def _library(frame: Any) -> str | None:
     return _RESULTS_IN.get(str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1])
 
 
-def _gathered(rows: Iterable[Key]) -> Counter[Key]:
-    """Counts by plain values, checked: rows that differ only in how a value is represented are one."""
+def gathered(rows: Iterable[Key]) -> Counter[Key]:
+    """Add up counted rows by plain values, so that rows that differ only in how a value is represented are one.
+
+    Parameters
+    ----------
+    rows : iterable of tuple
+        The values of a row, and how often it occurs.
+
+    Returns
+    -------
+    Counter
+        How often each combination of plain values occurs.
+
+    Examples
+    --------
+    >>> gathered([("A", 1.0, 3), ("A", 1, 2)])
+    Counter({('A', 1): 5})
+    """
     counts: Counter[Key] = Counter()
     for *values, n in rows:
         key = tuple(plain(value) for value in values)
