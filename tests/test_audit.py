@@ -38,6 +38,13 @@ def test_two_missed_positives_are_too_few_to_tell() -> None:
     assert found.difference == pytest.approx(-0.75)
 
 
+def test_a_row_holds_the_cells_of_the_group_and_of_its_reference() -> None:
+    found = row(eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}, metrics=["tpr"]), "A", "tpr")
+    assert (found.tp, found.fn, found.fp, found.tn, found.n) == (1, 2, 3, 4, 10)
+    theirs = found.reference_tp, found.reference_fn, found.reference_fp, found.reference_tn, found.reference_n
+    assert theirs == (5, 6, 7, 8, 26)
+
+
 def test_the_same_rows_say_more_of_a_metric_that_rests_on_more_of_them() -> None:
     """Judged on the metric's own denominator: the 40 cases have 38 negatives."""
     a = eh.audit_counts(MISSED, metrics=["tpr", "fpr"], margin=0.2)
