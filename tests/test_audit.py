@@ -45,6 +45,15 @@ def test_a_row_holds_the_cells_of_the_group_and_of_its_reference() -> None:
     assert theirs == (5, 6, 7, 8, 26)
 
 
+def test_with_a_strength_per_split_each_rate_keeps_the_share_of_its_own() -> None:
+    """TPR keeps P/(P + λ), FPR and TNR keep N/(N + λ), prevalence n/(n + λ); no rule holds for the rest."""
+    counts = {"A": (1, 2, 3, 4), "B": (50, 60, 70, 80)}
+    keys = ["tpr", "fpr", "tnr", "prev", "ppv", "acc", "mcc"]
+    a = eh.audit_counts(counts, metrics=keys, strength={"prev": 10, "tpr": 20, "fpr": 30})
+    expected = [3 / 23, 7 / 37, 7 / 37, 10 / 20, None, None, None]
+    assert [row(a, "A", key).shrinkage for key in keys] == [share and pytest.approx(share) for share in expected]
+
+
 def test_the_same_rows_say_more_of_a_metric_that_rests_on_more_of_them() -> None:
     """Judged on the metric's own denominator: the 40 cases have 38 negatives."""
     a = eh.audit_counts(MISSED, metrics=["tpr", "fpr"], margin=0.2)
