@@ -54,6 +54,18 @@ def test_with_a_strength_per_split_each_rate_keeps_the_share_of_its_own() -> Non
     assert [row(a, "A", key).shrinkage for key in keys] == [share and pytest.approx(share) for share in expected]
 
 
+def test_the_sketch_of_a_gap_is_twice_as_wide_as_its_interval() -> None:
+    """Both have the same middle, and about 95 of 100 parts of the bars stand within the interval."""
+    found = row(eh.audit_counts({"A": (10, 20, 30, 40), "B": (50, 60, 70, 80)}, metrics=["mcc"]), "A", "mcc")
+    low, high, sketch = found.difference_low, found.difference_high, found.sketch
+    assert low is not None and high is not None and sketch is not None
+    assert (sketch.low, sketch.high) == pytest.approx(((3 * low - high) / 2, (3 * high - low) / 2))
+    assert (sketch.of, sketch.at, max(sketch.heights)) == ("gap", 0, 99)
+    step = (sketch.high - sketch.low) / len(sketch.heights)
+    inside = [h for i, h in enumerate(sketch.heights) if low < sketch.low + (i + 0.5) * step < high]
+    assert sum(inside) / sum(sketch.heights) == pytest.approx(0.95, abs=0.04)
+
+
 def test_the_same_rows_say_more_of_a_metric_that_rests_on_more_of_them() -> None:
     """Judged on the metric's own denominator: the 40 cases have 38 negatives."""
     a = eh.audit_counts(MISSED, metrics=["tpr", "fpr"], margin=0.2)
