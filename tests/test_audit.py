@@ -100,7 +100,13 @@ def test_every_row_is_what_the_library_says() -> None:
         assert (r.difference_low, r.difference_high) == pytest.approx((gap.low, gap.high))
         assert r.percentile == pytest.approx(eh.match_test(cm, rest, r.metric).percentile, abs=1e-12)
         assert r.smoothed == pytest.approx(float(eh.metric(r.metric)(eh.cross_prior_smooth(cm, rest, 10))))
-        assert r.shrinkage == pytest.approx(cm.n / (cm.n + 10))
+        base = eh.metric(r.metric).base
+        if base.is_rate:
+            # A rate is steadied by as many of the 10 cases as the rest has in its denominator.
+            added = 10 * float(base.basis(np.array(rest.cells))) / rest.n
+            assert r.shrinkage == pytest.approx(r.basis / (r.basis + added))
+        else:
+            assert r.shrinkage is None
         assert (r.tp, r.fn, r.fp, r.tn, r.n) == (*cm.cells, cm.n)
 
 

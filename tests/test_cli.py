@@ -91,7 +91,7 @@ def test_match_as_json_is_the_papers_test() -> None:
 
 def test_smooth_shows_raw_beside_smoothed_and_the_verdict() -> None:
     output = run(*f"smooth --group 3 1 0 6 --reference {REFERENCE}".split()).output
-    assert "50% of a gap remains" in output
+    assert "50% of a share's gap remains" in output
     assert "the reference is doubtful" in output
     found = json.loads(run(*f"smooth --group 3 1 0 6 --reference {REFERENCE} --strength auto --json".split()).output)
     assert found["scores"][2]["raw"] == 0.75

@@ -66,7 +66,7 @@ def test_smoothing_keeps_n_and_tells_what_it_did() -> None:
     assert s.shrinkage == 0.5
     assert s.raw == ConfusionMatrix(3, 1, 0, 6)
     assert repr(s).endswith("strength=10)")
-    assert "50% of a gap remains" in str(s)
+    assert "50% of a share's gap remains" in str(s)
     empty = eh.cross_prior_smooth(ConfusionMatrix(0, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), 5)
     assert "prior only" in repr(empty)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import exp
+from math import exp, floor
 from typing import Any, Literal
 
 from ..errors import InvalidInput, UnknownName, printable
@@ -109,7 +109,7 @@ def find(
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
         for row in rows
-        if row.impact_ratio is not None and row.impact_high is not None and row.impact_ratio < FOUR_FIFTHS
+        if row.impact_ratio is not None and row.impact_high is not None and _below_four_fifths(row.impact_ratio)
     ]
     findings += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict is Verdict.UNDEFINED]
     few: dict[tuple[str, str], list[Row]] = {}
@@ -155,6 +155,16 @@ def _differs(row: Row, who: str, how: Settings) -> Finding:
     return _finding("differs", f"{name} of {who} is {number(row.score)}{span}, {gap}{sure}; {p}{_driven(row)}", [row])
 
 
+def _at_least(value: float) -> str:
+    """A number rounded down, so that it is not more than is sure."""
+    return number(floor(1000 * value) / 1000 if value >= 0.001 else value)
+
+
+def _below_four_fifths(ratio: float) -> bool:
+    # A ratio of exactly 4/5 may be computed as a little less.
+    return ratio < FOUR_FIFTHS * (1 - 1e-12)
+
+
 def _way(difference: float) -> str:
     return "higher" if difference > 0 else "lower"
 
@@ -165,10 +175,10 @@ def _sure(row: Row, how: Settings) -> str:
     if gap is None or row.sure_gap == 0:
         return ""
     if row.ratio_low is not None or find_metric(row.metric).kind == "ratio":
-        return f", surely by a factor of at least {number(exp(row.sure_gap))}"
+        return f", surely by a factor of at least {_at_least(exp(row.sure_gap))}"
     if max(abs(gap[0]), abs(gap[1])) <= how.margin:
         return f", surely by less than {how.margin:g}"
-    return f", surely by at least {number(row.sure_gap)}"
+    return f", surely by at least {_at_least(row.sure_gap)}"
 
 
 def _driven(row: Row) -> str:
@@ -179,7 +189,7 @@ def _driven(row: Row) -> str:
 
 
 def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
-    surely = row.impact_high is not None and row.impact_high < FOUR_FIFTHS
+    surely = row.impact_high is not None and _below_four_fifths(row.impact_high)
     what = "selected" if how.favourable == "positive" else "spared"
     verb = "is below" if surely else "may be below"
     return _finding(
@@ -192,7 +202,11 @@ def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
 
 
 def _undefined(row: Row, who: str) -> Finding:
-    likely = f"; the probability of that was {100 * row.p_undefined:.3g} %" if row.p_undefined else ""
+    likely = (
+        f"; the probability of that was {100 * row.p_undefined:.3g} %"
+        if row.p_undefined and row.lacks_own_score
+        else ""
+    )
     name = find_metric(row.metric).name
     return _finding("undefined", f"{name} of {who} cannot be compared: {row.reason}{likely}", [row])
 
@@ -219,8 +233,9 @@ def number(value: float | None) -> str:
     """A score as text: three decimals, or three significant digits of large values."""
     if value is None:
         return "none"
-    text = f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}"
-    return "0.000" if text == "-0.000" else text
+    if value == 0 or 0.001 <= abs(value) < 100:
+        return f"{value + 0.0:.3f}"
+    return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
 
 
 def pvalue(value: float | None) -> str:

@@ -138,7 +138,15 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
         ]
     if name in (ReferenceKind.REST, ReferenceKind.ALL):
         return [
-            Compared(by, group, cm, ReferenceKind(name), name, everybody - cm, only_two=len(members) == 2)
+            Compared(
+                by,
+                group,
+                cm,
+                ReferenceKind(name),
+                name,
+                everybody - cm,
+                only_two=sum(cm.n > 0 for cm in members.values()) == 2,
+            )
             for group, cm in members.items()
         ]
     raise UnknownName.among(f"group of {by!r}", reference, members, see=f"groups: {', '.join(list(members)[:8])}")

@@ -223,7 +223,11 @@ def _row(
 ) -> Row:
     who, m = one.who, one.metric
     cells = who.cm.cells if labelled else (None,) * 4
-    theirs = who.shown.cells if labelled else (None,) * 4
+    # Only a rate is compared with everybody; see `measure`.
+    mixes = who.kind is ReferenceKind.ALL and m.base.is_rate and not m.comparisons
+    kind = ReferenceKind.REST if who.kind is ReferenceKind.ALL and not mixes else who.kind
+    reference = who.shown if mixes else who.against
+    theirs = reference.cells if labelled else (None,) * 4
     smoothed = one.smoothed is not None and labelled
     by_split = isinstance(one.strength, Mapping)
     return Row(
@@ -245,9 +249,9 @@ def _row(
         low=one.low,
         high=one.high,
         reason=one.reason,
-        reference_kind=who.kind,
-        reference=who.reference,
-        reference_n=int(who.shown.n),
+        reference_kind=kind,
+        reference=kind.value if kind in (ReferenceKind.REST, ReferenceKind.ALL) else who.reference,
+        reference_n=int(reference.n),
         reference_tp=_count(theirs[0]),
         reference_fn=_count(theirs[1]),
         reference_fp=_count(theirs[2]),
@@ -268,7 +272,7 @@ def _row(
         strength=_strength(one, "prev") if smoothed else None,
         strength_tpr=_strength(one, "tpr") if smoothed and by_split else None,
         strength_fpr=_strength(one, "fpr") if smoothed and by_split else None,
-        shrinkage=kept_share(m, who.cm, one.strength) if smoothed else None,
+        shrinkage=kept_share(m, who, one.strength) if smoothed else None,
         impact_ratio=impact.ratio if impact else None,
         impact_low=impact.low if impact else None,
         impact_high=impact.high if impact else None,

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix
+from ..cells import CELLS, ConfusionMatrix
 from ..errors import EvenhandError
 from ..inference import (
     CrossPrior,
@@ -236,8 +236,9 @@ def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> _Test
         pairs = ([*counts_of(c.base, group[None]), *counts_of(c.base, against[None])] for c in m.comparisons)
         p = min(float(fisher(*counts).pvalue(how.mid_p)[0]) for counts in pairs)
         return _Tested(min(1.0, len(m.comparisons) * p), True, "fisher", None, np.nan, np.nan, None)
-    result = match_test(_matrix(group), _matrix(against), m, null=how.null, mid_p=how.mid_p)
-    return _Tested(result.pvalue, True, "match", None, result.percentile, result.p_undefined, None)
+    result = match_test(_matrix(group), _matrix(against), m, mid_p=how.mid_p)
+    percentile, empty = _percentile(m, _matrix(group), _matrix(against), how)
+    return _Tested(result.pvalue, True, "match", None, percentile, empty, None)
 
 
 def _matched(
@@ -395,21 +396,25 @@ def _reason(who: Compared, m: Metric) -> str | None:
     return f"the reference's score is undefined, {theirs}" if theirs else None
 
 
-def kept_share(m: Metric, cm: ConfusionMatrix, strength: Strength) -> float | None:
-    """The share of an expected gap that remains after smoothing; None if it is not known."""
-    if not isinstance(strength, Mapping):
+def kept_share(m: Metric, who: Compared, strength: Strength) -> float | None:
+    """The share of an expected gap that smoothing leaves, for a rate; None for other scores, which have no rule.
+
+    A rate of ``a`` cases that is smoothed with ``b`` cases of the reference keeps a / (a + b) of the gap.
+    """
+    if m.comparisons or not m.base.is_rate:
+        return None
+    cases = float(m.base.basis(np.array(who.cm.cells, dtype=np.float64)))
+    if isinstance(strength, Mapping):
+        by_whole = {CELLS: "prev", ("tp", "fn"): "tpr", ("fp", "tn"): "fpr"}
+        split = by_whole.get(m.tree.last_of)
+        if split is None or (split == "prev" and m.key not in ("prev", "nprev")):
+            return None
+        added = strength[split]
+    else:
         assert not isinstance(strength, str)
-        total = cm.n + strength
-        return cm.n / total if total else 0.0
-    cells = np.array(cm.cells, dtype=np.float64)
-    for split, wholes in (("tpr", {("tp", "fn")}), ("fpr", {("fp", "tn")})):
-        if m.base.is_rate and not m.comparisons and tuple(m.tree.last_of) in wholes:
-            size = float(m.base.basis(cells))
-            return size / (size + strength[split]) if size + strength[split] else 0.0
-    if m.key in ("prev", "nprev"):
-        total = cm.n + strength["prev"]
-        return cm.n / total if total else 0.0
-    return None
+        theirs = np.array(who.against.cells, dtype=np.float64)
+        added = strength * float(m.base.basis(theirs)) / max(float(theirs.sum()), 1.0)
+    return cases / (cases + added) if cases + added else 0.0
 
 
 def _matrix(cells: Floats) -> ConfusionMatrix:

@@ -200,6 +200,19 @@ class Row(Record):
         return 0.0 if gap is None or gap[0] <= 0 <= gap[1] else min(abs(gap[0]), abs(gap[1]))
 
     @property
+    def lacks_own_score(self) -> bool:
+        """Whether it is the group, and not only the reference, that has no score.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> rows = audit_counts({"A": (3, 0, 0, 997), "B": (0, 0, 0, 8)}, metrics="tpr").rows
+        >>> [(row.group, row.lacks_own_score) for row in rows]
+        [('A', False), ('B', True)]
+        """
+        return self.reason is not None and not self.reason.startswith(("the reference's", "in the reference"))
+
+    @property
     def status(self) -> str:
         """``ok``, or ``undefined: `` and the reason.
 

@@ -235,4 +235,6 @@ def _formula(key: str) -> dict[str, Any] | None:
     if m.comparisons:
         return None
     needs = [[CELLS.index(c) for c in part.cells] for part in m.holes[0].needs]
-    return {"tree": m.base.expression, "needs": needs}
+    rate = m.base.quotient if m.base.is_rate else None
+    whole = [CELLS.index(c) for c in rate.of.cells] if rate else None
+    return {"tree": m.base.expression, "needs": needs, "whole": whole}

@@ -320,7 +320,7 @@ def _imagined(asked: Mapping[str, Any]) -> dict[str, Any]:
         "low": between.low,
         "high": between.high,
         "smoothed": float(m(smoothed)),
-        "shrinkage": smoothed.shrinkage,
+        "shrinkage": smoothed.shrinkage if m.base.linear is not None else None,
         "undefined": undefined_probability(m, int(group.n), reference),
     }
     return dict(plain_value(answer))

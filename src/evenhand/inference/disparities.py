@@ -149,7 +149,7 @@ def disparity(
     if counts[1].sum() == 0:
         raise InvalidInput("the reference is empty (n = 0); the group cannot be compared with it")
     gaps = gaps_of(m, counts[0], counts[1], kind, prior)
-    tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, gaps)
+    tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, gaps, prior)
     estimate = float(compared(cm, reference))
     low, high = gap_intervals(gaps, np.array([estimate]), level)
     return Disparity(
@@ -168,12 +168,18 @@ def disparity(
 
 
 def equality_of_gaps(
-    m: OneGroup, groups: Floats, references: Floats, test: Test, mid_p: bool = False, gaps: Gaps | None = None
+    m: OneGroup,
+    groups: Floats,
+    references: Floats,
+    test: Test,
+    mid_p: bool = False,
+    gaps: Gaps | None = None,
+    prior: float = 0.5,
 ) -> EqualityTest:
     """Test for equal scores, on the ratio scale if the metric is unbounded; ``gaps`` are reused if on that scale."""
     kind: Kind = "ratio" if m.unbounded else "difference"
     if gaps is None or gaps.kind != kind:
-        gaps = gaps_of(m, groups, references, kind)
+        gaps = gaps_of(m, groups, references, kind, prior)
     return equal_scores(m, groups, references, gaps, test=test, mid_p=mid_p)
 
 

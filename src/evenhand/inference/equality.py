@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cells import CELLS
 from ..metrics import OneGroup
 from .gaps import Gaps
 from .rates import Attainable, FisherTails, boschloo, fisher
@@ -82,6 +83,13 @@ def equal_scores(
     if m.curve is None:
         below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)
         p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), _studentised(m, groups, references)))
+        if m.unbounded:
+            # With an empty cell the prior alone can decide a ratio of rates; one of the rates must differ by itself.
+            p = np.maximum(p, _either_rate(m, groups, references))
+        # A difference that the counts do not show is not claimed, whatever is believed of the true scores.
+        with np.errstate(invalid="ignore"):
+            shown = m.scores(groups) - m.scores(references)
+        p = np.where(np.sign(shown) * np.where(below < above, 1.0, -1.0) <= 0, 1.0, p)
         return EqualityTest(
             np.where(undefined, np.nan, p), below < above, ["posterior"] * len(p), None, [None] * len(p)
         )
@@ -95,6 +103,19 @@ def equal_scores(
     attainable = Attainable(of_a, a + b, of_a + of_b)
     reachable = [(attainable, row) if how == "fisher" and not mid_p else None for row, how in enumerate(methods)]
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
+
+
+def _either_rate(m: OneGroup, groups: Floats, references: Floats) -> Floats:
+    """Twice the smaller p-value of Fisher's tests of the two rates that a score is made of."""
+    pvalues = []
+    for part, whole in ((m.tree.side, m.tree.margin), (m.tree.last, m.tree.last_of)):
+        counts = [
+            cells[:, [CELLS.index(c) for c in names]].sum(axis=1)
+            for cells in (groups, references)
+            for names in (part, whole)
+        ]
+        pvalues.append(fisher(*counts).pvalue())
+    return np.asarray(np.minimum(1.0, 2 * np.minimum(*pvalues)))
 
 
 def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:

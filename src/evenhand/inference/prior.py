@@ -56,7 +56,7 @@ class PriorCheck(Record):
     gain, lose : tuple of str
         Metrics whose mean squared error would fall or rise if the observed rates were true.
     hidden : float
-        The share of an expected gap that smoothing hides, λ/(n+λ).
+        The share of the expected gap of a share, such as accuracy, that smoothing hides: λ/(n+λ).
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
         f"if the observed rates were true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
         if n <= _GAIN_UP_TO
         else f"a group of more than {_GAIN_UP_TO:,} hardly needs a prior; its gains were not computed",
-        f"it hides {hidden:.0%} of an expected gap to the reference: report the raw score beside it",
+        f"it hides {hidden:.0%} of an expected gap in accuracy and other shares: report raw scores beside it",
     )
     verdict: Verdict = "fit"
     if not large or len(lose) > len(gain) or p < 0.05 or ratio < 1:

@@ -320,7 +320,7 @@ class Smoothed(ConfusionMatrix):
 
     @property
     def shrinkage(self) -> float:
-        """The share of an expected gap to the reference that remains, n/(n+λ).
+        """The part of the expected gap of a share, such as accuracy or prevalence, that remains: n/(n+λ).
 
         With one strength per split, λ is that of prevalence.
 
@@ -339,7 +339,7 @@ class Smoothed(ConfusionMatrix):
 
     def __str__(self) -> str:
         what = "the prior only: the group is empty" if self.prior_only else f"smoothed from {self.raw!r}"
-        note = f"{what}, strength {strength_text(self.strength)}; {self.shrinkage:.0%} of a gap remains"
+        note = f"{what}, strength {strength_text(self.strength)}; {self.shrinkage:.0%} of a share's gap remains"
         return f"{ConfusionMatrix.__str__(self)}\n{note}"
 
 

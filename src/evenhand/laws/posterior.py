@@ -310,7 +310,8 @@ def _to_line(m: OneGroup, scores: Any) -> Floats:
         else:
             share = np.clip((np.asarray(scores) - m.low) / (m.high - m.low), 0.0, 1.0)
             place = np.log(share) - np.log1p(-share)
-    return np.asarray(np.clip(place, -_LINE, _LINE))
+    limit = 2 * _LINE if m.unbounded else _LINE
+    return np.asarray(np.clip(place, -limit, limit))
 
 
 def _from_line(m: OneGroup, place: Floats) -> Floats:

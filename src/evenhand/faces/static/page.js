@@ -123,7 +123,7 @@ const imagine = async () => {
       ["gap to the reference, and its 95 % interval", `${number(found.gap)}, ${number(found.gap_low)} to ${number(found.gap_high)}`],
       ["p-value for equal scores", number(found.pvalue)],
       ["share of groups like the reference that score this or lower", found.percentile === null ? "none" : `${number(100 * found.percentile)} %`],
-      ["smoothed score", `${number(found.smoothed)}, which keeps ${number(100 * found.shrinkage)} % of an expected gap`],
+      ["smoothed score", number(found.smoothed) + (found.shrinkage === null ? "" : `, which keeps ${number(100 * found.shrinkage)} % of an expected gap`)],
       ["probability of an undefined score at this size", `${number(100 * found.undefined)} %`],
     ];
     at("answer").tBodies[0].replaceChildren(...rows.map(([name, value]) => {

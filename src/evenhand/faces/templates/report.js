@@ -24,6 +24,13 @@
     const total = sum(row.prior);
     return score(row.metric, row.cells.map((c, i) => c + strength * row.prior[i] / total));
   };
+  // A rate keeps of a gap what its own cases weigh beside those added; other scores have no such rule.
+  const kept = (row, strength) => {
+    const { whole } = data.metrics[row.metric];
+    if (whole === null) return "";
+    const own = sum(whole.map((i) => row.cells[i])), added = strength * sum(whole.map((i) => row.prior[i])) / sum(row.prior);
+    return own + added === 0 ? "" : `, keeps ${Math.round(100 * own / (own + added))}%`;
+  };
   const text = (value) => Number.isFinite(value) ? (Math.abs(value) < 100 ? value.toFixed(3) : value.toPrecision(3)) : "none";
   const byId = (id) => document.getElementById(id);
   const metric = byId("metric"), group = byId("group"), order = byId("order"), strength = byId("strength");
@@ -61,7 +68,7 @@
     }
     for (const cell of document.querySelectorAll("[data-smoothed]")) {
       const row = data.rows[cell.dataset.smoothed], found = smoothed(row, value);
-      if (Number.isFinite(found)) cell.textContent = `${text(found)} (λ ${value}, keeps ${Math.round(100 * row.n / (row.n + value))}%)`;
+      if (Number.isFinite(found)) cell.textContent = `${text(found)} (λ ${value}${kept(row, value)})`;
     }
   };
   metric.addEventListener("change", show);
