@@ -84,8 +84,8 @@ def equal_scores(
         below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)
         p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), _studentised(m, groups, references)))
         if m.unbounded:
-            # With an empty cell the prior alone can decide a ratio of rates; one of the rates must differ by itself.
-            p = np.maximum(p, _either_rate(m, groups, references))
+            # With an empty cell the prior alone can decide a ratio of rates; the rates themselves must differ too.
+            p = np.maximum(p, _equal_rates(m, groups, references))
         # A difference that the counts do not show is not claimed, whatever is believed of the true scores.
         with np.errstate(invalid="ignore"):
             shown = m.scores(groups) - m.scores(references)
@@ -105,8 +105,8 @@ def equal_scores(
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
 
 
-def _either_rate(m: OneGroup, groups: Floats, references: Floats) -> Floats:
-    """Twice the smaller p-value of Fisher's tests of the two rates that a score is made of."""
+def _equal_rates(m: OneGroup, groups: Floats, references: Floats) -> Floats:
+    """P-value that both rates of a score are equal: Fisher's combination of the mid-p values of their exact tests."""
     pvalues = []
     for part, whole in ((m.tree.side, m.tree.margin), (m.tree.last, m.tree.last_of)):
         counts = [
@@ -114,8 +114,10 @@ def _either_rate(m: OneGroup, groups: Floats, references: Floats) -> Floats:
             for cells in (groups, references)
             for names in (part, whole)
         ]
-        pvalues.append(fisher(*counts).pvalue())
-    return np.asarray(np.minimum(1.0, 2 * np.minimum(*pvalues)))
+        pvalues.append(fisher(*counts).pvalue(mid_p=True))
+    product = np.maximum(pvalues[0] * pvalues[1], 1e-300)
+    # The tail of a chi-squared variable with four degrees of freedom.
+    return np.asarray(np.minimum(1.0, product * (1 - np.log(product))))
 
 
 def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
