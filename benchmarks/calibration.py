@@ -694,7 +694,8 @@ probability (for TPR the prevalence, for F1 the share of TP, FN and FP), given t
 SEVERAL_TEXT = f"""\
 The two groups have the same true score but, except in the last lines, different rates; the pooled MATCH test asks
 whether the *rates* are equal, so it must not be read as a test of equal scores. "Ours" is the p-value of `disparity`:
-the larger of the posterior tail of the gap and of a studentised normal test, each of which is shown alone. Simulated:
+the larger of the posterior tail of the gap and of a studentised normal test, each of which is shown alone, and for
+LR+ and DOR at least the p-value that both rates are equal (decision 9). Simulated:
 {DRAWS:,} pairs by the normal test, of which up to 60 of those that it rejects, and up to 40 of those with a p-value up
 to {SURELY_NOT}, are tested by the posterior (36 and 16 for MCC and kappa); ± is the standard error of ours, that of the
 posterior alone is about 1 %. MATCH: {MATCHED} pairs, with a standard error of 2 to 4 %. All given that both scores are

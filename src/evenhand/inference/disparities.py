@@ -121,7 +121,8 @@ def disparity(
         For scores that depend on one rate (shares, rates, F1, Jaccard): Boschloo's test, which keeps its level for
         every common rate, or Fisher's exact test, which is conservative. If both samples have more than 400 cases,
         Fisher's test is used, and ``method`` says so. Scores made of several rates, such as MCC, have no exact test;
-        their p-value is the larger of that from the posterior of the gap and that of a studentised normal test.
+        their p-value is the larger of that from the posterior of the gap and that of a studentised normal test, for
+        likelihood and odds ratios also of the test that both rates are equal.
     mid_p : bool
         With ``test="fisher"``, count half of the probability of the observed outcome: less conservative, but the level
         is no longer guaranteed.
