@@ -54,7 +54,7 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     adjusted, running = np.ones(len(p)), 0.0
     for i in order.tolist():
         total = plain * p[i] + sum(float(size.at(p[i]) @ left[members]) for size, members in sizes)
-        running = max(running, min(1.0, total))
+        running = max(running, total)
         if running >= 1:
             break
         adjusted[i] = max(running, p[i])

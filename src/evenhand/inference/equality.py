@@ -144,5 +144,5 @@ def _estimate(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
         step = np.zeros(4)
         step[i] = 1e-5
         slopes[:, i] = (score(p * (1 + step)) - score(p * (1 - step))) / (2e-5 * p[:, i])
-    mean = (p * slopes).sum(axis=-1)
-    return score(p), ((p * slopes**2).sum(axis=-1) - mean**2) / np.maximum(n[:, 0], 1.0)
+    # Scores do not depend on the scale of the cells, so the mean slope is 0.
+    return score(p), (p * slopes**2).sum(axis=-1) / np.maximum(n[:, 0], 1.0)

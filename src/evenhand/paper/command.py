@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..faces.cli import Command
+from ..progress import ProgressLine
 
 __all__ = ["reproduce"]
 
@@ -82,22 +83,26 @@ def reproduce(
     if folktables:
         click.echo("Downloading the survey and training the random forest; this takes several minutes.", err=True)
         matrices = count_forest(fetch_income(Path(out) / "folktables"), seed=seed)
-    written = run(
-        out,
-        only=only,
-        folktables=matrices,
-        monte_carlo=metrics if monte_carlo else (),
-        draws=draws,
-        seed=seed,
-        processes=processes,
-        progress=_show_progress,
-    )
+    with _Reported() as progress:
+        written = run(
+            out,
+            only=only,
+            folktables=matrices,
+            monte_carlo=metrics if monte_carlo else (),
+            draws=draws,
+            seed=seed,
+            processes=processes,
+            progress=progress,
+        )
     click.echo(f"Wrote {len(written)} files. Open {written[-1]}")
 
 
-def _show_progress(what: str, done: int, total: int) -> None:
-    """Update a counter in place on a terminal; elsewhere print one line when a task is complete."""
-    if sys.stderr.isatty():
-        click.echo(f"\r{what}: {done} of {total}" + ("\n" if done == total else ""), nl=False, err=True)
-    elif done == total:
-        click.echo(what, err=True)
+class _Reported(ProgressLine):
+    """Progress on a terminal; elsewhere one line when a task is complete."""
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Report that ``done`` of ``total`` steps of the task ``what`` are complete."""
+        if sys.stderr.isatty():
+            super().__call__(what, done, total)
+        elif done == total:
+            click.echo(what, err=True)

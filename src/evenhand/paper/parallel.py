@@ -7,19 +7,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
+
+from ..progress import Progress
 
 __all__ = ["Progress", "Workers", "silent"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-
-class Progress(Protocol):
-    """A callable that is told how much of a task is done."""
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Report that ``done`` of ``total`` steps of the task ``what`` are complete."""
 
 
 def silent(what: str, done: int, total: int) -> None:
