@@ -248,7 +248,7 @@ def test_files_are_read_as_the_csv_module_reads_them(seed: int, tmp_path: Path) 
         path = written(folder / name, gzip.compress(content.encode(), 1) if i % 10 == 0 else content.encode())
         if expected is None:
             with pytest.raises(eh.InvalidInput):
-                print(repr(content), files.count_file(path, ["c0"], None, 0.5))
+                print(repr(content), files.count_file(path, ["c0"], {}))
             continue
         header, rows = expected
         if len(header) == 1 and any(sign in row[0] for row in rows for sign in ",;\t|"):
@@ -261,9 +261,9 @@ def test_files_are_read_as_the_csv_module_reads_them(seed: int, tmp_path: Path) 
     for folder in {path.parent for path in wanted}:
         inside = [path for path in wanted if path.parent == folder]
         header = [f"c{i}" for i in range(int(folder.name[-1]))]
-        if files.count_file(str(folder / "*"), header, None, 0.5).rows != sum((wanted[p] for p in inside), Counter()):
+        if files.count_file(str(folder / "*"), header, {}).rows != sum((wanted[p] for p in inside), Counter()):
             for path in inside:
-                assert files.count_file(path, header, None, 0.5).rows == wanted[path], path.read_bytes()
+                assert files.count_file(path, header, {}).rows == wanted[path], path.read_bytes()
 
 
 def test_line_breaks_in_quotes_are_counted_in_large_files_too(tmp_path: Path) -> None:

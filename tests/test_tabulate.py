@@ -326,7 +326,7 @@ def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
         (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1], y_pred="y", groups="y"),
          "columns of data must be given by name; got [1]"),
         (lambda: tabulate(pd.DataFrame({"y": [1], "s": ["a"]}), y_true="y", y_score="s", groups="y"),
-         "y_score must contain numbers; 's' contains String"),
+         "'s' must contain numbers; it contains String"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_counted_is_refused_in_a_sentence(call: Any, sentence: str) -> None:

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from math import isfinite, nan
-from numbers import Real
-from pathlib import Path
+from math import isfinite
 from typing import Any
 
 from ..cells import ConfusionMatrix, listed, positive_label
-from ..errors import InvalidInput, UnknownName
-from .files import count_file
-from .frames import Counted, count_columns, count_frame, plain
+from ..errors import InvalidInput
+from .columns import brief, count, finite, group_columns
+from .frames import Counted, plain
 
 __all__ = ["Tally", "as_counts", "tabulate"]
 
@@ -100,67 +97,12 @@ def tabulate(
         raise InvalidInput(
             f"pass either y_pred (predictions) or y_score (scores); got {'neither' if y_pred is None else 'both'}"
         )
-    threshold = _finite(threshold)
-    by = _group_columns(groups, named=data is not None)
-    answer = y_score if y_pred is None else y_pred
-    columns = [*by.values(), *([] if y_true is None else [y_true]), answer]
-    counted = _count(data, list(by), columns, scored=y_pred is None, threshold=threshold)
+    threshold = finite(threshold)
+    by = group_columns(groups, named=data is not None)
+    answers = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+    columns = [*by.items(), *((title, given) for title, given in answers.items() if given is not None)]
+    counted = count(data, columns, {} if y_score is None else {len(columns) - 1: (threshold,)})
     return _tally(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
-
-
-def _finite(threshold: Any) -> float:
-    try:
-        number = float(threshold) if isinstance(threshold, (Real, Decimal)) and not isinstance(threshold, bool) else nan
-    except (OverflowError, ValueError):
-        number = nan
-    if not isfinite(number):
-        raise InvalidInput(f"threshold must be a finite number; got {_brief(threshold)}")
-    return number
-
-
-def _group_columns(groups: Any, *, named: bool) -> dict[str, Any]:
-    """Group columns by name; a column that is passed as values and has no name is called ``group``."""
-    if isinstance(groups, str):
-        return {groups: groups}
-    if isinstance(groups, Mapping):
-        by = {str(name): column for name, column in groups.items()}
-    elif hasattr(groups, "columns"):
-        by = {str(name): groups[name] for name in groups.columns}
-    elif named and isinstance(groups, (list, tuple)) and groups and all(isinstance(name, str) for name in groups):
-        by = {name: name for name in groups}
-    else:
-        by = {str(getattr(groups, "name", None) or "group"): groups}
-    if not by or any(column is None for column in by.values()):
-        raise InvalidInput(f"groups must be the name of a column or its values; got {_brief(groups)}")
-    return by
-
-
-def _count(data: Any, names: list[str], columns: list[Any], *, scored: bool, threshold: float) -> Counted:
-    if data is None or (isinstance(data, Mapping) and not hasattr(data, "columns")):
-        titles = [*names, *(["y_true"] if len(columns) > len(names) + 1 else []), "y_score" if scored else "y_pred"]
-        titled = [(title, _column_of(data, column)) for title, column in zip(titles, columns, strict=True)]
-        return count_columns(titled, scored=scored, threshold=threshold)
-    for column in columns:
-        if not isinstance(column, str):
-            raise InvalidInput(f"columns of data must be given by name; got {_brief(column)}")
-    score = columns[-1] if scored else None
-    if isinstance(data, (str, Path)):
-        return count_file(data, columns, score, threshold)
-    return count_frame(data, columns, score, threshold)
-
-
-def _column_of(data: Any, column: Any) -> Any:
-    if not isinstance(column, str):
-        return column
-    if data is None:
-        raise InvalidInput(f"{column!r} is the name of a column, but data is None; pass the table, or the values")
-    if column not in data:
-        raise UnknownName.among("column", column, map(str, data))
-    return data[column]
-
-
-def _brief(value: object) -> str:
-    return repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"
 
 
 def _tally(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool, positive: object) -> Tally:
@@ -266,10 +208,10 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
     {('A',): ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)}
     """
     if not isinstance(counts, Mapping) or not counts:
-        raise InvalidInput(f"counts must map groups to confusion matrices; got {_brief(counts)}")
+        raise InvalidInput(f"counts must map groups to confusion matrices; got {brief(counts)}")
     columns = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Iterable) else ()
     if not columns or not all(isinstance(name, str) for name in columns):
-        raise InvalidInput(f"by must be the name of a group column, or several; got {_brief(by)}")
+        raise InvalidInput(f"by must be the name of a group column, or several; got {brief(by)}")
     cells: dict[Key, ConfusionMatrix] = {}
     for group, given in counts.items():
         key = group if isinstance(group, tuple) and not isinstance(by, str) else (group,)
@@ -289,7 +231,7 @@ def _matrix(group: object, given: Any) -> ConfusionMatrix:
         else:
             cm = given if isinstance(given, ConfusionMatrix) else ConfusionMatrix(*given)
     except TypeError:
-        raise InvalidInput(f"group {group!r} must have tp, fn, fp and tn; got {_brief(given)}") from None
+        raise InvalidInput(f"group {group!r} must have tp, fn, fp and tn; got {brief(given)}") from None
     if not cm.is_whole:
         raise InvalidInput(f"group {group!r} must have whole counts; got {cm!r}")
     return cm

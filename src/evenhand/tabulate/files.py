@@ -7,9 +7,10 @@ name. A CSV file that DuckDB would read differently from Python's csv module is 
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
 from itertools import islice
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..progress import watch
 from .delimited import Layout, connected, layout_of, literal, pattern, records
-from .frames import MOST_ROWS, Counted, count_frame, gathered, identifier
+from .frames import MOST_ROWS, Counted, Cuts, count_frame, gathered, identifier, level
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -52,7 +53,7 @@ class Source:
     root: Path
 
 
-def count_file(path: str | Path, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
+def count_file(path: str | Path, columns: Sequence[str], cuts: Cuts) -> Counted:
     """Count the combinations of values in some columns of a file, a folder or a glob of files.
 
     Parameters
@@ -60,11 +61,10 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
     path : str or Path
         A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
     columns : sequence of str
-        The names of the columns.
-    score : str or None
-        The one of them that holds scores, if any.
-    threshold : float
-        Scores at or above it count as 1, those below as 0, missing ones as None.
+        The names of the columns; one may occur several times.
+    cuts : mapping of int to tuple of float
+        By position in ``columns``, the ascending cuts of columns of numbers, which are counted by level. A text that is
+        not a number counts as missing.
 
     Returns
     -------
@@ -75,31 +75,67 @@ def count_file(path: str | Path, columns: Sequence[str], score: str | None, thre
     if source.kind == "parquet":
         connection, relation = _parquet(source, columns)
         with connection:
-            return _count_relation(connection, relation, source.path, columns, score, threshold)
-    rows: Counter[Any] = Counter()
+            rows = _count_relation(connection, relation, source.path, columns, cuts)
+        return Counted(rows, None, _described(source))
+    rows = Counter()
     layouts = _layouts(source, columns)
     with connected(source.files) as connection:
         for layout in layouts:
-            rows += _count_text(connection, layout, columns, score, threshold)
+            rows += _count_text(connection, layout, columns, cuts)
     if not rows:
         raise InvalidInput(f"{path} has no rows; there is nothing to audit")
-    return Counted(gathered((*key, n) for key, n in rows.items()), None)
+    separators = "".join(dict.fromkeys(layout.separator for layout in layouts))
+    described = _described(source) | {"separator": separators}
+    return Counted(gathered((*key, n) for key, n in rows.items()), None, described)
+
+
+def _described(source: Source) -> dict[str, Any]:
+    """The files and their contents, so that someone else can tell whether theirs are the same."""
+    size = sum(file.stat().st_size for file in source.files)
+    sums = {file: _sha256(file) for file in source.files}
+    if len(sums) > 1:
+        lines = sorted(f"{_relative(file, source.root)}  {digest}\n" for file, digest in sums.items())
+        total = hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
+    else:
+        (total,) = sums.values()
+    return {
+        "kind": "file",
+        "name": source.path.name or str(source.path),
+        "files": len(sums),
+        "size": size,
+        "sha256": total,
+        "format": source.kind,
+    }
+
+
+def _sha256(file: Path) -> str:
+    try:
+        with file.open("rb", buffering=0) as stream:
+            size = max(os.fstat(stream.fileno()).st_size, 1)
+            with watch(f"hashing {file.name}", lambda: 100 * stream.tell() / size):
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be read: {error.strerror or error}") from None
+
+
+def _relative(file: Path, root: Path) -> str:
+    """The name of a file below a folder on one line, as the command ``sha256sum`` escapes it."""
+    return file.relative_to(root).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _count_text(
-    connection: DuckDBPyConnection, layout: Layout, columns: Sequence[str], score: str | None, threshold: float
-) -> Counter[Any]:
+    connection: DuckDBPyConnection, layout: Layout, columns: Sequence[str], cuts: Cuts
+) -> Counter[tuple[Any, ...]]:
     if layout.simple:
         try:
-            relation = _text(connection, layout)
-            rows = _count_relation(connection, relation, layout.path, columns, score, threshold).rows
+            rows = _count_relation(connection, _text(connection, layout), layout.path, columns, cuts)
         except _Unreadable:
             pass
         else:
             if layout.rows in (None, rows.total()):
                 return rows
     # The csv module says which line is wrong, or reads what DuckDB cannot, such as mixed line ends.
-    return _count_records(layout, columns, score, threshold)
+    return _count_records(layout, columns, cuts)
 
 
 class _Unreadable(InvalidInput):
@@ -107,47 +143,57 @@ class _Unreadable(InvalidInput):
 
 
 def _count_relation(
-    connection: DuckDBPyConnection,
-    relation: DuckDBPyRelation,
-    path: Path,
-    columns: Sequence[str],
-    score: str | None,
-    threshold: float,
-) -> Counted:
+    connection: DuckDBPyConnection, relation: DuckDBPyRelation, path: Path, columns: Sequence[str], cuts: Cuts
+) -> Counter[tuple[Any, ...]]:
     import duckdb
 
     try:
-        if score is not None and str(dict(zip(relation.columns, relation.types, strict=True))[score]) == "VARCHAR":
-            others = [identifier(name) for name in dict.fromkeys(columns) if name != score]
-            relation = relation.project(", ".join([*others, f"{_number(score)} AS {identifier(score)}"]))
+        relation, names = _with_numbers(relation, columns, cuts)
         with watch(f"counting {path.name or path}", connection.query_progress):
-            return Counted(count_frame(relation, columns, score, threshold).rows, None)
+            return count_frame(relation, names, cuts).rows
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
 
 
-def _count_records(layout: Layout, columns: Sequence[str], score: str | None, threshold: float) -> Counter[Any]:
+def _with_numbers(relation: DuckDBPyRelation, columns: Sequence[str], cuts: Cuts) -> tuple[DuckDBPyRelation, list[str]]:
+    """The relation with the texts of columns that have cuts as numbers, and the names of the columns in it."""
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    names, added = list(columns), []
+    for i in cuts:
+        if types[columns[i]] == "VARCHAR":
+            names[i] = _unused(f"evenhand_number{i}", types)
+            added.append(f"{_number(columns[i])} AS {identifier(names[i])}")
+    return (relation.project(", ".join(["*", *added])) if added else relation), names
+
+
+def _unused(name: str, names: Container[str]) -> str:
+    while name in names:
+        name += "_"
+    return name
+
+
+def _count_records(layout: Layout, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
     """Count the rows that the csv module reads."""
     at = [layout.columns.index(name) for name in columns]
-    scored = None if score is None else list(columns).index(score)
     counts: Counter[Any] = Counter()
     with watch(f"counting {layout.path.name}", lambda: -1.0):
         for row in records(layout):
             key: list[Any] = [row[i] or None for i in at]
-            if scored is not None:
-                key[scored] = _reached(key[scored], threshold)
+            for i, found in cuts.items():
+                key[i] = _level_of(key[i], found)
             counts[tuple(key)] += 1
             if len(counts) > MOST_ROWS:
                 break
     return gathered((*key, n) for key, n in counts.items())
 
 
-def _reached(text: str | None, threshold: float) -> int | None:
+def _level_of(text: str | None, cuts: tuple[float, ...]) -> int | None:
+    # Python would accept the digits of other scripts, which DuckDB does not.
+    text = (text or "").strip()
     try:
-        number = float(text or "nan")
+        return level(float(text), cuts) if text.isascii() else None
     except ValueError:
         return None
-    return None if number != number else int(number >= threshold)
 
 
 def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -2,12 +2,15 @@
 
 The engine does nothing else. Comparisons, nulls and labels mean different things in different engines, so they are
 interpreted in Python on the counted rows. Only these are fetched; a lazy frame or a Spark table is never collected.
+Numbers such as scores or ages have too many distinct values to be counted. They are cut: such a column is replaced by
+its level, the number of cuts that are at or below the value.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple, cast
@@ -17,13 +20,14 @@ import numpy as np
 from ..cells import is_missing
 from ..errors import InvalidInput, TooLarge, UnknownName
 
-__all__ = ["MOST_ROWS", "Counted", "count_columns", "count_frame", "gathered", "identifier", "plain"]
+__all__ = ["MOST_ROWS", "Counted", "Cuts", "count_columns", "count_frame", "gathered", "identifier", "level", "plain"]
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
 _RESULTS_IN = {"pandas": "pandas", "dask": "pandas", "modin": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
 
 Key = tuple[Any, ...]
+Cuts = Mapping[int, tuple[float, ...]]
 
 
 class Counted(NamedTuple):
@@ -35,13 +39,18 @@ class Counted(NamedTuple):
         How often each combination of values occurs.
     library : str or None
         The dataframe library of the data, for results in the same library.
+    source : dict of str to object
+        Where the rows come from. Its ``kind`` is "file" (with name, files, size, sha256, format, and separator if it is
+        text), "frame" (with library and shape) or "columns" (with shape). The shape is rows and columns; a lazy frame
+        has None for rows, which are not known without computing it.
     """
 
     rows: Counter[Key]
     library: str | None
+    source: dict[str, Any]
 
 
-def count_frame(native: Any, columns: Sequence[str], score: str | None, threshold: float) -> Counted:
+def count_frame(native: Any, columns: Sequence[str], cuts: Cuts) -> Counted:
     """Count the combinations of values in some columns of a dataframe.
 
     Parameters
@@ -49,11 +58,10 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
     native : dataframe
         Any that narwhals supports.
     columns : sequence of str
-        The names of the columns.
-    score : str or None
-        The one of them that holds scores, if any.
-    threshold : float
-        Scores at or above it count as 1, those below as 0, missing ones as None.
+        The names of the columns; one may occur several times.
+    cuts : mapping of int to tuple of float
+        By position in ``columns``, the ascending cuts of columns of numbers. Such a column is counted by level: how
+        many cuts are at or below the value, None if it is missing.
 
     Returns
     -------
@@ -64,40 +72,40 @@ def count_frame(native: Any, columns: Sequence[str], score: str | None, threshol
 
     native = _with_one_dictionary(native)
     try:
-        frame = nw.from_native(native).lazy()
+        held = nw.from_native(native)
     except TypeError:
         raise InvalidInput(
             f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
         ) from None
     except nw.exceptions.NarwhalsError as error:
         raise InvalidInput(f"data cannot be read: {str(error).strip().splitlines()[0]}") from None
-    schema = frame.collect_schema()
+    frame, schema = held.lazy(), held.collect_schema()
     for name in columns:
         if name not in schema:
             raise UnknownName.among("column", name, schema.names())
     frame, called = _with_safe_names(nw, frame, columns)
     chosen = [
-        _reached(nw, schema[name], name, called[name], threshold) if name == score else nw.col(called[name])
-        for name in columns
+        _level(nw, schema[name], name, called[name], cuts[i]) if i in cuts else nw.col(called[name])
+        for i, name in enumerate(columns)
     ]
     # With names of our own, a column can be selected twice, and no name is a keyword of an engine.
     names = [f"evenhand_{i}" for i in range(len(columns))]
     named = frame.select(*(c.alias(name) for c, name in zip(chosen, names, strict=True)))
     counted = named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1)
-    return Counted(gathered(_rows(counted)), _library(nw.from_native(native)))
+    rows = len(held) if isinstance(held, nw.DataFrame) else None
+    source = {"kind": "frame", "library": _engine(held), "shape": [rows, len(schema)]}
+    return Counted(gathered(_rows(counted)), _RESULTS_IN.get(_engine(held)), source)
 
 
-def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold: float) -> Counted:
+def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
     """Count the combinations of values in columns that are lists or arrays.
 
     Parameters
     ----------
     columns : sequence of (str, sequence)
         Names, for error messages, and values.
-    scored : bool
-        Whether the last column holds scores.
-    threshold : float
-        Scores at or above it count as 1, those below as 0, missing ones as None.
+    cuts : mapping of int to tuple of float
+        By position in ``columns``, the ascending cuts of columns of numbers, which are counted by level.
 
     Returns
     -------
@@ -106,7 +114,7 @@ def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold
 
     Examples
     --------
-    >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], scored=True, threshold=0.5).rows
+    >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
     values = [_values(column, name) for name, column in columns]
@@ -120,10 +128,11 @@ def count_columns(columns: Sequence[tuple[str, Any]], *, scored: bool, threshold
             raise InvalidInput(
                 f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
             )
-    if scored:
-        values[-1] = [_at_or_above(v, threshold) for v in values[-1]]
+    for i, at in cuts.items():
+        values[i] = [_level_of(value, at, columns[i][0]) for value in values[i]]
+    source = {"kind": "columns", "shape": [lengths[0][1], len(columns)]}
     try:
-        return Counted(gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None)
+        return Counted(gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None, source)
     except TypeError as error:
         raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
 
@@ -143,12 +152,38 @@ def _values(column: Any, name: str) -> list[Any]:
     return [None if value is np.ma.masked else value for value in listed]
 
 
-def _at_or_above(value: Any, threshold: float) -> int | None:
+def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
     if is_missing(value):
         return None
     if not isinstance(value, (Real, Decimal, np.bool_)):
-        raise InvalidInput(f"y_score must contain numbers; got {value!r}")
-    return int(cast("float", value) >= threshold)
+        raise InvalidInput(f"{name} must contain numbers; got {value!r}")
+    try:
+        return level(float(value), cuts)
+    except OverflowError:
+        return len(cuts) if cast("float", value) > 0 else 0
+
+
+def level(value: float, cuts: tuple[float, ...]) -> int | None:
+    """How many cuts are at or below a number.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    cuts : tuple of float
+        In ascending order.
+
+    Returns
+    -------
+    int or None
+        From 0 to the number of cuts; None for NaN.
+
+    Examples
+    --------
+    >>> level(25.0, (25, 45)), level(24.9, (25, 45)), level(float("nan"), (25, 45))
+    (1, 0, None)
+    """
+    return None if value != value else bisect_right(cuts, value)
 
 
 def identifier(name: str) -> str:
@@ -178,7 +213,7 @@ def _with_safe_names(nw: Any, frame: Any, columns: Sequence[str]) -> tuple[Any, 
     Only names that an engine could interpret are changed.
     """
     called = {name: name for name in columns}
-    if "duckdb" in str(frame.implementation).lower():
+    if _engine(frame) == "duckdb":
         called = {name: f"evenhand_c{i}" for i, name in enumerate(called)}
         native = frame.to_native().project(", ".join(f"{identifier(name)} AS {c}" for name, c in called.items()))
         return nw.from_native(native).lazy(), called
@@ -186,15 +221,24 @@ def _with_safe_names(nw: Any, frame: Any, columns: Sequence[str]) -> tuple[Any, 
     return (frame.rename(special) if special else frame), called | special
 
 
-def _reached(nw: Any, dtype: Any, name: str, called: str, threshold: float) -> Any:
-    """Whether a score reaches the threshold; null without a score, since engines compare nulls and NaN differently."""
-    if not dtype.is_numeric():
-        raise InvalidInput(f"y_score must contain numbers; {name!r} contains {dtype}")
-    score = nw.col(called)
-    missing = score.is_null()
+def _level(nw: Any, dtype: Any, name: str, called: str, cuts: tuple[float, ...]) -> Any:
+    """The level of a number; null if it is missing, since engines compare nulls and NaN differently.
+
+    The number becomes a float of 64 bits, since engines differ in whether they round the cut to the type of the column.
+    """
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        raise InvalidInput(f"{name!r} must contain numbers; it contains {dtype}")
+    value = nw.col(called)
+    missing = value.is_null()
     if dtype.is_float():
-        missing = missing | score.is_nan()
-    return nw.when(~missing).then((score >= threshold).cast(nw.Int8))
+        missing = missing | value.is_nan()
+    return nw.when(~missing).then(_added_up([(value.cast(nw.Float64) >= cut).cast(nw.Int32) for cut in cuts]))
+
+
+def _added_up(terms: list[Any]) -> Any:
+    """The sum of expressions, nested as little as possible: DuckDB and narwhals do not go down very deep."""
+    half = len(terms) // 2
+    return _added_up(terms[:half]) + _added_up(terms[half:]) if half else terms[0]
 
 
 def _with_one_dictionary(native: Any) -> Any:
@@ -214,9 +258,9 @@ def _rows(frame: Any) -> list[Key]:
     return cast("list[Key]", rows)
 
 
-def _library(frame: Any) -> str | None:
-    """The library in which results are returned; None for engines without tables in memory."""
-    return _RESULTS_IN.get(str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1])
+def _engine(frame: Any) -> str:
+    """The name of the library that holds a frame."""
+    return str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1]
 
 
 def gathered(rows: Iterable[Key]) -> Counter[Key]:
