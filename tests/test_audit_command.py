@@ -43,7 +43,7 @@ def test_a_file_is_audited(file: str) -> None:
     result = run(file, *COLUMNS)
     assert result.exit_code == 0
     assert result.output.startswith("Audit of 55 cases in 3 groups by race\n")
-    assert "1 row without y_true was left out." in result.output
+    assert "1 row without a label was left out." in result.output
     assert "(missing)" in result.output
 
 
@@ -120,7 +120,7 @@ def test_several_columns_and_references(file: str) -> None:
     rows = json.loads(run(*words).output)["rows"]
     assert {row["by"] for row in rows} == {"race", "sex", "race & sex"}
     assert {row["reference"] for row in rows if row["by"] == "sex"} == {"M"}
-    assert {row["by"] for row in json.loads(run(*words, "--no-intersections").output)["rows"]} == {"race", "sex"}
+    assert {row["by"] for row in json.loads(run(*words, "--crossings", "1").output)["rows"]} == {"race", "sex"}
 
 
 def test_no_labels_and_scores(file: str) -> None:
@@ -150,7 +150,8 @@ def test_no_labels_and_scores(file: str) -> None:
         (["{file}", "--label", "y", "--group", "race"],
          "pass either --prediction (predictions) or --score (scores); got neither"),
         (["{file}", *COLUMNS, "--max-groups", "2"],
-         "there are 3 groups, more than --max-groups 2; choose a coarser column, or raise --max-groups"),
+         "there are 3 groups (3 by race), more than --max-groups 2; choose a coarser column or fewer crossings, "
+         "or raise --max-groups"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, file: str) -> None:
@@ -160,7 +161,7 @@ def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str]
     assert result.stdout == ""
 
 
-@pytest.mark.parametrize(("content", "sentence"), [("race,y,yhat\nA,1,1\n", "one class only"),
+@pytest.mark.parametrize(("content", "sentence"), [("race,y,yhat\nA,1,1\nB,1,0\n", "one class only"),
                                                    ("race,y,yhat\nA,1,1\nA,0,1\n", "only one group")])  # fmt: skip
 def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
@@ -178,7 +179,7 @@ def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path
         ("label = ['a', 'b']", "must be one value"),
         ("all = 5", "must be true or false; got 5"),
         ("all = 'yes'", "must be true or false; got 'yes'"),
-        ("no-intersections = 0", "must be true or false; got 0"),
+        ("mid-p = 0", "must be true or false; got 0"),
         ("label = true", "must be one value; got True"),
         ("x = " + "[" * 5000 + "]" * 5000, "cannot be read: it is nested too deeply"),
     ],
@@ -193,12 +194,10 @@ def test_settings_that_cannot_be_meant(setting: str, wrong: str, file: str, tmp_
 
 def test_settings_as_people_write_them(file: str, tmp_path: Path) -> None:
     config = tmp_path / "audit.toml"
-    config.write_text(
-        'group = "race"\nmetric = "acc"\nno-intersections = true\nlabel = "y"\nprediction = "yhat"\n', "utf-8"
-    )
+    config.write_text('group = "race"\nmetric = "acc"\ncrossings = 1\nlabel = "y"\nprediction = "yhat"\n', "utf-8")
     content = json.loads(run(file, "--config", str(config), "--json", "-").output)
     assert content["settings"]["metrics"] == ["acc"]
-    assert content["settings"]["intersections"] is False
+    assert content["settings"]["crossings"] == 1
 
 
 def test_references_of_counts_and_examples(tmp_path: Path) -> None:

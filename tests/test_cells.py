@@ -241,19 +241,18 @@ def test_a_list_of_many_labels_is_cut_short() -> None:
     [
         ([], [], 1, "y_true and y_pred must contain at least one label; got none"),
         ([1, 0], [1], 1, "y_true and y_pred must have the same length; got 2 and 1"),
-        ([1, 0], ["1", "0"], 1, "y_true contains numbers (0, 1) but y_pred contains text ('0', '1'); convert one of "
-                                "them to the type of the other"),
-        ([True, False], [1, 0], 1, "y_true contains booleans (False, True) but y_pred contains numbers (0, 1); "
-                                   "convert one of them to the type of the other"),
+        ([1, 0], ["a", "b"], 1, "y_true contains numbers (0, 1) but y_pred contains text ('a', 'b'); pass the positive "
+                                "labels of each as positive_label= and positive_prediction="),
+        ([True, False], [1, 2], 1, "y_true contains booleans (False, True) but y_pred contains numbers (1, 2); pass "
+                                   "the positive labels of each as positive_label= and positive_prediction="),
         ([1, "a"], [1, 1], 1, "y_true must contain labels of one type; got numbers and text"),
         ([1, None], [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
         ([1, 0], [float("nan"), None], 1, "y_pred contains 2 missing values; drop those rows first"),
         (np.array([1.0, np.nan]), [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
-        ([0, 1, 2], [0, 1, 1], 1, "y_true and y_pred contain 3 distinct labels (0, 1, 2), but a confusion matrix has "
-                                  "two classes; to compare one class c with the rest, pass [y == c for y in labels]"),
-        ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred contain 5 distinct labels (0, 0.2, 0.7, 0.9, 1), but a "
-                                        "confusion matrix has two classes; if these are scores, apply a threshold "
-                                        "first"),
+        ([0, 1, 2], [0, 1, 1], None, "y_true and y_pred contain 3 distinct labels (0, 1, 2); pass the positive ones as "
+                                     "positive="),
+        ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred contain 5 distinct labels (0, 0.2, 0.7, 0.9, 1); if these "
+                                        "are scores, pass them as y_score= with a threshold="),
         ([1, 1], [1, 1], None, "the positive label cannot be inferred from the label 1; pass it as positive="),
         (["yes", "yes"], ["yes", "yes"], "Yes", "positive must be one of the labels ('yes'); got 'Yes'"),
         ([np.float32("nan"), 1.0], [1.0, 1.0], 1, "y_true contains 1 missing value; drop that row first"),
@@ -269,8 +268,13 @@ def test_a_list_of_many_labels_is_cut_short() -> None:
                                        "positive="),
         ([1, 2], [1, 2], None, "the positive label cannot be inferred from the labels 1, 2; pass it as positive="),
         (["a", "b"], ["a", "b"], "c", "positive must be one of the labels ('a', 'b'); got 'c'"),
-        (["0", "1"], ["0", "1"], 1, "positive must be one of the labels, which are text ('0', '1'); got 1"),
-        ([False, True], [True, True], 1, "positive must be one of the labels, which are booleans (False, True); got 1"),
+        (["a", "1"], ["a", "1"], 1, "positive must be one of the labels, which are text ('1', 'a'); got 1"),
+        ([False, True], [True, True], 2, "positive must be one of the labels, which are booleans (False, True); got 2"),
+        ([1, 2], [1, 2], True, "positive must be one of the labels, which are numbers (1, 2); got True"),
+        (["a", "b"], ["a", "b"], [], "positive must be a label or a list of labels; got []"),
+        (["a", "b"], ["a", "b"], ["c", "d"], "positive must be one of the labels ('a', 'b'); got 'c', 'd'"),
+        (["low", "HIGH"], ["low", "low"], ["low", "high"], "positive must be one of the labels ('HIGH', 'low'); got "
+                                                           "'high'"),
         ("abc", "abc", "a", "y_true must be a sequence of labels; got 'abc'"),
         (3, 3, 1, "y_true must be a sequence of labels; got 3"),
         (np.ones((2, 2)), np.ones((2, 2)), 1, "y_true must be one-dimensional; got shape (2, 2)"),
@@ -357,8 +361,8 @@ def untyped(value: Any) -> Any:
         (lambda: ConfusionMatrix.from_labels([1j, 1], [1, 0]),
          "y_true must contain numbers, text or booleans; got values of type complex"),
         (lambda: ConfusionMatrix.from_labels([1, float("inf")], [1, 0]),
-         "y_true and y_pred contain 3 distinct labels (0, 1, inf), but a confusion matrix has two classes; if these "
-         "are scores, apply a threshold first"),
+         "y_true and y_pred contain 3 distinct labels (0, 1, inf); if these are scores, pass them as y_score= with a "
+         "threshold="),
     ],
 )  # fmt: skip
 def test_what_no_count_or_label_can_be_is_refused(call: Any, sentence: str) -> None:

@@ -682,13 +682,13 @@ def test_one_is_told_from_many() -> None:
     data: dict[str, list[Any]] = {"g": ["a", "b", "a", "b", None], "p": [1, 1, 0, 0, 1]}
     one = eh.audit(data | {"y": [1, 0, 1, None, 1]}, y_true="y", y_pred="p", groups="g", metrics="ppr")
     sentences = [f.sentence for f in one.findings]
-    assert "1 row without y_true was left out" in sentences
+    assert "1 row without a label was left out" in sentences
     assert any(s.startswith("1 case has no value for g and forms a group of its own") for s in sentences)
     assert any("for b (1 case): ppr (1);" in s for s in sentences)
     two = eh.audit(data | {"y": [1, None, 0, None, 1], "g": ["a", "b", None, "b", None]},
                    y_true="y", y_pred="p", groups="g", metrics="ppr")  # fmt: skip
     sentences = [f.sentence for f in two.findings]
-    assert "2 rows without y_true were left out" in sentences
+    assert "2 rows without a label were left out" in sentences
     assert any(s.startswith("2 cases have no value for g and form a group of their own") for s in sentences)
     assert not any(
         re.search(r"\b1 (rows|cases)\b", s) for a in (one, two) for s in (*[f.sentence for f in a.findings], str(a))
@@ -720,7 +720,12 @@ CHANGES: dict[str, Any] = {
     "favourable": "negative",
     "impact_share": 0.0,
     "replace_undefined_by": 0.0,
-    "intersections": False,
+    "crossings": 1,
+    "labels": {"first": {"a": "Ada"}},
+    "selection": "all",
+    "title": "T",
+    "system": "S",
+    "author": "A",
     "max_groups": 3,
 }
 
@@ -733,8 +738,13 @@ def unchanged() -> eh.Audit:
 @pytest.mark.parametrize("setting", [f.name for f in fields(Settings)])
 def test_every_setting_changes_the_audit(setting: str) -> None:
     settings: dict[str, Any] = {"metrics": ["ppr", "tpr"]} | {setting: CHANGES[setting]}
+    if setting in ("title", "system", "author", "selection"):
+        changed = eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
+        assert changed.settings[setting] == CHANGES[setting]
+        assert changed.rows == unchanged().rows
+        return
     if setting == "max_groups":
-        with pytest.raises(eh.TooLarge, match=r"^there are 12 groups, more than max_groups=3; choose a coarser"):
+        with pytest.raises(eh.TooLarge, match=r"^there are 12 groups \(.*\), more than max_groups=3; choose a coarser"):
             eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
         return
     changed = eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
@@ -772,8 +782,8 @@ def test_audit_and_audit_counts_have_the_settings_and_their_defaults() -> None:
         assert [name for name in parameters if name in defaults] == list(defaults), "in the same order"
     assert set(inspect.signature(eh.audit_counts).parameters) - set(defaults) == {"counts", "by"}
     recorded = eh.audit_counts({"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}).settings
-    assert {k: v for k, v in recorded.items() if k in defaults and k != "metrics"} == {
-        k: v for k, v in defaults.items() if k != "metrics"
+    assert {k: v for k, v in recorded.items() if k in defaults and k not in ("metrics", "labels")} == {
+        k: v for k, v in defaults.items() if k not in ("metrics", "labels")
     }
 
 
@@ -795,10 +805,36 @@ OPTIONS: dict[str, tuple[list[str], str, Any]] = {
     "strength": (["--strength", "prev=7,tpr=20,fpr=20"], "strength", {"prev": 7, "tpr": 20, "fpr": 20}),
     "favourable": (["--favourable", "negative"], "favourable", "negative"),
     "impact_share": (["--impact-share", "0.1"], "impact_share", 0.1),
-    "intersections": (["--no-intersections"], "intersections", False),
+    "crossings": (["--crossings", "all"], "crossings", "all"),
+    "positive_label": (["--positive-label", "1"], "positive_label", "1"),
+    "positive_prediction": (
+        ["--positive-prediction", "M", "--positive-prediction", "H"],
+        "positive_prediction",
+        ["M", "H"],
+    ),
+    "bins": (["--bins", "age=25,45"], "bins", {"age": [25, 45]}),
+    "group_name": (["--group-name", "G:1=One: a=b"], "labels", {"G": {"1": "One: a=b"}}),
+    "selection": (["--selection", "all"], "selection", "all"),
+    "mid_p": (["--mid-p"], "mid_p", True),
+    "null": (["--null", "known"], "null", "known"),
+    "replace_undefined_by": (["--replace-undefined-by", "0"], "replace_undefined_by", 0),
+    "title": (["--title", "T"], "title", "T"),
+    "system": (["--system", "S"], "system", "S"),
+    "author": (["--author", "A"], "author", "A"),
     "max_groups": (["--max-groups", "7"], "max_groups", 7),
 }
-OUTPUT = {"file", "config", "counts", "example", "everything", "json_file", "html_file", "markdown_file", "fail_on"}
+OUTPUT = {
+    "files",
+    "repeat",
+    "config",
+    "counts",
+    "example",
+    "everything",
+    "json_file",
+    "html_file",
+    "markdown_file",
+    "fail_on",
+}
 
 
 class Reached(Exception):
@@ -839,7 +875,7 @@ def test_without_options_the_command_asks_for_the_defaults(monkeypatch: pytest.M
     defaults = {f.name: f.default for f in fields(Settings)}
     assert {k: v for k, v in given.items() if k in defaults} == {k: v for k, v in defaults.items() if k in given}
     missing = set(defaults) - set(given)
-    assert missing == {"mid_p", "null", "replace_undefined_by"}, "settings that only the library has"
+    assert not missing, "every setting has an option"
 
 
 # What an adversary found

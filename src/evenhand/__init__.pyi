@@ -14,6 +14,9 @@ from .auditing import (
     Settings as Settings,
 )
 from .auditing import (
+    Sweep as Sweep,
+)
+from .auditing import (
     Verdict as Verdict,
 )
 from .auditing import (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .audits import Audit, audit, audit_counts
 from .findings import KINDS, Finding, number, pvalue, several
-from .groups import ReferenceKind
+from .provenance import command_of, spelled
 from .row import Row, Sketch, labels
-from .settings import METRICS, Settings
+from .settings import METRICS, ReferenceKind, Settings
+from .sweep import Sweep
 from .verdict import Verdict
 
 __all__ = [
@@ -18,11 +19,14 @@ __all__ = [
     "Row",
     "Settings",
     "Sketch",
+    "Sweep",
     "Verdict",
     "audit",
     "audit_counts",
+    "command_of",
     "labels",
     "number",
     "pvalue",
     "several",
+    "spelled",
 ]

@@ -6,27 +6,40 @@ import csv
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from io import StringIO
-from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
-from ..cells import ConfusionMatrix
+import numpy as np
+
 from ..errors import InvalidInput, MissingExtra, TooLarge, UnknownName
-from ..inference import FEWEST_GROUPS, NullName, Strength, Test, spread_of
+from ..inference import NullName, Strength, Test
 from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..progress import progress
 from ..records import plain_value, write_whole
-from ..tabulate import Tally, as_counts, tabulate
+from ..tabulate import Tally, as_counts, read_counts_file, tabulate_each
 from .findings import Finding, find
-from .groups import MISSING, ReferenceKind, compared, groups_of
+from .groups import EMPTY, Grouping, compared, groupings_of
 from .judge import judge
 from .measure import Comparisons, measure
+from .provenance import counts_source, record_of
+from .repeat import arguments_of, changes_between
 from .row import Row
-from .settings import Adjust, Family, Favourable, Settings
+from .settings import (
+    WITHOUT_LABELS,
+    Adjust,
+    Family,
+    Favourable,
+    Labels,
+    Reference,
+    ReferenceKind,
+    Selection,
+    Settings,
+)
+from .sweep import Sweep
 
 __all__ = ["SCHEMA", "Audit", "audit", "audit_counts"]
 
@@ -49,6 +62,9 @@ class Audit:
         How many rows were left out, by what they lack.
     settings : dict
         The settings of the audit.
+    record : dict
+        What was audited and how it was read: title, system, author and time; the source with its size and SHA-256; the
+        columns, the positive labels and the threshold; and the call that repeats it, in Python and as a command.
     versions : dict of str to str
         The versions of evenhand and its dependencies.
     library : str or None
@@ -68,6 +84,7 @@ class Audit:
     n: int
     left_out: dict[str, int]
     settings: dict[str, Any]
+    record: dict[str, Any] = field(compare=False)
     versions: dict[str, str]
     library: str | None = field(default=None, compare=False, repr=False)
 
@@ -119,12 +136,13 @@ class Audit:
         --------
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> list(a.to_dict())
-        ['schema', 'n', 'left_out', 'settings', 'versions', 'findings', 'rows']
+        ['schema', 'n', 'left_out', 'record', 'settings', 'versions', 'findings', 'rows']
         """
         return {
             "schema": SCHEMA,
             "n": self.n,
             "left_out": self.left_out,
+            "record": plain_value(self.record),
             "settings": plain_value(self.settings),
             "versions": self.versions,
             "findings": [finding.to_dict() for finding in self.findings],
@@ -183,6 +201,7 @@ class Audit:
                 n=content["n"],
                 left_out=content["left_out"],
                 settings=content["settings"],
+                record=content["record"],
                 versions=content["versions"],
             )._added_up()
         except InvalidInput:
@@ -194,14 +213,65 @@ class Audit:
 
     def _added_up(self) -> Audit:
         """The audit, if the groups of each column have all of its cases."""
-        sizes: dict[str, dict[str, int]] = {}
+        sizes: dict[tuple[str, bool], dict[str, int]] = {}
+        apart = self.settings["selection"] == "all"
         for row in self.rows:
-            if sizes.setdefault(row.by, {}).setdefault(row.group, row.n) != row.n:
+            selects = apart and row.metric in WITHOUT_LABELS
+            if sizes.setdefault((row.by, selects), {}).setdefault(row.group, row.n) != row.n:
                 raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
-        for by, groups in sizes.items():
-            if sum(groups.values()) != self.n:
-                raise InvalidInput(f"the groups of {by!r} have {sum(groups.values())} cases, but n = {self.n}")
+        for (by, selects), groups in sizes.items():
+            total = self.n + (self.left_out.get("y_true", 0) if selects else 0)
+            if sum(groups.values()) != total:
+                raise InvalidInput(f"the groups of {by!r} have {sum(groups.values())} cases, but there are {total}")
         return self
+
+    def repeat(self, data: Any = None) -> Audit:
+        """Make the audit again with the same settings.
+
+        Parameters
+        ----------
+        data : object, optional
+            The data, if they were not a file, or if the file has moved.
+
+        Returns
+        -------
+        Audit
+            The new audit; `changes` says what differs.
+
+        Examples
+        --------
+        >>> counts = {"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}
+        >>> a = audit_counts(counts, metrics="tpr", alpha=0.01)
+        >>> a.changes(a.repeat(counts))
+        []
+        """
+        given, arguments = arguments_of(self.record, data)
+        again = audit_counts if self.record.get("function") == "audit_counts" else audit
+        result: Audit = again(given, **arguments)
+        return result
+
+    def changes(self, other: Audit) -> list[str]:
+        """Say what differs in another audit: data, versions, verdicts and numbers.
+
+        Parameters
+        ----------
+        other : Audit
+            A later audit.
+
+        Returns
+        -------
+        list of str
+            One sentence per change.
+
+        Examples
+        --------
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> b = audit_counts({"A": (0, 9, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.changes(b)[-2]
+        'tpr of A (group) was too few to tell and is lower'
+        """
+        before, after = ((a.record, a.versions, a.rows) for a in (self, other))
+        return list(changes_between(before, after))
 
     def to_csv(self) -> str:
         """The rows as CSV.
@@ -334,7 +404,7 @@ def _check_content(content: Mapping[str, Any]) -> None:
     for name in ("rows", "findings"):
         if not isinstance(content[name], list):
             raise InvalidInput(f"{name} must be a list; got {content[name]!r}")
-    for name in ("left_out", "settings", "versions"):
+    for name in ("left_out", "record", "settings", "versions"):
         if not isinstance(content[name], dict):
             raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
     if not isinstance(content["n"], int) or isinstance(content["n"], bool):
@@ -343,7 +413,7 @@ def _check_content(content: Mapping[str, Any]) -> None:
         raise InvalidInput(f"left_out must map names to numbers of rows; got {content['left_out']!r}")
     settings = content["settings"]
     known = {f.name for f in fields(Settings)}
-    for name in (*sorted(known), "groups", "positive", "labels"):
+    for name in (*sorted(known), "groups", "labelled"):
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
     Settings(**{name: settings[name] for name in known - {"reference"}})
@@ -366,19 +436,66 @@ def _installed() -> str:
     raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() does not")
 
 
+# All other arguments are those below.
+@overload
+def audit(data: Any = ..., *, threshold: Sequence[float], **arguments: Any) -> Sweep: ...
+
+
+@overload
 def audit(
+    data: Any = ...,
+    *,
+    y_true: Any = ...,
+    y_pred: Any = ...,
+    groups: Any = ...,
+    y_score: Any = ...,
+    threshold: float | None = ...,
+    positive: Any = ...,
+    positive_label: Any = ...,
+    positive_prediction: Any = ...,
+    bins: Mapping[str, Sequence[float]] | None = ...,
+    sensitive_features: Any = ...,
+    pos_label: Any = ...,
+    metrics: Sequence[str | Metric] | str | Metric | None = ...,
+    reference: Reference = ...,
+    level: float = ...,
+    alpha: float = ...,
+    adjust: Adjust = ...,
+    family: Family = ...,
+    margin: float = ...,
+    test: Test = ...,
+    mid_p: bool = ...,
+    null: NullName = ...,
+    strength: Strength = ...,
+    favourable: Favourable = ...,
+    impact_share: float = ...,
+    replace_undefined_by: float | None = ...,
+    crossings: int | str = ...,
+    labels: Labels | None = ...,
+    selection: Selection = ...,
+    max_groups: int = ...,
+    title: str | None = ...,
+    system: str | None = ...,
+    author: str | None = ...,
+) -> Audit: ...
+
+
+def audit(  # type: ignore[misc]
     data: Any = None,
     *,
     y_true: Any = None,
     y_pred: Any = None,
     groups: Any = None,
     y_score: Any = None,
-    threshold: float = 0.5,
+    threshold: float | Sequence[float] | None = None,
     positive: Any = None,
+    positive_label: Any = None,
+    positive_prediction: Any = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
     sensitive_features: Any = None,
     pos_label: Any = None,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST,
+    reference: Reference = ReferenceKind.REST,
     level: float = 0.95,
     alpha: float = 0.05,
     adjust: Adjust = "holm",
@@ -391,9 +508,14 @@ def audit(
     favourable: Favourable = "positive",
     impact_share: float = 0.02,
     replace_undefined_by: float | None = None,
-    intersections: bool = True,
+    crossings: int | str = 2,
+    labels: Labels | None = None,
+    selection: Selection = "labelled",
     max_groups: int = 1_000,
-) -> Audit:
+    title: str | None = None,
+    system: str | None = None,
+    author: str | None = None,
+) -> Audit | Sweep:
     """Audit a table of decisions: which groups differ, which are alike, and where there are too few cases to tell.
 
     The engine that holds the data only counts rows by group, label and prediction; only the counts are fetched.
@@ -409,15 +531,24 @@ def audit(
         The predictions.
     groups : str, list of str or columns
         One or more columns that say which group a row belongs to. The groups of each column are audited, and those of
-        their intersection. ``sensitive_features`` is an alias.
-    y_score, threshold : str or column, float
-        Scores in place of predictions; those at or above the threshold are positive.
-    positive : label
-        The positive label. By default it is inferred where it is unambiguous. ``pos_label`` is an alias.
+        crossings. ``sensitive_features`` is an alias.
+    y_score, threshold : str or column, float or sequence of float
+        Scores in place of predictions; those at or above the threshold are positive. By default it is 0.5, if all
+        scores are between 0 and 1. Several thresholds give a `Sweep`, an audit per threshold.
+    positive : label or list of labels
+        The positive labels; all others are negative. By default they are inferred where they are unambiguous.
+        ``pos_label`` is an alias.
+    positive_label, positive_prediction : label or list of labels
+        The positive labels of ``y_true`` and of ``y_pred``, if they differ.
+    bins : mapping of group column to sequence of float
+        Where to cut group columns that contain numbers, such as ages: ``{"age": [25, 45]}`` gives three groups.
     metrics : str, Metric or sequence of them
         Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
-    reference : "rest", "all", name of a group, ConfusionMatrix, or mapping of group column to one of these
-        What each group is compared with; by default all cases outside it.
+    reference : "rest", "all", "largest", "best", name of a group, ConfusionMatrix, or mapping of column to one of these
+        What each group is compared with; by default all cases outside it. ``"largest"`` is the group with most cases,
+        ``"best"`` the one with the highest rate of favourable predictions among those that impact ratios compare with.
+        The reference of a crossing is the crossing of its columns' references, unless the mapping names it, as in
+        ``{"race & sex": "White & Male"}``.
     level : float
         The level of the intervals.
     alpha : float
@@ -446,10 +577,16 @@ def audit(
         Impact ratios compare with the highest rate among groups that have at least this share of the cases.
     replace_undefined_by : float
         A number to report in place of undefined scores; reason and verdict are unchanged.
-    intersections : bool
-        Whether to audit the intersections of several group columns.
+    crossings : int or "all"
+        The largest number of group columns that are crossed: 1 for none, 2 for pairs.
+    labels : mapping of group column to mapping of value to name
+        Names for the groups of a column, such as ``{"RAC1P": {1: "White"}}``.
+    selection : {"labelled", "all"}
+        The rows that selection rates count: those with a label, as for all other scores, or all with a prediction.
     max_groups : int
         The largest number of groups allowed.
+    title, system, author : str
+        What the report is called, what was audited, and who made it.
 
     Returns
     -------
@@ -478,30 +615,42 @@ def audit(
         favourable=favourable,
         impact_share=impact_share,
         replace_undefined_by=replace_undefined_by,
-        intersections=intersections,
+        crossings=crossings,
+        labels=labels,
+        selection=selection,
         max_groups=max_groups,
+        title=title,
+        system=system,
+        author=author,
     )
     chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
     if chosen is None:
         raise InvalidInput("groups must be the name of a group column or its values; got None")
-    tally = tabulate(
-        data,
-        y_true=y_true,
-        y_pred=y_pred,
-        groups=chosen,
-        y_score=y_score,
-        threshold=threshold,
-        positive=_either(positive, pos_label, "positive", "pos_label"),
-    )
-    return _audited(tally, how)
+    reading = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "y_score": y_score,
+        "groups": chosen,
+        "positive": _either(positive, pos_label, "positive", "pos_label"),
+        "positive_label": positive_label,
+        "positive_prediction": positive_prediction,
+        "bins": bins,
+    }
+    several = isinstance(threshold, (Sequence, np.ndarray)) and not isinstance(threshold, str)
+    thresholds: Any = threshold if several or threshold is None else [threshold]
+    audits = [
+        _audited(tally, how, ("audit", data, reading | {"threshold": None if threshold is None else tally.threshold}))
+        for tally in tabulate_each(data, thresholds=thresholds, **reading)
+    ]
+    return Sweep(tuple(audits)) if several else audits[0]
 
 
 def audit_counts(
-    counts: Mapping[Any, Any],
+    counts: Mapping[Any, Any] | str | Path,
     *,
     by: str | Sequence[str] = "group",
     metrics: Sequence[str | Metric] | str | Metric | None = None,
-    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST,
+    reference: Reference = ReferenceKind.REST,
     level: float = 0.95,
     alpha: float = 0.05,
     adjust: Adjust = "holm",
@@ -514,20 +663,26 @@ def audit_counts(
     favourable: Favourable = "positive",
     impact_share: float = 0.02,
     replace_undefined_by: float | None = None,
-    intersections: bool = True,
+    crossings: int | str = 2,
+    labels: Labels | None = None,
+    selection: Selection = "labelled",
     max_groups: int = 1_000,
+    title: str | None = None,
+    system: str | None = None,
+    author: str | None = None,
 ) -> Audit:
     """Audit groups with known confusion matrices.
 
     Parameters
     ----------
-    counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn
-        The matrices. If ``by`` names several columns, a group is the tuple of its values.
+    counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn; or path
+        The matrices. If ``by`` names several columns, a group is the tuple of its values. A CSV file has the columns
+        tp, fn, fp and tn, and one or more group columns.
     by : str or sequence of str
-        The names of the group columns.
+        The names of the group columns; a file names its own.
     metrics, reference, level, alpha, adjust, family, margin, test, mid_p, null, strength, favourable, impact_share
         As for `audit`.
-    replace_undefined_by, intersections, max_groups
+    replace_undefined_by, crossings, labels, selection, max_groups, title, system, author
         As for `audit`.
 
     Returns
@@ -556,10 +711,23 @@ def audit_counts(
         favourable=favourable,
         impact_share=impact_share,
         replace_undefined_by=replace_undefined_by,
-        intersections=intersections,
+        crossings=crossings,
+        labels=labels,
+        selection=selection,
         max_groups=max_groups,
+        title=title,
+        system=system,
+        author=author,
     )
-    return _audited(as_counts(counts, by), how)
+    if isinstance(counts, (str, Path)):
+        columns, matrices, source = read_counts_file(counts)
+        tally = as_counts(matrices, columns)
+        source["rows"] = int(tally.total.n)
+        return _audited(replace(tally, source=source), how, ("audit_counts", counts, {}))
+    tally = as_counts(counts, by)
+    tally = replace(tally, source=counts_source(tally.cells, tally.columns))
+    several = len(tally.columns) > 1 or not isinstance(by, str)
+    return _audited(tally, how, ("audit_counts", counts, {"by": list(tally.columns) if several else by}))
 
 
 def _either(one: Any, other: Any, name: str, alias: str) -> Any:
@@ -568,38 +736,55 @@ def _either(one: Any, other: Any, name: str, alias: str) -> Any:
     return other if one is None else one
 
 
-def _audited(tally: Tally, how: Settings) -> Audit:
+def _audited(tally: Tally, how: Settings, called: tuple[str, Any, Mapping[str, Any]]) -> Audit:
+    """The audit; ``called`` are the function, the data and what says how they are read."""
     chosen = how.chosen(tally.labelled)
-    groups = groups_of(tally, how.intersections)
-    total = sum(map(len, groups.values()))
-    if total > how.max_groups:
-        raise TooLarge(
-            f"there are {total:,} groups, more than max_groups={how.max_groups:,}; choose a coarser column, or raise "
-            "max_groups"
+    for by in how.names:
+        if by not in tally.columns:
+            raise UnknownName.among("group column in labels", by, tally.columns)
+    crossings = len(tally.columns) if how.crossings == "all" else int(how.crossings)
+    groupings = groupings_of(tally, crossings, how.names, tally.cells)
+    _check_number(groupings, how)
+    selects = how.selection == "all" and tally.labelled and bool(tally.unlabelled)
+    batches = [([m for m in chosen if not (selects and m.key in WITHOUT_LABELS)], groupings, tally.labelled)]
+    if selects:
+        everybody = {key: tally.cells.get(key, EMPTY) + tally.unlabelled.get(key, EMPTY) for key in tally.keys}
+        batches.append(
+            (
+                [m for m in chosen if m.key in WITHOUT_LABELS],
+                groupings_of(tally, crossings, how.names, everybody),
+                False,
+            )
         )
-    pairs = compared(groups, how.reference)
-    table = Comparisons.of(pairs, groups, how.strength)
-    measured = [one for m in progress(chosen, "auditing") for one in measure(m, table, how, tally.labelled)]
-    rows = judge(measured, groups, how, tally.labelled)
-    missing = {
-        by: int(members[MISSING].n) for by, members in groups.items() if MISSING in members and by in tally.columns
-    }
-    many = {by: members for by, members in groups.items() if len(members) >= FEWEST_GROUPS and tally.labelled}
+    work = [
+        (m, table)
+        for metrics, members, labelled in batches
+        for table in [Comparisons.of(compared(members, how, labelled), how.strength)]
+        for m in metrics
+    ]
+    total = sum(len(grouping.members) for grouping in groupings)
+    measured = [one for m, table in progress(work, f"auditing {total:,} groups") for one in measure(m, table, how)]
+    rows = judge(measured, how)
     return Audit(
         rows=rows,
-        findings=find(rows, tally.left_out, missing, {by: spread_of(m) for by, m in many.items()}, how),
-        n=int(sum(cm.n for cm in tally.cells.values())),
+        findings=find(rows, tally, groupings, how),
+        n=int(tally.total.n),
         left_out=tally.left_out,
-        settings=how.recorded(tally.labelled)
-        | {
-            "groups": list(tally.columns),
-            # JSON has no infinity.
-            "positive": str(tally.positive) if tally.positive in (inf, -inf) else tally.positive,
-            "labels": tally.labelled,
-        },
+        settings=how.recorded(tally.labelled) | {"groups": list(tally.columns), "labelled": tally.labelled},
+        record=record_of(*called, tally, how),
         versions=_versions(),
         library=tally.library,
     )
+
+
+def _check_number(groupings: Sequence[Grouping], how: Settings) -> None:
+    total = sum(len(grouping.members) for grouping in groupings)
+    if total > how.max_groups:
+        each = ", ".join(f"{len(grouping.members):,} by {grouping.name}" for grouping in groupings)
+        raise TooLarge(
+            f"there are {total:,} groups ({each}), more than max_groups={how.max_groups:,}; choose a coarser column or "
+            "fewer crossings, or raise max_groups"
+        )
 
 
 def _versions() -> dict[str, str]:

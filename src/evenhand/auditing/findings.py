@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, floor
 from typing import Any, Literal
 
 from ..errors import InvalidInput, UnknownName, printable
-from ..inference import FOUR_FIFTHS, Spread
+from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import metric as find_metric
 from ..records import Record
+from ..tabulate import Tally
+from .groups import EMPTY, MISSING, Grouping
 from .row import Row, check_types, labels
-from .settings import Settings
+from .settings import Chosen, ReferenceKind, Settings
 from .verdict import Verdict
 
 __all__ = ["KINDS", "Finding", "find", "number", "pvalue", "several"]
@@ -20,6 +22,7 @@ __all__ = ["KINDS", "Finding", "find", "number", "pvalue", "several"]
 Severity = Literal["alert", "warning", "note"]
 
 KINDS: dict[str, tuple[str, Severity]] = {
+    "constant": ("EH001", "warning"),
     "differs": ("EH101", "alert"),
     "four-fifths": ("EH102", "warning"),
     "may-be-below-four-fifths": ("EH103", "note"),
@@ -28,6 +31,8 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "spread": ("EH203", "warning"),
     "left-out": ("EH301", "warning"),
     "missing-group": ("EH302", "note"),
+    "absent-label": ("EH303", "note"),
+    "chosen-reference": ("EH304", "note"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
 
@@ -96,16 +101,14 @@ def _finding(kind: str, sentence: str, rows: Iterable[Row] = (), by: str | None 
     )
 
 
-def find(
-    rows: tuple[Row, ...],
-    left_out: Mapping[str, int],
-    missing: Mapping[str, int],
-    spreads: Mapping[str, Spread],
-    how: Settings,
-) -> tuple[Finding, ...]:
-    """All findings: differences by the size of the gap that is certain, then undefined scores, then too few cases."""
+def find(rows: tuple[Row, ...], tally: Tally, groupings: Sequence[Grouping], how: Settings) -> tuple[Finding, ...]:
+    """All findings: differences by the size of the gap that is certain, then undefined scores, then too few cases.
+
+    What is wrong with the data as a whole comes first.
+    """
     called = labels(rows)
-    findings = [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
+    findings = list(_constants(tally))
+    findings += [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
         for row in rows
@@ -117,30 +120,83 @@ def find(
         if row.verdict is Verdict.TOO_FEW:
             few.setdefault((row.by, row.group), []).append(row)
     findings += [_too_few(same, called[key], how.margin) for key, same in few.items()]
-    findings += [
-        _finding(
-            "spread",
-            f"Groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that smoothed scores may be "
-            "worse than raw ones",
-            by=by,
-        )
-        for by, spread in spreads.items()
-        if spread.too_much
-    ]
-    findings += [
-        _finding("left-out", f"{several(n, 'row')} without {what} {'was' if n == 1 else 'were'} left out")
-        for what, n in left_out.items()
-    ]
+    if tally.labelled:
+        findings += _spreads(groupings)
+    findings += _left_out(tally, how)
     findings += [
         _finding(
             "missing-group",
-            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by} and "
+            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {grouping.name} and "
             f"{'forms a group of its own' if n == 1 else 'form a group of their own'}, (missing)",
-            by=by,
+            by=grouping.name,
         )
-        for by, n in missing.items()
+        for grouping in groupings
+        if len(grouping.columns) == 1 and (n := int(grouping.members.get(MISSING, EMPTY).n))
     ]
-    return tuple(findings)
+    findings += [
+        _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
+        for value in tally.absent
+    ]
+    return (*findings, *_chosen_references(rows, how))
+
+
+def _constants(tally: Tally) -> Iterator[Finding]:
+    """Labels or predictions that are the same for everybody."""
+    tp, fn, fp, tn = tally.total.cells
+    columns = {"prediction": (tp + fp, fn + tn)} | ({"label": (tp + fn, fp + tn)} if tally.labelled else {})
+    for what, (positive, negative) in columns.items():
+        if not positive or not negative:
+            sign = "positive" if positive else "negative"
+            cause = "threshold" if what == "prediction" and tally.threshold is not None else "positive labels"
+            yield _finding(
+                "constant",
+                f"Every {what} of all {several(int(positive + negative), 'case')} is {sign}; unless that is so, check "
+                f"the column or the {cause}",
+            )
+
+
+def _spreads(groupings: Sequence[Grouping]) -> Iterator[Finding]:
+    for grouping in groupings:
+        if len(grouping.members) < FEWEST_GROUPS:
+            continue
+        spread = spread_of(grouping.members)
+        if spread.too_much:
+            yield _finding(
+                "spread",
+                f"Groups of {grouping.name} differ so much in {find_metric(spread.widest).name.lower()} that smoothed "
+                "scores may be worse than raw ones",
+                by=grouping.name,
+            )
+
+
+_LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_true and y_pred": "a label and a prediction"}
+
+
+def _left_out(tally: Tally, how: Settings) -> Iterator[Finding]:
+    for what, n in tally.left_out.items():
+        without = f"{several(n, 'row')} without {_LACKING[what]}"
+        if what == "y_true" and how.selection == "all":
+            yield _finding("left-out", f"{without} {'counts' if n == 1 else 'count'} for selection rates only")
+        else:
+            yield _finding("left-out", f"{without} {'was' if n == 1 else 'were'} left out")
+
+
+def _chosen_references(rows: tuple[Row, ...], how: Settings) -> Iterator[Finding]:
+    """A reference that was chosen for its score is extreme by choice, which p-values do not take into account."""
+    asked = how.reference if isinstance(how.reference, Mapping) else {}
+    chosen = {
+        row.by: row.reference
+        for row in rows
+        if row.reference_kind is ReferenceKind.GROUP and asked.get(row.by, how.reference) == Chosen.BEST
+    }
+    for by, group in chosen.items():
+        if group != Chosen.BEST:
+            yield _finding(
+                "chosen-reference",
+                f"{group} was chosen as the reference of {by} for its high rate of favourable predictions, which makes "
+                "differences in that rate look larger and more certain than they are",
+                by=by,
+            )
 
 
 def _differs(row: Row, who: str, how: Settings) -> Finding:

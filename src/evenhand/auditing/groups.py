@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
-from ..tabulate import Tally
+from ..metrics import metric as find_metric
+from ..tabulate import Key, Tally, in_order
+from .settings import Chosen, ReferenceKind, Settings
 
-__all__ = ["MISSING", "Compared", "Groups", "ReferenceKind", "compared", "groups_of"]
-
-Groups = dict[str, dict[str, ConfusionMatrix]]
-"""Matrices by group column and group."""
+__all__ = ["EMPTY", "MISSING", "Compared", "Grouping", "compared", "favourable_rates", "groupings_of"]
 
 MISSING = "(missing)"
-_EMPTY = ConfusionMatrix(0, 0, 0, 0)
-
-
-class ReferenceKind(StrEnum):
-    """What a group is compared with."""
-
-    REST = "rest"
-    ALL = "all"
-    GROUP = "group"
-    MATRIX = "matrix"
+EMPTY = ConfusionMatrix(0, 0, 0, 0)
+_KINDS = (ReferenceKind.REST, ReferenceKind.ALL, Chosen.LARGEST, Chosen.BEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +37,10 @@ class Compared:
         Whether the group is the reference of the others.
     only_two : bool
         Whether there are only two groups, each of which is the rest of the other.
+    peers : mapping of str to ConfusionMatrix
+        All groups of the column, this one included.
+    labelled : bool
+        Whether the counts have labels, so that all four cells mean something.
     """
 
     by: str
@@ -56,6 +51,8 @@ class Compared:
     against: ConfusionMatrix
     is_reference: bool = False
     only_two: bool = False
+    peers: Mapping[str, ConfusionMatrix] = field(default_factory=dict, repr=False, compare=False)
+    labelled: bool = True
 
     @property
     def shown(self) -> ConfusionMatrix:
@@ -68,26 +65,98 @@ class Compared:
         return not self.is_reference and self.cm.n > 0 and self.against.n > 0
 
 
-def groups_of(tally: Tally, intersections: bool) -> Groups:
-    """The matrices of the groups of each column and, if there are several columns, of their intersection."""
-    groups: Groups = {}
-    for i, column in enumerate(tally.columns):
-        sums: dict[Any, ConfusionMatrix] = {}
-        for key, cm in tally.cells.items():
-            sums[key[i]] = sums.get(key[i], _EMPTY) + cm
-        names = _names(list(sums))
-        groups[column] = {names[value]: cm for value, cm in sums.items()}
-    if intersections and len(tally.columns) > 1:
-        parts = [_names(list({key[i]: None for key in tally.cells})) for i in range(len(tally.columns))]
-        joined = {key: " & ".join(names[value] for names, value in zip(parts, key, strict=True)) for key in tally.cells}
-        names_of = _distinct(joined)
-        groups[" & ".join(tally.columns)] = {names_of[key]: cm for key, cm in tally.cells.items()}
-    return groups
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The groups of one column, or of a crossing of several.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns.
+    name : str
+        The column, or ``race & sex``.
+    members : dict of str to ConfusionMatrix
+        The counts by group.
+    parts : dict of tuple to str
+        The group by its values in the columns, each by its name and as it is written in the data.
+    """
+
+    columns: tuple[str, ...]
+    name: str
+    members: dict[str, ConfusionMatrix]
+    parts: dict[tuple[str, ...], str]
+
+    def find(self, wanted: Any) -> str | None:
+        """The group that is meant by its name, or by the name or value in each of the columns."""
+        if str(wanted) in self.members:
+            return str(wanted)
+        parts = tuple(map(str, wanted)) if isinstance(wanted, (tuple, list)) else (str(wanted),)
+        return self.parts.get(parts)
 
 
-def _names(values: list[Any]) -> dict[Any, str]:
+def groupings_of(
+    tally: Tally, crossings: int, names: Mapping[str, Mapping[str, str]], cells: Mapping[Key, ConfusionMatrix]
+) -> list[Grouping]:
+    """The groups of each column and of the crossings of up to so many columns.
+
+    Parameters
+    ----------
+    tally : Tally
+        The columns and the order of their values.
+    crossings : int
+        The largest number of columns that are crossed.
+    names : mapping of str to mapping
+        Names for the values of columns.
+    cells : mapping of tuple to ConfusionMatrix
+        The counts by value in each column.
+
+    Returns
+    -------
+    list of Grouping
+        Single columns first.
+    """
+    values = [
+        in_order({key[i] for key in cells}, tally.orders.get(column, ())) for i, column in enumerate(tally.columns)
+    ]
+    called = [_names(column, values[i], names.get(column, {})) for i, column in enumerate(tally.columns)]
+    ranks = [{value: i for i, value in enumerate(ordered)} for ordered in values]
+    groupings: list[Grouping] = []
+    for width in range(1, min(crossings, len(tally.columns)) + 1):
+        for chosen in combinations(range(len(tally.columns)), width):
+            sums: dict[Key, ConfusionMatrix] = {}
+            for key, cm in cells.items():
+                part = tuple(key[i] for i in chosen)
+                sums[part] = sums.get(part, EMPTY) + cm
+            ordered = sorted(sums, key=lambda part: [ranks[i][v] for i, v in zip(chosen, part, strict=True)])
+            spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
+            joined = _distinct({part: " & ".join(named) for part, named in spelled.items()})
+            parts = {tuple(map(str, part)): joined[part] for part in ordered}
+            parts |= {spelled[part]: joined[part] for part in ordered}
+            columns = tuple(tally.columns[i] for i in chosen)
+            groupings.append(
+                Grouping(columns, _title(columns, groupings), {joined[part]: sums[part] for part in ordered}, parts)
+            )
+    return groupings
+
+
+def _title(columns: tuple[str, ...], taken: list[Grouping]) -> str:
+    """The name of a crossing; a column may be called like one."""
+    names = {grouping.name for grouping in taken}
+    return next(name for sign in (" & ", " × ", " by ") if (name := sign.join(columns)) not in names)
+
+
+def _names(column: str, values: list[Any], given: Mapping[str, str]) -> dict[Any, str]:
     """A name for each value; values with the same text, such as 1 and "1", get different names."""
-    return _distinct({value: MISSING if value is None else str(value) for value in values})
+    own = _distinct({value: MISSING if value is None else str(value) for value in values})
+    names = {value: given.get(str(value), own[value]) for value in values}
+    for name, n in Counter(names.values()).items():
+        if n > 1:
+            alike = [str(value) for value in values if names[value] == name]
+            raise InvalidInput(
+                f"labels of {column!r} must give different names to different groups; {' and '.join(alike)} are both "
+                f"called {name!r}"
+            )
+    return names
 
 
 def _distinct(names: dict[Any, str]) -> dict[Any, str]:
@@ -102,31 +171,49 @@ def _distinct(names: dict[Any, str]) -> dict[Any, str]:
     return names
 
 
-def compared(groups: Groups, reference: str | ConfusionMatrix | Mapping[str, Any]) -> list[Compared]:
+def compared(groupings: Sequence[Grouping], how: Settings, labelled: bool) -> list[Compared]:
     """Each group with its reference."""
+    known = {name: grouping for grouping in groupings for name in (grouping.name, grouping.columns)}
+    known |= {grouping.columns[0]: grouping for grouping in groupings if len(grouping.columns) == 1}
+    reference = how.reference
     if isinstance(reference, Mapping):
         for column in reference:
-            if column not in groups:
-                raise UnknownName.among("group column", column, groups)
-    pairs = []
-    for by, members in groups.items():
-        chosen = reference.get(by, ReferenceKind.REST) if isinstance(reference, Mapping) else reference
-        pairs += _compared(by, members, chosen)
-    return pairs
+            if column not in known:
+                raise UnknownName.among("group column", column, [grouping.name for grouping in groupings])
+    return [
+        replace(pair, peers=grouping.members, labelled=labelled)
+        for grouping in groupings
+        for pair in _compared(grouping, _reference_of(grouping, reference), how)
+    ]
 
 
-def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> list[Compared]:
+def _reference_of(grouping: Grouping, reference: Any) -> Any:
+    """The reference of a column or crossing; that of a crossing is the crossing of its columns' references."""
+    if not isinstance(reference, Mapping):
+        return reference
+    for name in (grouping.name, grouping.columns):
+        if name in reference:
+            return reference[name]
+    single = [reference.get(column, ReferenceKind.REST) for column in grouping.columns]
+    named = [not isinstance(one, (ReferenceKind, ConfusionMatrix)) and one not in _KINDS for one in single]
+    return tuple(single) if len(single) > 1 and all(named) else ReferenceKind.REST
+
+
+def _compared(grouping: Grouping, reference: Any, how: Settings) -> list[Compared]:
+    by, members = grouping.name, grouping.members
     if isinstance(reference, ConfusionMatrix):
         return [
             Compared(by, group, cm, ReferenceKind.MATRIX, "given matrix", reference) for group, cm in members.items()
         ]
-    everybody = sum(members.values(), _EMPTY)
-    name = str(reference)
+    everybody = sum(members.values(), EMPTY)
     if len(members) < 2:
         only = next(iter(members))
         raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nothing to compare it with")
     # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
-    if name in members and not isinstance(reference, ReferenceKind):
+    name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
+    if name is None and reference in (Chosen.LARGEST, Chosen.BEST):
+        name = _chosen(members, how if reference == Chosen.BEST else None)
+    if name is not None:
         against = members[name]
         return [
             Compared(
@@ -136,17 +223,32 @@ def _compared(by: str, members: dict[str, ConfusionMatrix], reference: Any) -> l
             )
             for group, cm in members.items()
         ]
-    if name in (ReferenceKind.REST, ReferenceKind.ALL):
+    if reference in (ReferenceKind.REST, ReferenceKind.ALL):
+        kind = ReferenceKind(reference)
+        two = sum(cm.n > 0 for cm in members.values()) == 2
         return [
-            Compared(
-                by,
-                group,
-                cm,
-                ReferenceKind(name),
-                name,
-                everybody - cm,
-                only_two=sum(cm.n > 0 for cm in members.values()) == 2,
-            )
-            for group, cm in members.items()
+            Compared(by, group, cm, kind, kind.value, everybody - cm, only_two=two) for group, cm in members.items()
         ]
-    raise UnknownName.among(f"group of {by!r}", reference, members, see=f"groups: {', '.join(list(members)[:8])}")
+    if isinstance(reference, (tuple, list)):
+        raise InvalidInput(
+            f"the reference of {by!r} must be a group that has cases; {' & '.join(map(str, reference))} has none"
+        )
+    raise UnknownName.among(f"group of {by!r}", str(reference), members, see=f"groups: {', '.join(list(members)[:8])}")
+
+
+def _chosen(members: Mapping[str, ConfusionMatrix], how: Settings | None) -> str:
+    """The largest group or, given settings, the one with the highest rate of favourable predictions.
+
+    As for impact ratios, only groups with enough cases count.
+    """
+    if how is None:
+        return max(members, key=lambda name: members[name].n)
+    rates = favourable_rates(members, how)
+    return max(rates, key=lambda name: rates[name])
+
+
+def favourable_rates(members: Mapping[str, ConfusionMatrix], how: Settings) -> dict[str, float]:
+    """The rate of favourable predictions of each group that has enough cases to be compared with."""
+    m = find_metric("ppr" if how.favourable == "positive" else "pnr")
+    everybody = sum(cm.n for cm in members.values())
+    return {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}

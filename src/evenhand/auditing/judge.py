@@ -13,10 +13,10 @@ from ..inference import gap_intervals, gaps_of
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from .adjust import benjamini_hochberg, holm
-from .groups import Compared, Groups, ReferenceKind
+from .groups import Compared, favourable_rates
 from .measure import Comparisons, Measured, kept_share, measure
 from .row import Row
-from .settings import Settings
+from .settings import ReferenceKind, Settings
 from .verdict import Verdict
 
 __all__ = ["judge"]
@@ -32,14 +32,14 @@ _MOST_INFLUENTIAL = 200
 _BLOCK = 500
 
 
-def judge(measured: Sequence[Measured], groups: Groups, how: Settings, labelled: bool = True) -> tuple[Row, ...]:
+def judge(measured: Sequence[Measured], how: Settings) -> tuple[Row, ...]:
     """Rows with adjusted p-values and verdicts, most important first."""
     adjusted = _adjusted(measured, how)
     verdicts = [_verdict(one, p, how) for one, p in zip(measured, adjusted, strict=True)]
-    drivers = _drivers(measured, verdicts, groups, how)
-    impacts = _impacts(measured, groups, how)
+    drivers = _drivers(measured, verdicts, how)
+    impacts = _impacts(measured, how)
     rows = [
-        _row(one, p, verdict, drivers.get(i), impacts.get(i), how, labelled)
+        _row(one, p, verdict, drivers.get(i), impacts.get(i), how)
         for i, (one, p, verdict) in enumerate(zip(measured, adjusted, verdicts, strict=True))
     ]
     return tuple(sorted(rows, key=_importance))
@@ -108,24 +108,22 @@ class _Driver:
     without: Measured
 
 
-def _drivers(
-    measured: Sequence[Measured], verdicts: Sequence[Verdict], groups: Groups, how: Settings
-) -> dict[int, _Driver]:
+def _drivers(measured: Sequence[Measured], verdicts: Sequence[Verdict], how: Settings) -> dict[int, _Driver]:
     """Verdicts against the rest that change without the other group that moves the rest's score most."""
     by_metric: dict[str, list[int]] = {}
     for i, one in enumerate(measured):
-        many = len(groups[one.who.by]) > 2
+        many = len(one.who.peers) > 2
         if one.who.kind is ReferenceKind.REST and many and one.who.testable and not one.metric.is_distance:
             by_metric.setdefault(one.metric.key, []).append(i)
     kept: list[tuple[int, str]] = []
     tested: list[Measured] = []
     for rows in by_metric.values():
         m = measured[rows[0]].metric
-        chosen = _most_influential(m, [measured[i].who for i in rows], [verdicts[i] for i in rows], groups)
+        chosen = _most_influential(m, [measured[i].who for i in rows], [verdicts[i] for i in rows])
         named = [(i, name) for i, name in zip(rows, chosen, strict=True) if name is not None]
         if named:
-            pairs = [_without(measured[i].who, name, groups) for i, name in named]
-            tested += measure(m, Comparisons.plain(pairs), how, labelled=False, gaps=False)
+            pairs = [_without(measured[i].who, name) for i, name in named]
+            tested += measure(m, Comparisons.plain(pairs), how, gaps=False)
             kept += named
     # Adjusted over the same families as the verdicts.
     p = _adjusted(tested, how)
@@ -136,7 +134,7 @@ def _drivers(
     drivers: dict[int, _Driver] = {}
     for places in changed.values():
         table = Comparisons.plain([tested[at].who for at in places])
-        for at, one in zip(places, measure(tested[places[0]].metric, table, how, labelled=False), strict=True):
+        for at, one in zip(places, measure(tested[places[0]].metric, table, how), strict=True):
             i, name = kept[at]
             drivers[i] = _Driver(name, _verdict(one, p[at], how), one)
     return drivers
@@ -149,16 +147,14 @@ def _changes(verdict: Verdict, before: Measured, after: Measured, p: float | Non
     return (p <= alpha) != verdict.differs or (verdict.differs and before.higher != after.higher)
 
 
-def _most_influential(
-    m: Metric, whos: Sequence[Compared], verdicts: Sequence[Verdict], groups: Groups
-) -> list[str | None]:
+def _most_influential(m: Metric, whos: Sequence[Compared], verdicts: Sequence[Verdict]) -> list[str | None]:
     """Per comparison, the other group whose removal moves the rest's score most.
 
     If the scores differ, only moves towards the group's score count.
     """
     chosen: list[str | None] = [None] * len(whos)
-    for by in dict.fromkeys(who.by for who in whos):
-        members = sorted(groups[by].items(), key=lambda member: -member[1].n)[: _MOST_INFLUENTIAL + 1]
+    for by, peers in {who.by: who.peers for who in whos}.items():
+        members = sorted(peers.items(), key=lambda member: -member[1].n)[: _MOST_INFLUENTIAL + 1]
         names = [name for name, cm in members if cm.n]
         cells = np.array([cm.cells for _, cm in members if cm.n], dtype=np.float64)
         rows = [i for i, who in enumerate(whos) if who.by == by]
@@ -175,8 +171,8 @@ def _most_influential(
     return chosen
 
 
-def _without(who: Compared, name: str, groups: Groups) -> Compared:
-    return Compared(who.by, who.group, who.cm, who.kind, who.reference, who.against - groups[who.by][name])
+def _without(who: Compared, name: str) -> Compared:
+    return Compared(who.by, who.group, who.cm, who.kind, who.reference, who.against - who.peers[name])
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,15 +186,18 @@ class _Impact:
     n: int
 
 
-def _impacts(measured: Sequence[Measured], groups: Groups, how: Settings) -> dict[int, _Impact]:
+def _impacts(measured: Sequence[Measured], how: Settings) -> dict[int, _Impact]:
     """The ratio of each group's favourable rate to the highest one among groups with enough cases."""
     m = find_metric("ppr" if how.favourable == "positive" else "pnr").base
     impacts: dict[int, _Impact] = {}
-    for by, members in groups.items():
-        rows = [i for i, one in enumerate(measured) if one.metric.key == "ppr" and one.who.by == by and one.who.cm.n]
-        everybody = sum(cm.n for cm in members.values())
-        rates = {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}
-        if not rows or not rates or max(rates.values()) == 0:
+    columns: dict[str, list[int]] = {}
+    for i, one in enumerate(measured):
+        if one.metric.key == "ppr" and one.who.cm.n:
+            columns.setdefault(one.who.by, []).append(i)
+    for rows in columns.values():
+        members = measured[rows[0]].who.peers
+        rates = favourable_rates(members, how)
+        if not rates or max(rates.values()) == 0:
             continue
         best = max(rates, key=lambda name: rates[name])
         mine = np.array([measured[i].who.cm.cells for i in rows], dtype=np.float64)
@@ -219,16 +218,15 @@ def _row(
     driver: _Driver | None,
     impact: _Impact | None,
     how: Settings,
-    labelled: bool,
 ) -> Row:
     who, m = one.who, one.metric
-    cells = who.cm.cells if labelled else (None,) * 4
+    cells = who.cm.cells if who.labelled else (None,) * 4
     # Only a rate is compared with everybody; see `measure`.
     mixes = who.kind is ReferenceKind.ALL and m.base.is_rate and not m.comparisons
     kind = ReferenceKind.REST if who.kind is ReferenceKind.ALL and not mixes else who.kind
     reference = who.shown if mixes else who.against
-    theirs = reference.cells if labelled else (None,) * 4
-    smoothed = one.smoothed is not None and labelled
+    theirs = reference.cells if who.labelled else (None,) * 4
+    smoothed = one.smoothed is not None
     by_split = isinstance(one.strength, Mapping)
     return Row(
         by=who.by,

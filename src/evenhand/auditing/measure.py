@@ -33,9 +33,9 @@ from ..inference import (
 from ..laws import log_hypergeometric
 from ..metrics import Kind, Metric, OneGroup
 from .adjust import Reachable
-from .groups import Compared, Groups, ReferenceKind
+from .groups import Compared
 from .row import Sketch
-from .settings import Settings
+from .settings import ReferenceKind, Settings
 
 __all__ = ["Comparisons", "Measured", "measure"]
 
@@ -52,19 +52,22 @@ class Comparisons:
 
     pairs: Sequence[Compared]
     strengths: Sequence[Strength]
+    smooths: bool = True
 
     @classmethod
-    def of(cls, pairs: Sequence[Compared], groups: Groups, strength: Strength) -> Comparisons:
+    def of(cls, pairs: Sequence[Compared], strength: Strength) -> Comparisons:
         """The comparisons; a strength of "auto" is learnt within each column."""
+        if not all(who.labelled for who in pairs):
+            return cls.plain(pairs)
         if strength != "auto":
             return cls(pairs, [strength] * len(pairs))
-        learnt = {by: learn_strengths(members) for by, members in groups.items()}
+        learnt = {by: learn_strengths(peers) for by, peers in {who.by: who.peers for who in pairs}.items()}
         return cls(pairs, [learnt[who.by][who.group] for who in pairs])
 
     @classmethod
     def plain(cls, pairs: Sequence[Compared]) -> Comparisons:
         """The comparisons without smoothing."""
-        return cls(pairs, [0.0] * len(pairs))
+        return cls(pairs, [0.0] * len(pairs), smooths=False)
 
     @cached_property
     def groups(self) -> Floats:
@@ -127,7 +130,7 @@ class Measured:
     sketch: Sketch | None
 
 
-def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True, gaps: bool = True) -> list[Measured]:
+def measure(m: Metric, table: Comparisons, how: Settings, gaps: bool = True) -> list[Measured]:
     """Measure every comparison with one metric; without ``gaps``, only test."""
     base, groups, against = m.base, table.groups, table.against
     everyone = np.arange(len(table.pairs))
@@ -155,7 +158,7 @@ def measure(m: Metric, table: Comparisons, how: Settings, labelled: bool = True,
     else:
         gap_low, gap_high = _to_everybody(base, table, gap_low, gap_high)
     steadied = np.full(len(everyone), np.nan)
-    if labelled and not compares:
+    if table.smooths and not compares:
         known = ~np.isnan(table.smoothed).any(axis=1)
         steadied[known] = base.scores(table.smoothed[known])
     return [

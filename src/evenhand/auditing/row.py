@@ -11,7 +11,7 @@ from ..cells import CELLS
 from ..errors import InvalidInput, printable
 from ..metrics import metric as find_metric
 from ..records import Record
-from .groups import ReferenceKind
+from .settings import ReferenceKind
 from .verdict import Verdict
 
 __all__ = ["Row", "Sketch", "check_types", "labels"]

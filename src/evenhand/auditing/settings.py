@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from enum import StrEnum
 from math import inf, isfinite
 from numbers import Real
 from typing import Any, Literal, get_args
@@ -14,17 +15,54 @@ from ..inference import NullName, Strength, Test, as_strength
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..tabulate import plain
-from .groups import ReferenceKind
 
-__all__ = ["METRICS", "Adjust", "Family", "Favourable", "Settings"]
+__all__ = [
+    "METRICS",
+    "WITHOUT_LABELS",
+    "Adjust",
+    "Chosen",
+    "Family",
+    "Favourable",
+    "Labels",
+    "Reference",
+    "ReferenceKind",
+    "Selection",
+    "Settings",
+]
 
 METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
-_WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
+WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 
 Adjust = Literal["holm", "bh", "none"]
 Family = Literal["metric", "audit"]
 Favourable = Literal["positive", "negative"]
-_CHOICES = {"adjust": Adjust, "family": Family, "test": Test, "null": NullName, "favourable": Favourable}
+Selection = Literal["labelled", "all"]
+Reference = str | ConfusionMatrix | Mapping[Any, Any]
+Labels = Mapping[str, Mapping[Any, str]]
+_CHOICES = {
+    "adjust": Adjust,
+    "family": Family,
+    "test": Test,
+    "null": NullName,
+    "favourable": Favourable,
+    "selection": Selection,
+}
+
+
+class ReferenceKind(StrEnum):
+    """What a group is compared with."""
+
+    REST = "rest"
+    ALL = "all"
+    GROUP = "group"
+    MATRIX = "matrix"
+
+
+class Chosen(StrEnum):
+    """A reference group that the data choose."""
+
+    LARGEST = "largest"
+    BEST = "best"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +73,7 @@ class Settings:
     ----------
     metrics, reference, level, alpha, adjust, family, margin, test, mid_p, null, strength, favourable, impact_share
         As for `audit`.
-    replace_undefined_by, intersections, max_groups
+    replace_undefined_by, crossings, labels, selection, max_groups, title, system, author
         As for `audit`.
 
     Examples
@@ -46,7 +84,7 @@ class Settings:
     """
 
     metrics: Sequence[str | Metric] | str | Metric | None = None
-    reference: str | ConfusionMatrix | Mapping[str, Any] = ReferenceKind.REST
+    reference: Reference = ReferenceKind.REST
     level: float = 0.95
     alpha: float = 0.05
     adjust: Adjust = "holm"
@@ -59,8 +97,13 @@ class Settings:
     favourable: Favourable = "positive"
     impact_share: float = 0.02
     replace_undefined_by: float | None = None
-    intersections: bool = True
+    crossings: int | str = 2
+    labels: Labels | None = None
+    selection: Selection = "labelled"
     max_groups: int = 1_000
+    title: str | None = None
+    system: str | None = None
+    author: str | None = None
 
     def __post_init__(self) -> None:
         for what, known in _CHOICES.items():
@@ -80,6 +123,24 @@ class Settings:
         as_strength(self.strength)
         if not _is_number(self.max_groups) or not self.max_groups > 0:
             raise InvalidInput(f"max_groups must be a number above 0; got {self.max_groups!r}")
+        whole = type(self.crossings) is int and self.crossings > 0
+        if not whole and self.crossings != "all":
+            raise InvalidInput(f"crossings must be 1, 2, 3, … or 'all'; got {self.crossings!r}")
+        for what in ("title", "system", "author"):
+            if not isinstance(getattr(self, what), str | None):
+                raise InvalidInput(f"{what} must be text; got {getattr(self, what)!r}")
+        _check_labels(self.labels)
+
+    @property
+    def names(self) -> dict[str, dict[str, str]]:
+        """The names of groups by column and by the text of the value.
+
+        Examples
+        --------
+        >>> Settings(labels={"RAC1P": {1: "White"}}).names
+        {'RAC1P': {'1': 'White'}}
+        """
+        return {str(by): {str(code): name for code, name in names.items()} for by, names in (self.labels or {}).items()}
 
     def chosen(self, labelled: bool) -> list[Metric]:
         """The metrics, without duplicates.
@@ -115,10 +176,10 @@ class Settings:
                     f"{m.key!r} is not a metric of the catalogue, by which rows, reports and saved audits know "
                     "metrics; CONTRIBUTING.md says how to add it"
                 )
-        refused = [] if labelled else [m.key for m in metrics if m.key not in _WITHOUT_LABELS]
+        refused = [] if labelled else [m.key for m in metrics if m.key not in WITHOUT_LABELS]
         if refused:
             raise InvalidInput(
-                f"{refused[0]} needs labels (y_true); without them only {', '.join(_WITHOUT_LABELS)} can be audited"
+                f"{refused[0]} needs labels (y_true); without them only {', '.join(WITHOUT_LABELS)} can be audited"
             )
         return metrics
 
@@ -143,6 +204,7 @@ class Settings:
         values = {f.name: plain(getattr(self, f.name)) for f in fields(self)}
         values["metrics"] = [m.key for m in self.chosen(labelled)]
         values["reference"] = _described(self.reference)
+        values["labels"] = self.names
         return values
 
 
@@ -165,9 +227,28 @@ def _is_number(value: Any) -> bool:
     return True
 
 
+def _check_labels(labels: Any) -> None:
+    given = labels if labels is not None else {}
+    if not isinstance(given, Mapping) or not all(isinstance(names, Mapping) for names in given.values()):
+        raise InvalidInput(
+            f"labels must map group columns to the names of their values, as {{'race': {{1: 'White'}}}}; got {labels!r}"
+        )
+    for by, names in given.items():
+        for code, name in names.items():
+            if not isinstance(name, str) or not name.strip():
+                raise InvalidInput(f"the name of {code!r} in labels of {by!r} must be text; got {name!r}")
+        if len({str(code) for code in names}) < len(names):
+            raise InvalidInput(f"labels of {by!r} must name each value once; got {dict(names)!r}")
+
+
 def _described(reference: Any) -> Any:
+    """A reference as JSON can hold it: text, four cells, or a table of these by column."""
     if isinstance(reference, ConfusionMatrix):
-        return "tp {}, fn {}, fp {}, tn {}".format(*reference.cells)
+        return [int(cell) if cell == int(cell) else cell for cell in reference.cells]
     if isinstance(reference, Mapping):
-        return {str(by): _described(value) for by, value in reference.items()}
-    return str(reference)
+        return {_joined(by): _described(value) for by, value in reference.items()}
+    return _joined(reference)
+
+
+def _joined(name: Any) -> str:
+    return " & ".join(map(str, name)) if isinstance(name, (tuple, list)) else str(name)

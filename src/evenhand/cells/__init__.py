@@ -4,7 +4,7 @@ Cells are always named, and where an order is needed it is ``tp, fn, fp, tn``.
 No other order occurs in this library.
 """
 
-from .labels import count_labels, is_missing, listed, positive_label
+from .labels import Reading, count_labels, is_missing, listed, read_labels
 from .matrix import CELLS, Cells, ConfusionMatrix, as_cells, whole_counts
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
@@ -12,6 +12,7 @@ __all__ = [
     "CELLS",
     "Cells",
     "ConfusionMatrix",
+    "Reading",
     "as_cells",
     "as_size",
     "compositions",
@@ -21,6 +22,6 @@ __all__ = [
     "enumerate_matrices",
     "is_missing",
     "listed",
-    "positive_label",
+    "read_labels",
     "whole_counts",
 ]

@@ -1,7 +1,7 @@
 """From a column of labels and a column of predictions to four counts.
 
-Labels are not converted, so ``1`` is never mistaken for ``"1"`` or ``True``. The positive label is inferred only where
-it is unambiguous.
+Booleans are 0 and 1, and texts that spell numbers or booleans are read as such, since files contain only text. Which
+labels are positive is inferred only where it is unambiguous.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -18,25 +19,51 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 
-__all__ = ["count_labels", "is_missing", "listed", "positive_label"]
+__all__ = ["Reading", "count_labels", "is_missing", "listed", "read_labels"]
 
 # Pairs (negative, positive). The negative label must occur: 1 alone may be paired with 2 rather than 0.
-_UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), ("negative", "positive"), ("0", "1"))
+_UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), ("negative", "positive"))
 _KINDS = ("booleans", "numbers", "text")
+# Texts that stand for a missing label, unless one of them is one of the two classes. A group may well be called NA.
+_MISSING_WORDS = {"na", "n/a", "nan", "null", "none"}
+_OPTIONS = {"y_true": "positive_label", "y_pred": "positive_prediction"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the values of columns of labels stand for.
+
+    Attributes
+    ----------
+    meanings : dict of str to dict
+        By column and value, whether the value is positive; None if it stands for a missing one.
+    positive, negative : dict of str to tuple
+        By column, the positive labels, and the others that occur.
+    absent : tuple
+        The labels that were given as positive and do not occur.
+    """
+
+    meanings: dict[str, dict[Any, bool | None]]
+    positive: dict[str, tuple[Any, ...]]
+    negative: dict[str, tuple[Any, ...]]
+    absent: tuple[Any, ...] = ()
 
 
 def count_labels(
-    y_true: Iterable[object], y_pred: Iterable[object], positive: object = None
+    y_true: Iterable[object],
+    y_pred: Iterable[object],
+    positive: object = None,
+    positive_label: object = None,
+    positive_prediction: object = None,
 ) -> tuple[int, int, int, int]:
     """Count true and false positives and negatives.
 
     Parameters
     ----------
     y_true, y_pred : sequence
-        Labels and predictions: two numbers, two texts or booleans.
-    positive : object, optional
-        The positive label. It can be left out for 0/1, -1/1, booleans, no/yes, n/y, negative/positive and
-        false/true.
+        Labels and predictions: numbers, texts or booleans.
+    positive, positive_label, positive_prediction : label or list of labels, optional
+        The positive labels, as for `read_labels`.
 
     Returns
     -------
@@ -47,82 +74,260 @@ def count_labels(
     --------
     >>> count_labels([1, 1, 0, 0, 0], [1, 0, 1, 0, 0])
     (1, 1, 1, 2)
+    >>> count_labels([1, 0, 0], ["high", "medium", "low"], positive_label=1, positive_prediction=["medium", "high"])
+    (1, 0, 1, 1)
     """
-    true, pred = _column(y_true, "y_true"), _column(y_pred, "y_pred")
+    columns = {"y_true": _column(y_true, "y_true"), "y_pred": _column(y_pred, "y_pred")}
+    true, pred = columns.values()
     if len(true) != len(pred):
         raise InvalidInput(f"y_true and y_pred must have the same length; got {len(true)} and {len(pred)}")
     if len(true) == 0:
         raise InvalidInput("y_true and y_pred must contain at least one label; got none")
     if all(hasattr(column, "iloc") for column in (y_true, y_pred)) and not y_true.index.equals(y_pred.index):  # type: ignore[attr-defined]
         raise InvalidInput("y_true and y_pred must have the same index; align them, or pass their values without it")
-    for name, column in (("y_true", true), ("y_pred", pred)):
-        missing = _count_missing(column)
-        if missing:
-            values, rows = ("value", "that row") if missing == 1 else ("values", "those rows")
-            raise InvalidInput(f"{name} contains {missing} missing {values}; drop {rows} first")
-    chosen = positive_label({"y_true": _distinct(true, "y_true"), "y_pred": _distinct(pred, "y_pred")}, positive)
-    actual, predicted = true == chosen, pred == chosen
+    for name, column in columns.items():
+        _refuse_missing(name, _count_missing(column))
+    distinct = {name: _distinct(column, name) for name, column in columns.items()}
+    reading = read_labels(distinct, positive, positive_label, positive_prediction)
+    for name, column in columns.items():
+        _refuse_missing(name, int(_mask(column, reading.meanings[name], None).sum()))
+    actual, predicted = (_mask(column, reading.meanings[name], True) for name, column in columns.items())
     tp = int(np.count_nonzero(actual & predicted))
     fn = int(np.count_nonzero(actual)) - tp
     fp = int(np.count_nonzero(predicted)) - tp
     return tp, fn, fp, len(true) - tp - fn - fp
 
 
-def positive_label(labels_by_column: Mapping[str, set[Any]], positive: object = None) -> Any:
-    """Check the labels of one or two columns, and return the positive one.
+def _mask(column: NDArray[Any], meanings: Mapping[Any, bool | None], meant: bool | None) -> NDArray[np.bool_]:
+    """Which values of a column mean this."""
+    mask = np.zeros(len(column), dtype=bool)
+    for value, meaning in meanings.items():
+        if meaning is meant:
+            mask |= column == value
+    return mask
+
+
+def _refuse_missing(name: str, missing: int) -> None:
+    if missing:
+        values, rows = ("value", "that row") if missing == 1 else ("values", "those rows")
+        raise InvalidInput(f"{name} contains {missing} missing {values}; drop {rows} first")
+
+
+def read_labels(
+    columns: Mapping[str, Iterable[Any]],
+    positive: object = None,
+    positive_label: object = None,
+    positive_prediction: object = None,
+) -> Reading:
+    """Decide which values of a column of labels, of predictions or of both are positive.
 
     Parameters
     ----------
-    labels_by_column : mapping of str to set
-        The distinct labels of each column, none of them missing.
-    positive : object, optional
-        The positive label. By default it is inferred where it is unambiguous.
+    columns : mapping of str to iterable
+        The distinct values of ``y_true``, ``y_pred`` or both.
+    positive : label or list of labels, optional
+        The positive labels of both columns. It can be left out for 0/1, -1/1, booleans, no/yes, n/y,
+        negative/positive and false/true.
+    positive_label, positive_prediction : label or list of labels, optional
+        The positive labels of ``y_true`` and of ``y_pred``, if they differ.
 
     Returns
     -------
-    object
-        The positive label.
+    Reading
+        What each value stands for.
 
     Examples
     --------
-    >>> positive_label({"y_true": {0, 1}, "y_pred": {0}})
-    1
+    >>> read_labels({"y_true": {0, 1}, "y_pred": {"true", "false"}}).positive
+    {'y_true': (1,), 'y_pred': (True,)}
     """
-    kinds = {name: _one_kind(name, labels) for name, labels in labels_by_column.items()}
-    labels = set().union(*labels_by_column.values())
-    if len(set(kinds.values())) > 1:
-        first, second = (f"{name} contains {kinds[name]} ({listed(v)})" for name, v in labels_by_column.items())
-        raise InvalidInput(f"{first} but {second}; convert one of them to the type of the other")
-    kind = next(iter(kinds.values()))
-    if len(labels) > 2:
-        columns = f"{' and '.join(kinds)} contain{'s' * (len(kinds) == 1)}"
-        scores = kind == "numbers" and not all(map(_is_whole, labels))
+    shared = _several("positive", positive)
+    options = {"y_true": positive_label, "y_pred": positive_prediction}
+    own = {name: _several(_OPTIONS[name], options[name]) for name in columns}
+    given = {name: set(values) for name, values in columns.items()}
+    read = {name: _read(given[name], _missing_texts(name, given, own[name] or shared)) for name in given}
+    labels = {name: set(meanings.values()) - {None} for name, meanings in read.items()}
+    for name, distinct in labels.items():
+        if not distinct:
+            raise InvalidInput(f"every value of {name} is missing; there is nothing to audit")
+    kinds = {name: _one_kind(name, distinct) for name, distinct in labels.items()}
+    chosen = {name: _checked(_OPTIONS[name], values, labels[name]) for name, values in own.items() if values}
+    undecided = {name: labels[name] for name in labels if name not in chosen}
+    if len(undecided) == 2 and not _comparable(labels, kinds):
+        chosen = {name: _each(name, labels, kinds, shared) for name in labels}
+    elif undecided:
+        together = set().union(*undecided.values())
+        _refuse_many(undecided, shared)
+        decided = _checked("positive", shared, together) if shared else _inferred(together)
+        chosen |= dict.fromkeys(undecided, decided)
+    everywhere = set().union(*labels.values())
+    return Reading(
+        {
+            name: {value: None if label is None else label in chosen[name] for value, label in meanings.items()}
+            for name, meanings in read.items()
+        },
+        {name: _as_spelled(chosen[name], labels[name]) for name in labels},
+        {name: tuple(sorted(labels[name] - set(chosen[name]), key=_order)) for name in labels},
+        tuple(v for v in dict.fromkeys(v for name in labels for v in chosen[name]) if v not in everywhere)
+        if shared or any(own.values())
+        else (),
+    )
+
+
+def _several(option: str, given: object) -> tuple[Any, ...]:
+    """The labels that were given: one of them, or a list, tuple, set or array of them."""
+    if given is None:
+        return ()
+    if isinstance(given, (str, bytes)) or not isinstance(given, (list, tuple, set, frozenset, np.ndarray)):
+        return (given,)
+    values = given.tolist() if isinstance(given, np.ndarray) else list(given)
+    if not isinstance(values, list) or not values:
+        raise InvalidInput(f"{option} must be a label or a list of labels; got {given!r}")
+    return tuple(values)
+
+
+def _missing_texts(name: str, given: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> set[str]:
+    """The texts in a column that stand for a missing label.
+
+    Blank ones do; words such as NA do if two classes remain without them, in this column or, if they share a label, in
+    both.
+    """
+    texts = {value for value in given[name] if isinstance(value, str)} - set(asked)
+    blank = {text for text in texts if not text.strip()}
+    words = {text for text in texts - blank if text.strip().casefold() in _MISSING_WORDS}
+    classes = given[name] - blank - words - {None}
+    for other, values in given.items():
+        if other != name and (not classes or values & given[name] - {None}):
+            classes |= {v for v in values if not _is_missing_text(v)}
+    return blank | words if len(classes) > 1 else blank
+
+
+def _is_missing_text(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value.strip().casefold() in {"", *_MISSING_WORDS})
+
+
+def _read(values: set[Any], missing_texts: set[str]) -> dict[Any, Any]:
+    """The label that each value of a column stands for, None if it is missing.
+
+    If all of them are texts that spell numbers, or all of them are texts that spell booleans, they are read as such.
+    """
+    as_given = {value: None if value in missing_texts else value for value in values}
+    present = {value for value in as_given.values() if value is not None}
+    if not present or not all(isinstance(value, str) for value in present):
+        return as_given
+    for parse in (_as_number, _as_boolean):
+        parsed = {text: parse(text) for text in present}
+        if None not in parsed.values():
+            return as_given | parsed
+    return as_given
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if not isfinite(number) else int(number) if number.is_integer() else number
+
+
+def _as_boolean(text: str) -> bool | None:
+    return {"true": True, "false": False}.get(text.strip().casefold())
+
+
+def _comparable(labels: Mapping[str, set[Any]], kinds: Mapping[str, str]) -> bool:
+    """Whether the labels of all columns are of one kind; booleans are 0 and 1."""
+    if len(set(kinds.values())) == 1:
+        return True
+    return "text" not in kinds.values() and set().union(*labels.values()) <= {0, 1}
+
+
+def _each(
+    name: str, labels: Mapping[str, set[Any]], kinds: Mapping[str, str], shared: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The positive label of a column whose labels are of another kind than those of the other column."""
+    if not shared:
+        try:
+            return _inferred(labels[name])
+        except InvalidInput:
+            pass
+    first, second = (f"{column} contains {kinds[column]} ({listed(v)})" for column, v in labels.items())
+    raise InvalidInput(
+        f"{first} but {second}; pass the positive labels of each as positive_label= and positive_prediction="
+    )
+
+
+def _refuse_many(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> None:
+    """More than two labels need to be told apart, and scores need a threshold."""
+    distinct = set().union(*labels.values())
+    columns = f"{' and '.join(labels)} contain{'s' * (len(labels) == 1)} {len(distinct)} distinct labels"
+    if len(distinct) > 2 and not asked:
         raise InvalidInput(
-            f"{columns} {len(labels)} distinct labels ({listed(labels)}), but a confusion matrix has two classes; "
+            f"{columns} ({listed(distinct)}); "
             + (
-                "if these are scores, apply a threshold first"
-                if scores
-                else "to compare one class c with the rest, pass [y == c for y in labels]"
+                "if these are scores, pass them as y_score= with a threshold="
+                if _are_scores(distinct)
+                else "pass the positive ones as positive="
             )
         )
-    if positive is None:
-        return _inferred(labels, kind)
-    if _kind(positive) != kind:
-        raise InvalidInput(f"positive must be one of the labels, which are {kind} ({listed(labels)}); got {positive!r}")
-    # If only one label occurs, positive may be the other one, unless the two differ only in case or spaces.
-    similar = {str(label).strip().casefold() for label in labels}
-    if positive not in labels and (len(labels) == 2 or str(positive).strip().casefold() in similar):
-        raise InvalidInput(f"positive must be one of the labels ({listed(labels)}); got {positive!r}")
-    return positive
+    if len(distinct) > 2 and _are_scores(distinct - set(asked)):
+        raise InvalidInput(
+            f"{columns} ({listed(distinct)}); if these are scores, pass them as y_score= with a threshold="
+        )
 
 
-def _inferred(labels: set[Any], kind: str) -> Any:
-    if kind == "booleans":
-        return True
+def _are_scores(labels: set[Any]) -> bool:
+    return not any(isinstance(label, str) for label in labels) and not all(map(_is_whole, labels))
+
+
+def _checked(option: str, asked: tuple[Any, ...], labels: set[Any]) -> tuple[Any, ...]:
+    """The labels that were given as positive, as labels of the column or columns; at least one must occur."""
+    kinds = {_kind(label) for label in labels}
+    wanted = tuple(dict.fromkeys(_as_label(option, value, labels, kinds) for value in asked))
+    absent = [value for value in wanted if value not in labels]
+    others = {_folded(label) for label in labels if label not in wanted}
+    # If only one label occurs, the positive one may be the other; neither may be a variant spelling of the other.
+    if len(absent) == len(wanted) and len(labels) > 1:
+        raise InvalidInput(f"{option} must be one of the labels ({listed(labels)}); got {listed(wanted)}")
+    for value in absent:
+        if _folded(value) in others:
+            raise InvalidInput(f"{option} must be one of the labels ({listed(labels)}); got {value!r}")
+    return wanted
+
+
+def _folded(label: Any) -> Any:
+    return "".join(filter(str.isalnum, label.casefold())) if isinstance(label, str) else label
+
+
+def _as_label(option: str, value: Any, labels: set[Any], kinds: set[str]) -> Any:
+    """A label that was given, as the labels are: a text is read as a number or a boolean if they are."""
+    if isinstance(value, str) and "text" not in kinds:
+        parsed = _as_number(value) if _as_boolean(value) is None else _as_boolean(value)
+        value = value if parsed is None else parsed
+    kind = _kind(value)
+    if kind in kinds or (kind != "text" and "text" not in kinds and {value, *labels} <= {0, 1}):
+        return value
+    raise InvalidInput(
+        f"{option} must be one of the labels, which are {' and '.join(sorted(kinds))} ({listed(labels)}); got {value!r}"
+    )
+
+
+def _as_spelled(chosen: tuple[Any, ...], labels: set[Any]) -> tuple[Any, ...]:
+    """The labels as they occur in the column, such as True for 1."""
+    spelled = {label: label for label in labels}
+    return tuple(spelled.get(label, label) for label in chosen)
+
+
+def _order(label: Any) -> tuple[bool, Any]:
+    return isinstance(label, str), label
+
+
+def _inferred(labels: set[Any]) -> tuple[Any]:
+    if any(isinstance(label, bool) for label in labels):
+        return (True,)
     spelled = {label.casefold() if isinstance(label, str) else label: label for label in labels}
     for negative, positive in _UNAMBIGUOUS:
         if negative in spelled and set(spelled) <= {negative, positive}:
-            return spelled.get(positive, positive)
+            return (spelled.get(positive, positive),)
     one = len(labels) == 1
     raise InvalidInput(
         f"the positive label cannot be inferred from the label{'s' * (not one)} {listed(labels)}; pass it as positive="

@@ -68,18 +68,26 @@ class ConfusionMatrix:
 
     @classmethod
     def from_labels(
-        cls, y_true: Iterable[object], y_pred: Iterable[object], positive: object = None
+        cls,
+        y_true: Iterable[object],
+        y_pred: Iterable[object],
+        positive: object = None,
+        *,
+        positive_label: object = None,
+        positive_prediction: object = None,
     ) -> ConfusionMatrix:
         """Count labels against predictions.
 
         Parameters
         ----------
         y_true, y_pred : sequence
-            Labels and predictions of the same length, without missing values: two numbers, two texts or booleans.
-            Lists, arrays and columns of any dataframe library are accepted.
-        positive : object, optional
-            The positive label. It can be left out for 0/1, -1/1, booleans, no/yes, n/y, negative/positive and
-            false/true.
+            Labels and predictions of the same length, without missing values: numbers, texts or booleans. Lists,
+            arrays and columns of any dataframe library are accepted.
+        positive : label or list of labels, optional
+            The positive labels; all others are negative. It can be left out for 0/1, -1/1, booleans, no/yes, n/y,
+            negative/positive and false/true.
+        positive_label, positive_prediction : label or list of labels, optional
+            The positive labels of ``y_true`` and of ``y_pred``, if they differ.
 
         Returns
         -------
@@ -91,7 +99,7 @@ class ConfusionMatrix:
         >>> ConfusionMatrix.from_labels(["good", "bad", "bad"], ["good", "good", "bad"], positive="good")
         ConfusionMatrix(tp=1, fn=0, fp=1, tn=1)
         """
-        return cls(*count_labels(y_true, y_pred, positive))
+        return cls(*count_labels(y_true, y_pred, positive, positive_label, positive_prediction))
 
     @classmethod
     def from_array(cls, array: ArrayLike) -> ConfusionMatrix:

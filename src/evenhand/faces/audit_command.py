@@ -3,72 +3,48 @@
 from __future__ import annotations
 
 import os
-import sys
-import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from io import StringIO
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import click
 
-from ..auditing import KINDS, ReferenceKind
-from ..errors import InvalidInput, UnknownName
+from ..auditing import KINDS, Audit, Sweep
+from ..errors import InvalidInput
 from ..records import write_whole
+from ..tabulate import input_files
+from .audit_inputs import (
+    EXAMPLES,
+    arguments,
+    configured,
+    from_counts,
+    from_example,
+    from_files,
+    repeated,
+    say_changes,
+)
 from .cli import Command, choice
-from .count_commands import as_strength_option
 
 __all__ = ["audit"]
 
-_EXAMPLES = ("compas", "compas_violent", "folktables_income")
 
-
-def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
-    """Use the values in a TOML file as the defaults of the other options."""
-    if path is None:
-        return
-    try:
-        content = tomllib.loads(Path(path).read_text("utf-8"))
-    except RecursionError:
-        raise click.BadParameter(f"{path} cannot be read: it is nested too deeply") from None
-    except (OSError, ValueError) as refusal:
-        why = refusal.strerror if isinstance(refusal, OSError) else refusal
-        raise click.BadParameter(f"{_short(path)} cannot be read: {why}") from None
-    known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
-    table = content.get("audit", content)
-    if not isinstance(table, dict):
-        raise click.BadParameter(f"audit in {path} must be a table of options; got {table!r}")
-    ctx.default_map = dict(_default(known, path, key.replace("_", "-"), value) for key, value in table.items())
-
-
-def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any) -> tuple[str, Any]:
-    if key not in known:
-        raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
-    parameter = known[key]
-    if isinstance(parameter, click.Option) and parameter.is_flag:
-        if not isinstance(value, bool):
-            raise click.BadParameter(f"{key} in {path} must be true or false; got {value!r}")
-        return str(parameter.name), not value if f"--{key}" in parameter.secondary_opts else value
-    several = parameter.multiple
-    values = value if isinstance(value, list) else [value]
-    valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
-    if not valid or (isinstance(value, list) and not several):
-        raise click.BadParameter(
-            f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
-        )
-    return str(parameter.name), values if several else value
-
-
-def _names(parameter: click.Parameter) -> list[str]:
-    return [option.lstrip("-").lower() for option in (*parameter.opts, *parameter.secondary_opts)]
+# The options that do not change an audit, only what is done with it.
+_WITH_REPEAT = {
+    *("files", "repeat", "everything", "verbose", "quiet", "fail_on"),
+    *("json_file", "html_file", "markdown_file", "csv_file"),
+}
 
 
 class AuditCommand(Command):
     """The command, with error messages that name its options."""
 
     renamed: ClassVar[dict[str, str]] = {
+        "positive_prediction=": "--positive-prediction ",
+        "positive_prediction": "--positive-prediction",
+        "positive_label=": "--positive-label ",
+        "positive_label": "--positive-label",
         "sensitive_features": "--group",
+        "threshold=": "--threshold ",
         "max_groups=": "--max-groups ",
         "max_groups": "--max-groups",
         "positive=": "--positive ",
@@ -81,20 +57,33 @@ class AuditCommand(Command):
 
 
 @click.command(cls=AuditCommand)
-@click.argument("file", required=False)
-@click.option(
-    "--config", callback=_configured, is_eager=True, expose_value=False, help="Read options from a TOML file."
-)
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--config", callback=configured, is_eager=True, expose_value=False, help="Read options from a TOML file.")
 @click.option("--label", metavar="COLUMN", help="The labels. Without them only selection rates are audited.")
 @click.option("--prediction", metavar="COLUMN", help="The predictions.")
 @click.option("--score", metavar="COLUMN", help="Scores in place of predictions, with --threshold.")
-@click.option("--threshold", type=float, default=0.5, show_default=True, help="Scores at or above it are positive.")
+@click.option(
+    "--threshold",
+    type=float,
+    multiple=True,
+    help="Scores at or above it are positive; may be repeated.  [default: 0.5, for scores from 0 to 1]",
+)
 @click.option("--group", multiple=True, metavar="COLUMN", help="A column of groups; may be repeated.")
-@click.option("--positive", metavar="LABEL", help="The positive label, if it is ambiguous.")
+@click.option("--bins", multiple=True, metavar="COLUMN=CUT,...", help="Cut a group column of numbers; may be repeated.")
+@click.option(
+    "--group-name", multiple=True, metavar="COLUMN:VALUE=NAME", help="What a group is called; may be repeated."
+)
+@click.option("--positive", multiple=True, metavar="LABEL", help="A positive label, if ambiguous; may be repeated.")
+@click.option("--positive-label", multiple=True, metavar="LABEL", help="The same for the labels only.")
+@click.option("--positive-prediction", multiple=True, metavar="LABEL", help="The same for the predictions only.")
 @click.option("--counts", metavar="FILE", help="A CSV table of tp, fn, fp, tn per group, in place of FILE.")
-@click.option("--example", type=click.Choice(_EXAMPLES), help="Audit a data set that comes with evenhand.")
+@click.option("--example", type=click.Choice(EXAMPLES), help="Audit a data set that comes with evenhand.")
 @click.option("--metric", multiple=True, help="A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]")
-@click.option("--reference", multiple=True, help="rest, all, a group, or COLUMN=GROUP.  [default: rest]")
+@click.option(
+    "--reference",
+    multiple=True,
+    help="rest, all, largest, best, a group or TP,FN,FP,TN; or COLUMN=one of these, repeatable.  [default: rest]",
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
 @choice("--adjust", "holm", "bh", "none")
@@ -107,6 +96,8 @@ class AuditCommand(Command):
     help="Scores are alike if the interval of their gap lies within ±margin.",
 )
 @choice("--test", "fisher", "unconditional")
+@click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed outcome.")
+@choice("--null", "pooled", "known", "predictive")
 @click.option(
     "--strength",
     default="10",
@@ -121,10 +112,18 @@ class AuditCommand(Command):
     show_default=True,
     help="Impact ratios compare with the highest rate among groups with at least this share of the cases.",
 )
+@click.option("--replace-undefined-by", type=float, help="A number to report in place of undefined scores.")
 @click.option(
-    "--intersections/--no-intersections", default=True, help="Audit the intersections of several group columns."
+    "--crossings", default="2", show_default=True, help="Cross up to so many group columns: 1, 2, 3, ... or all."
 )
+@choice("--selection", "labelled", "all", explained="The rows that selection rates count: labelled ones, or all.")
 @click.option("--max-groups", type=int, default=1000, show_default=True, help="The largest number of groups allowed.")
+@click.option("--title", help="The title of the report.")
+@click.option("--system", help="What was audited, for the report.")
+@click.option("--author", help="Who made the audit, for the report.")
+@click.option(
+    "--repeat", metavar="FILE", help="Make the audit in a JSON file again, and exit with 1 if anything changed."
+)
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the audit as a self-contained HTML page; - prints it.")
@@ -136,129 +135,68 @@ class AuditCommand(Command):
     help="Exit with 1 on such a finding; may be repeated.",
 )
 def audit(
-    file: str | None,
-    label: str | None,
-    prediction: str | None,
-    score: str | None,
-    threshold: float,
+    files: tuple[str, ...],
     group: tuple[str, ...],
-    positive: str | None,
     counts: str | None,
     example: str | None,
-    metric: tuple[str, ...],
-    reference: tuple[str, ...],
-    strength: str,
-    intersections: bool,
-    max_groups: int,
+    repeat: str | None,
     everything: bool,
     json_file: str | None,
     html_file: str | None,
     markdown_file: str | None,
     fail_on: tuple[str, ...],
-    **settings: Any,
+    **options: Any,
 ) -> None:
     """Report which groups score higher or lower than the rest, which are alike, and which have too few cases to tell.
 
-    FILE is a CSV, TSV or Parquet file, a folder or glob of Parquet files, or - for standard input.
+    FILE is a CSV, TSV or Parquet file, a folder or glob of Parquet files, or - for standard input. Several files are
+    audited together.
 
     Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited, or the output cannot
     be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
     """
-    from .. import auditing as library
-    from ..tabulate import input_files, read_counts
-
-    settings |= {"metrics": metric or None, "strength": as_strength_option(strength)}
-    settings |= {"intersections": intersections, "max_groups": max_groups}
-    if sum(source is not None for source in (file, counts, example)) != 1:
-        raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
-    if "" in (file, counts):
-        raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
     outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file}
-    if file is not None:
-        if not group:
-            raise InvalidInput("name the column of groups with --group COLUMN")
-        _check_outputs(outputs, lambda: [] if file == "-" else input_files(file))
-        with _as_file(file) as path:
-            result = library.audit(
-                path,
-                y_true=label,
-                y_pred=prediction,
-                y_score=score,
-                threshold=threshold,
-                groups=list(group),
-                positive=positive,
-                reference=_reference(reference, group),
-                **settings,
-            )
-    elif counts is not None:
-        _check_outputs(outputs, lambda: [Path(counts)])
-        by, matrices = read_counts(_lines(counts), counts)
-        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+    if "" in (*files, counts, repeat):
+        raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
+    result: Audit | Sweep
+    changes: list[str] | None = None
+    if repeat is not None:
+        _check_alone()
+        result, changes = repeated(repeat, files, lambda inputs: _check_outputs(outputs, inputs))
     else:
-        from .. import examples
-
-        _check_outputs(outputs, list)
-        by = ("race",)
-        matrices = {(group,): cm for group, cm in getattr(examples, str(example))().items()}
-        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+        given = [bool(files), counts is not None, example is not None]
+        if sum(given) != 1:
+            raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
+        settings, reading = arguments(options)
+        if files:
+            if not group:
+                raise InvalidInput("name the column of groups with --group COLUMN")
+            _check_outputs(outputs, lambda: [path for file in files if file != "-" for path in input_files(file)])
+            result = from_files(files, reading | {"groups": list(group)}, settings)
+        elif counts is not None:
+            _check_outputs(outputs, lambda: [Path(counts)])
+            result = from_counts(counts, settings)
+        else:
+            _check_outputs(outputs, list)
+            result = from_example(str(example), settings)
     _write(json_file, result.to_json)
     _write(html_file, result.to_html)
     _write(markdown_file, result.to_markdown)
     if "-" not in (json_file, html_file, markdown_file):
         click.echo(result.to_text(None if everything else 24))
-    if any(finding.kind in fail_on or "any" in fail_on for finding in result.findings):
+    if changes is not None:
+        say_changes(changes)
+    if changes or any(finding.kind in fail_on or "any" in fail_on for finding in result.findings):
         click.get_current_context().exit(1)
 
 
-def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
-    """One reference for all columns, or one per column that is named before a ``=``."""
-    named = {}
-    for text in given:
-        column, sign, name = text.partition("=")
-        if sign and column in columns:
-            named[column] = name
-        elif len(given) > 1:
-            raise InvalidInput(f"if --reference is repeated, it must be COLUMN=GROUP; got {text!r}")
-        else:
-            return text
-    return named or ReferenceKind.REST
-
-
-@contextmanager
-def _as_file(file: str) -> Iterator[str]:
-    """The file itself; standard input is copied to a temporary file."""
-    if file != "-":
-        yield file
-        return
-    from shutil import copyfileobj
-    from tempfile import TemporaryDirectory
-
-    with TemporaryDirectory() as folder:
-        head = sys.stdin.buffer.read(4)
-        path = Path(folder) / ("input.parquet" if head == b"PAR1" else "input.csv")
-        with path.open("wb") as copy:
-            copy.write(head)
-            copyfileobj(sys.stdin.buffer, copy)
-        yield str(path)
-
-
-def _lines(file: str) -> list[str]:
-    """The lines of a text file, or of standard input, with their ends."""
-    try:
-        content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return list(StringIO(content.decode("utf-8-sig"), newline=""))
-    except FileNotFoundError:
-        raise InvalidInput(f"there is no file {file}") from None
-    except OSError as refusal:
-        raise InvalidInput(f"{_short(file)} cannot be read: {refusal.strerror}") from None
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{file} cannot be read: it is not UTF-8 text; save it as UTF-8") from None
-    except ValueError as refusal:
-        raise InvalidInput(f"{file!r} cannot be read: {refusal}") from None
-
-
-def _short(file: str) -> str:
-    return file if len(file) <= 200 else f"{file[:200]}…"
+def _check_alone() -> None:
+    """With --repeat, every setting comes from the saved audit."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        typed = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+        if typed and parameter.name not in _WITH_REPEAT:
+            raise InvalidInput(f"{parameter.opts[0]} cannot be combined with --repeat, which keeps all settings")
 
 
 def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Path]]) -> None:

@@ -74,7 +74,7 @@ class Command(click.Command):
         """A message of the library with options in place of arguments: ``--prediction`` for ``y_pred``."""
         for argument, option in self.renamed.items():
             message = message.replace(argument, option)
-        return message
+        return message.rstrip()
 
     renamed: ClassVar[dict[str, str]] = {}
     """The options for arguments of the library, longest first."""
@@ -164,9 +164,9 @@ def counts(name: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(name, nargs=4, type=float, metavar="TP FN FP TN", **settings)
 
 
-def choice(name: str, *values: str) -> Callable[[Any], Any]:
+def choice(name: str, *values: str, explained: str | None = None) -> Callable[[Any], Any]:
     """An option with a fixed set of values; the first one is the default."""
-    return click.option(name, type=click.Choice(values), default=values[0], show_default=True)
+    return click.option(name, type=click.Choice(values), default=values[0], show_default=True, help=explained)
 
 
 def print_json(value: Any) -> None:

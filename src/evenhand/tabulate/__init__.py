@@ -3,9 +3,23 @@
 The engine that holds the data counts its rows; labels are interpreted on the few rows that it returns.
 """
 
-from .counts import Tally, as_counts, tabulate
-from .counts_file import read_counts
+from .counts import as_counts, tabulate, tabulate_each
+from .counts_file import decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
 from .frames import plain
+from .tally import Key, Tally, in_order
 
-__all__ = ["Tally", "as_counts", "first_rows", "input_files", "plain", "read_counts", "tabulate"]
+__all__ = [
+    "Key",
+    "Tally",
+    "as_counts",
+    "decoded",
+    "first_rows",
+    "in_order",
+    "input_files",
+    "plain",
+    "read_counts",
+    "read_counts_file",
+    "tabulate",
+    "tabulate_each",
+]

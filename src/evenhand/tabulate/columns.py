@@ -16,18 +16,20 @@ from .frames import Counted, Cuts, count_columns, count_frame
 __all__ = ["brief", "count", "finite", "group_columns"]
 
 
-def finite(threshold: Any) -> float:
-    """Check a threshold.
+def finite(value: Any, what: str = "threshold") -> float:
+    """Check a threshold or another cut.
 
     Parameters
     ----------
-    threshold : object
+    value : object
         What was passed as one.
+    what : str
+        What error messages call it.
 
     Returns
     -------
     float
-        The threshold, if it is a finite number.
+        The number, if it is finite.
 
     Examples
     --------
@@ -35,11 +37,11 @@ def finite(threshold: Any) -> float:
     0.5
     """
     try:
-        number = float(threshold) if isinstance(threshold, (Real, Decimal)) and not isinstance(threshold, bool) else nan
+        number = float(value) if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) else nan
     except (OverflowError, ValueError):
         number = nan
     if not isfinite(number):
-        raise InvalidInput(f"threshold must be a finite number; got {brief(threshold)}")
+        raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
     return number
 
 

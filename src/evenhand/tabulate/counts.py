@@ -1,56 +1,23 @@
-"""From counted rows to one confusion matrix per combination of groups.
-
-Rows without a label or a prediction are left out, and the result says how many.
-"""
+"""From a table, or from known counts, to one confusion matrix per combination of groups."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isfinite
+from itertools import pairwise
+from math import inf, nextafter
 from typing import Any
 
-from ..cells import ConfusionMatrix, listed, positive_label
-from ..errors import InvalidInput
+from ..cells import ConfusionMatrix
+from ..errors import InvalidInput, UnknownName
 from .columns import brief, count, finite, group_columns
-from .frames import Counted, plain
+from .frames import Counted
+from .tally import Key, Tally, tallied
 
-__all__ = ["Tally", "as_counts", "tabulate"]
+__all__ = ["as_counts", "tabulate", "tabulate_each"]
 
-Key = tuple[Any, ...]
-
-# Texts that stand for a missing label, unless one of them is one of the two classes. A group may well be called NA.
-_MISSING_WORDS = {"na", "n/a", "nan", "null", "none"}
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Confusion matrices per combination of groups.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the group columns.
-    cells : dict of tuple to ConfusionMatrix
-        One matrix per combination of values in these columns. A missing value is None, and a group of its own.
-        Without labels there are only predictions: positive ones are counted as ``fp``, negative ones as ``tn``.
-    left_out : dict of str to int
-        How many rows were left out, by what they lack: ``"y_true"``, ``"y_pred"`` or ``"y_true and y_pred"``.
-    labelled : bool
-        Whether there were labels.
-    positive : object
-        The positive label; None if the counts were given.
-    library : str or None
-        The dataframe library of the data, for results in the same library.
-    """
-
-    columns: tuple[str, ...]
-    cells: dict[Key, ConfusionMatrix]
-    left_out: dict[str, int] = field(default_factory=dict)
-    labelled: bool = True
-    positive: Any = None
-    library: str | None = None
+# Without a threshold, scores must lie from 0 to 1, and those from one half are positive.
+_UNIT = (0.0, 0.5, nextafter(1.0, inf))
 
 
 def tabulate(
@@ -60,8 +27,11 @@ def tabulate(
     y_pred: Iterable[object] | None = None,
     groups: Iterable[object],
     y_score: Iterable[object] | None = None,
-    threshold: float = 0.5,
+    threshold: float | None = None,
     positive: object = None,
+    positive_label: object = None,
+    positive_prediction: object = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
 ) -> Tally:
     """Count labels against predictions for every combination of groups.
 
@@ -77,10 +47,12 @@ def tabulate(
         One or more columns that say which group a row belongs to.
     y_score : str or sequence, optional
         Scores, in place of ``y_pred``.
-    threshold : float
-        Scores at or above it are positive predictions.
-    positive : object, optional
-        The positive label. By default it is inferred where it is unambiguous.
+    threshold : float, optional
+        Scores at or above it are positive predictions; 0.5 by default if all scores are between 0 and 1.
+    positive, positive_label, positive_prediction : label or list of labels, optional
+        The positive labels, of both columns or of each. By default they are inferred where they are unambiguous.
+    bins : mapping of str to sequence of float, optional
+        Where to cut group columns that contain numbers.
 
     Returns
     -------
@@ -93,98 +65,110 @@ def tabulate(
     >>> tally.cells
     {('a',): ConfusionMatrix(tp=1, fn=0, fp=0, tn=1), ('b',): ConfusionMatrix(tp=0, fn=1, fp=0, tn=0)}
     """
+    thresholds = None if threshold is None else [threshold]
+    columns: dict[str, Any] = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+    labels: dict[str, Any] = {
+        "positive": positive,
+        "positive_label": positive_label,
+        "positive_prediction": positive_prediction,
+    }
+    return tabulate_each(data, groups=groups, thresholds=thresholds, bins=bins, **columns, **labels)[0]
+
+
+def tabulate_each(
+    data: Any,
+    *,
+    y_true: Iterable[object] | None,
+    y_pred: Iterable[object] | None = None,
+    groups: Iterable[object],
+    y_score: Iterable[object] | None = None,
+    thresholds: Sequence[float] | None = None,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    **labels: Any,
+) -> list[Tally]:
+    """Count labels against the predictions that each of several thresholds gives, in one pass over the data.
+
+    Parameters
+    ----------
+    data, y_true, y_pred, groups, y_score, bins
+        As for `tabulate`.
+    thresholds : sequence of float, optional
+        Thresholds in place of the default.
+    **labels
+        The positive labels, as for `tabulate`.
+
+    Returns
+    -------
+    list of Tally
+        One per threshold, in ascending order; a single one for predictions.
+
+    Examples
+    --------
+    >>> each = tabulate_each(None, y_true=[1, 0], y_score=[0.6, 0.4], groups=["a", "a"], thresholds=[0.3, 0.5])
+    >>> [tally.cells[("a",)] for tally in each]
+    [ConfusionMatrix(tp=1, fn=0, fp=1, tn=0), ConfusionMatrix(tp=1, fn=0, fp=0, tn=1)]
+    """
     if (y_pred is None) == (y_score is None):
         raise InvalidInput(
             f"pass either y_pred (predictions) or y_score (scores); got {'neither' if y_pred is None else 'both'}"
         )
-    threshold = finite(threshold)
+    if y_score is None and thresholds is not None:
+        raise InvalidInput("threshold is for scores; pass them as y_score, or leave threshold out")
     by = group_columns(groups, named=data is not None)
     answers = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
     columns = [*by.items(), *((title, given) for title, given in answers.items() if given is not None)]
-    counted = count(data, columns, {} if y_score is None else {len(columns) - 1: (threshold,)})
-    return _tally(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
+    cuts = {list(by).index(name): places for name, places in _bins(bins, list(by)).items()}
+    levels: dict[int, float] = {}
+    if y_score is not None:
+        chosen = None if thresholds is None else sorted({finite(threshold) for threshold in thresholds})
+        levels = {2: 0.5} if chosen is None else dict(enumerate(chosen, start=1))
+        cuts[len(columns) - 1] = _UNIT if chosen is None else tuple(chosen)
+    counted = count(data, columns, cuts)
+    if cuts.get(len(columns) - 1) is _UNIT and any(row[-1] in (0, len(_UNIT)) for row in counted.rows):
+        raise InvalidInput(
+            "y_score must be between 0 and 1 for the default threshold of 0.5; for other scores pass threshold=, at or "
+            "above which they are positive"
+        )
+    orders = {name: _bin_names(cuts[i]) for i, name in enumerate(by) if i in cuts}
+    counted = _with_bin_names(counted, by, orders)
+    return tallied(counted, tuple(by), labelled=y_true is not None, levels=levels, positive=labels, orders=orders)
 
 
-def _tally(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool, positive: object) -> Tally:
-    """Interpret the labels of the counted rows, and add the rows up."""
-    width = len(by)
-    names = {width: "y_true", width + labelled: "y_pred"} if labelled else {width: "y_pred"}
-    if not counted.rows:
-        raise InvalidInput("data must have at least one row; got none")
-    values = {i: {row[i] for row in counted.rows} for i in names}
-    missing_texts = _missing_texts(set().union(*values.values()))
-    meanings = {i: _meanings(values[i], missing_texts) for i in names}
-    labels = {
-        name: set(meanings[i].values()) - {None} for i, name in names.items() if not (scored and name == "y_pred")
-    }
-    empty = [name for name, distinct in labels.items() if not distinct]
-    if empty:
-        raise InvalidInput(f"every value of {empty[0]} is missing; there is nothing to audit")
-    if labelled and len(labels["y_true"]) == 1:
-        raise InvalidInput(f"y_true must contain two classes; got one class only ({listed(labels['y_true'])})")
-    chosen = positive_label(labels, _as_label(positive, labels)) if labels else 1
-    left_out: Counter[str] = Counter()
-    cells: dict[Key, list[int]] = {}
+def _bins(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:
+    """Where to cut group columns, in ascending order."""
+    found: dict[str, tuple[float, ...]] = {}
+    if bins is not None and not isinstance(bins, Mapping):
+        raise InvalidInput(f"bins must map group columns to the numbers at which to cut them; got {brief(bins)}")
+    for name, places in (bins or {}).items():
+        if name not in by:
+            raise UnknownName.among("group column to cut into bins", name, by)
+        given = [places] if isinstance(places, (int, float)) else places
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InvalidInput(f"bins of {name!r} must be numbers; got {brief(places)}")
+        found[name] = tuple(sorted({finite(place, f"bins of {name!r}") for place in given}))
+        if not found[name]:
+            raise InvalidInput(f"bins of {name!r} must contain at least one number")
+    return found
+
+
+def _bin_names(cuts: Sequence[float]) -> list[str]:
+    """The names of bins by level."""
+    between = [f"{low:.15g} to below {high:.15g}" for low, high in pairwise(cuts)]
+    return [f"below {cuts[0]:.15g}", *between, f"{cuts[-1]:.15g} and above"]
+
+
+def _with_bin_names(counted: Counted, by: Iterable[str], orders: Mapping[str, list[str]]) -> Counted:
+    """The rows with bins called by their names."""
+    if not orders:
+        return counted
+    names = [orders.get(name) for name in by]
+    rows: Counter[Key] = Counter()
     for row, n in counted.rows.items():
-        meant = {name: meanings[i][row[i]] for i, name in names.items()}
-        missing = [name for name, label in meant.items() if label is None]
-        if missing:
-            left_out[" and ".join(missing)] += n
-            continue
-        actual = labelled and meant["y_true"] == chosen
-        predicted = meant["y_pred"] == (1 if scored else chosen)
-        at = (0 if predicted else 1) if actual else (2 if predicted else 3)
-        cells.setdefault(row[:width], [0, 0, 0, 0])[at] += n
-    if not cells:
-        raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
-    ordered = sorted(cells, key=lambda key: [(value is None, str(value)) for value in key])
-    matrices = {key: ConfusionMatrix(*cells[key]) for key in ordered}
-    return Tally(by, matrices, dict(left_out), labelled, plain(chosen), counted.library)
-
-
-def _missing_texts(values: set[Any]) -> set[str]:
-    """The texts that stand for a missing label: blank ones, and words such as NA if two classes remain without them."""
-    texts = {value for value in values if isinstance(value, str)}
-    blank = {text for text in texts if not text.strip()}
-    words = {text for text in texts if text.strip().casefold() in _MISSING_WORDS}
-    return blank | words if len(values - blank - words - {None}) > 1 else blank
-
-
-def _meanings(values: set[Any], missing_texts: set[str]) -> dict[Any, Any]:
-    """The label that each value of a column stands for, None if it is missing.
-
-    If all of them are texts that spell numbers, or all of them are texts that spell booleans, they are read as such.
-    """
-    as_given = {value: None if value in missing_texts else value for value in values}
-    present = {value for value in as_given.values() if value is not None}
-    if not present or not all(isinstance(value, str) for value in present):
-        return as_given
-    for parse in (_as_number, _as_boolean):
-        parsed = {text: parse(text) for text in present}
-        if None not in parsed.values():
-            return as_given | parsed
-    return as_given
-
-
-def _as_number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return None if not isfinite(number) else int(number) if number.is_integer() else number
-
-
-def _as_boolean(text: str) -> bool | None:
-    return {"true": True, "false": False}.get(text.strip().casefold())
-
-
-def _as_label(positive: object, labels: Mapping[str, set[Any]]) -> object:
-    """The positive label; if it is a text and the labels are not, it is read as they were."""
-    distinct = set().union(*labels.values())
-    if isinstance(positive, str) and not any(isinstance(label, str) for label in distinct):
-        parsed = _as_boolean(positive) if any(isinstance(v, bool) for v in distinct) else _as_number(positive)
-        return positive if parsed is None else parsed
-    return positive
+        groups = [
+            value if known is None or value is None else known[value] for known, value in zip(names, row, strict=False)
+        ]
+        rows[(*groups, *row[len(names) :])] += n
+    return counted._replace(rows=rows)
 
 
 def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:

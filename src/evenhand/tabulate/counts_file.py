@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
+from hashlib import sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
 from ..cells import CELLS, ConfusionMatrix
 from ..errors import InvalidInput
 
-__all__ = ["read_counts"]
+__all__ = ["decoded", "read_counts", "read_counts_file"]
 
 Group = tuple[str | None, ...]
 
@@ -61,6 +65,74 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
         except ValueError as error:
             raise InvalidInput(f"row {line} of {name} has an invalid count: {error}") from None
     return by, matrices
+
+
+def read_counts_file(path: str | Path) -> tuple[tuple[str, ...], dict[Group, ConfusionMatrix], dict[str, Any]]:
+    r"""Read a CSV file of confusion matrices.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, in UTF-8.
+
+    Returns
+    -------
+    columns, counts
+        As for `read_counts`.
+    source : dict
+        The name of the file, its size and its SHA-256.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "counts.csv")
+    ...     _ = path.write_text("race,tp,fn,fp,tn\nA,1,2,3,4\n")
+    ...     columns, counts, source = read_counts_file(path)
+    >>> columns, counts, source["size"]
+    (('race',), {('A',): ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)}, 27)
+    """
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InvalidInput(f"there is no file {path}") from None
+    except OSError as refusal:
+        raise InvalidInput(f"{_short(str(path))} cannot be read: {refusal.strerror}") from None
+    except ValueError as refusal:
+        raise InvalidInput(f"{str(path)!r} cannot be read: {refusal}") from None
+    columns, counts = read_counts(decoded(content, str(path)), str(path))
+    source = {"kind": "file", "name": Path(path).name, "size": len(content), "sha256": sha256(content).hexdigest()}
+    return columns, counts, source | {"format": "counts"}
+
+
+def decoded(content: bytes, name: str) -> list[str]:
+    r"""The lines of a text in UTF-8, with their ends.
+
+    Parameters
+    ----------
+    content : bytes
+        The text.
+    name : str
+        What error messages call it.
+
+    Returns
+    -------
+    list of str
+        The lines.
+
+    Examples
+    --------
+    >>> decoded(b"a\r\nb", "counts.csv")
+    ['a\r\n', 'b']
+    """
+    try:
+        return list(StringIO(content.decode("utf-8-sig"), newline=""))
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{name} cannot be read: it is not UTF-8 text; save it as UTF-8") from None
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= 200 else f"{path[:200]}…"
 
 
 def _group_columns(titles: list[str], name: str) -> tuple[str, ...]:

@@ -1,0 +1,265 @@
+"""From the options of ``evenhand audit`` to an audit: files, counts, examples, config files and saved audits."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import auditing as library
+from .. import examples
+from ..auditing import Audit, ReferenceKind, Sweep, command_of, spelled
+from ..cells import ConfusionMatrix
+from ..errors import InvalidInput, UnknownName, printable
+from ..tabulate import decoded, input_files, read_counts, read_counts_file
+from .count_commands import as_strength_option
+
+__all__ = [
+    "EXAMPLES",
+    "arguments",
+    "configured",
+    "from_counts",
+    "from_example",
+    "from_files",
+    "repeated",
+    "say_changes",
+]
+
+EXAMPLES = ("compas", "compas_violent", "folktables_income")
+# Options by their name in the library, where a config file may use either.
+_ALIASES = {"labels": "group-name", "groups": "group", "metrics": "metric"}
+
+
+def configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    """Use the values in a TOML file as the defaults of the other options."""
+    if path is None:
+        return
+    try:
+        content = tomllib.loads(Path(path).read_text("utf-8"))
+    except RecursionError:
+        raise click.BadParameter(f"{path} cannot be read: it is nested too deeply") from None
+    except (OSError, ValueError) as refusal:
+        why = refusal.strerror if isinstance(refusal, OSError) else refusal
+        raise click.BadParameter(f"{path if len(path) <= 200 else path[:200] + '…'} cannot be read: {why}") from None
+    known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
+    table = content.get("audit", content)
+    if not isinstance(table, dict):
+        raise click.BadParameter(f"audit in {path} must be a table of options; got {table!r}")
+    ctx.default_map = dict(_default(known, path, key.replace("_", "-"), value) for key, value in table.items())
+
+
+def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any) -> tuple[str, Any]:
+    if key not in known and key in _ALIASES:
+        key = _ALIASES[key]
+    if key not in known:
+        raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(known))))
+    parameter = known[key]
+    if isinstance(parameter, click.Option) and parameter.is_flag:
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"{key} in {path} must be true or false; got {value!r}")
+        return str(parameter.name), not value if f"--{key}" in parameter.secondary_opts else value
+    several = parameter.multiple
+    if isinstance(value, dict):
+        value = _from_table(path, key, value)
+    values = value if isinstance(value, list) else [value]
+    valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
+    if not valid or (isinstance(value, list) and not several):
+        raise click.BadParameter(
+            f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
+        )
+    return str(parameter.name), values if several else value
+
+
+def _from_table(path: str, key: str, value: dict[str, Any]) -> Any:
+    """The values of an option that a table gives by column, as the command reads them."""
+    nested = all(isinstance(names, dict) for names in value.values())
+    if key not in ("bins", "group-name", "reference", "strength") or (key == "group-name") != nested:
+        raise click.BadParameter(f"{key} in {path} must not be a table of that form; got {value!r}")
+    texts = spelled("labels" if key == "group-name" else key, value)
+    return texts[0] if key == "strength" else texts
+
+
+def _names(parameter: click.Parameter) -> list[str]:
+    return [option.lstrip("-").lower() for option in (*parameter.opts, *parameter.secondary_opts)]
+
+
+def arguments(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of an audit, and how its data are read, from the values of the options."""
+    settings = dict(options)
+    reading = {
+        "y_true": settings.pop("label"),
+        "y_pred": settings.pop("prediction"),
+        "y_score": settings.pop("score"),
+        "bins": dict(map(_bins, settings.pop("bins"))) or None,
+    }
+    for name in ("positive", "positive_label", "positive_prediction", "threshold"):
+        values = settings.pop(name)
+        reading[name] = None if not values else values[0] if len(values) == 1 else list(values)
+    crossings = settings["crossings"]
+    settings |= {
+        "metrics": settings.pop("metric") or None,
+        "strength": as_strength_option(settings["strength"]),
+        "crossings": int(crossings) if crossings.isdecimal() else crossings,
+        "labels": _group_names(settings.pop("group_name")),
+    }
+    return settings, reading
+
+
+def _bins(text: str) -> tuple[str, list[float]]:
+    column, sign, cuts = text.rpartition("=")
+    try:
+        if sign:
+            return column, [float(cut) for cut in cuts.split(",")]
+    except ValueError:
+        pass
+    raise InvalidInput(f"--bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got {text!r}")
+
+
+def _group_names(texts: Sequence[str]) -> dict[str, dict[str, str]] | None:
+    names: dict[str, dict[str, str]] = {}
+    for text in texts:
+        column, colon, rest = text.partition(":")
+        value, sign, name = rest.partition("=")
+        if not (colon and sign and name):
+            raise InvalidInput(f"--group-name must be COLUMN:VALUE=NAME, such as RAC1P:1=White; got {text!r}")
+        if value in names.setdefault(column, {}):
+            raise InvalidInput(f"--group-name names {value!r} of {column!r} twice")
+        names[column][value] = name
+    return names or None
+
+
+def from_files(files: Sequence[str], reading: dict[str, Any], settings: dict[str, Any]) -> Audit | Sweep:
+    """The audit of files; ``-`` is standard input."""
+    reference = _reference(settings.pop("reference"), reading["groups"])
+    if "-" in files and len(files) > 1:
+        raise InvalidInput("standard input (-) cannot be audited together with other files")
+    if files[0] == "-":
+        with _copied() as path:
+            result: Audit | Sweep = library.audit(path, **reading, reference=reference, **settings)
+        audits = [_with_source(a, ["-"]) for a in (result if isinstance(result, Sweep) else [result])]
+        return Sweep(tuple(audits)) if isinstance(result, Sweep) else audits[0]
+    data = files[0] if len(files) == 1 else list(files)
+    audit: Audit | Sweep = library.audit(data, **reading, reference=reference, **settings)
+    return audit
+
+
+@contextmanager
+def _copied() -> Iterator[str]:
+    """Standard input, copied to a temporary file."""
+    from shutil import copyfileobj
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        head = sys.stdin.buffer.read(4)
+        path = Path(folder) / ("input.parquet" if head == b"PAR1" else "input.csv")
+        with path.open("wb") as copy:
+            copy.write(head)
+            copyfileobj(sys.stdin.buffer, copy)
+        yield str(path)
+
+
+def _with_source(audit: Audit, words: list[str], **source: Any) -> Audit:
+    """The audit with the words that name its data on the command line in its record, in place of a path."""
+    call = audit.record["call"]
+    kept = {name: value for name, value in audit.record["source"].items() if name not in ("paths", "name")}
+    named = {"command": command_of(words, call), "source": kept | {"name": words[-1]} | source, "python": None}
+    return replace(audit, record=audit.record | named)
+
+
+def from_counts(file: str, settings: dict[str, Any]) -> Audit:
+    """The audit of a table of counts; ``-`` is standard input."""
+    reference = settings.pop("reference")
+    if file == "-":
+        by, matrices = read_counts(decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
+        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+        return _with_source(result, ["--counts", "-"])
+    if not reference:
+        return library.audit_counts(file, **settings)
+    by, _, _ = read_counts_file(file)
+    return library.audit_counts(file, reference=_reference(reference, by), **settings)
+
+
+def from_example(name: str, settings: dict[str, Any]) -> Audit:
+    """The audit of a data set that comes with evenhand."""
+    reference = _reference(settings.pop("reference"), ("race",))
+    result = library.audit_counts(getattr(examples, name)(), by="race", reference=reference, **settings)
+    call = {key: value for key, value in result.record["call"].items() if key != "by"}
+    result = replace(result, record=result.record | {"call": call})
+    return _with_source(result, ["--example", name], kind="example")
+
+
+def _reference(given: Sequence[str], columns: Sequence[str]) -> Any:
+    """One reference for all columns, or one per column or crossing that is named before a ``=``."""
+    named = {}
+    for text in given:
+        column, sign, name = _split(text, columns)
+        if sign:
+            if column in named:
+                raise InvalidInput(f"--reference names the column {column!r} twice")
+            named[column] = _matrix(name)
+        elif len(given) > 1:
+            raise InvalidInput(f"if --reference is repeated, it must be COLUMN=GROUP; got {text!r}")
+        else:
+            return _matrix(text)
+    return named or ReferenceKind.REST
+
+
+def _split(text: str, columns: Sequence[str]) -> tuple[str, str, str]:
+    """A text before and after the ``=`` that follows a column or a crossing; names can contain one, too."""
+    places = [i for i, sign in enumerate(text) if sign == "="]
+    for i in reversed(places):
+        parts = text[:i].split(" & ")
+        if text[:i] in columns or (len(parts) > 1 and all(part in columns for part in parts)):
+            return text[:i], "=", text[i + 1 :]
+    return text, "", ""
+
+
+def _matrix(text: str) -> str | ConfusionMatrix:
+    """A group, or a matrix that is given as TP,FN,FP,TN."""
+    cells = text.split(",")
+    if len(cells) == 4 and all(cell.strip().isdecimal() for cell in cells):
+        return ConfusionMatrix(*map(int, cells))
+    return text
+
+
+def repeated(
+    file: str, files: Sequence[str], check: Callable[[Callable[[], list[Path]]], None]
+) -> tuple[Audit, list[str]]:
+    """The audit in a JSON file made again, of the same files or of others, and what changed."""
+    try:
+        saved = Audit.from_json(Path(file).read_text("utf-8"))
+    except (OSError, ValueError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        raise InvalidInput(f"{file} cannot be read: {why}") from None
+    source = saved.record.get("source", {})
+    check(lambda: [Path(file), *(path for one in files or source.get("paths", ()) for path in _known(one))])
+    if source.get("kind") == "example" and not files:
+        settings = dict(saved.record["call"])
+        again = library.audit_counts(getattr(examples, _example(source.get("name")))(), by="race", **settings)
+        again = _with_source(again, ["--example", source["name"]], kind="example")
+        return again, saved.changes(again)
+    again = saved.repeat((files[0] if len(files) == 1 else list(files)) if files else None)
+    return again, saved.changes(again)
+
+
+def _known(path: str) -> list[Path]:
+    return [Path(path), *input_files(path)] if not Path(path).is_file() else [Path(path)]
+
+
+def _example(name: Any) -> str:
+    if name not in EXAMPLES:
+        raise UnknownName.among("example", str(name), EXAMPLES)
+    return str(name)
+
+
+def say_changes(changes: Sequence[str]) -> None:
+    """Say on standard error whether anything changed."""
+    click.echo("Nothing changed." if not changes else "Changed:", err=True)
+    for change in changes:
+        click.echo(f"- {printable(change)}", err=True)
