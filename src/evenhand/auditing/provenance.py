@@ -202,4 +202,6 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     return str(value).lower() if isinstance(value, bool) else str(value)

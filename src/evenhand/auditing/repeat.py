@@ -39,9 +39,13 @@ def arguments_of(record: Mapping[str, Any], data: Any) -> tuple[Any, dict[str, A
         data = paths[0] if paths and len(paths) == 1 else paths
     call = dict(record.get("call", {}))
     unknown = [name for name, value in call.items() if value is None]
-    if data is None or unknown:
-        what = f"{', '.join(unknown)} of" if unknown else ""
-        raise InvalidInput(f"the record does not contain {what or ''} the data; pass them".replace("  ", " "))
+    if unknown:
+        raise InvalidInput(
+            f"the audit was made from values of {', '.join(unknown)}, which the record does not contain; audit them "
+            "again"
+        )
+    if data is None:
+        raise InvalidInput("the record does not contain the data; pass them")
     if "reference" in call:
         call["reference"] = _reference(call["reference"])
     return data, call

@@ -39,21 +39,20 @@ class AuditCommand(Command):
     """The command, with error messages that name its options."""
 
     renamed: ClassVar[dict[str, str]] = {
-        "positive_prediction=": "--positive-prediction ",
-        "positive_prediction": "--positive-prediction",
-        "positive_label=": "--positive-label ",
-        "positive_label": "--positive-label",
-        "sensitive_features": "--group",
-        "threshold=": "--threshold ",
-        "max_groups=": "--max-groups ",
-        "max_groups": "--max-groups",
-        "positive=": "--positive ",
-        "y_score=": "--score ",
-        "y_pred=": "--prediction ",
-        "y_score": "--score",
-        "y_pred": "--prediction",
         "y_true": "--label",
+        "y_pred": "--prediction",
+        "y_score": "--score",
+        "sensitive_features": "--group",
+        "positive": "--positive",
+        "positive_label": "--positive-label",
+        "positive_prediction": "--positive-prediction",
+        "threshold": "--threshold",
+        "max_groups": "--max-groups",
+        "crossings": "--crossings",
+        "labels": "--group-name",
+        "bins": "--bins",
     }
+    words: ClassVar[set[str]] = {"positive", "threshold", "labels", "bins", "crossings"}
 
 
 @click.command(cls=AuditCommand)

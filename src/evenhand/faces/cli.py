@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -73,11 +74,17 @@ class Command(click.Command):
     def in_options(self, message: str) -> str:
         """A message of the library with options in place of arguments: ``--prediction`` for ``y_pred``."""
         for argument, option in self.renamed.items():
-            message = message.replace(argument, option)
-        return message.rstrip()
+            # A value may follow: max_groups=2 becomes --max-groups 2.
+            message = re.sub(rf"\b{argument}=(?=[\w'\"])", f"{option} ", message)
+            message = re.sub(rf"\b{argument}=", option, message)
+            if argument not in self.words:
+                message = re.sub(rf"\b{argument}\b", option, message)
+        return message
 
     renamed: ClassVar[dict[str, str]] = {}
-    """The options for arguments of the library, longest first."""
+    """The options for arguments of the library."""
+    words: ClassVar[set[str]] = set()
+    """Arguments that are also plain words, and meant only if a ``=`` follows."""
 
 
 class Group(click.Group):

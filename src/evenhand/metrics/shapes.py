@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import CELLS, Cells, as_cells
+from ..cells import CELLS, Cells, ConfusionMatrix, as_cells
 from ..errors import InvalidInput
 from .curves import RATE, Curve
 from .expressions import Expression, expression
@@ -169,7 +169,8 @@ class Metric(ABC):
         Parameters
         ----------
         *groups : ConfusionMatrix or array of shape (..., 4)
-            One group; for a two-group metric, the group and then the reference, whose shapes broadcast.
+            One group; for a two-group metric, the group and then the reference, whose shapes broadcast. A one-group
+            metric also takes labels and predictions, as scorers of other libraries do.
 
         Returns
         -------
@@ -181,7 +182,11 @@ class Metric(ABC):
         >>> from evenhand import metric
         >>> metric("tpr")([[3, 1, 0, 6], [0, 0, 4, 6]])
         array([0.75,  nan])
+        >>> metric("tpr")([1, 1, 0, 0, 0], [1, 0, 0, 0, 1])
+        0.5
         """
+        if self.groups == 1 and len(groups) == 2 and all(map(_is_column, groups)):
+            groups = (ConfusionMatrix.from_labels(*groups),)  # type: ignore[arg-type]
         cells = [as_cells(group) for group in self._read(groups)]
         try:
             np.broadcast_shapes(*(c.shape for c in cells))
@@ -222,6 +227,11 @@ class Metric(ABC):
         if len(groups) != self.groups:
             wanted = "one group" if self.groups == 1 else "two groups, the group and the reference"
             raise InvalidInput(f"{self.key} takes {wanted}; got {len(groups)}")
+        if len(groups) > 1 and all(map(_looks_like_labels, groups)):
+            raise InvalidInput(
+                f"{self.key} takes the counts of two groups; got what looks like labels. Count each group with "
+                "ConfusionMatrix.from_labels, or pass counts of 0 and 1 as ConfusionMatrix(tp, fn, fp, tn)"
+            )
         return groups
 
     @property
@@ -545,6 +555,23 @@ class Pair(OneGroup):
     def formula(self) -> str:
         """The formula in terms of the cells and rates."""
         return self.printed
+
+
+def _is_column(values: Any) -> bool:
+    """Whether these can be the values of a column: one-dimensional, and neither a matrix nor several."""
+    if hasattr(values, "columns") or isinstance(values, (ConfusionMatrix, str)):
+        return False
+    if hasattr(values, "ndim"):
+        return bool(values.ndim == 1)
+    return hasattr(values, "__iter__") and not any(
+        (hasattr(value, "__len__") and not isinstance(value, str)) or isinstance(value, ConfusionMatrix)
+        for value in values
+    )
+
+
+def _looks_like_labels(values: Any) -> bool:
+    """Whether it is a list or an array of 0 and 1; a tuple of these can only be counts."""
+    return _is_column(values) and not isinstance(values, tuple) and set(values) <= {0, 1}
 
 
 def _one_matrix(cells: Cells) -> NDArray[np.float64]:

@@ -1,0 +1,571 @@
+"""How real files and columns are read: positives as sets, thresholds, bins, names, references, crossings, records."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand.examples import compas
+from evenhand.faces.cli import evenhand
+from evenhand.tabulate import in_order, tabulate, tabulate_each
+
+RISKY = ["Medium", "High"]
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(evenhand, ["audit", *words])
+
+
+def cells(a: eh.Audit, by: str) -> dict[str, tuple[int | None, ...]]:
+    return {r.group: (r.tp, r.fn, r.fp, r.tn) for r in a.rows if r.by == by}
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """One person per case of the shipped example, as the raw file has them."""
+    rng = random.Random(1)
+    people = []
+    for race, cm in compas().items():
+        counts = {(1, True): cm.tp, (1, False): cm.fn, (0, True): cm.fp, (0, False): cm.tn}
+        for (label, risky), n in counts.items():
+            people += [
+                {
+                    "race": race,
+                    "sex": rng.choice(["Male", "Male", "Female"]),
+                    "age": rng.randint(18, 70),
+                    "two_year_recid": label,
+                    "score_text": rng.choice(RISKY) if risky else "Low",
+                    "decile_score": rng.randint(5, 10) if risky else rng.randint(1, 4),
+                }
+                for _ in range(int(n))
+            ]
+    rng.shuffle(people)
+    return people
+
+
+@pytest.fixture(scope="module")
+def people() -> list[dict[str, Any]]:
+    return rows_of("compas")
+
+
+@pytest.fixture(scope="module")
+def file(people: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("raw") / "compas-scores-two-years.csv"
+    with path.open("w", newline="") as out:
+        writer = csv.DictWriter(out, list(people[0]))
+        writer.writeheader()
+        writer.writerows(people)
+    return str(path)
+
+
+# Positive labels
+
+
+def test_the_raw_file_gives_the_counts_of_the_example_by_race(file: str) -> None:
+    words = ["--label", "two_year_recid", "--prediction", "score_text", "--positive-label", "1"]
+    words += ["--positive-prediction", "Medium", "--positive-prediction", "High", "--group", "race", "--group", "sex"]
+    result = run(file, *words, "--json", "-")
+    assert result.exit_code == 0, result.output
+    a = eh.Audit.from_json(result.stdout)
+    assert cells(a, "race") == {race: tuple(cm.cells) for race, cm in compas().items()}
+    assert {r.by for r in a.rows} == {"race", "sex", "race & sex"}
+    assert a.record["positive"] == {"label": [1], "prediction": RISKY}
+    assert a.record["negative"] == {"label": [0], "prediction": ["Low"]}
+
+
+ONE_MEANING: list[tuple[Any, Any]] = [
+    ([0, 1], [False, True]),
+    (["0", "1"], [0, 1]),
+    (["0", "1"], [False, True]),
+    (["false", "true"], [0, 1]),
+    (["False", "True"], ["0", "1"]),
+    ([0.0, 1.0], [False, True]),
+    (["no", "yes"], [0, 1]),
+    ([False, True], ["negative", "positive"]),
+]
+
+
+@pytest.mark.parametrize(("labels", "predictions"), ONE_MEANING)
+def test_labels_that_can_mean_one_thing_only_are_the_same(labels: Any, predictions: Any) -> None:
+    at = [0, 1, 1, 0, 0, 1, 0]
+    to = [1, 1, 0, 0, 0, 1, 0]
+    y, p = [labels[i] for i in at], [predictions[i] for i in to]
+    expected = Counter(zip(at, to, strict=True))
+    matrix = eh.ConfusionMatrix(expected[1, 1], expected[1, 0], expected[0, 1], expected[0, 0])
+    assert eh.ConfusionMatrix.from_labels(y, p) == matrix
+    assert tabulate(None, y_true=y, y_pred=p, groups=["a"] * 7).cells == {("a",): matrix}
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+        data = frame({"y": y, "p": p, "g": ["a"] * 7})
+        assert tabulate(data, y_true="y", y_pred="p", groups="g").cells == {("a",): matrix}
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda v: pd.Series(v, dtype="boolean"),
+        lambda v: pd.Series(v, dtype="Int8"),
+        lambda v: pd.Series(v).astype("category"),
+        lambda v: pd.Series(pd.Categorical([str(x) for x in v])),
+        lambda v: pd.Series(v, dtype="int64[pyarrow]"),
+        lambda v: pd.Series([bool(x) for x in v], dtype="bool[pyarrow]"),
+        lambda v: pd.Series([str(x) for x in v], dtype="string[pyarrow]"),
+        lambda v: pl.Series([str(x) for x in v], dtype=pl.Enum(["1", "0"])),
+        lambda v: pl.Series([str(x) for x in v], dtype=pl.Categorical),
+        lambda v: pl.Series([bool(x) for x in v]),
+        lambda v: np.array(v, dtype=np.uint8),
+        lambda v: np.array(v, dtype=bool),
+        lambda v: pa.array([bool(x) for x in v]),
+    ],
+)
+def test_every_kind_of_column_of_zeros_and_ones_is_the_same(column: Any) -> None:
+    y, p = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
+    held = column(y)
+    library: Any = pl if isinstance(held, pl.Series) else pd
+    frame = library.DataFrame({"y": held, "p": p, "g": list("aaabb")})
+    expected = {("a",): eh.ConfusionMatrix(1, 1, 1, 0), ("b",): eh.ConfusionMatrix(1, 0, 0, 1)}
+    assert tabulate(frame, y_true="y", y_pred="p", groups="g").cells == expected
+    assert tabulate(None, y_true=held, y_pred=p, groups=list("aaabb")).cells == expected
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("wxyz")), min_size=1, max_size=30),
+    st.sets(st.sampled_from("abcd"), min_size=1, max_size=3),
+    st.sets(st.sampled_from("wxyz"), min_size=1, max_size=3),
+)
+def test_positives_are_sets(pairs: list[tuple[str, str]], label: set[str], prediction: set[str]) -> None:
+    y, p = zip(*pairs, strict=True)
+    occurs = (set(y) & label or len(set(y)) == 1) and (set(p) & prediction or len(set(p)) == 1)
+    if not occurs:
+        with pytest.raises(eh.InvalidInput, match=r"^positive_(label|prediction) must be one of the labels"):
+            eh.ConfusionMatrix.from_labels(y, p, positive_label=label, positive_prediction=sorted(prediction))
+        return
+    found = eh.ConfusionMatrix.from_labels(y, p, positive_label=label, positive_prediction=sorted(prediction))
+    counts = Counter((a in label, b in prediction) for a, b in pairs)
+    assert found.cells == (counts[True, True], counts[True, False], counts[False, True], counts[False, False])
+
+
+def test_one_label_of_several_is_compared_with_the_rest() -> None:
+    y, p = ["low", "high", "medium", "high"], ["low", "high", "high", "medium"]
+    assert eh.ConfusionMatrix.from_labels(y, p, positive="high").cells == (1, 1, 1, 1)
+    assert eh.ConfusionMatrix.from_labels(y, p, positive=["high", "medium"]).cells == (3, 0, 0, 1)
+    assert eh.ConfusionMatrix.from_labels(y, p, positive=np.array(["high", "medium"])).cells == (3, 0, 0, 1)
+
+
+def test_what_could_be_mistaken_is_refused_with_the_values_and_the_option(file: str) -> None:
+    columns = ["--label", "two_year_recid", "--prediction", "score_text", "--group", "race"]
+    for more in ([], ["--positive", "High"], ["--positive", "1"]):
+        assert run(file, *columns, *more).stderr == (
+            "Error: --label contains numbers (0, 1) but --prediction contains text ('High', 'Low', 'Medium'); pass the "
+            "positive labels of each as --positive-label and --positive-prediction\n"
+        )
+    assert (
+        "one of the labels ('High', 'Low', 'Medium'); got 'high'"
+        in run(file, *columns, "--positive-prediction", "high").stderr
+    )
+    # Alone, the prediction's labels settle it: 0 and 1 are unambiguous.
+    assert run(file, *columns, "--positive-prediction", "High").exit_code == 0
+
+
+def test_a_word_for_missing_is_a_label_if_it_is_one_of_two() -> None:
+    data = {"y": ["none", "some", "some", "none"], "p": [0, 1, 0, 1], "g": list("aabb")}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g", positive_label="some")
+    assert tally.cells == {("a",): eh.ConfusionMatrix(1, 0, 0, 1), ("b",): eh.ConfusionMatrix(0, 1, 1, 0)}
+    data = {"y": ["yes", "no", "NA", "no"], "p": ["yes", "NA", "yes", "no"], "g": list("aabb")}
+    tally = tabulate(data, y_true="y", y_pred="p", groups="g")
+    assert tally.left_out == {"y_true": 1, "y_pred": 1}
+
+
+def test_a_positive_label_that_does_not_occur_is_said(tmp_path: Path) -> None:
+    data = {"y": [1, 0, 1, 0], "p": [8, 9, 1, 2], "g": list("aabb")}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", positive_prediction=[8, 9, 10])
+    assert [f.sentence for f in a.findings if f.kind == "absent-label"] == [
+        "10 was given as a positive label and does not occur"
+    ]
+
+
+def test_people_who_are_all_positive_can_be_audited_if_that_is_said() -> None:
+    data = {"y": [1] * 6, "p": [1, 0, 1, 1, 0, 0], "g": list("aaabbb")}
+    with pytest.raises(eh.InvalidInput, match=r"^y_true contains one class only \(1\); if that is right, pass the"):
+        eh.audit(data, y_true="y", y_pred="p", groups="g", metrics="tpr")
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics="tpr", positive=1)
+    assert cells(a, "g") == {"a": (2, 1, 0, 0), "b": (1, 2, 0, 0)}
+    assert a.findings[0].sentence == (
+        "Every label of all 6 cases is positive; unless that is so, check the column or the positive labels"
+    )
+    assert (a.findings[0].kind, a.findings[0].code) == ("constant", "EH001")
+
+
+def test_labels_are_scored_or_refused_but_never_taken_for_counts() -> None:
+    y, p = np.array([1, 0, 1, 1]), np.array([1, 1, 0, 0])
+    assert eh.metric("tpr")(y, p) == pytest.approx(1 / 3)
+    assert eh.metric("acc")(["no", "yes"], ["no", "no"]) == 0.5
+    assert eh.metric("mcc")(pd.Series(y), pd.Series(p)) == eh.metric("mcc")(eh.ConfusionMatrix(1, 2, 1, 0))
+    for labels in ((y, p), (y.tolist(), p.tolist()), (y.astype(bool), p.astype(bool))):
+        with pytest.raises(eh.InvalidInput, match="got what looks like labels"):
+            eh.metric("equal_opportunity")(*labels)
+    assert eh.metric("equal_opportunity")((1, 0, 1, 1), (1, 1, 0, 0)) == 0.5
+    assert eh.metric("equal_opportunity")([[1, 0, 1, 1]], [[1, 1, 0, 0]]) == [0.5]
+
+
+# Scores and thresholds
+
+
+def test_scores_beyond_one_need_a_threshold(file: str, people: list[dict[str, Any]]) -> None:
+    words = [file, "--label", "two_year_recid", "--score", "decile_score", "--group", "race"]
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "Error: --score must be between 0 and 1 for the default threshold of 0.5; for other scores pass --threshold, "
+        "at or above which they are positive\n"
+    )
+    a = eh.Audit.from_json(run(*words, "--threshold", "5", "--json", "-").stdout)
+    assert cells(a, "race") == {race: tuple(cm.cells) for race, cm in compas().items()}
+    everybody = eh.Audit.from_json(run(*words, "--threshold", "1", "--json", "-").stdout)
+    assert everybody.findings[0].sentence == (
+        f"Every prediction of all {len(people):,} cases is positive; unless that is so, check the column or the "
+        "threshold"
+    )
+    with pytest.raises(eh.InvalidInput, match=r"^threshold is for scores"):
+        eh.audit(pd.DataFrame(people), y_true="two_year_recid", y_pred="decile_score", groups="race", threshold=5)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0]), min_size=2, max_size=20), st.data())
+def test_every_threshold_is_counted_in_one_pass(scores: list[float], data: st.DataObject) -> None:
+    labels = [0, 1, *data.draw(st.lists(st.integers(0, 1), min_size=len(scores) - 2, max_size=len(scores) - 2))]
+    groups = data.draw(st.lists(st.sampled_from("ab"), min_size=len(scores), max_size=len(scores)))
+    thresholds = data.draw(st.lists(st.sampled_from([-1.0, 0.0, 0.3, 0.5, 1.0, 2.0]), min_size=1, max_size=4))
+    each = tabulate_each(None, y_true=labels, y_score=scores, groups=groups, thresholds=thresholds)
+    assert [tally.threshold for tally in each] == sorted(set(thresholds))
+    for tally in each:
+        assert tally.threshold is not None
+        reached = [int(s >= tally.threshold) for s in scores]
+        assert tally.cells == tabulate(None, y_true=labels, y_pred=reached, groups=groups, positive=1).cells
+
+
+# Groups: bins, names, order, crossings, references
+
+
+def test_numbers_are_cut_into_bins(file: str, people: list[dict[str, Any]]) -> None:
+    words = [file, "--label", "two_year_recid", "--score", "decile_score", "--threshold", "5"]
+    a = eh.Audit.from_json(run(*words, "--group", "age", "--bins", "age=45,25", "--json", "-").stdout)
+    sizes = {r.group: r.n for r in a.rows}
+    expected = Counter(
+        "below 25" if p["age"] < 25 else "25 to below 45" if p["age"] < 45 else "45 and above" for p in people
+    )
+    assert sizes == expected
+    frame = pl.DataFrame(people)
+    again = eh.audit(frame, y_true="two_year_recid", y_score="decile_score", threshold=5, groups="age",
+                     bins={"age": [25, 45]})  # fmt: skip
+    assert {r.group: r.n for r in again.rows} == expected
+    for bins, sentence in (
+        ({"agee": [1]}, "no group column to cut into bins is called 'agee'; did you mean 'age'?"),
+        ({"age": []}, "bins of 'age' must contain at least one number"),
+        ({"age": "25"}, "bins of 'age' must be numbers; got '25'"),
+        ({"age": [float("nan")]}, "bins of 'age' must be a finite number; got nan"),
+    ):
+        with pytest.raises(eh.EvenhandError) as refusal:
+            eh.audit(frame, y_true="two_year_recid", y_score="decile_score", threshold=5, groups="age", bins=bins)  # type: ignore[arg-type]
+        assert str(refusal.value) == sentence
+
+
+COUNTS: dict[tuple[int, str], tuple[int, int, int, int]] = {
+    (1, "M"): (40, 10, 20, 130), (1, "F"): (30, 20, 10, 100), (2, "M"): (20, 20, 30, 60), (2, "F"): (9, 11, 12, 50),
+    (10, "M"): (5, 5, 5, 15), (10, "F"): (3, 4, 6, 20),
+}  # fmt: skip
+NAMES = {"race": {1: "White", "2": "Black"}}
+
+
+def test_codes_get_names_in_every_door(tmp_path: Path) -> None:
+    a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", labels=NAMES, reference={"race": "White"})
+    assert {r.group for r in a.rows if r.by == "race"} == {"White", "Black", "10"}
+    assert {r.reference for r in a.rows if r.by == "race"} == {"White"}
+    by_code = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", labels=NAMES, reference={"race": "1"})
+    assert by_code.rows == a.rows
+    path = tmp_path / "counts.csv"
+    lines = [f"{race},{sex},{','.join(map(str, cm))}" for (race, sex), cm in COUNTS.items()]
+    path.write_text("\n".join(["race,sex,tp,fn,fp,tn", *lines]))
+    words = ["--counts", str(path), "--metric", "tpr", "--reference", "race=White", "--json", "-"]
+    typed = run(*words, "--group-name", "race:1=White", "--group-name", "race:2=Black")
+    assert eh.Audit.from_json(typed.stdout).rows == a.rows
+    config = tmp_path / "audit.toml"
+    config.write_text('[audit.labels.race]\n1 = "White"\n2 = "Black"\n[audit.reference]\nrace = "White"\n')
+    assert eh.Audit.from_json(run("--config", str(config), *words[:4], "--json", "-").stdout).rows == a.rows
+    for labels, sentence in (
+        ({"race": {1: "X", 2: "X"}}, "labels of 'race' must give different names to different groups; 1 and 2 are both "
+         "called 'X'"),
+        ({"rcae": {1: "X"}}, "no group column in labels is called 'rcae'; did you mean 'race'?"),
+        ({"race": {1: 5}}, "the name of 1 in labels of 'race' must be text; got 5"),
+        ({"race": {1: "X", "1": "Y"}}, "labels of 'race' must name each value once; got {1: 'X', '1': 'Y'}"),
+        ({"race": "X"}, "labels must map group columns to the names of their values, as {'race': {1: 'White'}}; got "
+         "{'race': 'X'}"),
+    ):  # fmt: skip
+        with pytest.raises(eh.EvenhandError) as refusal:
+            eh.audit_counts(COUNTS, by=["race", "sex"], labels=labels)  # type: ignore[arg-type]
+        assert str(refusal.value) == sentence
+
+
+def test_numbers_are_in_their_order_and_missing_groups_last() -> None:
+    assert in_order([10, 9, None, 1]) == [1, 9, 10, None]
+    assert in_order(["10", "9", "b", "a"]) == ["9", "10", "a", "b"]
+    assert in_order(["b", None, "a"], declared=["b", "a"]) == ["b", "a", None]
+
+
+@pytest.mark.parametrize(
+    ("crossings", "expected"),
+    [
+        (1, {"a", "b", "c"}),
+        (2, {"a", "b", "c", "a & b", "a & c", "b & c"}),
+        (3, {"a", "b", "c", "a & b", "a & c", "b & c", "a & b & c"}),
+        ("all", {"a", "b", "c", "a & b", "a & c", "b & c", "a & b & c"}),
+        (9, {"a", "b", "c", "a & b", "a & c", "b & c", "a & b & c"}),
+    ],
+)
+def test_columns_are_crossed_as_deep_as_asked(crossings: Any, expected: set[str]) -> None:
+    counts = {(a, b, c): (3, 2, 4, 9 + len(a)) for a in ("1", "22") for b in "xy" for c in "uv"}
+    found = eh.audit_counts(counts, by=["a", "b", "c"], metrics="acc", crossings=crossings)
+    assert {r.by for r in found.rows} == expected
+    for by in expected:
+        assert sum(r.n for r in found.rows if r.by == by) == found.n
+    whole = {r.group: (r.tp, r.fn, r.fp, r.tn) for r in found.rows if r.by == "a & b & c"}
+    if whole:
+        assert whole == {" & ".join(key): cm for key, cm in counts.items()}
+    if crossings == 1:
+        return
+    default = eh.audit_counts(counts, by=["a", "b", "c"], metrics="acc")
+    assert {r.by for r in default.rows} == {"a", "b", "c", "a & b", "a & c", "b & c"}
+
+
+@pytest.mark.parametrize("crossings", [0, -1, 1.5, "two", True, None])
+def test_crossings_that_make_no_sense_are_refused(crossings: Any) -> None:
+    with pytest.raises(eh.InvalidInput, match=r"^crossings must be 1, 2, 3, … or 'all'; got "):
+        eh.audit_counts(COUNTS, by=["race", "sex"], crossings=crossings)
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [
+        ({"race": "1", "sex": "M"}, ["race=1", "sex=M"]),
+        ({"race & sex": "1 & M", "race": "1", "sex": "M"}, ["race & sex=1 & M", "race=1", "sex=M"]),
+        ({("race", "sex"): ("1", "M"), "race": "1", "sex": "M"}, None),
+        ({("race", "sex"): (1, "M"), "race": 1, "sex": "M"}, None),
+    ],
+)
+def test_the_reference_of_a_crossing_is_the_crossing_of_references(
+    reference: Any, words: list[str] | None, tmp_path: Path
+) -> None:
+    a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", reference=reference)
+    assert {(r.by, r.reference, r.reference_kind.value) for r in a.rows} == {
+        ("race", "1", "group"), ("sex", "M", "group"), ("race & sex", "1 & M", "group"),
+    }  # fmt: skip
+    row = next(r for r in a.rows if r.group == "2 & F")
+    assert (row.reference_tp, row.reference_fn, row.reference_fp, row.reference_tn) == COUNTS[1, "M"]
+    if words is not None:
+        path = tmp_path / "counts.csv"
+        lines = [f"{race},{sex},{','.join(map(str, cm))}" for (race, sex), cm in COUNTS.items()]
+        path.write_text("\n".join(["race,sex,tp,fn,fp,tn", *lines]))
+        options = [word for name in words for word in ("--reference", name)]
+        typed = run("--counts", str(path), "--metric", "tpr", *options, "--json", "-")
+        assert eh.Audit.from_json(typed.stdout).rows == a.rows
+
+
+def test_a_crossing_without_references_of_all_its_columns_is_compared_with_the_rest() -> None:
+    a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", reference={"race": "1"})
+    assert {(r.by, r.reference) for r in a.rows} == {("race", "1"), ("sex", "rest"), ("race & sex", "rest")}
+
+
+def test_a_crossing_of_references_without_cases_is_refused() -> None:
+    counts = {key: cm for key, cm in COUNTS.items() if key != (1, "M")}
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.audit_counts(counts, by=["race", "sex"], reference={"race": "1", "sex": "M"})
+    assert str(refusal.value) == "the reference of 'race & sex' must be a group that has cases; 1 & M has none"
+
+
+def test_the_largest_and_the_best_group_can_be_the_reference() -> None:
+    counts = {"a": (10, 40, 10, 140), "b": (30, 20, 20, 30), "c": (1, 0, 1, 0), "d": (20, 10, 10, 60)}
+    largest = eh.audit_counts(counts, metrics="tpr", reference="largest")
+    assert {r.reference for r in largest.rows} == {"a"}
+    # Of c's two cases both are selected, but two of 382 are too few to be compared with.
+    best = eh.audit_counts(counts, metrics="tpr", reference="best")
+    assert {r.reference for r in best.rows} == {"b"}
+    assert [f.sentence for f in best.findings if f.kind == "chosen-reference"] == [
+        "b was chosen as the reference of group for its high rate of favourable predictions, which makes differences "
+        "in that rate look larger and more certain than they are"
+    ]
+    assert not [f for f in largest.findings if f.kind == "chosen-reference"]
+    spared = eh.audit_counts(counts, metrics="tpr", reference="best", favourable="negative")
+    assert {r.reference for r in spared.rows} == {"a"}
+    called = eh.audit_counts({"largest": (5, 5, 5, 5), "x": (50, 50, 50, 60)}, metrics="tpr", reference="largest")
+    assert {r.reference for r in called.rows} == {"largest"}, "a group of that name is meant"
+
+
+# Rows without labels
+
+
+def test_rows_without_a_label_can_count_for_selection(tmp_path: Path) -> None:
+    y: list[Any] = [1, 0, 1, 0, None, None, None, 1, 0, None]
+    p = [1, 0, 1, 1, 1, 1, 0, 0, 0, None]
+    g = list("aaaaaabbbb")
+    path = tmp_path / "d.csv"
+    path.write_text("y,p,g\n" + "".join(f"{'' if a is None else a},{'' if b is None else b},{c}\n" for a, b, c in
+                                        zip(y, p, g, strict=True)))  # fmt: skip
+    words = [str(path), "--label", "y", "--prediction", "p", "--group", "g", "--metric", "ppr", "--metric", "tpr"]
+    a = eh.Audit.from_json(run(*words, "--selection", "all", "--json", "-").stdout)
+    assert {(r.group, r.metric): (r.n, r.score) for r in a.rows} == {
+        ("a", "ppr"): (6, 5 / 6), ("b", "ppr"): (3, 0.0), ("a", "tpr"): (4, 1.0), ("b", "tpr"): (2, 0.0),
+    }  # fmt: skip
+    assert a.n == 6
+    assert [f.sentence for f in a.findings if f.kind == "left-out"] == [
+        "3 rows without a label count for selection rates only",
+        "1 row without a label and a prediction was left out",
+    ]
+    plain = eh.Audit.from_json(run(*words, "--json", "-").stdout)
+    assert {(r.group, r.metric): r.n for r in plain.rows} == {
+        ("a", "ppr"): 4, ("b", "ppr"): 2, ("a", "tpr"): 4, ("b", "tpr"): 2,
+    }  # fmt: skip
+
+
+# The record
+
+
+def test_the_record_says_what_was_read_and_repeats_it(file: str, tmp_path: Path) -> None:
+    from hashlib import sha256
+
+    saved = tmp_path / "audit.json"
+    words = [file, "--label", "two_year_recid", "--prediction", "score_text", "--positive-label", "1"]
+    words += ["--positive-prediction", "Medium", "--positive-prediction", "High", "--group", "race", "--group", "sex"]
+    words += ["--reference", "race=Caucasian", "--reference", "sex=Male", "--metric", "fpr", "--alpha", "0.01"]
+    words += ["--title", "Risk scores", "--system", "COMPAS", "--author", "A. Auditor"]
+    assert run(*words, "--json", str(saved)).exit_code == 0
+    record = json.loads(saved.read_text())["record"]
+    content = Path(file).read_bytes()
+    assert record["source"] | {"paths": []} == {
+        "kind": "file", "name": "compas-scores-two-years.csv", "files": 1, "size": len(content),
+        "sha256": sha256(content).hexdigest(), "format": "csv", "separator": ",", "rows": 7214, "paths": [],
+    }  # fmt: skip
+    assert record["columns"] == {"label": "two_year_recid", "prediction": "score_text", "groups": ["race", "sex"]}
+    assert (record["title"], record["system"], record["author"]) == ("Risk scores", "COMPAS", "A. Auditor")
+    assert record["made"] == "2023-11-14T22:13:20+00:00"
+    import shlex
+
+    assert shlex.split(record["command"])[2:] == [
+        file, "--label", "two_year_recid", "--prediction", "score_text", "--group", "race", "--group", "sex",
+        "--positive-label", "1", "--positive-prediction", "Medium", "--positive-prediction", "High", "--metric", "fpr",
+        "--reference", "race=Caucasian", "--reference", "sex=Male", "--alpha", "0.01", "--title", "Risk scores",
+        "--system", "COMPAS", "--author", "A. Auditor",
+    ]  # fmt: skip
+    first = eh.Audit.from_json(saved.read_text())
+    typed = eh.Audit.from_json(run(*shlex.split(record["command"])[2:], "--json", "-").stdout)
+    assert typed == first
+    assert eval(record["python"], {"evenhand": eh}) == first
+    again = run("--repeat", str(saved))
+    assert (again.exit_code, again.stderr) == (0, "Nothing changed.\n")
+    other = tmp_path / "other.csv"
+    other.write_bytes(content.replace(b"African-American,Male", b"Caucasian,Male", 400))
+    moved = run("--repeat", str(saved), str(other))
+    assert moved.exit_code == 1
+    assert "- the SHA-256 of the data was " in moved.stderr
+    assert "- fpr of Caucasian (race) has another n: it was 2454 and is " in moved.stderr
+    mixed = run("--repeat", str(saved), "--alpha", "0.2")
+    assert mixed.stderr == "Error: --alpha cannot be combined with --repeat, which keeps all settings\n"
+
+
+ARGUMENTS: list[dict[str, Any]] = [
+    {"metrics": ["tpr", "mcc"], "reference": eh.ConfusionMatrix(40, 10, 20, 130), "strength": "auto"},
+    {"reference": {"race": "largest", "sex": eh.ConfusionMatrix(4, 3, 2, 1)}, "crossings": 1, "mid_p": True},
+    {"strength": {"prev": 7, "tpr": 20.5, "fpr": 20}, "labels": {"race": {"1": 'it\'s, "one"', "2": "-a:b=c"}}},
+    {"null": "known", "replace_undefined_by": -1.0, "favourable": "negative", "family": "audit", "adjust": "bh"},
+    {"selection": "all", "test": "unconditional", "impact_share": 0.0, "level": 0.9, "margin": 0.2, "max_groups": 50},
+    {"reference": "all", "title": "-- $(echo) `x` 'y'", "metrics": ["equalized_odds"]},
+]
+
+
+@pytest.mark.parametrize("settings", ARGUMENTS)
+@pytest.mark.parametrize("from_file", [True, False])
+def test_every_setting_is_repeated(settings: dict[str, Any], from_file: bool, tmp_path: Path) -> None:
+    import shlex
+
+    counts: Any = {(str(race), sex): cm for (race, sex), cm in COUNTS.items()}
+    if from_file:
+        path = tmp_path / "counts of 1.csv"
+        lines = [f"{race},{sex},{','.join(map(str, cm))}" for (race, sex), cm in COUNTS.items()]
+        path.write_text("\n".join(["race,sex,tp,fn,fp,tn", *lines]))
+        a = eh.audit_counts(path, **settings)
+        typed = run(*shlex.split(a.record["command"])[2:], "--json", "-")
+        assert typed.exit_code == 0, typed.output
+        assert eh.Audit.from_json(typed.stdout) == a
+        assert eval(a.record["python"], {"evenhand": eh}) == a
+    else:
+        a = eh.audit_counts(counts, by=["race", "sex"], **settings)
+        assert a.record["command"] is None
+        assert eval(a.record["python"], {"evenhand": eh, "data": counts}) == a
+    saved = eh.Audit.from_json(a.to_json())
+    again = saved.repeat(None if from_file else counts)
+    assert again == a
+    assert saved.changes(again) == []
+
+
+def test_an_audit_of_values_needs_them_to_be_repeated() -> None:
+    a = eh.audit(y_true=[1, 0, 1, 0], y_pred=[1, 0, 0, 0], groups=list("aabb"), metrics="acc")
+    assert a.record["python"] == "evenhand.audit(y_true=y_true, y_pred=y_pred, groups=groups, metrics=['acc'])"
+    with pytest.raises(eh.InvalidInput, match=r"^the audit was made from values of y_true, y_pred, groups, which"):
+        a.repeat()
+    frame = pd.DataFrame({"y": [1, 0, 1, 0], "p": [1, 0, 0, 0], "g": list("aabb")})
+    b = eh.audit(frame, y_true="y", y_pred="p", groups="g", metrics="acc")
+    assert b.record["source"] == {"kind": "frame", "library": "pandas", "shape": [4, 3], "rows": 4}
+    assert b.repeat(frame) == b
+    changed = b.repeat(frame.assign(p=[1, 0, 1, 1]))
+    assert "acc of b (g) has another tp: it was 0 and is 1" in b.changes(changed)
+    with pytest.raises(eh.InvalidInput, match=r"^the record does not contain the data; pass them$"):
+        b.repeat()
+
+
+@pytest.mark.parametrize("name", ["compas", "folktables_income"])
+def test_examples_are_repeated(name: str, tmp_path: Path) -> None:
+    saved = tmp_path / "a.json"
+    assert run("--example", name, "--metric", "tpr", "--json", str(saved)).exit_code == 0
+    record = json.loads(saved.read_text())["record"]
+    assert record["command"] == f"evenhand audit --example {name} --metric tpr"
+    assert (record["source"]["kind"], record["source"]["name"]) == ("example", name)
+    result = run("--repeat", str(saved))
+    assert (result.exit_code, result.stderr) == (0, "Nothing changed.\n")
+
+
+def test_a_saved_audit_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    assert run("--repeat", str(tmp_path / "none.json")).stderr.endswith("cannot be read: No such file or directory\n")
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    assert run("--repeat", str(broken)).exit_code == 2
+    assert run("--repeat", "").stderr == ("Error: the name of the input file must not be empty; is a variable unset?\n")
+
+
+def test_standard_input_is_recorded_as_such(file: str) -> None:
+    words = ["--label", "two_year_recid", "--score", "decile_score", "--threshold", "5", "--group", "race"]
+    result = CliRunner().invoke(
+        evenhand, ["audit", "-", *words, "--metric", "tpr", "--json", "-"], input=Path(file).read_bytes()
+    )
+    record = json.loads(result.stdout)["record"]
+    assert record["command"].startswith("evenhand audit - --label two_year_recid")
+    assert record["source"]["name"] == "-"
+    assert "tmp" not in json.dumps(record)
+
+
+def test_the_number_of_groups_is_said_beforehand_if_there_are_too_many() -> None:
+    with pytest.raises(eh.TooLarge) as refusal:
+        eh.audit_counts(COUNTS, by=["race", "sex"], max_groups=4)
+    assert str(refusal.value) == (
+        "there are 11 groups (3 by race, 2 by sex, 6 by race & sex), more than max_groups=4; choose a coarser column "
+        "or fewer crossings, or raise max_groups"
+    )
