@@ -13,8 +13,9 @@ from typing import Any
 
 from ..cells import ConfusionMatrix, listed, positive_label
 from ..errors import InvalidInput
-from .columns import brief, count, finite, group_columns
+from .columns import check_second_class, count, finite, group_columns
 from .frames import Counted, plain
+from .tables import brief
 
 __all__ = ["Tally", "as_counts", "tabulate"]
 
@@ -98,11 +99,14 @@ def tabulate(
             f"pass either y_pred (predictions) or y_score (scores); got {'neither' if y_pred is None else 'both'}"
         )
     threshold = finite(threshold)
-    by = group_columns(groups, named=data is not None)
+    by = group_columns(groups, data)
     answers = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
     columns = [*by.items(), *((title, given) for title, given in answers.items() if given is not None)]
     counted = count(data, columns, {} if y_score is None else {len(columns) - 1: (threshold,)})
-    return _tally(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
+    tally = _tally(counted, tuple(by), labelled=y_true is not None, scored=y_pred is None, positive=positive)
+    if "score_column" in counted.source and y_true is not None:
+        check_second_class({row[len(by)] for row in counted.rows}, tally.positive)
+    return tally
 
 
 def _tally(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: bool, positive: object) -> Tally:
