@@ -11,7 +11,7 @@ import shutil
 import sqlite3
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import closing, redirect_stderr
 from decimal import Decimal
@@ -280,6 +280,9 @@ def test_separate_values_belong_to_the_rows_of_a_frame() -> None:
     assert cells(frame, y_pred=other.to_numpy()) == CELLS
     assert refusal(frame, y_pred=[1, 0]) == "columns must have the same length; got g 5, y_true 5, y_pred 2"
     assert refusal(frame, groups=["a", "b"]) == "no column is called 'a'; known: y, p, g"
+    assert refusal(frame, groups=TABLE["g"]) == (
+        "no column is called 'a'; a list of texts contains names of columns: pass values as an array"
+    )
 
 
 @pytest.mark.parametrize("held", ["lazy polars", "duckdb", "dask"])
@@ -292,11 +295,12 @@ def test_a_lazy_frame_does_not_come_with_separate_values(held: str) -> None:
 
 
 def test_values_that_are_not_in_memory_are_refused() -> None:
+    relation = duckdb.from_arrow(pa.table({"p": TABLE["p"]}))
     lazy = dd.from_pandas(pd.DataFrame(TABLE), npartitions=2)  # type: ignore[no-untyped-call]
-    for given in (lazy["p"], pl.LazyFrame({"p": TABLE["p"]})):
+    for library, given in (("dask", lazy["p"]), ("polars", pl.LazyFrame({"p": TABLE["p"]})), ("duckdb", relation)):
         assert refusal(pd.DataFrame(TABLE), y_pred=given) == (
-            f"y_pred must be values in memory; got a {type(given).__name__}: pass its frame as data, and the names of "
-            "columns"
+            f"y_pred must be values in memory; got a {type(given).__name__} of {library}: pass its frame as data, and "
+            "names of columns"
         )
 
 
@@ -426,6 +430,40 @@ def test_the_columns_of_an_array_are_group_columns() -> None:
         assert (tally.columns, tally.cells) == (("race", "sex"), found.cells)
 
 
+def test_several_arrays_are_group_columns() -> None:
+    frame = pd.DataFrame(TABLE | {"h": [1, 1, 1, 2, 2]})
+    wanted = {("a", 1): (1, 0, 1, 0), ("b", 1): (0, 1, 0, 0), ("b", 2): (1, 0, 0, 1)}
+    tally = tabulate(frame, y_true="y", y_pred="p", groups=[frame["g"], frame["h"]])
+    assert (tally.columns, {key: cm.cells for key, cm in tally.cells.items()}) == (("g", "h"), wanted)
+    tally = tabulate(None, y_true=frame["y"], y_pred=frame["p"], groups=[np.array(frame["g"]), np.array(frame["h"])])
+    assert (tally.columns, {key: cm.cells for key, cm in tally.cells.items()}) == (("group_1", "group_2"), wanted)
+
+
+@pytest.mark.parametrize("wrap", [list, tuple, np.array, pd.Series, pl.Series, pa.array, deque, iter], ids=str)
+def test_values_are_counted_in_blocks(wrap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "_BLOCK", 2)
+    assert cells(None, y_true=wrap(TABLE["y"]), y_pred=wrap(TABLE["p"]), groups=np.array(TABLE["g"])) == CELLS
+    masked = np.ma.array(TABLE["p"], mask=[False, False, False, True, False])
+    tally = tabulate(None, y_true=wrap(TABLE["y"]), y_pred=masked, groups=np.array(TABLE["g"]))
+    assert tally.left_out == {"y_pred": 1}
+
+
+def test_identifiers_passed_as_values_are_refused_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "_BLOCK", 10)
+    monkeypatch.setattr(frames, "MOST_ROWS", 15)
+    seen: list[int] = []
+    part = frames._part
+
+    def watched(column: Any, start: int) -> Any:
+        seen.append(start)
+        return part(column, start)
+
+    monkeypatch.setattr(frames, "_part", watched)
+    with pytest.raises(eh.TooLarge):
+        frames.count_columns([("id", np.arange(1000))], {})
+    assert seen == [0, 10]
+
+
 def test_a_structured_array_is_a_table() -> None:
     array = np.array(list(zip(*TABLE.values(), strict=True)), dtype=[("y", "i8"), ("p", "i1"), ("g", "U1")])
     assert cells(array) == CELLS
@@ -532,6 +570,32 @@ def test_a_stream_is_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     assert refusal(table.to_reader(), y_pred=None, y_score="g") == "'g' must contain numbers; it contains String"
     twice = pa.table([[1], [2], ["a"], ["b"]], names=["y", "p", "g", "g"])
     assert refusal(twice.to_reader()) == "data has 2 columns called 'g'; rename all but one"
+
+
+def test_a_stream_is_opened_once() -> None:
+    """Some can be read only once."""
+
+    class Once:
+        opened = 0
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+            self.opened += 1
+            return pa.table(TABLE | {"h": ["x"] * 5}).__arrow_c_stream__(requested_schema)
+
+    data = Once()
+    tabulate(data, y_true="y", y_pred="p", groups=["g", "h"])
+    assert data.opened == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_lazy_frame_is_not_asked_for_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    lazy = dd.from_pandas(pd.DataFrame(TABLE), npartitions=2)  # type: ignore[no-untyped-call]
+
+    def refuse(self: Any) -> int:
+        raise AssertionError
+
+    monkeypatch.setattr(type(lazy), "__len__", refuse)
+    assert cells(lazy, groups=["g"]) == CELLS
 
 
 def test_a_data_set_of_arrow_is_scanned_by_name(tmp_path: Path) -> None:

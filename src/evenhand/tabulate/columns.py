@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidInput
 from .files import count_file
 from .frames import Counted, Cuts, count_columns, count_frame, plain
-from .streams import as_stream, count_stream
+from .streams import as_stream, count_stream, is_stream
 from .tables import Table, brief, shown, unknown_column
 from .values import fields, is_xarray, one_column, positive_scores, several_columns
 
@@ -99,11 +99,17 @@ def _named_groups(groups: Any, data: Any) -> Iterable[Given]:
     if data is not None and isinstance(groups, (list, tuple)) and groups and _are_names(groups, data):
         return ((_title(name), name) for name in groups)
     columns = several_columns(groups, "groups")
+    if columns is None and isinstance(groups, (list, tuple)) and groups and all(_is_array(one) for one in groups):
+        columns = [(getattr(one, "name", None), one) for one in groups]
     if columns is None:
         return [(_title(getattr(groups, "name", None), "group"), groups)]
     if len(columns) == 1:
         return [(_title(columns[0][0], "group"), columns[0][1])]
     return [(_title(name, f"group_{i}"), column) for i, (name, column) in enumerate(columns, start=1)]
+
+
+def _is_array(given: Any) -> bool:
+    return hasattr(type(given), "__len__") and (hasattr(type(given), "shape") or hasattr(type(given), "to_pylist"))
 
 
 def _is_name(given: Any) -> bool:
@@ -116,11 +122,19 @@ def _is_name(given: Any) -> bool:
 
 def _are_names(given: Sequence[Any], data: Any) -> bool:
     """Whether a list contains names of columns; a list of texts always does."""
+    many = len(given) == _rows(data)
     if all(isinstance(name, str) for name in given):
+        if many and not any(_has(data, name) for name in set(given)):
+            raise InvalidInput(
+                f"no column is called {shown(given[0])}; a list of texts contains names of columns: pass values as an "
+                "array"
+            )
         return True
+    if not all(_is_name(name) or isinstance(name, tuple) for name in given):
+        return False
     if not all(_has(data, name) for name in given):
         return False
-    if len(given) == _rows(data):
+    if many:
         raise InvalidInput(
             f"groups may be the names of {len(given)} columns or the values of {len(given)} rows; got {brief(given)}: "
             "pass values as an array"
@@ -130,7 +144,7 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
 
 def _has(data: Any, name: Any) -> bool:
     """Whether a table in Python has a column of that name; the names in files are texts."""
-    if _is_path(data):
+    if _is_path(data) or is_stream(data):
         return isinstance(name, str)
     try:
         _locate(data, name)
@@ -140,10 +154,16 @@ def _has(data: Any, name: Any) -> bool:
 
 
 def _rows(data: Any) -> int | None:
-    try:
-        return len(data[next(iter(data))]) if isinstance(data, Mapping) else len(data)
-    except (TypeError, StopIteration):
+    """How many rows a table in memory has."""
+    if _is_path(data) or is_stream(data) or is_xarray(data):
         return None
+    if _is_mapping(data):
+        try:
+            return len(next(iter(data.values())) if isinstance(data, Mapping) else data)
+        except (TypeError, StopIteration):
+            return None
+    rows: int | None = Table(data).source["shape"][0]
+    return rows
 
 
 def _title(name: Any, otherwise: str = "") -> str:
@@ -187,9 +207,8 @@ def count(data: Any, columns: Sequence[Given], cuts: Cuts) -> Counted:
         return count_file(data, _only_names(columns, "is in a file"), cuts)
     if _is_mapping(data):
         return _count_mapping(data, columns, cuts)
-    stream = as_stream(data)
-    if stream is not None:
-        return count_stream(stream, _only_names(columns, "is a stream"), cuts)
+    if is_stream(data):
+        return count_stream(as_stream(data), _only_names(columns, "is a stream"), cuts)
     table = Table(data)
     named = [_is_name(given) or (isinstance(given, tuple) and _has(table, given)) for _, given in columns]
     if all(named):
@@ -226,22 +245,21 @@ def _only_names(columns: Sequence[Given], where: str) -> list[str]:
 
 def _count_mapping(data: Any, columns: Sequence[Given], cuts: Cuts) -> Counted:
     """Count columns of a mapping, a structured array or a data set of xarray."""
-    source: dict[str, Any] = {}
+    library = None
     if isinstance(data, np.ndarray):
-        source = {"kind": "frame", "library": "numpy", "shape": [len(data), len(data.dtype.names)]}
-        data = fields(data)
+        library, data = "numpy", fields(data)
     elif is_xarray(data):
-        data = _as_dataset(data)
-        source = {"kind": "frame", "library": "xarray", "shape": [None, len(data.data_vars)]}
+        library, data = "xarray", _as_dataset(data)
         _check_dimension(data, columns)
     found = [
         (title, _locate(data, given) if _is_name(given) or (isinstance(given, tuple) and _has(data, given)) else given)
         for title, given in columns
     ]
     counted = _count_values(found, cuts)
-    if source.get("library") == "xarray":
-        source["shape"][0] = counted.source["shape"][0]
-    return Counted(counted.rows, counted.library, counted.source | source)
+    if library is None:
+        return counted
+    shape = [counted.source["shape"][0], len(data)]
+    return Counted(counted.rows, None, counted.source | {"kind": "frame", "library": library, "shape": shape})
 
 
 def _as_dataset(data: Any) -> Any:

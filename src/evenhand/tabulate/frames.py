@@ -34,6 +34,8 @@ __all__ = [
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
+# How many rows of values are counted at once.
+_BLOCK = 1 << 16
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -116,31 +118,51 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
-    values = [_values(column, name) for name, column in columns]
-    lengths = [(name, len(column)) for (name, _), column in zip(columns, values, strict=True)]
+    held = [_held(column, name) for name, column in columns]
+    lengths = [(name, len(column)) for (name, _), column in zip(columns, held, strict=True)]
     if len({length for _, length in lengths}) > 1:
-        shown = ", ".join(f"{name} {length:,}" for name, length in lengths)
-        raise InvalidInput(f"columns must have the same length; got {shown}")
+        listed = ", ".join(f"{name} {length:,}" for name, length in lengths)
+        raise InvalidInput(f"columns must have the same length; got {listed}")
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
             raise InvalidInput(
                 f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
             )
-    for i, at in cuts.items():
-        values[i] = [_level_of(value, at, columns[i][0]) for value in values[i]]
+    counts: Counter[Key] = Counter()
+    for start in range(0, lengths[0][1], _BLOCK):
+        values = [_values(_part(column, start)) for column in held]
+        for i, at in cuts.items():
+            values[i] = [_level_of(value, at, columns[i][0]) for value in values[i]]
+        try:
+            counts.update(zip(*values, strict=True))
+        except TypeError as error:
+            raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
+        if len(counts) > MOST_ROWS:
+            break
     source = {"kind": "columns", "shape": [lengths[0][1], len(columns)]}
-    try:
-        return Counted(gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None, source)
-    except TypeError as error:
-        raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
+    return Counted(gathered((*key, n) for key, n in counts.items()), None, source)
 
 
-def _values(column: Any, name: str) -> list[Any]:
+def _held(column: Any, name: str) -> Any:
+    """The column, or a list of its values if it has no length or no parts."""
     if isinstance(column, (str, bytes, Mapping, Set)) or not hasattr(column, "__iter__") or _is_scalar(column):
         raise InvalidInput(f"{name} must be a sequence of values; got {brief(column)}")
+    in_parts = isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "iloc") or hasattr(column, "to_pylist")
+    return column if in_parts else _values(column)
+
+
+def _part(column: Any, start: int) -> Any:
+    """The values of some rows: as Python objects, those of all rows would take many times the memory of an array."""
+    if hasattr(column, "to_pylist"):
+        return column.slice(start, _BLOCK)
+    rows = slice(start, start + _BLOCK)
+    return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
+
+
+def _values(column: Any) -> list[Any]:
     if np.ma.is_masked(column):
-        unmasked = _values(column.data, name)
+        unmasked = _values(column.data)
         return [None if masked else value for value, masked in zip(unmasked, np.ma.getmaskarray(column), strict=True)]
     if getattr(getattr(column, "dtype", None), "kind", "") == "M":
         # `tolist` would turn dates into integers, their nanoseconds.

@@ -16,7 +16,7 @@ from ..progress import watch
 from .frames import MOST_ROWS, Counted, Cuts, count_frame, gathered
 from .tables import first_line, unknown_column
 
-__all__ = ["Stream", "arrow_stream", "as_stream", "count_stream", "first_stream_rows", "sql_type"]
+__all__ = ["Stream", "arrow_stream", "as_stream", "count_stream", "first_stream_rows", "is_stream", "sql_type"]
 
 # Batches are gathered to this many rows before they are counted.
 _BLOCK = 1 << 18
@@ -40,46 +40,61 @@ class Stream(NamedTuple):
     what: str
 
 
-def as_stream(data: Any) -> Stream | None:
-    """Data as a stream, if they are one.
+def is_stream(data: Any) -> bool:
+    """Return whether data come in batches; nothing is read.
 
     Parameters
     ----------
     data : object
-        A RecordBatch, RecordBatchReader or data set of pyarrow, or any object with ``__arrow_c_stream__`` that is not a
-        dataframe known to narwhals.
+        Any data.
 
     Returns
     -------
-    Stream or None
-        None if it is something else.
+    bool
+        True for a RecordBatch, RecordBatchReader or data set of pyarrow, and for any object with
+        ``__arrow_c_stream__`` that is not a dataframe known to narwhals.
 
     Examples
     --------
-    >>> as_stream([1, 2])
+    >>> is_stream([1, 2])
+    False
     """
     import narwhals.dependencies as known
 
     if _is_of_pyarrow(data):
         import pyarrow as pa
 
-        if isinstance(data, pa.RecordBatch):
-            return Stream(data.schema, lambda places: iter([data.select(places)]), "data")
-        if isinstance(data, pa.RecordBatchReader):
-            return _of_reader(data)
-        if hasattr(data, "scanner") and hasattr(data, "schema"):
-            return Stream(data.schema, lambda places: _scanned(data, places), "data")
-        return None
-    if known.is_into_dataframe(data) or known.is_into_lazyframe(data) or known.is_narwhals_dataframe(data):
-        return None
-    if not hasattr(data, "__arrow_c_stream__"):
-        return None
+        return isinstance(data, (pa.RecordBatch, pa.RecordBatchReader)) or _is_dataset(data)
+    if any(is_one(data) for is_one in (known.is_into_series, known.is_into_dataframe, known.is_into_lazyframe)):
+        return False
+    return hasattr(data, "__arrow_c_stream__")
+
+
+def as_stream(data: Any) -> Stream:
+    """Open data that come in batches.
+
+    Parameters
+    ----------
+    data : object
+        Something for which `is_stream` is true. What can be read only once is used up by counting it.
+
+    Returns
+    -------
+    Stream
+        Its batches.
+    """
     try:
         import pyarrow as pa
     except ModuleNotFoundError:
         raise InvalidInput("reading an Arrow stream needs pyarrow; install it, or pass a dataframe") from None
+    if isinstance(data, pa.RecordBatch):
+        return Stream(data.schema, lambda places: iter([data.select(places)]), "data")
+    if isinstance(data, pa.RecordBatchReader):
+        return _of_reader(data, "data")
+    if _is_dataset(data):
+        return Stream(data.schema, lambda places: _scanned(data, places), "data")
     try:
-        return _of_reader(pa.RecordBatchReader.from_stream(data))
+        return _of_reader(pa.RecordBatchReader.from_stream(data), "data")
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InvalidInput(f"data cannot be read: {first_line(error)}") from None
 
@@ -88,8 +103,12 @@ def _is_of_pyarrow(data: Any) -> bool:
     return type(data).__module__.partition(".")[0] == "pyarrow"
 
 
-def _of_reader(reader: Any) -> Stream:
-    return Stream(reader.schema, lambda places: (batch.select(places) for batch in reader), "data")
+def _is_dataset(data: Any) -> bool:
+    return _is_of_pyarrow(data) and hasattr(data, "scanner") and hasattr(data, "schema")
+
+
+def _of_reader(reader: Any, what: str) -> Stream:
+    return Stream(reader.schema, lambda places: (batch.select(places) for batch in reader), what)
 
 
 def _scanned(data: Any, places: list[int]) -> Iterator[Any]:
@@ -125,8 +144,7 @@ def arrow_stream(path: Path) -> Iterator[Stream]:
                 yield Stream(schema, lambda places: _of_file(source, places), str(path))
             else:
                 source.seek(0)
-                reader = pa.ipc.open_stream(source)
-                yield Stream(reader.schema, lambda places: (batch.select(places) for batch in reader), str(path))
+                yield _of_reader(pa.ipc.open_stream(source), str(path))
     except (pa.ArrowException, OSError) as error:
         raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
 

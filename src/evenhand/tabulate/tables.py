@@ -159,6 +159,8 @@ def _is_called(name: Any, given: Any) -> bool:
     """Whether a column has the given name; pandas calls ``("race", "")`` race."""
     if isinstance(name, tuple) and not isinstance(given, tuple):
         name = name[0] if all(part == "" for part in name[1:]) else name
+    if name != name and given != given:
+        return True
     return isinstance(name, bool) == isinstance(given, bool) and bool(name == given)
 
 

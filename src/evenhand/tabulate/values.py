@@ -81,16 +81,23 @@ def several_columns(given: Any, title: str) -> list[tuple[Hashable, Any]] | None
     if hasattr(given, "get_level_values") and len(given.names) > 1:
         return [(name, given.get_level_values(i)) for i, name in enumerate(given.names)]
     if hasattr(given, "compute") or hasattr(given, "collect"):
-        raise InvalidInput(
-            f"{title} must be values in memory; got a {type(given).__name__}: pass its frame as data, and the names of "
-            "columns"
-        )
+        raise _not_in_memory(given, title)
     if hasattr(given, "columns"):
         table = Table(given)
+        if table.is_lazy:
+            raise _not_in_memory(given, title)
         return [(name, table.column(name)) for name in table.names]
     if len(getattr(given, "shape", ())) > 1 and hasattr(given, "__array__"):
         return several_columns(np.asarray(given), title)
     return None
+
+
+def _not_in_memory(given: Any, title: str) -> InvalidInput:
+    library = type(given).__module__.partition(".")[0].strip("_")
+    return InvalidInput(
+        f"{title} must be values in memory; got a {type(given).__name__} of {library}: pass its frame as data, and "
+        "names of columns"
+    )
 
 
 def fields(array: Any) -> dict[Hashable, Any]:
