@@ -8,6 +8,7 @@ import io
 import math
 import os
 import shutil
+import signal
 import sqlite3
 import sys
 import time
@@ -138,6 +139,19 @@ def test_a_cut_is_not_rounded_to_the_type_of_the_column() -> None:
     for frame in (table, pl.from_arrow(table), table.to_pandas(), duckdb.from_arrow(table)):
         assert frames.count_frame(frame, ["s"], cuts).rows == Counter({(0,): 1, (1,): 1})
     assert frames.count_columns([("s", short)], cuts).rows == Counter({(0,): 1, (1,): 1})
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u8", "?", "g", object])
+def test_levels_of_an_array_are_those_of_its_values(dtype: Any) -> None:
+    numbers = np.array([0, 1, 1, 0, 1], dtype=dtype)
+    if np.dtype(dtype).kind == "f":
+        numbers = np.append(numbers, np.array([np.nan, np.inf, 0.5, 0.7, -0.0], dtype=dtype))
+    cuts = (0.0, 0.5, 0.7, 1.0)
+    found = frames.count_columns([("s", numbers)], {0: cuts}).rows
+    wanted = (None if x != x else sum(cut <= float(x) for cut in cuts) for x in numbers)
+    assert found == Counter((level,) for level in wanted)
+    masked = np.ma.array(numbers, mask=[True] + [False] * (len(numbers) - 1))
+    assert frames.count_columns([("s", masked)], {0: cuts}).rows == found - Counter([(1,)]) + Counter([(None,)])
 
 
 def test_numbers_of_any_type_have_levels() -> None:
@@ -754,6 +768,26 @@ def test_sqlite_neither_folds_case_nor_reads_texts_as_zero(tmp_path: Path) -> No
     path = database(tmp_path / "d.db", "t", declared="y, s, g TEXT COLLATE NOCASE", rows=rows)
     found = files.count_file(path, ["g", "s"], {1: (0.5, 0.9)})
     assert found.rows == Counter({("a", 2): 2, ("A", 1): 1, ("a", None): 2, ("A", None): 2})
+
+
+@pytest.mark.parametrize("cuts", [{}, {0: (0.5,)}])
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="Windows has no interval timers")
+def test_counting_a_database_can_be_interrupted(cuts: Any, tmp_path: Path) -> None:
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with closing(sqlite3.connect(tmp_path / "d.db")) as connection:
+        connection.execute(
+            "CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT 1 - x FROM n) SELECT x FROM n"
+        )
+    before = signal.signal(signal.SIGALRM, press)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            files.count_file(tmp_path / "d.db", ["x"], cuts)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_database_is_only_read(tmp_path: Path) -> None:

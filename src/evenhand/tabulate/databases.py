@@ -97,7 +97,8 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA trusted_schema = OFF")
             yield connection
     except sqlite3.Error as error:
-        if str(error) == "interrupted":
+        # What Ctrl-C raises in a function that SQLite calls does not come through.
+        if str(error) in ("interrupted", "user-defined function raised exception"):
             raise KeyboardInterrupt from None
         raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
 

@@ -131,9 +131,8 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
             )
     counts: Counter[Key] = Counter()
     for start in range(0, lengths[0][1], _BLOCK):
-        values = [_values(_part(column, start)) for column in held]
-        for i, at in cuts.items():
-            values[i] = [_level_of(value, at, columns[i][0]) for value in values[i]]
+        parts = [_part(column, start) for column in held]
+        values = [_levels(part, cuts[i], columns[i][0]) if i in cuts else _values(part) for i, part in enumerate(parts)]
         try:
             counts.update(zip(*values, strict=True))
         except TypeError as error:
@@ -175,6 +174,16 @@ def _values(column: Any) -> list[Any]:
 
 def _is_scalar(column: Any) -> bool:
     return getattr(column, "shape", None) == ()
+
+
+def _levels(column: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
+    if isinstance(column, np.ndarray) and not np.ma.is_masked(column) and column.dtype.kind in "biuf":
+        numbers = column.astype(float)
+        found: list[int | None] = np.searchsorted(cuts, numbers, side="right").tolist()
+        for i in np.flatnonzero(np.isnan(numbers)):
+            found[i] = None
+        return found
+    return [_level_of(value, cuts, name) for value in _values(column)]
 
 
 def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
