@@ -324,6 +324,24 @@ def test_numbers_are_in_their_order_and_missing_groups_last() -> None:
 
 
 @pytest.mark.parametrize(
+    "frame",
+    [
+        lambda g, y: pd.DataFrame({"g": pd.Categorical(g, ["low", "mid", "high"], ordered=True), "y": y}),
+        lambda g, y: pl.DataFrame({"g": pl.Series(g, dtype=pl.Enum(["low", "mid", "high"])), "y": y}),
+    ],
+)
+def test_ordered_categories_keep_their_order(frame: Any) -> None:
+    data = frame(["high", "low", "high", "low"], [1, 0, 0, 1])
+    for tally in (
+        tabulate(data, y_true="y", y_pred="y", groups="g"),
+        tabulate(None, y_true=[1, 0, 0, 1], y_pred=[1, 0, 0, 1], groups={"g": data["g"]}),
+    ):
+        assert tally.orders == {"g": ("low", "mid", "high")}
+    a = eh.audit(data, y_true="y", y_pred="y", groups="g", metrics="acc")
+    assert a.record["orders"] == {"g": ["low", "mid", "high"]}
+
+
+@pytest.mark.parametrize(
     ("crossings", "expected"),
     [
         (1, {"a", "b", "c"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -14,10 +15,12 @@ from typing import Any
 
 import dask.dataframe as dd
 import duckdb
+import narwhals
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 import evenhand as eh
@@ -63,6 +66,32 @@ def spark(columns: dict[str, list[Any]]) -> Any:
     return session.createDataFrame(list(zip(*columns.values(), strict=True)), list(columns))
 
 
+def ibis(columns: dict[str, list[Any]]) -> Any:
+    library = pytest.importorskip("ibis", reason="ibis is not installed; it is in the extra dev")
+    return library.memtable(pd.DataFrame(columns))
+
+
+def modin(columns: dict[str, list[Any]]) -> Any:
+    os.environ.setdefault("MODIN_ENGINE", "python")
+    library = pytest.importorskip("modin.pandas", reason="modin is not installed; CONTRIBUTING says how to run this")
+    return library.DataFrame(columns)
+
+
+def xarray(columns: dict[str, list[Any]]) -> Any:
+    library = pytest.importorskip("xarray", reason="xarray is not installed; it is in the extra dev")
+    return library.Dataset({name: ("row", np.array(values, dtype=object)) for name, values in columns.items()})
+
+
+class Capsule:
+    """An object that nobody knows, but that gives an Arrow stream."""
+
+    def __init__(self, columns: dict[str, list[Any]]) -> None:
+        self.table = arrow(columns)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+
 def parquet(columns: dict[str, list[Any]], folder: Path) -> Path:
     path = folder / "data.parquet"
     pl.DataFrame(columns).write_parquet(path)
@@ -86,6 +115,15 @@ HELD: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "duckdb": lambda c: duckdb.from_arrow(pa.table(c)),
     "dask": lambda c: dd.from_pandas(pd.DataFrame(c), npartitions=2),  # type: ignore[no-untyped-call]
     "pyspark": spark,
+    "ibis": ibis,
+    "modin": modin,
+    "xarray": xarray,
+    "structured array": lambda c: np.array(list(zip(*c.values(), strict=True)), dtype=[(k, object) for k in c]),
+    "record batch": pa.RecordBatch.from_pydict,
+    "record batch reader": lambda c: arrow(c).to_reader(max_chunksize=1),
+    "arrow dataset": lambda c: pyarrow.dataset.dataset(arrow(c)),
+    "arrow stream": Capsule,
+    "narwhals": lambda c: narwhals.from_native(pl.DataFrame(c)),
 }
 
 
@@ -276,8 +314,8 @@ def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str
         ("none.csv", None, {}, "there is no file /none.csv"),
         ("empty.csv", "", {}, "/empty.csv is empty; there is nothing to audit"),
         ("head.csv", "g,y,p\n", {}, "/head.csv has no rows; there is nothing to audit"),
-        ("data.xlsx", "x", {}, "/data.xlsx must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, "
-         ".parquet or .pq; also .csv.gz)"),
+        ("data.xlsx", "x", {}, "/data.xlsx must be a CSV, TSV, Parquet, Arrow or SQLite file by its extension (.csv, "
+         ".tsv, .txt, .parquet, .pq, .feather, .arrow, .db, .sqlite or .sqlite3; also .csv.gz)"),
         ("data.csv", "g,y,p\na,1,1\n", {"y_pred": "pp"}, "no column is called 'pp'; did you mean 'p'?"),
         ("data.csv", "race,y,p\na,1,1\n", {"groups": "rcae"}, "no column is called 'rcae'; did you mean 'race'?"),
         ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true contains one class only (1); if that is right, "
@@ -324,8 +362,8 @@ def test_without_duckdb_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
          "columns must have the same length; got group 2, y_true 2, y_pred 1"),
         (lambda: tabulate({"y": [1, 0]}, y_true="y", y_pred="q", groups="y"),
          "no column is called 'q'; known: y"),
-        (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1], y_pred="y", groups="y"),
-         "columns of data must be given by name; got [1]"),
+        (lambda: tabulate(pd.DataFrame({"y": [1]}), y_true=[1, 0], y_pred="y", groups="y"),
+         "columns must have the same length; got y 1, y_true 2, y_pred 1"),
         (lambda: tabulate(pd.DataFrame({"y": [1], "s": ["a"]}), y_true="y", y_score="s", groups="y"),
          "'s' must contain numbers; it contains String"),
     ],
@@ -418,7 +456,7 @@ def test_dates_as_groups_are_named_as_dates() -> None:
         (lambda: tabulate(pl.DataFrame({"g": [["a"], ["b"]], "y": [0, 1], "p": [0, 1]}), y_true="y", y_pred="p",
                           groups="g"), "columns must contain numbers, text, booleans or dates; got lists or structs"),
         (lambda: tabulate(pd.DataFrame([[1, 0, "a"]], columns=["y", "y", "g"]), y_true="y", y_pred="y", groups="g"),
-         "data cannot be read: "),
+         "data has 2 columns called 'y'; rename all but one"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused(call: Any, sentence: str) -> None:

@@ -77,6 +77,7 @@ def record_of(function: str, data: Any, reading: Mapping[str, Any], tally: Tally
         "positive": {column: plainly(labels) for column, labels in tally.positive.items()},
         "negative": {column: plainly(labels)[:20] for column, labels in tally.negative.items()},
         "threshold": tally.threshold,
+        "orders": {by: [str(value) for value in values] for by, values in tally.orders.items()},
         "function": function,
         "call": call,
         "python": _python(function, paths, data is not None, call),

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
-from .columns import brief, count, finite, group_columns
+from .columns import check_second_class, count, finite, group_columns
 from .frames import Counted
+from .tables import brief
 from .tally import Key, Tally, tallied
 
 __all__ = ["as_counts", "tabulate", "tabulate_each"]
@@ -112,9 +113,11 @@ def tabulate_each(
         raise InvalidInput(
             f"pass either y_pred (predictions) or y_score (scores); got {'neither' if y_pred is None else 'both'}"
         )
+    if thresholds is not None and len(thresholds) == 0:
+        raise InvalidInput("threshold must contain at least one number")
     if y_score is None and thresholds is not None:
         raise InvalidInput("threshold is for scores; pass them as y_score, or leave threshold out")
-    by = group_columns(groups, named=data is not None)
+    by = group_columns(groups, data)
     answers = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
     columns = [*by.items(), *((title, given) for title, given in answers.items() if given is not None)]
     cuts = {list(by).index(name): places for name, places in _bins(bins, list(by)).items()}
@@ -129,9 +132,14 @@ def tabulate_each(
             "y_score must be between 0 and 1 for the default threshold of 0.5; for other scores pass threshold=, at or "
             "above which they are positive"
         )
-    orders = {name: _bin_names(cuts[i]) for i, name in enumerate(by) if i in cuts}
-    counted = _with_bin_names(counted, by, orders)
-    return tallied(counted, tuple(by), labelled=y_true is not None, levels=levels, positive=labels, orders=orders)
+    bins_of = {name: _bin_names(cuts[i]) for i, name in enumerate(by) if i in cuts}
+    counted = _with_bin_names(counted, by, bins_of)
+    orders = {name: counted.orders[i] for i, name in enumerate(by) if i in counted.orders} | bins_of
+    labelled = y_true is not None
+    tallies = tallied(counted, tuple(by), labelled=labelled, levels=levels, positive=labels, orders=orders)
+    if "score_column" in counted.source and labelled:
+        check_second_class({row[len(by)] for row in counted.rows}, tallies[0].positive["label"])
+    return tallies
 
 
 def _bins(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:

@@ -1,4 +1,4 @@
-"""CSV, TSV and Parquet files, counted by DuckDB without loading them.
+"""CSV, TSV and Parquet files, counted by DuckDB without loading them; Arrow files and SQLite databases as well.
 
 Files are untrusted: every column of a CSV file is read as text, no extension of DuckDB is downloaded, only the files
 that were asked for can be opened, and an error of DuckDB becomes one sentence. Columns of several files are matched by
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from glob import glob
 from itertools import islice
@@ -19,8 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..progress import watch
+from .databases import count_database, first_database_rows
 from .delimited import Layout, connected, layout_of, literal, pattern, records
-from .frames import MOST_ROWS, Counted, Cuts, count_frame, gathered, identifier, level
+from .frames import MOST_ROWS, Counted, Cuts, count_frame, gathered, level
+from .streams import arrow_stream, count_stream, first_stream_rows, sql_type
+from .tables import identifier, unused
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -29,6 +33,11 @@ __all__ = ["count_file", "first_rows", "input_files", "read_file"]
 
 _TEXT = (".csv", ".tsv", ".txt")
 _COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+_WITHOUT_DUCKDB = (".feather", ".arrow")
+_DATABASE = re.compile(r"(?P<file>.*\.(?:db|sqlite3?))(?:\?table=(?P<table>.*))?\Z", re.DOTALL | re.IGNORECASE)
+_CALLED = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "sqlite": "SQLite"}
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +48,34 @@ class Source:
     ----------
     path : Path
         The path as it was given.
-    kind : {"csv", "parquet"}
+    kind : {"csv", "parquet", "arrow", "sqlite"}
         What the files contain.
     files : list of Path
         At least one.
     root : Path
         The folder below which the names of folders may partition a table.
+    name : str
+        What the files are called together.
+    table : str or None
+        The table of a database, if it was named.
     """
 
     path: Path
     kind: str
     files: list[Path]
     root: Path
+    name: str
+    table: str | None = None
 
 
-def count_file(path: str | Path, columns: Sequence[str], cuts: Cuts) -> Counted:
+def count_file(path: Paths, columns: Sequence[str], cuts: Cuts) -> Counted:
     """Count the combinations of values in some columns of a file, a folder or a glob of files.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+    path : str or Path, or a list of them
+        A CSV, TSV, Parquet or Arrow file, a folder of Parquet files, a glob, or a table of a SQLite database
+        (``people.db``, or ``people.db?table=decisions`` if it has several).
     columns : sequence of str
         The names of the columns; one may occur several times.
     cuts : mapping of int to tuple of float
@@ -77,16 +93,36 @@ def count_file(path: str | Path, columns: Sequence[str], cuts: Cuts) -> Counted:
         with connection:
             rows = _count_relation(connection, relation, source.path, columns, cuts)
         return Counted(rows, None, _described(source))
+    if source.kind == "sqlite":
+        described = _described(source)
+        return Counted(count_database(source.files[0], source.table, columns, cuts), None, described)
+    if source.kind == "arrow":
+        return Counted(_count_arrow(source, columns, cuts), None, _described(source))
     rows = Counter()
     layouts = _layouts(source, columns)
     with connected(source.files) as connection:
         for layout in layouts:
             rows += _count_text(connection, layout, columns, cuts)
     if not rows:
-        raise InvalidInput(f"{path} has no rows; there is nothing to audit")
+        raise InvalidInput(f"{source.path} has no rows; there is nothing to audit")
     separators = "".join(dict.fromkeys(layout.separator for layout in layouts))
     described = _described(source) | {"separator": separators}
     return Counted(gathered((*key, n) for key, n in rows.items()), None, described)
+
+
+def _count_arrow(source: Source, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
+    rows: Counter[tuple[Any, ...]] = Counter()
+    types: dict[Path, dict[str, str]] = {}
+    for file in source.files:
+        with arrow_stream(file) as stream:
+            types[file] = {field.name: sql_type(field.type) for field in stream.schema}
+    _check_columns({file: tuple(there) for file, there in types.items()}, columns)
+    for name in columns:
+        _check_kind(name, types)
+    for file in source.files:
+        with arrow_stream(file) as stream:
+            rows += count_stream(stream, columns, cuts).rows
+    return gathered((*key, n) for key, n in rows.items())
 
 
 def _described(source: Source) -> dict[str, Any]:
@@ -100,7 +136,7 @@ def _described(source: Source) -> dict[str, Any]:
         (total,) = sums.values()
     return {
         "kind": "file",
-        "name": source.path.name or str(source.path),
+        "name": source.name,
         "files": len(sums),
         "size": size,
         "sha256": total,
@@ -120,7 +156,7 @@ def _sha256(file: Path) -> str:
 
 def _relative(file: Path, root: Path) -> str:
     """The name of a file below a folder on one line, as the command ``sha256sum`` escapes it."""
-    return file.relative_to(root).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
+    return file.absolute().relative_to(root.absolute()).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _count_text(
@@ -161,15 +197,9 @@ def _with_numbers(relation: DuckDBPyRelation, columns: Sequence[str], cuts: Cuts
     names, added = list(columns), []
     for i in cuts:
         if types[columns[i]] == "VARCHAR":
-            names[i] = _unused(f"evenhand_number{i}", types)
+            names[i] = unused(f"evenhand_number{i}", types)
             added.append(f"{_number(columns[i])} AS {identifier(names[i])}")
     return (relation.project(", ".join(["*", *added])) if added else relation), names
-
-
-def _unused(name: str, names: Container[str]) -> str:
-    while name in names:
-        name += "_"
-    return name
 
 
 def _count_records(layout: Layout, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
@@ -196,13 +226,14 @@ def _level_of(text: str | None, cuts: tuple[float, ...]) -> int | None:
         return None
 
 
-def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
     r"""Read the first rows of a file.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+    path : str or Path, or a list of them
+        A CSV, TSV, Parquet or Arrow file, a folder of Parquet files, a glob, or a table of a SQLite database
+        (``people.db``, or ``people.db?table=decisions`` if it has several).
     most : int
         How many rows to read at most.
 
@@ -229,26 +260,32 @@ def first_rows(path: str | Path, most: int) -> tuple[list[str], list[tuple[Any, 
         found = islice((row for layout in layouts for row in _arranged(layout, columns)), max(most, 1))
         rows: list[tuple[Any, ...]] = [tuple(value or None for value in row) for row in found]
         if not rows:
-            raise InvalidInput(f"{path} has no rows; there is nothing to audit")
+            raise InvalidInput(f"{source.path} has no rows; there is nothing to audit")
         return columns, rows[:most]
+    if source.kind == "sqlite":
+        return first_database_rows(source.files[0], source.table, most)
+    if source.kind == "arrow":
+        with arrow_stream(source.files[0]) as stream:
+            return list(stream.schema.names), first_stream_rows(stream, most)
     connection, relation = _parquet(source, None)
     import duckdb
 
     try:
         return list(relation.columns), relation.limit(most).fetchall()
     except duckdb.Error as error:
-        raise _unreadable(path, error) from None
+        raise _unreadable(source.path, error) from None
     finally:
         connection.close()
 
 
-def input_files(path: str | Path) -> list[Path]:
+def input_files(path: Paths) -> list[Path]:
     r"""List the files that a path stands for.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV, TSV or Parquet file, a folder of Parquet files, or a glob.
+    path : str or Path, or a list of them
+        A CSV, TSV, Parquet or Arrow file, a folder of Parquet files, a glob, or a table of a SQLite database
+        (``people.db``, or ``people.db?table=decisions`` if it has several).
 
     Returns
     -------
@@ -271,12 +308,12 @@ def _arranged(layout: Layout, columns: list[str]) -> Iterator[list[str]]:
     return ([row[i] for i in at] for row in records(layout))
 
 
-def read_file(path: str | Path) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
+def read_file(path: Paths) -> tuple[DuckDBPyConnection, DuckDBPyRelation]:
     """Open a file as a relation.
 
     Parameters
     ----------
-    path : str or Path
+    path : str or Path, or a list of them
         A CSV or TSV file; a Parquet file, a folder or a glob of Parquet files.
 
     Returns
@@ -362,7 +399,8 @@ def _partitions(source: Source) -> dict[str, str]:
     """The columns that the names of folders give, each with an example; every file must be in such a folder."""
     if len(source.files) == 1 and source.files[0] == source.path:
         return {}
-    named = [_assigned(file.parent.relative_to(source.root)) for file in source.files]
+    root = source.root.absolute()
+    named = [_assigned(file.absolute().parent.relative_to(root)) for file in source.files]
     widest = max(named, key=len)
     for file, found in zip(source.files, named, strict=True):
         if set(found) != set(widest):
@@ -414,20 +452,48 @@ def _kind(sql_type: str) -> str:
     return "numbers" if numeric or base == "UINTEGER" else f"{sql_type.lower()}s"
 
 
-def _source(path: str | Path) -> Source:
-    """The files that a path stands for; a folder means all Parquet files in it."""
-    try:
-        import duckdb  # noqa: F401
-    except ModuleNotFoundError:
-        raise MissingExtra.named("files", "reading CSV and Parquet files") from None
-    text = str(path)
-    if not text or (isinstance(path, str) and not text.strip()):
+def _source(path: Paths) -> Source:
+    """The files that a path stands for, or several paths together; a folder means all Parquet files in it."""
+    if isinstance(path, (str, os.PathLike)):
+        return _one_source(os.fspath(path))
+    sources = [_one_source(os.fspath(one)) for one in path]
+    if len(sources) == 1:
+        return sources[0]
+    kinds = dict.fromkeys(source.kind for source in sources)
+    if len(kinds) > 1:
+        raise InvalidInput(f"data must be files of one kind; got {_listed(kinds)} files")
+    if "sqlite" in kinds:
+        raise InvalidInput(f"data must be one SQLite database; got {len(sources)}")
+    found = [file for source in sources for file in source.files]
+    real = [file.resolve() for file in found]
+    twice = next((file for i, file in enumerate(found) if real[i] in real[:i]), None)
+    if twice is not None:
+        raise InvalidInput(f"data must be distinct files; got {twice} twice")
+    root = Path(os.path.commonpath([source.root.absolute() for source in sources]))
+    names = [source.name for source in sources]
+    name = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+    return Source(Path(name), sources[0].kind, found, root, name)
+
+
+def _one_source(text: str) -> Source:
+    if not text.strip():
         raise InvalidInput("data must be a path to a file; got an empty path")
+    database = _DATABASE.match(text)
+    if not (database or text.lower().endswith(_WITHOUT_DUCKDB)):
+        _need_duckdb()
+    if text.startswith(("postgres://", "postgresql://")):
+        raise InvalidInput(
+            "a PostgreSQL table must be passed as a relation of DuckDB: attach the database with DuckDB's extension "
+            "postgres, and pass duckdb.sql('FROM db.schema.name')"
+        )
     if "://" in text:
-        raise InvalidInput(f"data must be a local file; got {text!r}, which must be downloaded first")
+        hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
+        raise InvalidInput(f"data must be a local file; got {hidden!r}, which must be downloaded first")
     if "\0" in text:
         raise InvalidInput(f"data must be a path to a file; got {text!r}")
     try:
+        if database:
+            return _database(Path(database["file"]).expanduser(), database["table"])
         return _found(Path(text).expanduser())
     except RuntimeError as error:
         raise InvalidInput(f"{text} cannot be read: {error}") from None
@@ -436,32 +502,56 @@ def _source(path: str | Path) -> Source:
         raise InvalidInput(f"{shown} cannot be read: {error.strerror or error}") from None
 
 
+def _listed(kinds: Iterable[str]) -> str:
+    return " and ".join(_CALLED[kind] for kind in kinds)
+
+
+def _need_duckdb() -> None:
+    try:
+        import duckdb  # noqa: F401
+    except ModuleNotFoundError:
+        raise MissingExtra.named("files", "reading CSV and Parquet files") from None
+
+
+def _database(path: Path, table: str | None) -> Source:
+    _check_there(path)
+    # What was written last may still be in the file beside it.
+    beside = path.with_name(f"{path.name}-wal")
+    files = [path, beside] if beside.is_file() and beside.stat().st_size else [path]
+    name = path.name if table is None else f"{path.name}?table={table}"
+    return Source(path, "sqlite", files, path.parent, name, table)
+
+
+def _check_there(path: Path) -> None:
+    if not path.exists():
+        raise InvalidInput(f"there is no file {path}{_nearest(path)}")
+    if path.stat().st_size == 0:
+        raise InvalidInput(f"{path} is empty; there is nothing to audit")
+
+
 def _found(path: Path) -> Source:
+    name = path.name or str(path)
     if path.is_dir():
         if path.absolute() == Path(path.absolute().anchor):
             raise InvalidInput(f"data must be a file or a folder of Parquet files; got {path}")
         files = sorted(_below(path))
         if not files:
             raise InvalidInput(f"the folder {path} contains no Parquet files")
-        return Source(path, "parquet", files, path)
+        return Source(path, "parquet", files, path, name)
     globbed = any(sign in str(path) for sign in "*?[")
-    if path.exists():
-        kind = _kind_by_name(path)
-        if path.stat().st_size == 0:
-            raise InvalidInput(f"{path} is empty; there is nothing to audit")
-        return Source(path, kind, [path], path.parent)
-    if not globbed:
-        raise InvalidInput(f"there is no file {path}{_nearest(path)}")
-    files = sorted(Path(name) for name in glob(str(path), recursive=True) if Path(name).is_file())
+    if path.exists() or not globbed:
+        _check_there(path)
+        return Source(path, _kind_by_name(path), [path], path.parent, name)
+    files = sorted(Path(found) for found in glob(str(path), recursive=True) if Path(found).is_file())
     if not files:
         raise InvalidInput(f"no file matches {path}")
-    kinds = {_kind_by_name(file) for file in files}
+    kinds = dict.fromkeys(_kind_by_name(file) for file in files)
     if len(kinds) > 1:
-        raise InvalidInput(f"{path} must match files of one kind; got both CSV and Parquet files")
+        raise InvalidInput(f"{path} must match files of one kind; got {_listed(kinds)} files")
     fixed = path
     while any(sign in str(fixed) for sign in "*?["):
         fixed = fixed.parent
-    return Source(path, kinds.pop(), files, fixed)
+    return Source(path, next(iter(kinds)), files, fixed, name)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -478,12 +568,15 @@ def _kind_by_name(path: Path) -> str:
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] in (".parquet", ".pq"):
         return "parquet"
+    if suffixes and suffixes[-1] in (".feather", ".arrow"):
+        return "arrow"
     if suffixes and (
         suffixes[-1] in _TEXT or (suffixes[-1] in _COMPRESSED and suffixes[-2:-1] and suffixes[-2] in _TEXT)
     ):
         return "csv"
     raise InvalidInput(
-        f"{path} must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, .parquet or .pq; also .csv.gz)"
+        f"{path} must be a CSV, TSV, Parquet, Arrow or SQLite file by its extension (.csv, .tsv, .txt, .parquet, .pq, "
+        ".feather, .arrow, .db, .sqlite or .sqlite3; also .csv.gz)"
     )
 
 

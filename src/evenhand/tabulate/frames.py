@@ -10,21 +10,33 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from numbers import Real
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..cells import is_missing
-from ..errors import InvalidInput, TooLarge, UnknownName
+from ..errors import InvalidInput, TooLarge
+from .tables import Table, brief, first_line, shown
 
-__all__ = ["MOST_ROWS", "Counted", "Cuts", "count_columns", "count_frame", "gathered", "identifier", "level", "plain"]
+__all__ = [
+    "MOST_ROWS",
+    "Counted",
+    "Cuts",
+    "count_columns",
+    "count_frame",
+    "gathered",
+    "level",
+    "plain",
+]
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
-_RESULTS_IN = {"pandas": "pandas", "dask": "pandas", "modin": "pandas", "polars": "polars", "pyarrow": "pyarrow"}
+# How many rows of values are counted at once.
+_BLOCK = 1 << 16
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -43,22 +55,25 @@ class Counted(NamedTuple):
         Where the rows come from. Its ``kind`` is "file" (with name, files, size, sha256, format, and separator if it is
         text), "frame" (with library and shape) or "columns" (with shape). The shape is rows and columns; a lazy frame
         has None for rows, which are not known without computing it.
+    orders : mapping of int to tuple
+        By position, the values of columns that have an order of their own, such as an ordered categorical.
     """
 
     rows: Counter[Key]
     library: str | None
     source: dict[str, Any]
+    orders: Mapping[int, tuple[Any, ...]] = MappingProxyType({})
 
 
-def count_frame(native: Any, columns: Sequence[str], cuts: Cuts) -> Counted:
+def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted:
     """Count the combinations of values in some columns of a dataframe.
 
     Parameters
     ----------
     native : dataframe
         Any that narwhals supports.
-    columns : sequence of str
-        The names of the columns; one may occur several times.
+    columns : sequence of hashable
+        The names of the columns; one may occur several times. A name may also be that of a level of a pandas index.
     cuts : mapping of int to tuple of float
         By position in ``columns``, the ascending cuts of columns of numbers. Such a column is counted by level: how
         many cuts are at or below the value, None if it is missing.
@@ -70,31 +85,22 @@ def count_frame(native: Any, columns: Sequence[str], cuts: Cuts) -> Counted:
     """
     import narwhals.stable.v2 as nw
 
-    native = _with_one_dictionary(native)
-    try:
-        held = nw.from_native(native)
-    except TypeError:
-        raise InvalidInput(
-            f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
-        ) from None
-    except nw.exceptions.NarwhalsError as error:
-        raise InvalidInput(f"data cannot be read: {str(error).strip().splitlines()[0]}") from None
-    frame, schema = held.lazy(), held.collect_schema()
-    for name in columns:
-        if name not in schema:
-            raise UnknownName.among("column", name, schema.names())
-    frame, called = _with_safe_names(nw, frame, columns)
+    table = Table(native)
+    frame, called = table.select(columns)
+    schema = frame.collect_schema()
     chosen = [
-        _level(nw, schema[name], name, called[name], cuts[i]) if i in cuts else nw.col(called[name])
-        for i, name in enumerate(columns)
+        _level(nw, schema[name], columns[i], name, cuts[i]) if i in cuts else nw.col(name)
+        for i, name in enumerate(called)
     ]
     # With names of our own, a column can be selected twice, and no name is a keyword of an engine.
     names = [f"evenhand_{i}" for i in range(len(columns))]
     named = frame.select(*(c.alias(name) for c, name in zip(chosen, names, strict=True)))
-    counted = named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1)
-    rows = len(held) if isinstance(held, nw.DataFrame) else None
-    source = {"kind": "frame", "library": _engine(held), "shape": [rows, len(schema)]}
-    return Counted(gathered(_rows(counted)), _RESULTS_IN.get(_engine(held)), source)
+    try:
+        rows = _rows(named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1))
+    except (NotImplementedError, TypeError) as error:
+        raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {first_line(error)}") from None
+    orders = {i: order for i, name in enumerate(called) if (order := _order(schema[name]))}
+    return Counted(gathered(rows), table.library, table.source, orders)
 
 
 def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
@@ -117,32 +123,60 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
-    values = [_values(column, name) for name, column in columns]
-    lengths = [(name, len(column)) for (name, _), column in zip(columns, values, strict=True)]
+    held = [_held(column, name) for name, column in columns]
+    lengths = [(name, len(column)) for (name, _), column in zip(columns, held, strict=True)]
     if len({length for _, length in lengths}) > 1:
-        shown = ", ".join(f"{name} {length:,}" for name, length in lengths)
-        raise InvalidInput(f"columns must have the same length; got {shown}")
+        listed = ", ".join(f"{name} {length:,}" for name, length in lengths)
+        raise InvalidInput(f"columns must have the same length; got {listed}")
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
             raise InvalidInput(
                 f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
             )
-    for i, at in cuts.items():
-        values[i] = [_level_of(value, at, columns[i][0]) for value in values[i]]
+    counts: Counter[Key] = Counter()
+    for start in range(0, lengths[0][1], _BLOCK):
+        parts = [_part(column, start) for column in held]
+        values = [_levels(part, cuts[i], columns[i][0]) if i in cuts else _values(part) for i, part in enumerate(parts)]
+        try:
+            counts.update(zip(*values, strict=True))
+        except TypeError as error:
+            raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
+        if len(counts) > MOST_ROWS:
+            break
     source = {"kind": "columns", "shape": [lengths[0][1], len(columns)]}
-    try:
-        return Counted(gathered((*key, n) for key, n in Counter(zip(*values, strict=True)).items()), None, source)
-    except TypeError as error:
-        raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
+    orders = {i: order for i, (_, column) in enumerate(columns) if (order := _order(getattr(column, "dtype", None)))}
+    return Counted(gathered((*key, n) for key, n in counts.items()), None, source, orders)
 
 
-def _values(column: Any, name: str) -> list[Any]:
-    if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
-        raise InvalidInput(f"{name} must be a sequence of values; got {column!r}")
+def _order(dtype: Any) -> tuple[Any, ...]:
+    """The values of an ordered categorical or an enumeration, in their order."""
+    categories = getattr(dtype, "categories", None)
+    if categories is None or not getattr(dtype, "ordered", True) or not hasattr(categories, "__iter__"):
+        return ()
+    return tuple(map(plain, categories))
+
+
+def _held(column: Any, name: str) -> Any:
+    """The column, or a list of its values if it has no length or no parts."""
+    if isinstance(column, (str, bytes, Mapping, Set)) or not hasattr(column, "__iter__") or _is_scalar(column):
+        raise InvalidInput(f"{name} must be a sequence of values; got {brief(column)}")
+    in_parts = isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "iloc") or hasattr(column, "to_pylist")
+    return column if in_parts else _values(column)
+
+
+def _part(column: Any, start: int) -> Any:
+    """The values of some rows: as Python objects, those of all rows would take many times the memory of an array."""
+    if hasattr(column, "to_pylist"):
+        return column.slice(start, _BLOCK)
+    rows = slice(start, start + _BLOCK)
+    return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
+
+
+def _values(column: Any) -> list[Any]:
     if np.ma.is_masked(column):
-        shown = _values(column.data, name)
-        return [None if masked else value for value, masked in zip(shown, np.ma.getmaskarray(column), strict=True)]
+        unmasked = _values(column.data)
+        return [None if masked else value for value, masked in zip(unmasked, np.ma.getmaskarray(column), strict=True)]
     if getattr(getattr(column, "dtype", None), "kind", "") == "M":
         # `tolist` would turn dates into integers, their nanoseconds.
         return [None if np.isnat(value) else str(value) for value in np.asarray(column, dtype="datetime64[s]")]
@@ -150,6 +184,20 @@ def _values(column: Any, name: str) -> list[Any]:
         return list(column.tolist())
     listed = column.to_pylist() if hasattr(column, "to_pylist") else column
     return [None if value is np.ma.masked else value for value in listed]
+
+
+def _is_scalar(column: Any) -> bool:
+    return getattr(column, "shape", None) == ()
+
+
+def _levels(column: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
+    if isinstance(column, np.ndarray) and not np.ma.is_masked(column) and column.dtype.kind in "biuf":
+        numbers = column.astype(float)
+        found: list[int | None] = np.searchsorted(cuts, numbers, side="right").tolist()
+        for i in np.flatnonzero(np.isnan(numbers)):
+            found[i] = None
+        return found
+    return [_level_of(value, cuts, name) for value in _values(column)]
 
 
 def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
@@ -186,48 +234,13 @@ def level(value: float, cuts: tuple[float, ...]) -> int | None:
     return None if value != value else bisect_right(cuts, value)
 
 
-def identifier(name: str) -> str:
-    """Quote the name of a column for SQL.
-
-    Parameters
-    ----------
-    name : str
-        Any name.
-
-    Returns
-    -------
-    str
-        An identifier that means this column and no other.
-
-    Examples
-    --------
-    >>> identifier("group")
-    '"group"'
-    """
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _with_safe_names(nw: Any, frame: Any, columns: Sequence[str]) -> tuple[Any, dict[str, str]]:
-    """The frame with names that no engine interprets, as DuckDB and polars do ``*``, and what columns are called in it.
-
-    Only names that an engine could interpret are changed.
-    """
-    called = {name: name for name in columns}
-    if _engine(frame) == "duckdb":
-        called = {name: f"evenhand_c{i}" for i, name in enumerate(called)}
-        native = frame.to_native().project(", ".join(f"{identifier(name)} AS {c}" for name, c in called.items()))
-        return nw.from_native(native).lazy(), called
-    special = {name: f"evenhand_c{i}" for i, name in enumerate(called) if name == "*" or name.startswith("^")}
-    return (frame.rename(special) if special else frame), called | special
-
-
-def _level(nw: Any, dtype: Any, name: str, called: str, cuts: tuple[float, ...]) -> Any:
+def _level(nw: Any, dtype: Any, name: Hashable, called: str, cuts: tuple[float, ...]) -> Any:
     """The level of a number; null if it is missing, since engines compare nulls and NaN differently.
 
     The number becomes a float of 64 bits, since engines differ in whether they round the cut to the type of the column.
     """
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise InvalidInput(f"{name!r} must contain numbers; it contains {dtype}")
+        raise InvalidInput(f"{shown(name)} must contain numbers; it contains {dtype}")
     value = nw.col(called)
     missing = value.is_null()
     if dtype.is_float():
@@ -241,11 +254,6 @@ def _added_up(terms: list[Any]) -> Any:
     return _added_up(terms[:half]) + _added_up(terms[half:]) if half else terms[0]
 
 
-def _with_one_dictionary(native: Any) -> Any:
-    """An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column."""
-    return native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
-
-
 def _rows(frame: Any) -> list[Key]:
     """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
     native, engine = frame.to_native(), str(frame.implementation).lower()
@@ -256,11 +264,6 @@ def _rows(frame: Any) -> list[Key]:
     else:
         rows = frame.collect().rows()
     return cast("list[Key]", rows)
-
-
-def _engine(frame: Any) -> str:
-    """The name of the library that holds a frame."""
-    return str(frame.implementation).lower().rsplit(".", maxsplit=1)[-1]
 
 
 def gathered(rows: Iterable[Key]) -> Counter[Key]:
@@ -315,8 +318,15 @@ def plain(value: Any) -> Any:
     """
     if is_missing(value):
         return None
-    if hasattr(value, "item"):
+    if isinstance(value, np.datetime64):
+        # Nanoseconds would become an integer.
+        value = value.astype("datetime64[us]").item()
+    elif hasattr(value, "item"):
         value = value.item()
+    elif hasattr(value, "as_py"):
+        return plain(value.as_py())
+    elif hasattr(value, "to_pydatetime"):
+        value = value.to_pydatetime(warn=False)
     if isinstance(value, Decimal):
         value = int(value) if value.is_finite() and value % 1 == 0 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,0 +1,131 @@
+"""Tables in SQLite databases, counted by SQLite, which comes with Python.
+
+Databases are untrusted: they are opened for reading only, and columns are looked up before a query names them, because
+SQLite reads the name of a column that does not exist as a text.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ..errors import InvalidInput, UnknownName
+from ..progress import watch
+from .frames import MOST_ROWS, Cuts, gathered, level
+from .tables import first_line, identifier, unknown_column
+
+__all__ = ["count_database", "first_database_rows"]
+
+# How many steps SQLite takes between two looks at whether Ctrl-C was pressed.
+_STEPS = 100_000
+
+
+def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: Cuts) -> Any:
+    """Count the combinations of values in some columns of a table.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+    table : str or None
+        The name of a table or view; None if there is only one.
+    columns : sequence of str
+        The names of the columns; one may occur several times.
+    cuts : mapping of int to tuple of float
+        By position in ``columns``, the ascending cuts of columns of numbers, which are counted by level. A text that is
+        not a number counts as missing.
+
+    Returns
+    -------
+    Counter
+        How often each combination occurs.
+    """
+    with _opened(path) as connection:
+        table, names = _described(connection, path, table)
+        for name in columns:
+            if name not in names:
+                raise unknown_column(name, names)
+        chosen = []
+        for i, name in enumerate(columns):
+            if i in cuts:
+                connection.create_function(f"evenhand_level{i}", 1, _leveller(cuts[i]), deterministic=True)
+            # The column may have been declared to ignore case.
+            chosen.append(
+                f"evenhand_level{i}({identifier(name)})" if i in cuts else f"{identifier(name)} COLLATE BINARY"
+            )
+        at = ", ".join(str(i) for i in range(1, len(columns) + 1))
+        sql = f"SELECT {', '.join(chosen)}, count(*) FROM {identifier(table)} GROUP BY {at} LIMIT {MOST_ROWS + 1}"
+        with watch(f"counting {path.name}", lambda: -1.0):
+            return gathered(connection.execute(sql))
+
+
+def first_database_rows(path: Path, table: str | None, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Read the first rows of a table.
+
+    Parameters
+    ----------
+    path : Path
+        The database.
+    table : str or None
+        The name of a table or view; None if there is only one.
+    most : int
+        How many rows to read at most.
+
+    Returns
+    -------
+    columns : list of str
+        The names of the columns.
+    rows : list of tuple
+        The rows.
+    """
+    with _opened(path) as connection:
+        table, names = _described(connection, path, table)
+        chosen = ", ".join(identifier(name) for name in names)
+        return names, connection.execute(f"SELECT {chosen} FROM {identifier(table)} LIMIT ?", [most]).fetchall()
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.set_progress_handler(lambda: 0, _STEPS)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            yield connection
+    except sqlite3.Error as error:
+        # What Ctrl-C raises in a function that SQLite calls does not come through.
+        if str(error) in ("interrupted", "user-defined function raised exception"):
+            raise KeyboardInterrupt from None
+        raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
+
+
+def _described(connection: sqlite3.Connection, path: Path, table: str | None) -> tuple[str, list[str]]:
+    """The name of the table and those of its columns."""
+    found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+    tables = [name for (name,) in found if not name.startswith("sqlite_")]
+    if table is None:
+        if len(tables) != 1:
+            known = f": {', '.join(tables)}" if tables else ""
+            raise InvalidInput(
+                f"{path} must have one table, or {path.name}?table=NAME must say which; it has {len(tables)}{known}"
+            )
+        table = tables[0]
+    elif table not in tables:
+        raise UnknownName.among("table", table, tables)
+    return table, [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", [table])]
+
+
+def _leveller(cuts: tuple[float, ...]) -> Callable[[Any], int | None]:
+    def found(value: Any) -> int | None:
+        if isinstance(value, str):
+            value = value.strip() if value.isascii() else ""
+        try:
+            return None if value is None or isinstance(value, bytes) else level(float(value), cuts)
+        except ValueError:
+            return None
+
+    return found
