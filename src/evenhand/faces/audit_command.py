@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, ClassVar
 
 import click
 
-from ..auditing import KINDS, ReferenceKind
+from ..auditing import KINDS, Audit, Finding, ReferenceKind
 from ..errors import InvalidInput, UnknownName
 from ..records import write_whole
 from .cli import Command, choice
 from .count_commands import as_strength_option
+from .terminal import as_text
 
 __all__ = ["audit"]
 
@@ -126,9 +128,12 @@ class AuditCommand(Command):
 )
 @click.option("--max-groups", type=int, default=1000, show_default=True, help="The largest number of groups allowed.")
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
+@click.option("--verbose", is_flag=True, help="Print every row and finding, and the settings.")
+@click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the audit as a self-contained HTML page; - prints it.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the audit as Markdown; - prints it.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Write the rows as CSV; - prints them.")
 @click.option(
     "--fail-on",
     multiple=True,
@@ -151,9 +156,12 @@ def audit(
     intersections: bool,
     max_groups: int,
     everything: bool,
+    verbose: bool,
+    quiet: bool,
     json_file: str | None,
     html_file: str | None,
     markdown_file: str | None,
+    csv_file: str | None,
     fail_on: tuple[str, ...],
     **settings: Any,
 ) -> None:
@@ -173,7 +181,9 @@ def audit(
         raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
     if "" in (file, counts):
         raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
-    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file}
+    if verbose and quiet:
+        raise InvalidInput("pass either --verbose or --quiet, not both")
+    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file, "--csv": csv_file}
     if file is not None:
         if not group:
             raise InvalidInput("name the column of groups with --group COLUMN")
@@ -204,10 +214,40 @@ def audit(
     _write(json_file, result.to_json)
     _write(html_file, result.to_html)
     _write(markdown_file, result.to_markdown)
-    if "-" not in (json_file, html_file, markdown_file):
-        click.echo(result.to_text(None if everything else 24))
-    if any(finding.kind in fail_on or "any" in fail_on for finding in result.findings):
+    _write(csv_file, result.to_csv)
+    named = [finding for finding in result.findings if finding.kind in fail_on or "any" in fail_on]
+    if "-" not in outputs.values():
+        _print(result, named, verbose=verbose, quiet=quiet, everything=everything)
+    if named:
         click.get_current_context().exit(1)
+
+
+def _print(result: Audit, named: list[Finding], *, verbose: bool, quiet: bool, everything: bool) -> None:
+    """Print the findings that were asked for, or summary and table, as wide as the terminal and in its colours."""
+    if quiet:
+        for finding in named:
+            click.echo(str(finding))
+        return
+    on_terminal = sys.stdout.isatty()
+    colour = _in_colour(on_terminal)
+    text = as_text(
+        result,
+        None if everything or verbose else 24,
+        width=get_terminal_size((80, 24)).columns if on_terminal else 80,
+        colour=colour,
+        verbose=verbose,
+        ways=(" (see --all)", " (see --verbose)"),
+    )
+    click.echo(text, color=colour)
+
+
+def _in_colour(on_terminal: bool) -> bool:
+    """Whether to print colours: as NO_COLOR and FORCE_COLOR say, else if the terminal has them."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return on_terminal and os.environ.get("TERM") != "dumb"
 
 
 def _reference(given: tuple[str, ...], columns: tuple[str, ...]) -> Any:
@@ -277,6 +317,7 @@ def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Pat
 
 def _write(file: str | None, text: Callable[[], str]) -> None:
     if file == "-":
-        click.echo(text())
+        content = text()
+        click.echo(content, nl=not content.endswith("\n"))
     elif file is not None:
         write_whole(file, text())
