@@ -16,7 +16,7 @@ from ..errors import printable
 from .overview import Headline, compared_with, headlines, names_of, opening, tally, told_apart
 from .tables import gap_ends, gap_text, metric_lines, notes, settings_text
 
-__all__ = ["as_text"]
+__all__ = ["as_text", "columns", "folded_text"]
 
 _WIDTH, _NARROWEST = 80, 56
 _ROWS = 24
