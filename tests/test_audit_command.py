@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> str:
 
 
 def run(*words: str, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(audit, words, input=stdin, catch_exceptions=False)
+    return CliRunner(env={"FORCE_COLOR": None}).invoke(audit, words, input=stdin, catch_exceptions=False)
 
 
 def test_the_output_in_the_readme_is_what_the_first_command_prints() -> None:

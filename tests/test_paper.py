@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from matplotlib import rc_context
 from oracle import golden, matrices
 from scipy.stats import binom
 
@@ -162,6 +163,15 @@ def test_equally_likely_configurations_of_a_thousand_cases_spread_as_beta_2_2() 
 
 
 def test_figure_2_has_a_panel_per_metric_and_a_line_per_size() -> None:
+    table = shift_table()
+    for plot, panels in ((figures.shifts, 2 * len(SHIFTED)), (figures.densities, 20)):
+        axes = plot(table).axes
+        assert len(axes) == panels
+        assert {len(ax.lines) for ax in axes} == {2}
+
+
+def shift_table() -> Table:
+    """The data of figure 2 for small groups."""
     rows = [
         (law, metric, n, float(s), float(p))
         for law in ("multinomial", "uniform")
@@ -169,11 +179,69 @@ def test_figure_2_has_a_panel_per_metric_and_a_line_per_size() -> None:
         for n in (5, 25)
         for s, p in zip(*_cumulative(ShiftTask(law, metric, n)), strict=True)
     ]
-    table = Table(("law", "metric", "n", "score", "probability"), rows)
-    for plot, panels in ((figures.shifts, 2 * len(SHIFTED)), (figures.densities, 20)):
-        axes = plot(table).axes
-        assert len(axes) == panels
-        assert {len(ax.lines) for ax in axes} == {2}
+    return Table(("law", "metric", "n", "score", "probability"), rows)
+
+
+def drawn(figure: Any) -> Any:
+    """The figure after its layout, with what measures text."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    return canvas.get_renderer()
+
+
+@pytest.mark.parametrize("name", [name for e in EXHIBITS for name in e.plots])
+def test_text_stays_inside_its_panel_and_the_page(name: str, study: Study) -> None:
+    """Titles end where their panel ends, tick labels within the page, and each panel has a letter of its own."""
+    (exhibit,) = [e for e in EXHIBITS if name in e.plots]
+    table = shift_table() if exhibit.name == "figure2" else exhibit.compute(study)
+    with rc_context(figures._SETTINGS):
+        figure = exhibit.plots[name](table)
+        renderer = drawn(figure)
+    letters = []
+    for panel in figure.axes:
+        ax: Any = panel
+        title = ax._left_title
+        letters.append(re.findall(r"^\$\\mathbf\{(\w+)\}\$  \S", title.get_text()))
+        room, box = ax.get_window_extent(renderer), title.get_window_extent(renderer)
+        assert box.x1 <= room.x1 + 0.03 * room.width, title.get_text()
+        assert figure.bbox.y1 >= box.y1
+        ticks = zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)
+        within = [tick for at, tick in ticks if ax.get_xlim()[0] <= at <= ax.get_xlim()[1]]
+        for tick in (*within, *ax.get_yticklabels()):
+            if tick.get_text() and tick.get_visible():
+                box = tick.get_window_extent(renderer)
+                assert figure.bbox.x0 + 2 <= box.x0 and box.x1 <= figure.bbox.x1 - 2, tick.get_text()
+    assert all(len(found) == 1 for found in letters)
+    assert letters == sorted(letters, key=lambda found: (len(found[0]), found[0]))
+    assert len({found[0] for found in letters}) == len(letters)
+
+
+@pytest.mark.parametrize("name", [name for e in EXHIBITS for name in e.plots if name.endswith("_groups")])
+def test_groups_stand_in_a_grid_with_a_panel_per_group_and_metric(name: str, study: Study) -> None:
+    (exhibit,) = [e for e in EXHIBITS if name in e.plots]
+    table = exhibit.compute(study)
+    figure = exhibit.plots[name](table)
+    assert len(figure.axes) == 10 * len(table.distinct("metric"))
+    width, height = figure.get_size_inches()
+    assert height < 1.8 * width
+    assert {len(ax.lines) for ax in figure.axes} == {len(table.distinct("estimator"))}
+
+
+def test_a_tiny_epsilon_is_written_as_a_power(study: Study) -> None:
+    (exhibit,) = [e for e in EXHIBITS if e.name == "figure3"]
+    figure = exhibit.plots["figure3"](exhibit.compute(study))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ε = $10^{-10}$", "CPS, λ = 5"]
+
+
+def test_densities_of_five_cases_are_points_at_their_possible_scores() -> None:
+    """Accuracy of five cases: six scores, each with its binomial probability spread over 1/25 of the range."""
+    ax = figures.densities(shift_table()).axes[0]
+    (points,) = [line for line in ax.lines if line.get_label() == "n = 5"]
+    assert points.get_linestyle() == "None"
+    assert np.asarray(points.get_xdata()) == pytest.approx(np.arange(6) / 5, abs=0.02)
+    assert np.asarray(points.get_ydata()) == pytest.approx(25 * binom.pmf(np.arange(6), 5, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -298,6 +366,13 @@ def test_the_page_shows_every_part_and_links_only_to_files_in_its_folder(results
     linked = set(re.findall(r'(?:href|src)="([^"#]+)"', page))
     assert linked <= {path.name for path in results.iterdir()}
     assert {"figure4.svg", "figure4_groups.png", "claims.md"} <= linked
+    counts = re.findall(r"<li class=\"([\w-]+)\"><b>(\d+)</b> ([\w ]+)</li>", page.split("<nav")[0])
+    assert counts == [
+        ("holds", "35", "hold"),
+        ("holds-with-a-condition", "15", "hold with a condition"),
+        ("does-not-hold", "19", "do not hold"),
+    ]
+    assert "prefers-color-scheme: dark" in page
     assert f"{len(CLAIMS)} claims" in page and "35 hold, 15 hold with a condition, 19 do not hold" in page
 
 

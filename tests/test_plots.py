@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,56 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(eh.MissingExtra, match=r"^plotting needs the extra 'plots': pip install 'evenhand\[plots\]'$"):
         AUDIT.plot()
+
+
+def many_groups(metrics: list[str]) -> eh.Audit:
+    """60 groups with long names, some without actual positives or without false positives."""
+    races = ("White", "Black or African American alone", "Native Hawaiian and other Pacific Islander", "Asian", "Other")
+    rng = np.random.default_rng(2)
+    counts = {
+        (race, sex, schooling): tuple(int(x) for x in rng.integers(0, [6, 9, 20, 60]))
+        for race in races
+        for sex in ("male", "female", "no answer")
+        for schooling in ("no diploma", "bachelor", "doctorate")
+    }
+    counts["Asian", "male", "doctorate"] = (0, 0, 2, 6)
+    counts["White", "male", "bachelor"] = (0, 0, 0, 60)
+    return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics)
+
+
+@pytest.mark.parametrize("metric", ["tpr", "lr_plus"])
+def test_many_groups_leave_the_axes_readable(metric: str) -> None:
+    """Names stand beside the axes, do not touch and are whole; notes stand inside; the axes keep their width."""
+    a = many_groups([metric])
+    ax = drawn(a.plot())
+    figure: Any = ax.figure
+    renderer = figure.canvas.get_renderer()
+    inside = ax.get_window_extent(renderer)
+    assert inside.width > 0.35 * figure.bbox.width
+    boxes = [tick.get_window_extent(renderer) for tick in ax.get_yticklabels()]
+    assert len(boxes) == len(a.rows) > 45
+    assert all(figure.bbox.x0 <= box.x0 and box.x1 <= inside.x0 for box in boxes)
+    ordered = sorted(boxes, key=lambda box: -box.y0)
+    assert all(above.y0 >= below.y1 for above, below in pairwise(ordered))
+    names = {" ".join(tick.get_text().split()) for tick in ax.get_yticklabels()}
+    assert names == {f"{r.group} ({r.basis:,})" for r in a.rows}
+    notes = [text for text in ax.texts if text.get_text().startswith("undefined")]
+    assert len(notes) == sum(r.reason is not None for r in a.rows) > 1
+    for note in notes:
+        box = note.get_window_extent(renderer)
+        assert inside.x0 <= box.x0 and box.x1 <= inside.x1
+        assert inside.y0 <= box.y0 and box.y1 <= inside.y1 + 1
+
+
+def test_intervals_without_end_do_not_decide_the_scale() -> None:
+    """A few likelihood ratios with intervals up to thousands leave the others visible, and say that they go on."""
+    a = many_groups(["lr_plus"])
+    ax = drawn(a.plot())
+    scores = [s for r in a.rows for s in (r.score, r.smoothed, r.reference_score) if s is not None]
+    assert max(r.high or 0 for r in a.rows) > 1000
+    assert max(scores) < ax.get_xlim()[1] < 2 * max(scores)
+    legend = ax.get_legend()
+    assert legend is not None
+    assert "interval goes on" in {text.get_text() for text in legend.get_texts()}
+    arrows = [line for line in ax.get_lines() if line.get_marker() == ">"]
+    assert len(arrows) == sum((r.high or 0) > ax.get_xlim()[1] for r in a.rows)

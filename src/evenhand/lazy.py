@@ -5,12 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["figures", "pages"]
+__all__ = ["figures", "notebook", "pages"]
 
 
 def figures() -> ModuleType:
     """The room that draws, which needs Matplotlib (extra ``plots``)."""
     return import_module("evenhand.faces.figures")
+
+
+def notebook() -> ModuleType:
+    """The room that renders results as notebooks show them."""
+    return import_module("evenhand.faces.notebook")
 
 
 def pages() -> ModuleType:

@@ -10,14 +10,14 @@ import secrets
 from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
-from html import escape
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .errors import InvalidInput, TooLarge, printable
+from .errors import InvalidInput, TooLarge
+from .lazy import notebook
 
 __all__ = ["Record", "plain_value", "write_whole"]
 
@@ -48,8 +48,7 @@ class Record:
         return f"<{type(self).__name__}: {first if len(first) <= 100 else first[:99] + '…'}>"
 
     def _repr_html_(self) -> str:
-        text = printable(str(self), keep="\n")
-        return f"<pre>{escape(text)}</pre>"
+        return str(notebook().as_html(self))
 
 
 def plain_value(value: Any) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, ClassVar
 
 import click
 
-from ..auditing import KINDS, Audit, Sweep
+from ..auditing import KINDS, Audit, Finding, Sweep
 from ..errors import InvalidInput
 from ..records import write_whole
 from ..tabulate import input_files
@@ -24,6 +26,7 @@ from .audit_inputs import (
     say_changes,
 )
 from .cli import Command, choice
+from .terminal import as_text
 
 __all__ = ["audit"]
 
@@ -124,9 +127,12 @@ class AuditCommand(Command):
     "--repeat", metavar="FILE", help="Make the audit in a JSON file again, and exit with 1 if anything changed."
 )
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
+@click.option("--verbose", is_flag=True, help="Print every row and finding, and the settings.")
+@click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - prints it in place of the table.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the audit as a self-contained HTML page; - prints it.")
 @click.option("--markdown", "markdown_file", metavar="FILE", help="Write the audit as Markdown; - prints it.")
+@click.option("--csv", "csv_file", metavar="FILE", help="Write the rows as CSV; - prints them.")
 @click.option(
     "--fail-on",
     multiple=True,
@@ -140,9 +146,12 @@ def audit(
     example: str | None,
     repeat: str | None,
     everything: bool,
+    verbose: bool,
+    quiet: bool,
     json_file: str | None,
     html_file: str | None,
     markdown_file: str | None,
+    csv_file: str | None,
     fail_on: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -154,7 +163,9 @@ def audit(
     Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited, or the output cannot
     be written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
     """
-    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file}
+    outputs = {"--json": json_file, "--html": html_file, "--markdown": markdown_file, "--csv": csv_file}
+    if verbose and quiet:
+        raise InvalidInput("pass either --verbose or --quiet, not both")
     if "" in (*files, counts, repeat):
         raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
     result: Audit | Sweep
@@ -181,11 +192,13 @@ def audit(
     _write(json_file, result.to_json)
     _write(html_file, result.to_html)
     _write(markdown_file, result.to_markdown)
-    if "-" not in (json_file, html_file, markdown_file):
-        click.echo(result.to_text(None if everything else 24))
+    _write(csv_file, result.to_csv)
+    named = [finding for finding in result.findings if finding.kind in fail_on or "any" in fail_on]
+    if "-" not in outputs.values():
+        _print(result, named, verbose=verbose, quiet=quiet, everything=everything)
     if changes is not None:
         say_changes(changes)
-    if changes or any(finding.kind in fail_on or "any" in fail_on for finding in result.findings):
+    if changes or named:
         click.get_current_context().exit(1)
 
 
@@ -196,6 +209,37 @@ def _check_alone() -> None:
         typed = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
         if typed and parameter.name not in _WITH_REPEAT:
             raise InvalidInput(f"{parameter.opts[0]} cannot be combined with --repeat, which keeps all settings")
+
+
+def _print(result: Audit | Sweep, named: list[Finding], *, verbose: bool, quiet: bool, everything: bool) -> None:
+    """Print the findings that were asked for, or summary and table, as wide as the terminal and in its colours."""
+    if quiet:
+        for finding in named:
+            click.echo(str(finding))
+        return
+    if isinstance(result, Sweep):
+        click.echo(result.to_text(None if everything or verbose else 24))
+        return
+    on_terminal = sys.stdout.isatty()
+    colour = _in_colour(on_terminal)
+    text = as_text(
+        result,
+        None if everything or verbose else 24,
+        width=get_terminal_size((80, 24)).columns if on_terminal else 80,
+        colour=colour,
+        verbose=verbose,
+        ways=(" (see --all)", " (see --verbose)"),
+    )
+    click.echo(text, color=colour)
+
+
+def _in_colour(on_terminal: bool) -> bool:
+    """Whether to print colours: as NO_COLOR and FORCE_COLOR say, else if the terminal has them."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return on_terminal and os.environ.get("TERM") != "dumb"
 
 
 def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Path]]) -> None:
@@ -214,6 +258,7 @@ def _check_outputs(outputs: dict[str, str | None], inputs: Callable[[], list[Pat
 
 def _write(file: str | None, text: Callable[[], str]) -> None:
     if file == "-":
-        click.echo(text())
+        content = text()
+        click.echo(content, nl=not content.endswith("\n"))
     elif file is not None:
         write_whole(file, text())

@@ -7,18 +7,21 @@ alone. All plots need the extra ``plots``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..auditing import Audit, Row, Verdict, labels
+from ..auditing import Audit, Row, Verdict
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput, MissingExtra, printable
 from ..inference import MatchResult, Risk
 from ..laws import Distribution, LawName, distribution
 from ..metrics import Metric
 from ..metrics import metric as find_metric
+from .overview import names_of
+from .terminal import columns, folded_text
 
 __all__ = ["draw_audit", "draw_distribution", "draw_match", "plot_jaggedness", "plot_risk"]
 
@@ -30,57 +33,82 @@ _BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PINK = (
 )
 _GREY = "#666666"
 _MOST_BARS = 150
-
-
+# Characters on a line of a name and of a note, and how many groups need numbers at both ends.
+_NAME, _NOTE, _TALL = 34, 66, 20
 _LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
-def _axes(ax: Any, height: float = 3.6) -> Any:
+def _axes(ax: Any, height: float = 3.6, width: float = 7.2) -> Any:
     if ax is not None:
         return ax
     try:
         from matplotlib import pyplot
     except ModuleNotFoundError:
         raise MissingExtra.named("plots", "plotting") from None
-    return pyplot.subplots(figsize=(7.2, height), layout="constrained")[1]
+    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def _text(text: str) -> str:
+def _text(text: str, keep: str = "") -> str:
     """Text from data, escaped so that nothing in it is rendered as a formula."""
-    return printable(text).replace("$", r"\$")
+    return printable(text, keep).replace("$", r"\$")
 
 
 def draw_audit(audit: Audit, key: str, ax: Any = None) -> Any:
-    """Draw the scores of a metric with their intervals and references, one group per line."""
+    """Draw the scores of a metric with their intervals and references, one group per line.
+
+    New axes grow with the groups and with their names, which are wrapped beside them.
+    """
     rows = [row for row in audit.rows if row.metric == key]
-    called = labels(audit.rows)
-    ax = _axes(ax, 1.4 + 0.34 * len(rows))
+    names = names_of(audit)
+    called = [folded_text(names[row.by, row.group], _NAME) for row in rows]
+    for lines, row in zip(called, rows, strict=True):
+        lines[-1] += f" ({row.basis:,})"
+    heights = [max(1.0, 0.3 + 0.5 * len(lines)) for lines in called]
+    places = [sum(heights[:i]) + heights[i] / 2 for i in range(len(rows))]
+    longest = max(columns(line) for lines in called for line in lines)
+    ax = _axes(ax, 1.4 + 0.34 * sum(heights), 5.6 + 0.09 * longest)
     shown: set[str] = set()
 
     def once(label: str) -> str | None:
+        """The label, if the legend does not have it yet."""
         new = label not in shown
         shown.add(label)
         return label if new else None
 
-    for y, row in enumerate(rows):
-        _draw_row(ax, y, row, once)
+    end = _end(find_metric(key), rows)
+    for y, row in zip(places, rows, strict=True):
+        _draw_row(ax, y, row, end, once)
     name = find_metric(key).name
-    ax.set_yticks(range(len(rows)), [_text(f"{called[row.by, row.group]} ({row.basis:,})") for row in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_yticks(places, [_text("\n".join(lines), keep="\n") for lines in called])
+    ax.set_ylim(sum(heights), 0)
     ax.set_xlabel(name)
     ax.set_title(_text(f"{name}, {100 * audit.level:g} % intervals"), fontsize=10, loc="left")
     ax.grid(axis="x", color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)
+    if isfinite(end):
+        ax.set_xlim(right=end)
+    if sum(heights) > _TALL:
+        ax.tick_params(axis="x", top=True, labeltop=True)
     if shown:
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8)
     return ax
 
 
-def _draw_row(ax: Any, y: int, row: Row, once: Any) -> None:
+def _end(m: Metric, rows: Sequence[Row]) -> float:
+    """Where the axis ends if scores have no upper end: the intervals of a few would leave no room for the others."""
+    scores = [score for row in rows for score in (row.score, row.smoothed, row.reference_score) if score is not None]
+    return inf if isfinite(m.range[1]) or not scores or max(scores) <= 0 else 1.3 * max(scores)
+
+
+def _draw_row(ax: Any, y: float, row: Row, end: float, once: Any) -> None:
     verdict = row.verdict
     if row.low is not None and row.high is not None:
         dashes = "-" if verdict.filled else (0, (3, 1.5))
-        ax.plot([row.low, row.high], [y, y], color=verdict.colour, lw=1.6, ls=dashes, zorder=2)
+        if row.low < end:
+            ax.plot([row.low, min(row.high, end)], [y, y], color=verdict.colour, lw=1.6, ls=dashes, zorder=2)
+        if row.high > end:
+            label = once("interval goes on")
+            ax.plot(end, y, ">", ms=4, mfc=_GREY, mec=_GREY, zorder=2, label=label, clip_on=False)
     if row.reference_score is not None:
         label = once("reference's score")
         ax.plot([row.reference_score] * 2, [y - 0.36, y + 0.36], color=_BLACK, lw=1.2, ls=":", zorder=1, label=label)
@@ -92,7 +120,17 @@ def _draw_row(ax: Any, y: int, row: Row, once: Any) -> None:
         label = once(str(verdict))
         ax.plot(row.score, y, verdict.marker, ms=7, mfc=face, mec=verdict.colour, mew=1.4, zorder=4, label=label)
     if row.reason is not None:
-        ax.annotate(_text(row.status), (0.02, y - 0.2), xycoords=("axes fraction", "data"), fontsize=7, color=_GREY)
+        ax.annotate(
+            _text("\n".join(folded_text(row.status, _NOTE)), keep="\n"),
+            (0.02, y - 0.06),
+            xycoords=("axes fraction", "data"),
+            va="bottom",
+            fontsize=6.5,
+            linespacing=0.95,
+            color=_GREY,
+            zorder=5,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.3},
+        )
 
 
 def draw_distribution(d: Distribution, ax: Any = None) -> Any:

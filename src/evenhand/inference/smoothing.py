@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput
 from ..laws import as_probabilities
+from ..lazy import notebook
 
 __all__ = [
     "SPLITS",
@@ -341,6 +342,9 @@ class Smoothed(ConfusionMatrix):
         what = "the prior only: the group is empty" if self.prior_only else f"smoothed from {self.raw!r}"
         note = f"{what}, strength {strength_text(self.strength)}; {self.shrinkage:.0%} of a share's gap remains"
         return f"{ConfusionMatrix.__str__(self)}\n{note}"
+
+    def _repr_html_(self) -> str:
+        return str(notebook().as_html(self))
 
 
 def strength_text(strength: Strength) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
-from ..lazy import figures
+from ..lazy import figures, notebook
 from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
 from .emptiness import hole_probability, pooled_hole_probability
@@ -227,6 +227,9 @@ class Distribution(ABC):
         if not len(self.support):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
         return figures().draw_distribution(self, ax=ax)
+
+    def _repr_html_(self) -> str:
+        return str(notebook().as_html(self))
 
     @property
     def mean(self) -> float:

@@ -60,8 +60,8 @@ EXHIBITS = (
         "Figure 2: how the distributions of scores change with n",
         "Top: four cells with probability 1/4 each, which is what the paper simulated. Bottom: all configurations "
         "equally likely, which is what its text describes; there the scores do not converge to a point. The second "
-        "plot shows densities. All distributions are conditional on the score being defined. FN / FP is unbounded and "
-        "is shown up to 4.",
+        "plot shows densities, those of five cases as points. All distributions are conditional on the score being "
+        "defined. FN / FP is unbounded and is shown up to 4.",
         figure_data.shift,
         {"figure2": figures.shifts, "figure2_density": figures.densities},
     ),

@@ -33,7 +33,14 @@ class Section:
 
 def write_page(folder: Path, sections: list[Section], checked: list[CheckedClaim], *, replaced: bool) -> Path:
     """Write index.html; ``replaced`` says that other Folktables counts than the bundled ones were used."""
-    return _write(folder / "index.html", sections=sections, checked=checked, tally=_tally(checked), replaced=replaced)
+    return _write(
+        folder / "index.html",
+        sections=sections,
+        checked=checked,
+        tally=_tally(checked),
+        counts=_counts(checked),
+        replaced=replaced,
+    )
 
 
 def write_claims(folder: Path, checked: list[CheckedClaim]) -> Path:
@@ -41,14 +48,19 @@ def write_claims(folder: Path, checked: list[CheckedClaim]) -> Path:
     return _write(folder / "claims.md", checked=checked, tally=_tally(checked))
 
 
-def _tally(checked: list[CheckedClaim]) -> str:
+def _counts(checked: list[CheckedClaim]) -> list[tuple[Verdict, str, int]]:
+    """Each verdict with its verb, in the number that its count takes, and the count."""
     counts = Counter(c.outcome.verdict for c in checked)
     words: dict[Verdict, tuple[str, str]] = {
         "holds": ("holds", "hold"),
         "holds with a condition": ("holds with a condition", "hold with a condition"),
         "does not hold": ("does not hold", "do not hold"),
     }
-    return ", ".join(f"{counts[v]} {words[v][counts[v] != 1]}" for v in get_args(Verdict))
+    return [(v, words[v][counts[v] != 1], counts[v]) for v in get_args(Verdict)]
+
+
+def _tally(checked: list[CheckedClaim]) -> str:
+    return ", ".join(f"{count} {words}" for _, words, count in _counts(checked))
 
 
 def _write(path: Path, **values: object) -> Path:

@@ -1,0 +1,140 @@
+"""What every face says of an audit before its details, and the names under which groups appear.
+
+Names come from data and are not trusted: control characters, also those that reverse text, are escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from ..auditing import Audit, Finding, ReferenceKind, Row, Verdict, labels, several
+from ..errors import printable
+from ..metrics import Metric
+from ..metrics import metric as find_metric
+
+__all__ = [
+    "Headline",
+    "compared_with",
+    "headlines",
+    "metrics_of",
+    "names_of",
+    "opening",
+    "tally",
+    "tally_text",
+    "told_apart",
+]
+
+Key = TypeVar("Key")
+
+_LONGEST = 400
+_MOST = {"differs": 3, "may-be-below-four-fifths": 0, "four-fifths": 1, "undefined": 1, "too-few": 1}
+"""How many findings of a kind the summary has at most; all of those about the data as such."""
+
+
+def opening(audit: Audit) -> str:
+    """How many cases and groups were audited, and by which columns."""
+    groups = {(row.by, row.group) for row in audit.rows}
+    used = {row.by for row in audit.rows}
+    asked = [by for by in map(str, audit.settings["groups"]) if by in used]
+    by = ", ".join(printable(column) for column in dict.fromkeys([*asked, *sorted(used)]))
+    return f"Audit of {audit.n:,} cases in {several(len(groups), 'group')} by {by}"
+
+
+def compared_with(audit: Audit) -> str:
+    """What the groups are compared with, as a sentence."""
+    against = {row.by: _reference(row) for row in audit.rows}
+    if len(set(against.values())) == 1:
+        return f"Each group is compared with {next(iter(against.values()))}."
+    parts = [f"groups of {printable(by)} with {reference}" for by, reference in against.items()]
+    return f"Compared are {'; '.join(parts)}."
+
+
+def _reference(row: Row) -> str:
+    words = {
+        ReferenceKind.REST: "the rest, all cases outside it",
+        ReferenceKind.ALL: "all cases, its own included",
+        ReferenceKind.MATRIX: "the counts that were given as reference",
+    }
+    return words.get(row.reference_kind) or printable(row.reference)
+
+
+def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
+    """How many scores got each verdict; the reference's own are left out if there are none."""
+    counts = Counter(row.verdict for row in rows)
+    return {v: counts[v] for v in Verdict if counts[v] or v is not Verdict.REFERENCE}
+
+
+def tally_text(rows: Sequence[Row]) -> str:
+    """The tally in words."""
+    return ", ".join(f"{n} {verdict}" for verdict, n in tally(rows).items())
+
+
+class Headline(NamedTuple):
+    """A sentence of the summary, with the verdict that it is about, if any."""
+
+    verdict: Verdict | None
+    sentence: str
+
+
+def headlines(audit: Audit) -> tuple[list[Headline], dict[str, int]]:
+    """The most important findings, and how many others there are of each kind.
+
+    These are the largest sure differences, each of another group, the first finding of most other kinds, and everything
+    about the data as such.
+    """
+    chosen: list[Finding] = []
+    for finding in audit.findings:
+        alike = [f for f in chosen if f.kind == finding.kind]
+        known = finding.kind in _MOST and (finding.by, finding.group) in {(f.by, f.group) for f in alike}
+        if not known and len(alike) < _MOST.get(finding.kind, len(audit.findings)):
+            chosen.append(finding)
+    left = Counter(finding.kind for finding in audit.findings) - Counter(finding.kind for finding in chosen)
+    verdicts = {(row.by, row.group, row.metric): row.verdict for row in audit.rows}
+    return [Headline(_verdict(f, verdicts), printable(f.sentence) + ".") for f in chosen], dict(left)
+
+
+def _verdict(finding: Finding, verdicts: dict[tuple[str, str, str], Verdict]) -> Verdict | None:
+    if finding.kind not in ("differs", "undefined", "too-few") or finding.by is None or finding.group is None:
+        return None
+    return verdicts.get((finding.by, finding.group, next(iter(finding.metrics), "")))
+
+
+def names_of(audit: Audit) -> dict[tuple[str, str], str]:
+    """The text that stands for each group; no two are alike, and those that would be are numbered.
+
+    Blanks that would be lost from sight, at an end or beside each other, are shown as ␣.
+    """
+    return told_apart({key: _legible(name) for key, name in labels(audit.rows).items()})
+
+
+def told_apart(names: Mapping[Key, str], look: Callable[[str], object] = str) -> dict[Key, str]:
+    """The names, with a number behind those that look the same as one before."""
+    taken = {look(name) for name in names.values()}
+    shown: dict[Key, str] = {}
+    used: set[object] = set()
+    for key, name in names.items():
+        unique, i = name, 1
+        while look(unique) in used or (i > 1 and look(unique) in taken):
+            i += 1
+            unique = f"{name} ({i})"
+        used.add(look(unique))
+        shown[key] = unique
+    return shown
+
+
+def _legible(name: str) -> str:
+    text = printable(name)
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return re.sub(r"^ +| +$| {2,}", lambda blanks: "␣" * len(blanks[0]), text) or "''"
+
+
+def metrics_of(audit: Audit) -> list[Metric]:
+    """The metrics in the order in which they were asked for."""
+    keys = dict.fromkeys(row.metric for row in audit.rows)
+    asked = audit.settings.get("metrics")
+    first = [key for key in asked if key in keys] if isinstance(asked, list) else []
+    return [find_metric(key) for key in dict.fromkeys([*first, *keys])]
