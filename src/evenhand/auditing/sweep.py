@@ -13,6 +13,7 @@ from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..records import write_whole
+from .repeat import arguments_of, changes_between
 
 if TYPE_CHECKING:
     from .audits import Audit
@@ -98,6 +99,69 @@ class Sweep:
             if found == threshold:
                 return a
         raise UnknownName.among("threshold of this audit", str(threshold), map(str, self.thresholds))
+
+    def repeat(self, data: Any = None) -> Sweep:
+        """Make the audits again with the same settings, in one pass over the data.
+
+        Parameters
+        ----------
+        data : object, optional
+            The data, if they were not a file, or if the file has moved.
+
+        Returns
+        -------
+        Sweep
+            The new audits; `changes` says what differs.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
+        >>> s.changes(s.repeat(data))
+        []
+        """
+        from .audits import audit
+
+        given, arguments = arguments_of(self.audits[0].record, data)
+        again: Sweep = audit(given, **{**arguments, "threshold": list(self.thresholds)})
+        return again
+
+    def changes(self, other: Sweep) -> list[str]:
+        """Say what differs in other audits: data, versions, and verdicts and numbers at each threshold.
+
+        Parameters
+        ----------
+        other : Sweep
+            Later audits.
+
+        Returns
+        -------
+        list of str
+            One sentence per change.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> columns = {"y_true": "label", "y_score": "score", "groups": "race", "metrics": "tpr"}
+        >>> s = audit(data, threshold=[0.3, 0.5], **columns)
+        >>> later = audit(data | {"score": [0.1, 0.9, 0.2, 0.6]}, threshold=[0.3, 0.5], **columns)
+        >>> s.changes(later)[0]
+        'at 0.5: tpr of A (race) has another reference_tp: it was 0 and is 1'
+        """
+        before, after = (dict(zip(each.thresholds, each.audits, strict=True)) for each in (self, other))
+        first, later = self.audits[0], other.audits[0]
+        found = list(changes_between((first.record, first.versions, ()), (later.record, later.versions, ())))
+        for threshold in sorted(before.keys() | after.keys()):
+            if threshold not in after:
+                found.append(f"the threshold {threshold} is no longer audited")
+            elif threshold not in before:
+                found.append(f"the threshold {threshold} was not audited before")
+            else:
+                rows = changes_between(({}, {}, before[threshold].rows), ({}, {}, after[threshold].rows))
+                found += [f"at {threshold}: {change}" for change in rows]
+        return found
 
     def to_frame(self, library: str | None = None) -> Any:
         """The rows of all audits as a dataframe, with the threshold as the first column.
@@ -348,4 +412,9 @@ class Sweep:
             audits = None
         if not isinstance(audits, list) or not audits:
             raise InvalidInput("text must be audits at several thresholds written by to_json()")
-        return cls(tuple(Audit.from_json(json.dumps(a)) for a in audits))
+        found = cls(tuple(Audit.from_json(json.dumps(a)) for a in audits))
+        thresholds = [a.record.get("threshold") for a in found.audits]
+        numbers = [t for t in thresholds if isinstance(t, (int, float)) and not isinstance(t, bool)]
+        if len(numbers) < len(thresholds) or sorted(set(numbers)) != numbers:
+            raise InvalidInput(f"the thresholds of the audits must be numbers in ascending order; got {thresholds}")
+        return found

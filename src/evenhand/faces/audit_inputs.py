@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -230,22 +231,36 @@ def _matrix(text: str) -> str | ConfusionMatrix:
 
 def repeated(
     file: str, files: Sequence[str], check: Callable[[Callable[[], list[Path]]], None]
-) -> tuple[Audit, list[str]]:
+) -> tuple[Audit | Sweep, list[str]]:
     """The audit in a JSON file made again, of the same files or of others, and what changed."""
     try:
-        saved = Audit.from_json(Path(file).read_text("utf-8"))
+        saved = _saved(Path(file).read_text("utf-8"))
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise InvalidInput(f"{file} cannot be read: {why}") from None
-    source = saved.record.get("source", {})
+    source = (saved.audits[0] if isinstance(saved, Sweep) else saved).record.get("source", {})
     check(lambda: [Path(file), *(path for one in files or source.get("paths", ()) for path in _known(one))])
+    given = (files[0] if len(files) == 1 else list(files)) if files else None
+    if isinstance(saved, Sweep):
+        each = saved.repeat(given)
+        return each, saved.changes(each)
     if source.get("kind") == "example" and not files:
         settings = dict(saved.record["call"])
         again = library.audit_counts(getattr(examples, _example(source.get("name")))(), by="race", **settings)
         again = _with_source(again, ["--example", source["name"]], kind="example")
         return again, saved.changes(again)
-    again = saved.repeat((files[0] if len(files) == 1 else list(files)) if files else None)
+    again = saved.repeat(given)
     return again, saved.changes(again)
+
+
+def _saved(text: str) -> Audit | Sweep:
+    """The audit, or the audits at several thresholds, that `to_json` wrote."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    swept = isinstance(content, dict) and "audits" in content
+    return Sweep.from_json(text) if swept else Audit.from_json(text)
 
 
 def _known(path: str) -> list[Path]:

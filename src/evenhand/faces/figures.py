@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..auditing import Audit, Row, Verdict
+from ..auditing import Audit, Row, Sweep, Verdict
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput, MissingExtra, printable
 from ..inference import MatchResult, Risk
@@ -21,9 +21,10 @@ from ..laws import Distribution, LawName, distribution
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from .overview import names_of
+from .sweep_pictures import has_score, lines_of, places_of, scale_of, shared_reference, threshold_text
 from .terminal import columns, folded_text
 
-__all__ = ["draw_audit", "draw_distribution", "draw_match", "plot_jaggedness", "plot_risk"]
+__all__ = ["draw_audit", "draw_distribution", "draw_match", "draw_sweep", "plot_jaggedness", "plot_risk"]
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +36,8 @@ _GREY = "#666666"
 _MOST_BARS = 150
 # Characters on a line of a name and of a note, and how many groups need numbers at both ends.
 _NAME, _NOTE, _TALL = 34, 66, 20
+_COLOURS = (_BLACK, _SKY, _GREEN, _BLUE, _RED, _ORANGE, _PINK)
+_DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)))
 _LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
@@ -131,6 +134,58 @@ def _draw_row(ax: Any, y: float, row: Row, end: float, once: Any) -> None:
             zorder=5,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 0.3},
         )
+
+
+def draw_sweep(sweep: Sweep, key: str, by: str, ax: Any = None) -> Any:
+    """Draw the scores of the groups of a column along the thresholds, with intervals and verdicts."""
+    lines = sorted((line for line in lines_of(sweep, key) if line.by == by), key=lambda line: (-line.n, line.group))
+    ax = _axes(ax, max(3.6, 1.2 + 0.17 * len(lines)))
+    places, to_scale = places_of(sweep.thresholds)
+    xs = np.array(sweep.thresholds if to_scale else places)
+    shared = shared_reference(lines)
+    if shared:
+        name, scores = shared
+        known = np.array([np.nan if score is None else score for score in scores])
+        label = _text(f"reference: {name}")
+        ax.plot(xs, known, color="#bbbbbb", lw=6, solid_capstyle="round", zorder=1, label=label)
+    seen: set[Verdict] = set()
+    for i, line in enumerate(lines):
+        colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
+        scores = [row.score if row is not None and has_score(row) else None for row in line.rows]
+        known = np.array([np.nan if score is None else score for score in scores])
+        ax.plot(xs, known, color=colour, ls=dashes, lw=1.3, zorder=2, label=_text(f"{line.group} ({line.n:,})"))
+        for x, row, score in zip(xs, line.rows, scores, strict=True):
+            if row is None:
+                continue
+            drawn = row.verdict if score is not None else Verdict.UNDEFINED
+            seen.add(drawn)
+            if score is None:
+                _mark(ax, drawn, x, 0.02, transform=ax.get_xaxis_transform())
+                continue
+            if row.low is not None and row.high is not None:
+                ax.plot([x, x], [row.low, row.high], color=colour, lw=1.1, alpha=0.6, zorder=2)
+            _mark(ax, drawn, x, score)
+    for verdict in Verdict:
+        if verdict in seen:
+            _mark(ax, verdict, np.nan, np.nan, label=str(verdict))
+    name = find_metric(key).name
+    low, high, _ = scale_of(key, lines, shared[1] if shared else [])
+    ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
+    ax.set_xticks(xs, [threshold_text(threshold) for threshold in sweep.thresholds])
+    if len(xs) > 10:
+        ax.tick_params(axis="x", labelrotation=90)
+    ax.set(xlabel="threshold" if to_scale else "threshold (not to scale)", ylabel=name)
+    ax.set_title(_text(f"{name} by {by}, {100 * sweep.audits[0].level:g} % intervals"), fontsize=10, loc="left")
+    ax.grid(axis="y", color="#dddddd", lw=0.5)
+    ax.set_axisbelow(True)
+    columns = 1 + (len(lines) + len(seen)) // 30
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, ncols=columns)
+    return ax
+
+
+def _mark(ax: Any, verdict: Verdict, x: float, y: float, **more: Any) -> None:
+    face = verdict.colour if verdict.filled else "white"
+    ax.plot(x, y, verdict.marker, ms=6, mfc=face, mec=verdict.colour, mew=1.2, zorder=4, **more)
 
 
 def draw_distribution(d: Distribution, ax: Any = None) -> Any:
@@ -295,10 +350,8 @@ def _curves(
 ) -> Any:
     """Lines by sample size on a logarithmic scale, each with its own dash pattern."""
     ax = _axes(ax)
-    colours = (_BLACK, _SKY, _GREEN, _BLUE, _RED, _ORANGE, _PINK)
-    dashes: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)))
     for i, (label, (x, y)) in enumerate(lines.items()):
-        ax.plot(x, y, color=colours[i % 7], ls=dashes[i % 5], lw=1.5, label=label)
+        ax.plot(x, y, color=_COLOURS[i % 7], ls=_DASHES[i % 5], lw=1.5, label=label)
     ax.set(xlabel="sample size n", ylabel=ylabel, yscale="log")
     ax.set_title(_text(title), fontsize=10, loc="left")
     ax.grid(color="#dddddd", lw=0.5)

@@ -124,6 +124,8 @@ def tabulate_each(
     levels: dict[int, float] = {}
     if y_score is not None:
         chosen = None if thresholds is None else sorted({finite(threshold) for threshold in thresholds})
+        if chosen == []:
+            raise InvalidInput("threshold must contain at least one number")
         levels = {2: 0.5} if chosen is None else dict(enumerate(chosen, start=1))
         cuts[len(columns) - 1] = _UNIT if chosen is None else tuple(chosen)
     counted = count(data, columns, cuts)
