@@ -129,6 +129,12 @@ def _pt_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
     return fp * (tp + fn), tp * (fp + tn)
 
 
+def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    # Each root is taken of a rate, so that a table of many TP by many FP has few roots.
+    high, low = np.sqrt(fp / (fp + tn)), np.sqrt(tp / (tp + fn))
+    return high / (high + low)
+
+
 def _product_rank(*rates: tuple[str, str]) -> Any:
     """The rank of a product of rates, each given as (part, rest)."""
 
@@ -149,38 +155,40 @@ _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("t
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
     printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
-    link=signed_root, scored=_mcc, synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
+    link=signed_root, scored=_mcc, by_margins=True, synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
-    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, synonyms=("MCC with limits",))
+    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, by_margins=True, synonyms=("MCC with limits",))
 PT = Pair(
     key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
-    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,))
+    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt,
+    zero_if=(FP,))
 PT_LIMIT = Pair(
     key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
-    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,),
+    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt, zero_if=(FP,),
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
-    ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,))
+    ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,),
+    by_margins=True)
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
-    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"))
+    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True)
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
-    printed="PPV + NPV - 1", columns=True, synonyms=("delta P",),
+    printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",),
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
-    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,))
+    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True)
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
-    ranked=lambda tp, fn, fp, tn: (
+    by_margins=True, ranked=lambda tp, fn, fp, tn: (
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
@@ -231,7 +239,7 @@ def _f_beta(beta: Fraction) -> OneGroup:
     p, q = square.numerator, square.denominator
     return Pair(
         key=f"f{float(beta):g}", name=f"F-beta score, beta = {float(beta):g}", needs=(EITHER_POSITIVE,),
-        better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,),
+        better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,), by_margins=True,
         ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
 
 

@@ -287,6 +287,11 @@ class OneGroup(Metric):
         return None
 
     @property
+    def linear_in_tp(self) -> bool:
+        """Whether the score is linear in TP, and its being defined does not depend on TP, given all margins."""
+        return False
+
+    @property
     def quotient(self) -> Quotient | None:
         """The score as a quotient of two weighted sums of cells; None if it is not one."""
         return None
@@ -494,7 +499,8 @@ class Pair(OneGroup):
     rows and columns are exchanged: given the column totals and TP, the last cell is FN.
 
     ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is an
-    equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula.
+    equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula. With
+    ``by_margins``, its denominator and its holes depend only on the margins, and its numerator is linear in TP.
     """
 
     printed: str
@@ -505,7 +511,13 @@ class Pair(OneGroup):
     zero_if: tuple[Part, ...] | None = None
     rises: bool = False
     columns: bool = False
+    by_margins: bool = False
     shape: ClassVar[str] = "pair"
+
+    @property
+    def linear_in_tp(self) -> bool:
+        """Whether the numerator is linear in TP, and nothing else depends on it, given all margins."""
+        return self.by_margins
 
     @property
     def tree(self) -> Tree:
