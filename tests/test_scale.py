@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from oracle import ONE_GROUP, matrices, multinomial
 from pytest import approx
+from scipy.stats import binom
 
 import evenhand as eh
 from evenhand import Additive, ConfusionMatrix, CrossPrior, Raw
@@ -82,3 +83,39 @@ def test_an_error_that_would_take_too_long_is_refused_with_a_way_out() -> None:
     sentence = r"the exact error of pt at n = 100,000 is a sum over up to [\d,]+ matrices, more than the limit of "
     with pytest.raises(eh.TooLarge, match=rf"^{sentence}4,294,967,296; use monte_carlo_risk\(\)$"):
         eh.risk("pt", [0.3, 0.1, 0.2, 0.4], 100_000)
+
+
+@pytest.mark.parametrize("key", ["mcc", "pt", "pt_limit"])
+def test_the_last_count_in_closed_form_is_that_of_the_matrix(key: str) -> None:
+    """From the score, n, the actual positives and TP follows FP, where the score depends on FP."""
+    found = 0
+    for tp, fn, fp, tn in matrices(11):
+        score = ONE_GROUP[key](tp, fn, fp, tn)
+        if score is None or tp == 0 or (key == "mcc" and fn == 0):
+            continue
+        last = eh.metric(key).base.crossing(float(score), 11.0, np.array([float(tp + fn)]), np.array([float(tp)]))
+        assert last[0] == approx(fp, abs=1e-9)
+        found += 1
+    assert found > 100
+
+
+def test_the_exact_test_of_many_cases_is_the_sum_over_actual_positives_and_tp() -> None:
+    """P(MCC >= s) = Σ P(p) P(tp | p) P(FP <= x | n - p), with x found by trying all counts that are not improbable."""
+    n, cm, rates = 1500, (245, 130, 275, 850), [0.15, 0.10, 0.20, 0.55]
+
+    def score(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        return (tp * tn - fp * fn) / np.sqrt((tp + fn) * (fp + tn)) / np.sqrt((tp + fp) * (fn + tn))
+
+    def window(size: float, rate: float) -> Any:
+        reach = 9 * np.sqrt(size * rate * (1 - rate))
+        return np.arange(np.floor(size * rate - reach), np.ceil(size * rate + reach) + 1)
+
+    observed, total = score(*cm), 0.0
+    for p in window(n, 0.25):
+        tp, fp = window(p, 0.6), window(n - p, 0.2 / 0.75)
+        reached = score(tp[:, None], p - tp[:, None], fp, n - p - fp) >= observed * (1 - 1e-13)
+        # Scores fall with FP.
+        x = fp[0] + reached.sum(axis=1) - 1
+        total += binom.pmf(p, n, 0.25) * float(binom.pmf(tp, p, 0.6) @ binom.cdf(x, n - p, 0.2 / 0.75))
+    r = eh.match_test(ConfusionMatrix(*cm), rates, "mcc", null="known", given="n", alternative="greater")
+    assert r.pvalue == approx(total, rel=1e-10)

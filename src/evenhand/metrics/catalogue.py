@@ -110,6 +110,20 @@ def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return determinant(tp, fn, fp, tn, exact=False) / roots
 
 
+def _mcc_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    # With FP = y + TP * N / P, the determinant is -P y and the predicted positives are a + y, where a = n TP / P.
+    negatives = n - positives
+    a, b = n * tp / positives, n * (positives - tp) / positives
+    scale = score * score * positives * negatives
+    # The roots of (P^2 + scale) y^2 + scale (a - b) y - scale a b, one on either side of 0.
+    first, last = positives * positives + scale, scale * a * b
+    middle = scale * (a - b) / 2
+    large = np.abs(middle) + np.sqrt(middle * middle + first * last)
+    sign = -1.0 if score > 0 else 1.0
+    y = np.where(sign * middle <= 0, large / first, last / large)
+    return tp * negatives / positives + (sign * y if score else 0.0)
+
+
 def _has_empty_margin(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return (tp + fp == 0) | (tp + fn == 0) | (tn + fp == 0) | (tn + fn == 0)
 
@@ -135,6 +149,11 @@ def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return high / (high + low)
 
 
+def _pt_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    ratio = (score / (1 - score)) ** 2 if score < 1 else inf
+    return ratio * tp * (n - positives) / positives
+
+
 def _product_rank(*rates: tuple[str, str]) -> Any:
     """The rank of a product of rates, each given as (part, rest)."""
 
@@ -155,7 +174,8 @@ _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("t
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
     printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
-    link=signed_root, scored=_mcc, by_margins=True, synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
+    link=signed_root, scored=_mcc, by_margins=True, solved=_mcc_crossing,
+    synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
@@ -165,10 +185,11 @@ MCC_LIMIT = Pair(
 PT = Pair(
     key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
     printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt,
-    zero_if=(FP,))
+    solved=_pt_crossing, zero_if=(FP,))
 PT_LIMIT = Pair(
     key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
     rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt, zero_if=(FP,),
+    solved=_pt_crossing,
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",

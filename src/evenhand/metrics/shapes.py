@@ -322,6 +322,10 @@ class OneGroup(Metric):
         """The score of float cells for which it is defined."""
         return self.exact(tp, fn, fp, tn)
 
+    def crossing(self, score: float, n: Any, margin: Any, side: Any) -> Any:
+        """The last count at which the score is reached, not rounded, given the others; None if not in closed form."""
+        return None
+
     @property
     def expression(self) -> Expression:
         """The formula as a tree of operators, numbers and cells, for programs that cannot call Python."""
@@ -501,6 +505,7 @@ class Pair(OneGroup):
     ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is an
     equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula. With
     ``by_margins``, its denominator and its holes depend only on the margins, and its numerator is linear in TP.
+    ``solved`` gives the last count, as a real number, from the score, ``n``, the row (or column) total and TP.
     """
 
     printed: str
@@ -512,6 +517,7 @@ class Pair(OneGroup):
     rises: bool = False
     columns: bool = False
     by_margins: bool = False
+    solved: Callable[..., Any] | None = None
     shape: ClassVar[str] = "pair"
 
     @property
@@ -542,6 +548,10 @@ class Pair(OneGroup):
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
         """The score of float cells, without overflow or cancellation."""
         return (self.scored or self.exact)(tp, fn, fp, tn)
+
+    def crossing(self, score: float, n: Any, margin: Any, side: Any) -> Any:
+        """The last count, from ``solved``."""
+        return None if self.solved is None else self.solved(score, n, margin, side)
 
     @property
     def expression(self) -> Expression:
