@@ -13,6 +13,7 @@ from scipy.stats import binom
 
 import evenhand as eh
 from evenhand import Additive, ConfusionMatrix, CrossPrior, Raw
+from evenhand.inference.rates import boschloo, boschloo_rows
 from evenhand.metrics import CATALOGUE
 
 PAIRS = [m for m in CATALOGUE.one_group if m.shape == "pair"]
@@ -119,3 +120,13 @@ def test_the_exact_test_of_many_cases_is_the_sum_over_actual_positives_and_tp() 
         total += binom.pmf(p, n, 0.25) * float(binom.pmf(tp, p, 0.6) @ binom.cdf(x, n - p, 0.2 / 0.75))
     r = eh.match_test(ConfusionMatrix(*cm), rates, "mcc", null="known", given="n", alternative="greater")
     assert r.pvalue == approx(total, rel=1e-10)
+
+
+def test_boschloos_test_of_many_comparisons_is_that_of_each() -> None:
+    rng = np.random.default_rng(2)
+    of_a, of_b = (rng.integers(1, top, 60).astype(np.float64) for top in (500, 900))
+    a, b = (np.floor(of * rng.random(60)) for of in (of_a, of_b))
+    pvalues, methods = boschloo_rows(a, of_a, b, of_b)
+    assert set(methods) == {"unconditional", "fisher"}
+    for i, (p, how) in enumerate(zip(pvalues, methods, strict=True)):
+        assert (p, how) == boschloo(a[i], of_a[i], b[i], of_b[i])
