@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,3 +136,106 @@ def test_boschloos_test_of_many_comparisons_is_that_of_each() -> None:
     assert set(methods) == {"unconditional", "fisher"}
     for i, (p, how) in enumerate(zip(pvalues, methods, strict=True)):
         assert (p, how) == boschloo(a[i], of_a[i], b[i], of_b[i])
+
+
+# The same audit in any order and on any number of threads
+
+
+def made_up(groups: int, seed: int = 4) -> dict[str, tuple[int, ...]]:
+    rng = np.random.default_rng(seed)
+    sizes = np.exp(rng.normal(4.0, 1.5, groups)).astype(int) + 1
+    return {f"group {i}": tuple(rng.multinomial(n, rng.dirichlet([4, 2, 3, 8])).tolist()) for i, n in enumerate(sizes)}
+
+
+METRICS = ["ppr", "tpr", "ppv", "f1", "mcc", "mb"]
+
+
+def test_an_audit_is_the_same_bytes_whatever_the_order_of_the_groups() -> None:
+    counts = made_up(16)
+    given = eh.audit_counts(counts, metrics=METRICS).to_json()
+    for order in (list(reversed(counts)), np.random.default_rng(1).permutation(list(counts)).tolist()):
+        assert eh.audit_counts({name: counts[name] for name in order}, metrics=METRICS).to_json() == given
+
+
+def test_an_audit_is_the_same_bytes_in_parallel_threads() -> None:
+    counts = made_up(8)
+    alone = eh.audit_counts(counts, metrics=METRICS).to_json()
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda _: eh.audit_counts(counts, metrics=METRICS).to_json(), range(4)))
+    assert together == [alone] * 4
+
+
+THREADED = """
+import sys, numpy as np, evenhand as eh
+sys.path.insert(0, sys.argv[1])
+from test_scale import METRICS, made_up
+print(eh.audit_counts(made_up(10), metrics=METRICS).to_json())
+rates, reference = [0.12, 0.08, 0.2, 0.6], eh.ConfusionMatrix(30, 20, 40, 110)
+for r in eh.risk_curve(["mcc", "pt", "f1"], rates, [20, 90, 149], [eh.Raw(), eh.CrossPrior(reference, 10)]):
+    print(r.bias.hex(), r.mse.hex())
+print(eh.match_test(eh.ConfusionMatrix(330, 170, 390, 1110), rates, "mcc", null="known", given="n").pvalue.hex())
+"""
+
+
+def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
+    """Sums that libraries split between threads would differ in their last digits."""
+    outputs = set()
+    for threads in ("1", "2"):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+        settings = os.environ | dict.fromkeys(names, threads)
+        command = [sys.executable, "-c", THREADED, str(Path(__file__).parent)]
+        outputs.add(subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout)
+    assert len(outputs) == 1
+    assert len(outputs.pop().splitlines()) > 20
+
+
+# Interrupted work
+
+INTERRUPTED = """
+import os, signal, sys
+from evenhand import records
+from evenhand.auditing import audits
+from evenhand.faces import cli
+
+where, measure, replace, calls = sys.argv.pop(1), audits.measure, os.replace, []
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+def measured(*args):
+    calls.append(args)
+    if where == f"metric {len(calls)}":
+        interrupt()
+    return measure(*args)
+
+def replaced(*args):
+    calls.append(args)
+    if where == "before a file takes its place":
+        interrupt()
+    replace(*args)
+    if where == "after the first file":
+        interrupt()
+
+audits.measure, records.os.replace = measured, replaced
+sys.argv[0] = "evenhand"
+cli.run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "written"),
+    [("metric 1", ""), ("metric 8", ""), ("before a file takes its place", ""), ("after the first file", "json")],
+)
+def test_an_interrupted_audit_leaves_nothing_half_written(where: str, written: str, tmp_path: Path) -> None:
+    """Files are those of an earlier audit or whole ones, and nothing else remains in their folder."""
+    for name in ("a.json", "a.html"):
+        (tmp_path / name).write_text("earlier")
+    words = ["audit", "--example", "compas", "--json", str(tmp_path / "a.json"), "--html", str(tmp_path / "a.html")]
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, where, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (130, "", "")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.json", "a.html"}
+    assert (tmp_path / "a.html").read_text("utf-8") == "earlier"
+    text = (tmp_path / "a.json").read_text("utf-8")
+    assert json.loads(text)["n"] > 7000 if written else text == "earlier"

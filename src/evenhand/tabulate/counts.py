@@ -195,9 +195,13 @@ def _tally(counted: Counted, by: tuple[str, ...], *, labelled: bool, scored: boo
         cells.setdefault(row[:width], [0, 0, 0, 0])[at] += n
     if not cells:
         raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
-    ordered = sorted(cells, key=lambda key: [(value is None, str(value)) for value in key])
-    matrices = {key: ConfusionMatrix(*cells[key]) for key in ordered}
+    matrices = {key: ConfusionMatrix(*cells[key]) for key in _ordered(cells)}
     return Tally(by, matrices, dict(left_out), labelled, plain(chosen), counted.library)
+
+
+def _ordered(cells: Mapping[Key, Any]) -> list[Key]:
+    """The groups in an order that does not depend on how they were given, so that sums over them do not either."""
+    return sorted(cells, key=lambda key: [(value is None, str(value), repr(value)) for value in key])
 
 
 def _missing_texts(values: set[Any]) -> set[str]:
@@ -279,7 +283,7 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
                 f"value{'s' * (len(key) != 1)}"
             )
         cells[key] = _matrix(group, given)
-    return Tally(columns, cells)
+    return Tally(columns, {key: cells[key] for key in _ordered(cells)})
 
 
 def _matrix(group: object, given: Any) -> ConfusionMatrix:
