@@ -53,7 +53,7 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     plain = float(sum(where is None for where in given))
     adjusted, running = np.ones(len(p)), 0.0
     for i in order.tolist():
-        total = plain * p[i] + sum(float(size.at(p[i]) @ left[members]) for size, members in sizes)
+        total = plain * p[i] + sum(float((size.at(p[i]) * left[members]).sum()) for size, members in sizes)
         running = max(running, total)
         if running >= 1:
             break

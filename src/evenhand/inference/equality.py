@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..cells import CELLS
 from ..metrics import OneGroup
 from .gaps import Gaps
-from .rates import Attainable, FisherTails, boschloo, fisher
+from .rates import Attainable, FisherTails, boschloo_rows, fisher
 
 __all__ = ["EqualityTest", "Test", "counts_of", "equal_scores"]
 
@@ -98,8 +98,7 @@ def equal_scores(
     tails = fisher(a, of_a, b, of_b)
     p, methods = tails.pvalue(mid_p), ["fisher"] * len(a)
     if test == "unconditional" and not mid_p:
-        each = [boschloo(*row) for row in zip(a, of_a, b, of_b, strict=True)]
-        p, methods = np.array([value for value, _ in each]), [how for _, how in each]
+        p, methods = boschloo_rows(a, of_a, b, of_b)
     attainable = Attainable(of_a, a + b, of_a + of_b)
     reachable = [(attainable, row) if how == "fisher" and not mid_p else None for row, how in enumerate(methods)]
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)

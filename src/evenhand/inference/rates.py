@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..laws import log_hypergeometric
 
-__all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "fisher"]
+__all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "boschloo_rows", "fisher"]
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ _MISSED = 1e-9
 _COARSE_GRID, _FINE_GRID, _REFINEMENTS = 40, 9, 2
 # If the smaller sample is larger than this, the unconditional test is slow and hardly better than the conditional one.
 _LARGEST_SAMPLE = 400
+# About this many outcomes are computed at once.
+_BLOCK = 2**12
 # Sums over a tail stop at terms that are smaller than this, relative to the sum.
 _NEGLIGIBLE = 1e-18
 # A test with more outcomes than this is treated as continuous.
@@ -190,61 +192,103 @@ def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:
 
     The maximum is computed on a grid with two refinements, with a relative error of about 1e-4. If the smaller sample
     has more than 400 cases, Fisher's p-value is returned, which is larger by at most a few per cent.
+
+    Examples
+    --------
+    >>> p, how = boschloo(0, 2, 300, 400)
+    >>> round(p, 4), how
+    (0.0453, 'unconditional')
     """
-    from scipy.special import betaincinv
+    (p,), (how,) = boschloo_rows(*(np.array([float(x)]) for x in (a, of_a, b, of_b)))
+    return float(p), how
 
-    known = float(fisher(*(np.array([float(x)]) for x in (a, of_a, b, of_b))).pvalue()[0])
+
+def boschloo_rows(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> tuple[Floats, list[str]]:
+    """`boschloo` for arrays of comparisons."""
+    p = fisher(a, of_a, b, of_b).pvalue()
     # A tail of exactly 1/2 may be computed as slightly less.
-    if known * (1 + 1e-7) >= 1:
-        return 1.0, "unconditional"
-    if min(of_a, of_b) > _LARGEST_SAMPLE:
-        return known, "fisher"
-    if of_b < of_a:
-        a, of_a, b, of_b = b, of_b, a, of_a
-    lows, highs = _rejected(of_a, of_b, known / 2 * (1 + 1e-7))
-    count, total = a + b, of_a + of_b
-    low = float(betaincinv(count, total - count + 1, _MISSED / 2)) if count > 0 else 0.0
-    high = float(betaincinv(count + 1, total - count, 1 - _MISSED / 2)) if count < total else 1.0
-    first, last = np.arcsin(np.sqrt([low, high])).tolist()
-    grid = np.linspace(first, last, _COARSE_GRID)
-    largest = 0.0
-    for _ in range(_REFINEMENTS + 1):
-        reached = _rejection(np.sin(grid) ** 2, of_a, of_b, lows, highs)
-        best = int(np.argmax(reached))
-        largest = max(largest, float(reached[best]))
-        grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], _FINE_GRID)
-    return min(1.0, largest + _MISSED), "unconditional"
+    certain = p * (1 + 1e-7) >= 1
+    conditional = ~certain & (np.minimum(of_a, of_b) > _LARGEST_SAMPLE)
+    p = np.where(certain, 1.0, p)
+    open_ = np.flatnonzero(~certain & ~conditional)
+    outcomes = np.cumsum(np.minimum(of_a, of_b)[open_] + 1)
+    for rows in np.split(open_, np.searchsorted(outcomes, np.arange(_BLOCK, outcomes.max(initial=0), _BLOCK))):
+        if len(rows):
+            p[rows] = _Unconditional.of(a[rows], of_a[rows], b[rows], of_b[rows], p[rows]).pvalues()
+    return p, np.where(conditional, "fisher", "unconditional").tolist()
 
 
-def _rejected(of_a: float, of_b: float, level: float) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, slots=True)
+class _Unconditional:
+    """The outcomes of some comparisons, all possible counts of the smaller samples, one comparison after the other.
+
+    Per outcome, ``lows`` and ``highs`` are the other sample's counts up to which, and from which, a tail is as small as
+    the observed one.
+    """
+
+    pooled: Floats
+    sizes: tuple[Floats, Floats]
+    counts: Floats
+    row: NDArray[np.int64]
+    lows: Floats
+    highs: Floats
+
+    @classmethod
+    def of(cls, a: Floats, of_a: Floats, b: Floats, of_b: Floats, known: Floats) -> _Unconditional:
+        """The outcomes of comparisons with these Fisher p-values."""
+        smaller, larger = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
+        row = np.repeat(np.arange(len(a)), (smaller + 1).astype(np.int64))
+        counts = (np.arange(len(row)) - np.searchsorted(row, np.arange(len(a)))[row]).astype(np.float64)
+        level = known / 2 * (1 + 1e-7)
+        ends = _rejected(counts, smaller[row], larger[row], level[row])
+        return cls(a + b, (smaller, larger), counts, row, *ends)
+
+    def pvalues(self) -> Floats:
+        """The largest probability of a rejected outcome, over common rates that are not implausible."""
+        from scipy.special import betaincinv
+
+        count, total = self.pooled, self.sizes[0] + self.sizes[1]
+        low = np.where(count > 0, betaincinv(np.maximum(count, 1), total - count + 1, _MISSED / 2), 0.0)
+        high = np.where(count < total, betaincinv(count + 1, np.maximum(total - count, 1), 1 - _MISSED / 2), 1.0)
+        grid = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), _COARSE_GRID)
+        largest, rows = np.zeros(len(count)), np.arange(len(count))
+        for _ in range(_REFINEMENTS + 1):
+            reached = self._rejection(np.sin(grid) ** 2)
+            best = np.argmax(reached, axis=0)
+            largest = np.maximum(largest, reached[best, rows])
+            before, after = np.maximum(best - 1, 0), np.minimum(best + 1, len(grid) - 1)
+            grid = np.linspace(grid[before, rows], grid[after, rows], _FINE_GRID)
+        return np.minimum(1.0, largest + _MISSED)
+
+    def _rejection(self, rates: Floats) -> Floats:
+        """The probability of a rejected pair of counts, for common rates of shape (rates, comparisons)."""
+        from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
+
+        p, counts = rates[:, self.row], self.counts
+        of_a, of_b = (size[self.row] for size in self.sizes)
+        ways = gammaln(of_a + 1) - gammaln(counts + 1) - gammaln(of_a - counts + 1)
+        weight = np.exp(ways + xlogy(counts, p) + xlog1py(of_a - counts, -p))
+        trials = of_b.astype(np.int64)
+        below = np.where(self.lows >= 0, bdtr(np.maximum(self.lows, 0), trials, p), 0.0)
+        at_least = np.where(self.highs <= 0, 1.0, bdtrc(np.maximum(self.highs - 1, 0), trials, p))
+        above = np.where(self.highs <= of_b, at_least, 0.0)
+        # If the two rejected ranges of a count overlap, they cover all outcomes; these count once.
+        rejected = weight * np.minimum(below + above, 1.0)
+        starts = np.searchsorted(self.row, np.arange(len(self.pooled)))
+        return np.asarray(np.add.reduceat(rejected, starts, axis=1))
+
+
+def _rejected(counts: Floats, of_a: Floats, of_b: Floats, level: Floats) -> tuple[Floats, Floats]:
     """Per count of the group, the reference's counts up to which, and from which, a tail is at most ``level``."""
-    counts = np.arange(of_a + 1)
     ends = []
     for upper in (True, False):
-        low, high = np.full(len(counts), -1.0), np.full(len(counts), of_b + 1.0)
-        while (high - low > 1).any():
-            middle = np.floor((low + high) / 2)
-            at = np.clip(middle, 0, of_b)
-            tails = fisher(counts, np.full_like(counts, of_a), at, np.full_like(counts, of_b))
+        low, high = np.full(len(counts), -1.0), of_b + 1
+        while len(moving := np.flatnonzero(high - low > 1)):
+            middle = np.floor((low[moving] + high[moving]) / 2)
+            tails = fisher(counts[moving], of_a[moving], middle, of_b[moving])
             # As the reference's count rises, P(X >= a) rises and P(X <= a) falls.
-            to_the_left = (tails.upper <= level) if upper else (tails.lower > level)
-            moving = high - low > 1
-            low = np.where(moving & to_the_left, middle, low)
-            high = np.where(moving & ~to_the_left, middle, high)
+            to_the_left = (tails.upper <= level[moving]) if upper else (tails.lower > level[moving])
+            low[moving] = np.where(to_the_left, middle, low[moving])
+            high[moving] = np.where(to_the_left, high[moving], middle)
         ends.append(low if upper else high)
     return ends[0], ends[1]
-
-
-def _rejection(rates: Floats, of_a: float, of_b: float, lows: Floats, highs: Floats) -> Floats:
-    """The probability of a rejected pair of counts, per common rate."""
-    from scipy.special import bdtr, bdtrc, gammaln, xlog1py, xlogy
-
-    counts = np.arange(of_a + 1)
-
-    ways = gammaln(of_a + 1) - gammaln(counts + 1) - gammaln(of_a - counts + 1)
-    p = rates[:, None]
-    weight = np.exp(ways + xlogy(counts, p) + xlog1py(of_a - counts, -p))
-    below = np.where(lows >= 0, bdtr(np.maximum(lows, 0), int(of_b), p), 0.0)
-    above = np.where(highs <= of_b, np.where(highs <= 0, 1.0, bdtrc(np.maximum(highs - 1, 0), int(of_b), p)), 0.0)
-    # If the two rejected ranges of a count overlap, they cover all outcomes; these count once.
-    return np.asarray((weight * np.minimum(below + above, 1.0)).sum(axis=1))

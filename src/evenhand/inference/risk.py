@@ -1,16 +1,14 @@
 """The exact error of raw and smoothed scores at a given sample size.
 
 A group of ``n`` cases is sampled with the true rates; an estimator adds its pseudo-counts and scores the result. The
-expected error is a sum over the metric's tree: in closed form for shares and contrasts, over one count for ratios, over
-two for F1, over three for pairs of rates. Errors are conditional on the estimate being defined; the probability that it
-is undefined is reported with them.
+expected error is a sum over the metric's tree (`moments`). Errors are conditional on the estimate being defined; the
+probability that it is undefined is reported with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -19,21 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput
-from ..laws import ROW_TREE, Multinomial, as_generator, as_probabilities, law_of, split_table, walk
-from ..metrics import RATE, Metric, OneGroup, Tree
+from ..laws import as_generator, as_probabilities, law_of
+from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
-from ..progress import progress
 from ..records import Record
+from .moments import Task, error_moments
 from .smoothing import Estimator, Raw
 
 __all__ = ["Risk", "monte_carlo_risk", "risk", "risk_curve"]
 
 Floats = NDArray[np.float64]
 Truth = ConfusionMatrix | ArrayLike
-
-# The probability left out on either side of a split, and that of matrices left out of a sum.
-_EPS, _NEGLIGIBLE = 1e-17, 1e-18
-_LARGEST_BLOCK = 2**21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -188,13 +182,13 @@ def risk_curve(
     sizes = np.array([as_size(size) for size in n], dtype=np.int64)
     if not len(sizes):
         raise InvalidInput("n must contain at least one sample size")
-    tasks = [_Task(m, rates, float(m.scores(rates)), chosen) for m, rates in checked]
-    moments = _moments(tasks, sizes, absolute)
+    tasks = [Task(m, rates, float(m.scores(rates)), chosen) for m, rates in checked]
+    moments = error_moments(tasks, sizes, absolute)
     return [
-        _result(task.metric, int(size), how, task.true_score, curve[:, i])
+        result
         for task, curves in zip(tasks, moments, strict=True)
         for how, curve in zip(chosen, curves, strict=True)
-        for i, size in enumerate(sizes)
+        for result in _results(task, how, sizes, curve)
     ]
 
 
@@ -274,130 +268,23 @@ def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
     return m, rates
 
 
-def _result(m: OneGroup, n: int, how: Estimator, true_score: float, moments: Floats) -> Risk:
-    defined, bias, mse, mae = (float(x) for x in moments)
-    if defined <= 0:
-        defined, bias, mse, mae = 0.0, np.nan, np.nan, np.nan
-    return Risk(
-        metric=m,
-        n=n,
-        estimator=how,
-        true_score=true_score,
-        bias=bias / defined if defined else np.nan,
-        mse=mse / defined if defined else np.nan,
-        mae=mae / defined if defined else np.nan,
-        p_undefined=1 - defined if defined < 1 - 1e-14 else 0.0,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A metric to estimate: its true rates and score, and the estimators."""
-
-    metric: OneGroup
-    rates: Floats
-    true_score: float
-    estimators: list[Estimator]
-
-    def added(self, how: Estimator) -> Floats | None:
-        """The pseudo-counts in the cells of the metric's tree; None if they depend on the cells."""
-        more = how.pseudo_counts
-        return None if more is None else self.metric.tree.collapse(more)
-
-
-def _moments(tasks: list[_Task], sizes: NDArray[np.int64], absolute: bool) -> list[Floats]:
-    """Per task, P(defined) and the sums of errors, squared and absolute errors; shape (estimators, 4, sizes)."""
-    moments = [np.empty((len(task.estimators), 4, len(sizes))) for task in tasks]
-    walked: list[tuple[_Task, Estimator, Floats]] = []
-    for task, curves in zip(tasks, moments, strict=True):
-        m = task.metric
-        # A closed form, a sum over denominators, or a walk over all matrices.
-        weights = _denominators(m, task.rates, sizes) if m.curve is not None and m.tree.margin else None
-        for how, curve in zip(task.estimators, curves, strict=True):
-            more = task.added(how)
-            if more is None or (m.linear is not None and absolute) or (m.linear is None and weights is None):
-                walked.append((task, how, curve))
-            elif m.linear is not None or weights is None:
-                curve[:] = _closed(task, sizes, more)
-            else:
-                curve[:] = _by_denominator(task, int(sizes.max()), more, absolute) @ weights
-    if walked:
-        for i, size in enumerate(progress(sizes.tolist(), "computing risks")):
-            for task, how, curve in walked:
-                more = task.added(how)
-                tree = task.metric.tree if more is not None else ROW_TREE
-                weight, columns = _leaves(tree, tuple(float(r) for r in task.rates), size)
-                if more is None:
-                    columns = list(np.moveaxis(how.smooth(np.stack(columns, axis=-1)), -1, 0))
-                    more = np.zeros(4)
-                curve[:, i] = _sums(task, columns, weight, more, absolute)
-    return moments
-
-
-def _closed(task: _Task, n: NDArray[np.int64], more: Floats) -> Floats:
-    """The moments of scores that are linear in the cells, from the mean and variance of one case."""
-    weights, rates = np.array(task.metric.linear), task.rates
-    score, variance = float(weights @ rates), float(rates @ (weights - weights @ rates) ** 2)
-    total = n + more.sum()
+def _results(task: Task, how: Estimator, sizes: NDArray[np.int64], moments: Floats) -> list[Risk]:
+    """The errors at each size, from P(defined) and the sums of errors, squared and absolute errors."""
+    defined = np.maximum(moments[0], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        errors = np.where(total > 0, (n * score + weights @ more) / total - task.true_score, 0.0)
-        squares = np.where(total > 0, n * variance / total**2, 0.0) + errors**2
-    return np.stack([(total > 0).astype(np.float64), errors, squares, np.full(len(n), np.nan)])
-
-
-def _denominators(m: OneGroup, rates: Floats, sizes: NDArray[np.int64]) -> Floats:
-    """The probability of each denominator (rows) at each size (columns)."""
-    split = Multinomial(1, tuple(float(r) for r in rates)).split(m.tree.margin)  # type: ignore[arg-type]
-    table = split_table(split, sizes.astype(np.float64), _EPS)
-    probabilities = np.zeros((int(sizes.max()) + 1, len(sizes)))
-    for i, start in enumerate(table.start.astype(np.int64)):
-        row = table.pmf[i, : sizes[i] + 1 - start]
-        probabilities[start : start + len(row), i] = row
-    return probabilities
-
-
-def _by_denominator(task: _Task, most: int, more: Floats, absolute: bool) -> Floats:
-    """The moments given each denominator 0..most, shape (4, most + 1); they do not depend on ``n``."""
-    m, rates, tree = task.metric, task.rates, task.metric.tree
-    whole, _, part = tree.counts(rates)
-    theta = float(part / whole)
-    k = np.arange(most + 1, dtype=np.float64)
-    if m.curve is RATE and not absolute:
-        size = k + tree.counts(more)[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(size > 0, (k * theta + tree.counts(more)[2]) / size - task.true_score, 0.0)
-            squares = np.where(size > 0, k * theta * (1 - theta) / size**2, 0.0) + errors**2
-        return np.stack([(size > 0).astype(np.float64), errors, squares, np.full(len(k), np.nan)])
-    split = Multinomial(1, tuple(float(r) for r in rates)).split(tree.last, tree.last_of)  # type: ignore[arg-type]
-    moments = np.empty((4, len(k)))
-    for rows in np.array_split(np.arange(len(k)), max(1, len(k) ** 2 // _LARGEST_BLOCK)):
-        table = split_table(split, k[rows], _EPS)
-        last = np.minimum(table.start[:, None] + np.arange(table.pmf.shape[1]), k[rows, None])
-        columns = tree.columns(k[rows, None], k[rows, None], 0.0, last)
-        moments[:, rows] = _sums(task, columns, table.pmf, more, absolute)
-    return moments
-
-
-def _sums(task: _Task, columns: list[Any], weight: Floats, more: Floats, absolute: bool) -> Floats:
-    """P(defined) and the sums of errors, squared and absolute errors over matrices, along the last axis."""
-    m = task.metric
-    cells = [c + a for c, a in zip(columns, more, strict=True)] if more.any() else columns
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = m.score(*cells) - task.true_score
-    defined = weight.sum(axis=-1)
-    filled = bool((more > 0).all())
-    if m.apart or not filled:
-        hole = m.holes[0].at_columns(cells, filled=filled)
-        defined = defined - (weight * hole).sum(axis=-1)
-        errors[hole] = 0.0
-    weighed = weight * errors
-    size = (weight * np.abs(errors)).sum(axis=-1) if absolute else np.full_like(defined, np.nan)
-    return np.stack([defined, weighed.sum(axis=-1), np.einsum("...i,...i->...", weighed, errors), size])
-
-
-@lru_cache(maxsize=2)
-def _leaves(tree: Tree, rates: tuple[float, ...], n: int) -> tuple[Floats, list[Floats]]:
-    """All matrices of a tree with a relevant probability, and their weights; cached for metrics with the same tree."""
-    blocks = list(walk(tree, law_of(list(rates), n), eps=_EPS, negligible=_NEGLIGIBLE))
-    weight = np.concatenate([leaves.weight for leaves in blocks])
-    return weight, [np.concatenate(column) for column in zip(*(leaves.columns for leaves in blocks), strict=True)]
+        bias, mse, mae = np.where(defined > 0, moments[1:] / defined, np.nan)
+    p_undefined = np.where(defined < 1 - 1e-14, 1 - defined, 0.0)
+    columns = (column.tolist() for column in (sizes, bias, mse, mae, p_undefined))
+    return [
+        Risk(
+            metric=task.metric,
+            n=n,
+            estimator=how,
+            true_score=task.true_score,
+            bias=errors,
+            mse=squares,
+            mae=size,
+            p_undefined=undefined,
+        )
+        for n, errors, squares, size, undefined in zip(*columns, strict=True)
+    ]

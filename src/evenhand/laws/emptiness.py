@@ -6,9 +6,10 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..cells import CELLS, count_matrices
-from ..metrics import Holes, proportional_matrices
+from ..metrics import Holes
 from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 from .splits import Hypergeometric
 
@@ -25,9 +26,27 @@ def hole_probability(holes: Holes, law: Law) -> float:
         return 1.0
     p = holes.measure(law.p_empty)
     if holes.apart:
-        low, high = law.split(("tp", "fn")).window(np.array([float(n)]), 1e-18)
-        p += float(law.pmf(proportional_matrices(n, int(low[0]), int(high[0]))).sum())
+        p += float(law.pmf(_proportional(law)).sum())
     return min(p, 1.0)
+
+
+def _proportional(law: Law) -> NDArray[np.int64]:
+    """The matrices with no empty cell and TPR = FPR, except for improbable ones."""
+    low, high = law.split(("tp", "fn")).window(np.array([float(law.n)]), 1e-18)
+    positives = np.arange(max(1, int(low[0])), min(law.n - 1, int(high[0])) + 1)
+    negatives = law.n - positives
+    # Both rates are j / g, for the same j.
+    g = np.gcd(positives, law.n)
+    first, last = np.ones_like(g), g - 1
+    for part, whole, size in (("tp", ("tp", "fn"), positives), ("fp", ("fp", "tn"), negatives)):
+        low, high = law.split((part,), whole).window(size.astype(np.float64), 1e-300)
+        first = np.maximum(first, -(-low.astype(np.int64) // (size // g)))
+        last = np.minimum(last, high.astype(np.int64) // (size // g))
+    length = np.maximum(last - first + 1, 0)
+    row = np.repeat(np.arange(len(g)), length)
+    j = first[row] + np.arange(len(row)) - (np.cumsum(length) - length)[row]
+    tp, fp = (size[row] // g[row] * j for size in (positives, negatives))
+    return np.stack([tp, positives[row] - tp, fp, negatives[row] - fp], axis=1)
 
 
 def pooled_hole_probability(group: Holes, reference: Holes, law: MultivariateHypergeometric) -> float:

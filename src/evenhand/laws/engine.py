@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..errors import TooLarge
 from ..metrics import Tree
 from .families import Law
 from .ordering import Order, OrderPart, Threshold
+from .splits import Split
 from .sums import interval_sums, split_table
 
 __all__ = ["Leaves", "Tails", "extremes", "score_blocks", "scores_and_weights", "tails", "walk"]
@@ -31,8 +33,10 @@ Span = tuple[Floats, Floats]
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
 _MOST_LISTED, _MOST_WALKED = 2**22, 2**24
-_GUESS_ABOVE = 2**12
+_GUESS_ABOVE, _BLOCK = 2**12, 2**15
 _EXACT_BELOW = 1e-12
+# Up to this n, a last count in closed form is accurate enough unless it is as close as this to a whole number.
+_SOLVED_UP_TO, _CLOSE = 2**20, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,16 @@ class Paths:
     side: Floats
     weight: Floats
     size: Floats
+
+    def blocks(self) -> Iterator[Paths]:
+        """The paths in blocks that fit a processor's cache; paths with the same margin stay together."""
+        ends = np.append(np.flatnonzero(np.diff(self.margin)) + 1, len(self.margin))
+        wanted = np.arange(_BLOCK, len(self.margin), _BLOCK)
+        # Without a side there is one path per margin, and sums over consecutive margins are computed together.
+        cuts = np.unique(ends[np.searchsorted(ends, wanted)]) if len(ends) < len(self.margin) else wanted[:0]
+        for start, end in pairwise([0, *cuts[cuts < len(self.margin)].tolist(), len(self.margin)]):
+            at = slice(start, end)
+            yield Paths(self.n, self.margin[at], self.side[at], self.weight[at], self.size[at])
 
 
 def _paths(tree: Tree, law: Law, eps: float, margin: float | None = None, negligible: float = 0.0) -> Paths:
@@ -111,8 +125,17 @@ def tails(
 
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
-    paths = _paths(order.tree, law, eps, margin)
     split = law.split(order.tree.last, order.tree.last_of)
+    blocks = _paths(order.tree, law, eps, margin).blocks()
+    parts = np.sum([_parts(order, split, paths, threshold, eps) for paths in blocks], axis=0).tolist()
+    defined = sum(parts)
+    if defined == 0:
+        return Tails(np.nan, np.nan, np.nan, 0.0, 8 * eps)
+    return Tails(parts[0] / defined, parts[1] / defined, parts[2] / defined, defined, 8 * eps / defined)
+
+
+def _parts(order: Order, split: Split, paths: Paths, threshold: Threshold, eps: float) -> list[float]:
+    """The probability of some paths with a score below, at and above a threshold."""
     first, final = _defined_range(order, paths, *split.support(paths.size))
     below, up_to = _intervals(order, paths, first, final, threshold)
     filled = order.filled_holes(paths.n, paths.margin, paths.side)
@@ -125,10 +148,7 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
     for at, gone in zip(holes, sums[5:], strict=True):
         region = np.where(_in(at, below), 0, np.where(_in(at, up_to), 1, 2))
         parts = [max(0.0, part - float(gone[region == i].sum())) for i, part in enumerate(parts)]
-    defined = sum(parts)
-    if defined == 0:
-        return Tails(np.nan, np.nan, np.nan, 0.0, 8 * eps)
-    return Tails(parts[0] / defined, parts[1] / defined, parts[2] / defined, defined, 8 * eps / defined)
+    return parts
 
 
 def _points(k: Floats) -> Span:
@@ -153,13 +173,15 @@ def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Spa
     """The range of last counts in which the score is defined on each path; holes lie at its ends, or fill a path."""
 
     def undefined(last: Floats) -> NDArray[np.bool_]:
-        cells = order.tree.cells(paths.n, paths.margin, paths.side, last)
-        missing: NDArray[np.bool_] = np.any([np.isnan(part.values(cells)) for part in order.parts], axis=0)
+        columns = order.tree.columns(float(paths.n), paths.margin, paths.side, last)
+        missing: NDArray[np.bool_] = np.any([part.undefined(columns) for part in order.parts], axis=0)
         return missing
 
     first = low + undefined(low)
     final = high - undefined(high)
     inner = (high - low >= 2) & undefined(np.minimum(low + 1, high))
+    if not inner.any():
+        return first, final
     return np.where(inner, 1.0, first), np.where(inner, 0.0, final)
 
 
@@ -200,19 +222,41 @@ def _counts(
         return part.sides(np.stack(np.broadcast_arrays(*columns(path, t)), axis=-1), key)
 
     length = np.maximum(final - first + 1, 0)
-    everywhere = np.arange(len(length))
+    less, high, open_ = _crossed(part, paths, start, sign, length, value)
+    not_more = less.copy()
     # Closer than this, floats cannot decide. A number without a key stands for every score that rounds to it.
     near = (_EXACT_BELOW if key is not None else 1e-14) * max(1.0, abs(value))
-    less = _search(everywhere, 0 * length, length, lambda p, t: below(p, t, value - near))
-    not_more = less.copy()
-    more = np.flatnonzero(less < length)
+    less[open_] = _search(open_, less[open_], high[open_], lambda p, t: below(p, t, value - near))
+    not_more[open_] = less[open_]
+    more = open_[less[open_] < high[open_]]
     more = more[below(more, less[more], value + near)]
-    not_more[more] = _search(more, less[more] + 1, length[more], lambda p, t: below(p, t, value + near))
+    not_more[more] = _search(more, less[more] + 1, high[more], lambda p, t: below(p, t, value + near))
     if key is not None and len(more):
-        low, high = less[more], not_more[more]
-        less[more] = _search(more, low, high, lambda p, t: side(p, t) < 0)
-        not_more[more] = _search(more, less[more], high, lambda p, t: side(p, t) <= 0)
+        low, up_to = less[more], not_more[more]
+        less[more] = _search(more, low, up_to, lambda p, t: side(p, t) < 0)
+        not_more[more] = _search(more, less[more], up_to, lambda p, t: side(p, t) <= 0)
     return less, not_more
+
+
+def _crossed(
+    part: OrderPart, paths: Paths, start: Floats, sign: int, length: Floats, value: float
+) -> tuple[Floats, Floats, Indices]:
+    """Bounds of the number of last counts that score below a value, and the paths on which they are not certain.
+
+    Where the score is reached in closed form, between two counts and not close to either, the number is certain.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        last = part.crossing(value, float(paths.n), paths.margin, paths.side) if paths.n <= _SOLVED_UP_TO else None
+    if last is None:
+        return 0 * length, length, np.arange(len(length))
+    place = sign * (last - start)
+    nearest = np.rint(place)
+    with np.errstate(invalid="ignore"):
+        certain = np.abs(place - nearest) > _CLOSE
+    low = np.where(certain, np.ceil(place), np.where(np.isfinite(place), nearest - 1, 0))
+    high = np.where(certain, low, np.where(np.isfinite(place), nearest + 2, length))
+    open_ = np.flatnonzero(~certain)
+    return np.clip(low, 0, length), np.clip(high, 0, length), open_
 
 
 Holds = Callable[[Indices, Floats], NDArray[np.bool_]]

@@ -33,11 +33,14 @@ class OrderPart(Protocol):
     def rises(self) -> bool:
         """Whether it rises with the last count; if not, it falls."""
 
-    def values(self, cells: Floats) -> Floats:
-        """The scores, nan where undefined."""
+    def undefined(self, columns: list[Any]) -> NDArray[np.bool_]:
+        """Whether each score is undefined, for columns of cells."""
+
+    def crossing(self, score: float, n: float, margin: Floats, side: Floats) -> Floats | None:
+        """The last count at which the score is reached, not rounded; None if there is no closed form."""
 
     def inside(self, columns: list[Any]) -> Floats:
-        """The same for columns of cells on which the score is known to be defined, at less cost."""
+        """The scores of columns of cells on which they are defined."""
 
     def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
         """On which side of ``key`` each score lies, exactly: -1 below, 0 equal, 1 above."""
@@ -124,8 +127,12 @@ class _ByMetric:
     def rises(self) -> bool:
         return self.metric.rises
 
-    def values(self, cells: Floats) -> Floats:
-        return self.metric.scores(cells)
+    def undefined(self, columns: list[Any]) -> NDArray[np.bool_]:
+        return self.metric.holes[0].at_columns(columns)
+
+    def crossing(self, score: float, n: float, margin: Floats, side: Floats) -> Floats | None:
+        last: Floats | None = self.metric.crossing(score, n, margin, side)
+        return last
 
     def inside(self, columns: list[Any]) -> Floats:
         scores: Floats = self.metric.score(*columns)
@@ -161,8 +168,12 @@ class _ByComparison:
     def rises(self) -> bool:
         return self.metric.base.rises == (self.sign > 0)
 
-    def values(self, cells: Floats) -> Floats:
-        return self.sign * self.metric.scores(cells, self.against.reference(cells))
+    def undefined(self, columns: list[Any]) -> NDArray[np.bool_]:
+        cells = np.stack(np.broadcast_arrays(*columns), axis=-1)
+        return np.isnan(self.metric.scores(cells, self.against.reference(cells)))
+
+    def crossing(self, score: float, n: float, margin: Floats, side: Floats) -> Floats | None:
+        return None
 
     def inside(self, columns: list[Any]) -> Floats:
         first = self.metric.base.score(*columns)

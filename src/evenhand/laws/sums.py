@@ -7,6 +7,7 @@ incomplete beta function, and other splits a recurrence from size to size.
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import log
 from typing import Protocol
 
@@ -27,24 +28,36 @@ _MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
 class SplitTable:
     """Probabilities of a split, one row per size, each row starting at its own value."""
 
-    __slots__ = ("_left", "_right", "pmf", "start")
-
     def __init__(self, start: Floats, pmf: Floats) -> None:
         self.start, self.pmf = start, pmf
-        edge = np.zeros((len(pmf), 1))
-        self._left = np.concatenate([edge, np.cumsum(pmf, axis=1)], axis=1)
-        self._right = np.concatenate([np.cumsum(pmf[:, ::-1], axis=1)[:, ::-1], edge], axis=1)
+
+    @cached_property
+    def _left(self) -> Floats:
+        left = np.zeros((len(self.pmf), self.pmf.shape[1] + 1))
+        np.cumsum(self.pmf, axis=1, out=left[:, 1:])
+        return left
+
+    @cached_property
+    def _right(self) -> Floats:
+        right = np.zeros((len(self.pmf), self.pmf.shape[1] + 1))
+        np.cumsum(self.pmf[:, ::-1], axis=1, out=right[:, -2::-1])
+        return right
 
     def sums(self, row: NDArray[np.int64], low: Floats, high: Floats) -> Floats:
         """P(low <= K <= high), 0 if the interval is empty."""
         width = self.pmf.shape[1]
-        first = np.clip(low - self.start[row], 0, width).astype(np.int64)
-        after = np.clip(high + 1 - self.start[row], 0, width).astype(np.int64)
-        after = np.maximum(after, first)
-        from_left = self._left[row, after] - self._left[row, first]
-        from_right = self._right[row, first] - self._right[row, after]
-        total: Floats = np.where(self._left[row, after] <= self._right[row, first], from_left, from_right)
-        return np.where(after - first == 1, self.pmf[row, np.minimum(first, width - 1)], total)
+        start = self.start[row]
+        first = np.clip(low - start, 0, width).astype(np.int64)
+        after = np.maximum(np.clip(high + 1 - start, 0, width).astype(np.int64), first)
+        single = np.flatnonzero(after - first == 1)
+        value = self.pmf[row[single], first[single]]
+        first += row * (width + 1)
+        after += row * (width + 1)
+        left, right = self._left.ravel(), self._right.ravel()
+        up_to, from_on = left[after], right[first]
+        total: Floats = np.where(up_to <= from_on, up_to - left[first], from_on - right[after])
+        total[single] = value
+        return total
 
 
 def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
@@ -60,20 +73,21 @@ def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
         steps = np.where(inside, split.step(k, m[:, None]), 0.0)
     peak = split.peak(m)
     peak = np.clip(np.where(np.isnan(peak), low, peak), low, high)
-    right = k >= peak[:, None]
+    # The peaks of all rows lie between these two columns.
+    first, last = (int(end(peak - low)) for end in (np.min, np.max)) if len(m) else (0, 0)
+    pmf = np.ones((len(m), columns))
     with np.errstate(divide="ignore", under="ignore"):
-        rise = np.cumprod(np.where(right, steps, 1.0), axis=1)
-        fall = np.cumprod(np.where(right, 1.0, 1 / np.where(right, 1.0, steps))[:, ::-1], axis=1)[:, ::-1]
-        pmf = np.ones((len(m), columns))
-        pmf[:, 1:] *= rise
-        pmf[:, :-1] *= fall
+        ratios = np.where(k[:, first:] >= peak[:, None], steps[:, first:], 1.0)
+        np.cumprod(ratios, axis=1, out=pmf[:, first + 1 :])
+        ratios = 1 / np.where(k[:, :last] >= peak[:, None], 1.0, steps[:, :last])
+        pmf[:, :last] *= np.cumprod(ratios[:, ::-1], axis=1)[:, ::-1]
         pmf *= split.pmf(peak, m)[:, None]
     return SplitTable(low, pmf)
 
 
 def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     """P(low <= K <= high) for each size in ``m`` and each interval."""
-    sizes = np.unique(m)
+    sizes, _ = _distinct(m)
     low, high = split.window(sizes, eps)
     width = int((high - low + 1).max(initial=1))
     if width * len(sizes) > _MOST_ENTRIES and 2 * len(sizes) > len(m):
@@ -86,16 +100,26 @@ def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) ->
 
 
 def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
-    sizes, row = np.unique(m, return_inverse=True)
+    sizes, row = _distinct(m)
     low, high = split.window(sizes, eps)
     entries = (high - low + 1).max(initial=1) * len(sizes)
     sums = [np.zeros(len(m)) for _ in intervals]
     for chosen in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
         table = split_table(split, sizes[chosen], eps)
-        here = np.flatnonzero((row >= chosen[0]) & (row <= chosen[-1]))
         for total, (a, b) in zip(sums, intervals, strict=True):
+            here = np.flatnonzero((row >= chosen[0]) & (row <= chosen[-1]) & (a <= b))
             total[here] = table.sums(row[here] - chosen[0], a[here], b[here])
     return sums
+
+
+def _distinct(m: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct sizes, in ascending order, and the position of each size among them."""
+    if not len(m) or np.ptp(m) > 16 * len(m):
+        return np.unique(m, return_inverse=True)
+    place = (m - m.min()).astype(np.int64)
+    present = np.zeros(int(place.max()) + 1, dtype=bool)
+    present[place] = True
+    return m.min() + np.flatnonzero(present), (np.cumsum(present) - 1)[place]
 
 
 class Cumulative(Protocol):

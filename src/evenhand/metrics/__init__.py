@@ -4,7 +4,6 @@ from .catalogue import CATALOGUE, Catalogue, difference, f_beta, list_metrics, m
 from .curves import DICE, ODDS, RATE, Curve
 from .expressions import Expression
 from .holes import Holes, Part
-from .products import proportional_matrices
 from .shapes import Contrast, Kind, Metric, OneGroup, Pair, Quotient, Rank, Ratio, Share
 from .tree import Tree
 from .two_groups import Comparison, TwoGroups, Worst
@@ -36,6 +35,5 @@ __all__ = [
     "f_beta",
     "list_metrics",
     "metric",
-    "proportional_matrices",
     "ratio",
 ]

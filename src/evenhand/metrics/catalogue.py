@@ -110,6 +110,20 @@ def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return determinant(tp, fn, fp, tn, exact=False) / roots
 
 
+def _mcc_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    # With FP = y + TP * N / P, the determinant is -P y and the predicted positives are a + y, where a = n TP / P.
+    negatives = n - positives
+    a, b = n * tp / positives, n * (positives - tp) / positives
+    scale = score * score * positives * negatives
+    # The roots of (P^2 + scale) y^2 + scale (a - b) y - scale a b, one on either side of 0.
+    first, last = positives * positives + scale, scale * a * b
+    middle = scale * (a - b) / 2
+    large = np.abs(middle) + np.sqrt(middle * middle + first * last)
+    sign = -1.0 if score > 0 else 1.0
+    y = np.where(sign * middle <= 0, large / first, last / large)
+    return tp * negatives / positives + (sign * y if score else 0.0)
+
+
 def _has_empty_margin(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
     return (tp + fp == 0) | (tp + fn == 0) | (tn + fp == 0) | (tn + fn == 0)
 
@@ -127,6 +141,17 @@ def _mcc_limit(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
 
 def _pt_rank(tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
     return fp * (tp + fn), tp * (fp + tn)
+
+
+def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+    # Each root is taken of a rate, so that a table of many TP by many FP has few roots.
+    high, low = np.sqrt(fp / (fp + tn)), np.sqrt(tp / (tp + fn))
+    return high / (high + low)
+
+
+def _pt_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    ratio = (score / (1 - score)) ** 2 if score < 1 else inf
+    return ratio * tp * (n - positives) / positives
 
 
 def _product_rank(*rates: tuple[str, str]) -> Any:
@@ -149,38 +174,42 @@ _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("t
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
     printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
-    link=signed_root, scored=_mcc, synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
+    link=signed_root, scored=_mcc, by_margins=True, solved=_mcc_crossing,
+    synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
-    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, synonyms=("MCC with limits",))
+    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, by_margins=True, synonyms=("MCC with limits",))
 PT = Pair(
     key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
-    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,))
+    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt,
+    solved=_pt_crossing, zero_if=(FP,))
 PT_LIMIT = Pair(
     key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
-    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, zero_if=(FP,),
+    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt, zero_if=(FP,),
+    solved=_pt_crossing,
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
-    ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,))
+    ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,),
+    by_margins=True)
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
-    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"))
+    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True)
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
-    printed="PPV + NPV - 1", columns=True, synonyms=("delta P",),
+    printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",),
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
-    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,))
+    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True)
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
-    ranked=lambda tp, fn, fp, tn: (
+    by_margins=True, ranked=lambda tp, fn, fp, tn: (
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
@@ -231,7 +260,7 @@ def _f_beta(beta: Fraction) -> OneGroup:
     p, q = square.numerator, square.denominator
     return Pair(
         key=f"f{float(beta):g}", name=f"F-beta score, beta = {float(beta):g}", needs=(EITHER_POSITIVE,),
-        better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,),
+        better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,), by_margins=True,
         ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
 
 

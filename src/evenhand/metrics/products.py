@@ -134,7 +134,7 @@ def _divisor(m: int) -> int:
         step += 1
 
 
-def proportional_matrices(n: int, least: int = 1, most: int | None = None) -> NDArray[np.int64]:
+def proportional_matrices(n: int) -> NDArray[np.int64]:
     """All matrices of ``n`` cases with no empty cell and TPR = FPR, one per row, by number of actual positives.
 
     With k actual positives and g = gcd(k, n), the rates can only be j/g for j = 1..g-1.
@@ -144,7 +144,7 @@ def proportional_matrices(n: int, least: int = 1, most: int | None = None) -> ND
     >>> proportional_matrices(4)
     array([[1, 1, 1, 1]])
     """
-    k = np.arange(max(least, 1), min(n if most is None else most + 1, n), dtype=np.int64)
+    k = np.arange(1, n, dtype=np.int64)
     g = np.gcd(k, n)
     k, g = np.repeat(k, g - 1), np.repeat(g, g - 1)
     first = np.flatnonzero(np.r_[True, k[1:] != k[:-1]]) if len(k) else np.empty(0, np.int64)

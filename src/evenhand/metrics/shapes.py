@@ -297,6 +297,11 @@ class OneGroup(Metric):
         return None
 
     @property
+    def linear_in_tp(self) -> bool:
+        """Whether the score is linear in TP, and its being defined does not depend on TP, given all margins."""
+        return False
+
+    @property
     def quotient(self) -> Quotient | None:
         """The score as a quotient of two weighted sums of cells; None if it is not one."""
         return None
@@ -326,6 +331,10 @@ class OneGroup(Metric):
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
         """The score of float cells for which it is defined."""
         return self.exact(tp, fn, fp, tn)
+
+    def crossing(self, score: float, n: Any, margin: Any, side: Any) -> Any:
+        """The last count at which the score is reached, not rounded, given the others; None if not in closed form."""
+        return None
 
     @property
     def expression(self) -> Expression:
@@ -504,7 +513,9 @@ class Pair(OneGroup):
     rows and columns are exchanged: given the column totals and TP, the last cell is FN.
 
     ``ranked`` gives the exact fraction that orders matrices, and ``link`` the score from it (`links`). ``scored`` is an
-    equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula.
+    equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula. With
+    ``by_margins``, its denominator and its holes depend only on the margins, and its numerator is linear in TP.
+    ``solved`` gives the last count, as a real number, from the score, ``n``, the row (or column) total and TP.
     """
 
     printed: str
@@ -515,7 +526,14 @@ class Pair(OneGroup):
     zero_if: tuple[Part, ...] | None = None
     rises: bool = False
     columns: bool = False
+    by_margins: bool = False
+    solved: Callable[..., Any] | None = None
     shape: ClassVar[str] = "pair"
+
+    @property
+    def linear_in_tp(self) -> bool:
+        """Whether the numerator is linear in TP, and nothing else depends on it, given all margins."""
+        return self.by_margins
 
     @property
     def tree(self) -> Tree:
@@ -540,6 +558,10 @@ class Pair(OneGroup):
     def score(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
         """The score of float cells, without overflow or cancellation."""
         return (self.scored or self.exact)(tp, fn, fp, tn)
+
+    def crossing(self, score: float, n: Any, margin: Any, side: Any) -> Any:
+        """The last count, from ``solved``."""
+        return None if self.solved is None else self.solved(score, n, margin, side)
 
     @property
     def expression(self) -> Expression:

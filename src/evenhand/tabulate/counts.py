@@ -13,7 +13,7 @@ from ..errors import InvalidInput, UnknownName
 from .columns import check_second_class, count, finite, group_columns
 from .frames import Counted
 from .tables import brief
-from .tally import Key, Tally, tallied
+from .tally import Key, Tally, ordered, tallied
 
 __all__ = ["as_counts", "tabulate", "tabulate_each"]
 
@@ -124,8 +124,6 @@ def tabulate_each(
     levels: dict[int, float] = {}
     if y_score is not None:
         chosen = None if thresholds is None else sorted({finite(threshold) for threshold in thresholds})
-        if chosen == []:
-            raise InvalidInput("threshold must contain at least one number")
         levels = {2: 0.5} if chosen is None else dict(enumerate(chosen, start=1))
         cuts[len(columns) - 1] = _UNIT if chosen is None else tuple(chosen)
     counted = count(data, columns, cuts)
@@ -215,7 +213,7 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
                 f"value{'s' * (len(key) != 1)}"
             )
         cells[key] = _matrix(group, given)
-    return Tally(columns, cells)
+    return Tally(columns, {key: cells[key] for key in ordered(cells)})
 
 
 def _matrix(group: object, given: Any) -> ConfusionMatrix:

@@ -14,7 +14,7 @@ from ..cells import ConfusionMatrix, Reading, listed, read_labels
 from ..errors import InvalidInput
 from .frames import Counted, plain
 
-__all__ = ["Key", "Tally", "in_order", "tallied"]
+__all__ = ["Key", "Tally", "in_order", "ordered", "tallied"]
 
 Key = tuple[Any, ...]
 _EMPTY = ConfusionMatrix(0, 0, 0, 0)
@@ -181,8 +181,28 @@ def _added(
 
 
 def _sorted(cells: Mapping[Key, list[int]]) -> dict[Key, ConfusionMatrix]:
-    ordered = sorted(cells, key=lambda key: [(value is None, str(value)) for value in key])
-    return {key: ConfusionMatrix(*cells[key]) for key in ordered}
+    return {key: ConfusionMatrix(*cells[key]) for key in ordered(cells)}
+
+
+def ordered(cells: Mapping[Key, Any]) -> list[Key]:
+    """Sort groups in an order that does not depend on how they were given, so that sums over them do not either.
+
+    Parameters
+    ----------
+    cells : mapping of tuple to object
+        Anything by group.
+
+    Returns
+    -------
+    list of tuple
+        The groups in order.
+
+    Examples
+    --------
+    >>> ordered({("b",): 1, (None,): 2, ("a",): 3})
+    [('a',), ('b',), (None,)]
+    """
+    return sorted(cells, key=lambda key: [(value is None, str(value), repr(value)) for value in key])
 
 
 def in_order(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
@@ -209,8 +229,8 @@ def in_order(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
     """
     rank = {value: i for i, value in enumerate(declared)}
 
-    def key(value: Any) -> tuple[bool, int, float, str]:
-        return value is None, rank.get(value, len(rank)), _as_number(value), str(value)
+    def key(value: Any) -> tuple[bool, int, float, str, str]:
+        return value is None, rank.get(value, len(rank)), _as_number(value), str(value), repr(value)
 
     return sorted(values, key=key)
 
