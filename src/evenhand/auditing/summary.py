@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 from math import exp, floor, log
 from statistics import median_high, median_low
 from typing import Any
@@ -150,10 +151,11 @@ class Headline(Record):
 
 
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:
-    """The differences that matter most: large ones first, then those that harm the group, then by the gap that is sure.
+    """The differences that matter most: the large and sure ones first.
 
-    Facts about people, such as prevalence, come only if nothing else differs. A group has at most two sentences, the
-    second only if there is room. Of two groups that are each other's reference, only one is named.
+    Among equally sure ones, those come first that can be counted in people, then those that harm the group, and then the
+    larger gaps. A group has at most two sentences. Gaps that depend on a single group of the reference come only if
+    there is room, and facts about people, such as prevalence, only if nothing else differs. Of two groups that are each other's reference, only one is named.
 
     Parameters
     ----------
@@ -180,14 +182,18 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     differ = [row for row in rows if row.differs]
     about = [row for row in differ if not of_people(row.metric)] or differ
     order = list(Tier)
-    ranked = sorted(
-        about, key=lambda row: (order.index(_tier(row, settings)), not _harmed(row, settings), -row.sure_gap)
-    )
+
+    def rank(row: Row) -> tuple[bool, int, bool, bool, float]:
+        place = order.index(_tier(row, settings))
+        return row.driver is not None, place, row.metric not in _COUNTED, not _harmed(row, settings), -row.sure_gap
+
+    ranked = sorted(about, key=rank)
     members = Counter(by for by, _ in {(row.by, row.group) for row in rows})
     chosen: list[Row] = []
-    for allowed in range(1, _PER_GROUP + 1):
+    for driven, allowed in product((False, True), range(1, _PER_GROUP + 1)):
         for row in ranked:
-            if len(chosen) < most and row not in chosen and not _told(row, chosen, members, allowed):
+            fits = len(chosen) < most and (row.driver is not None) is driven
+            if fits and row not in chosen and not _told(row, chosen, members, allowed):
                 chosen.append(row)
     called = labels(rows)
     return tuple(
