@@ -153,9 +153,10 @@ class Headline(Record):
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:
     """The differences that matter most: the large and sure ones first.
 
-    Among equally sure ones, those come first that can be counted in people, then those that harm the group, and then the
-    larger gaps. A group has at most two sentences. Gaps that depend on a single group of the reference come only if
-    there is room, and facts about people, such as prevalence, only if nothing else differs. Of two groups that are each other's reference, only one is named.
+    Among equally sure ones, those come first that can be counted in people, then those that harm the group, and then
+    the larger gaps. A group has at most two sentences. Gaps that depend on a single group of the reference come only if
+    there is room, and facts about people, such as prevalence, only if nothing else differs. Of two groups that are each
+    other's reference, only one is named.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The rows of an audit as compact columns, from which the page's script draws everything.
 
 A cell of the page is a group and a metric; columns hold one value per cell, group by group, with the metrics in the
-order of the settings. Numbers are rounded to what is shown, texts that repeat are numbered, and a column whose values are
-all equal is that value.
+order of the settings. Numbers are rounded to what is shown, texts that repeat are numbered, and a column whose values
+are all equal is that value.
 """
 
 from __future__ import annotations

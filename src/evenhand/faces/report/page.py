@@ -1,7 +1,7 @@
 """The page: what readers see first, and the data and the script that draw the rest.
 
-Everything is inline and nothing is fetched. The content security policy allows exactly the script and the style that are
-shipped, by their hashes. The template engine escapes all text from data, and the script writes text only. Without
+Everything is inline and nothing is fetched. The content security policy allows exactly the script and the style that
+are shipped, by their hashes. The template engine escapes all text from data, and the script writes text only. Without
 JavaScript there is a plain table.
 """
 

@@ -87,10 +87,13 @@ const scoreRow = (group, m, strength) => {
     make("th", { role: "rowheader", scope: "row" }, metric.name, make("small", {}, metric.key)),
     cell("score", ...two(of.reason(i) === null ? number(of.score(i)) : "undefined", counted(i)),
       known(of.low(i)) && of.reason(i) === null ? make("small", {}, between(of.low(i), of.high(i))) : null),
-    cell("reference", known(of.reference(i)) ? number(of.reference(i)) : ""),
+    cell("reference", known(of.reference(i)) ? number(of.reference(i)) : "",
+      known(of.reference(i)) && group.reference === "all cases" && !of.everybody(i)
+        ? make("small", {}, "all others") : null),
     cell("gap", ...two(compares ? null : gapText(m, i), gapSpan(i))),
     cell("p", known(of.p(i)) ? pText(of.p(i)) : "",
-      data.adjusted && known(of.q(i)) ? make("small", {}, `adjusted ${pText(of.q(i))}`) : null),
+      data.adjusted && known(of.q(i)) ? make("small", {}, `adjusted ${pText(of.q(i))}`) : null,
+      known(of.p(i)) && of.test(i) === "posterior" ? make("small", {}, "approximate") : null),
     data.groups.own ? make("td", { role: "cell", "data-label": "smoothed",
       "data-smoothed": known(of.smoothed(i)) ? i : null }, smoothedText(group, m, strength)) : null,
     cell("verdict", make("span", { class: "verdict" }, mark(verdict), verdict.words),
@@ -192,6 +195,8 @@ const drawCards = () => {
     }
     const node = byId(`card-${group.id}`);
     node.open = true;
+    // The browser would announce it later, and what is inside is drawn then.
+    node.dispatchEvent(new Event("toggle"));
     node.scrollIntoView({ block: "start" });
     node.querySelector("summary").focus({ preventScroll: true });
   };

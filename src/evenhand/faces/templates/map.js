@@ -42,7 +42,6 @@ const drawMap = (openCard) => {
     else if (order.down) order.down = false;
     else Object.assign(order, { by: "importance", down: true });
     order.gaps = gaps;
-    scroller.scrollTop = 0;
     choose();
   };
   const showOrder = () => headings.forEach((heading, k) => {
@@ -117,22 +116,30 @@ const drawMap = (openCard) => {
       });
     }
   };
+  // Rows are as high as their names are long, and how many fit is known once they are drawn.
+  const settle = () => {
+    for (let before = null, round = 0; round < 5; round += 1) {
+      redraw();
+      const now = `${[...drawn.keys()].sort((a, b) => a - b)} ${scroller.clientHeight}`;
+      if (now === before) return;
+      before = now;
+    }
+  };
   const restart = () => {
     for (const row of drawn.values()) row.remove();
     drawn.clear();
     heights = new Array(chosen.length).fill(guess);
     active = { row: 0, column: 0 };
+    scroller.scrollTop = 0;
     nothing.hidden = chosen.length > 0;
     table.hidden = chosen.length === 0;
     table.setAttribute("aria-rowcount", chosen.length + 1);
     showOrder();
-    redraw();
-    // Once more, now that the heights are known.
-    redraw();
+    settle();
   };
   const fold = () => {
     const now = scroller.clientWidth < 240 + 72 * (metrics.length + 1);
-    if (now === folded && heights.length) return redraw();
+    if (now === folded && heights.length) return settle();
     folded = now;
     table.classList.toggle("folded", folded);
     return restart();
@@ -142,9 +149,8 @@ const drawMap = (openCard) => {
     active = { row: Math.min(Math.max(row, 0), chosen.length - 1), column: Math.min(Math.max(column, 0), columns - 1) };
     if (!drawn.has(active.row)) {
       scroller.scrollTop = heights.slice(0, active.row).reduce((a, b) => a + b, 0);
-      redraw();
     }
-    redraw();
+    settle();
     const cell = drawn.get(active.row).children[active.column];
     cell.focus({ preventScroll: true });
     const head = folded ? 0 : table.tHead.offsetHeight;

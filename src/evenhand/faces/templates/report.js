@@ -19,7 +19,8 @@ document.addEventListener("click", (event) => {
   if (link && link.getAttribute("href") === location.hash) openNamed();
 });
 
-// On paper: all findings that were filtered in, and plain tables of at most eight metrics each.
+// On paper: the findings of all groups that pass the filters, plain tables of at most eight metrics each, and the
+// cards that are open.
 const perTable = 8;
 const paperTable = (some) => make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "group"),
   make("th", { scope: "col" }, "cases"), some.map((m) => make("th", { scope: "col" }, metrics[m].key)))),
@@ -44,7 +45,11 @@ const preparePaper = () => {
     make("p", {}, "Each score has the mark of its verdict, and below it the number of cases that it rests on. ",
       verdicts.map((verdict) => [mark(verdict), ` ${verdict.words}  `])),
     ...ends.map(paperTable),
+    ...[...document.querySelectorAll(".card[open]")].flatMap((card) => [
+      make("h2", {}, groups[+card.dataset.group].name), card.querySelector(".inside").cloneNode(true),
+    ]),
   );
+  for (const slider of byId("paper").querySelectorAll(".strength")) slider.remove();
 };
 window.addEventListener("beforeprint", preparePaper);
 window.addEventListener("afterprint", () => byId("paper").replaceChildren());
