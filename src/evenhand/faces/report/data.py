@@ -20,6 +20,7 @@ __all__ = ["Group", "grouped", "packed"]
 
 _LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _LEVEL_OF = [_LEVELS[round(height * 63 / 99)] for height in range(100)]
+_WIDEST = 1e6
 _FOUR_FIFTHS = ("four-fifths", "may-be-below-four-fifths")
 _VERDICTS, _TIERS = list(Verdict), list(Tier)
 
@@ -104,6 +105,8 @@ def _metric(key: str, favourable: Any) -> dict[str, Any]:
         "good": words.good,
         "people": of_people(m),
         "cases": base.denominator.name if base.denominator else "cases",
+        "base": base.key,
+        "bounded": not base.unbounded,
         "ratio": m.kind == "ratio" or (not m.kind and base.unbounded),
         **formula,
     }
@@ -156,6 +159,11 @@ def _rounded(value: float | None) -> float | None:
     return float(f"{value:.2g}" if size < 0.001 else f"{value:.3g}")
 
 
+def _difference(value: float | None) -> float | None:
+    """A difference of equal scores is 0, whatever rounding left of it."""
+    return 0.0 if value is not None and abs(value) < 1e-12 else _rounded(value)
+
+
 def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], str]) -> dict[str, Any]:
     def each(read: Callable[[Row], Any]) -> list[Any]:
         return [None if row is None else read(row) for row in rows]
@@ -164,7 +172,7 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         return _column([None if row is None else _rounded(read(row)) for row in rows])
 
     gaps = [None if row is None else _gap(row) for row in rows]
-    sketches = each(lambda row: row.sketch)
+    sketches = each(_sketch)
     return {
         "verdict": _column(each(lambda row: _VERDICTS.index(row.verdict))),
         "tier": _column(each(lambda row: None if (t := tier(row, margin)) is None else _TIERS.index(t))),
@@ -172,7 +180,7 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         "low": numbers(lambda row: row.low),
         "high": numbers(lambda row: row.high),
         "reference": numbers(lambda row: row.reference_score),
-        "gap": _column([None if gap is None else _rounded(gap[0]) for gap in gaps]),
+        "gap": _column([None if gap is None else _difference(gap[0]) for gap in gaps]),
         "gap_low": _column([None if gap is None else _rounded(gap[1]) for gap in gaps]),
         "gap_high": _column([None if gap is None else _rounded(gap[2]) for gap in gaps]),
         "p": numbers(lambda row: row.pvalue),
@@ -195,6 +203,7 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         "of_gap": _column([s and s.of == "gap" for s in sketches]),
         "sketch_low": _column([s and _rounded(s.low) for s in sketches]),
         "sketch_high": _column([s and _rounded(s.high) for s in sketches]),
+        "observed": _column(each(_observed)),
         "sketch_at": _column([s and _share(s) for s in sketches]),
     }
 
@@ -223,6 +232,17 @@ def _strength(row: Row) -> str | None:
 
 def _driver(row: Row, names: dict[tuple[str, str], str]) -> str | None:
     return None if row.driver is None else names.get((row.by, row.driver)) or shown(row.driver)
+
+
+def _sketch(row: Row) -> Sketch | None:
+    """The distribution behind the p-value; none if its range is too wide to be drawn."""
+    return None if row.sketch is None or row.sketch.high > _WIDEST else row.sketch
+
+
+def _observed(row: Row) -> float | None:
+    """What the mark of the null distribution stands for, if that is not the score: a metric of two groups is a gap."""
+    compared = row.sketch is not None and row.sketch.of != "gap" and find_metric(row.metric).comparisons
+    return _rounded(row.sketch.at) if row.sketch is not None and compared else None
 
 
 def _share(sketch: Sketch) -> float:

@@ -38,6 +38,7 @@ def as_page(audit: Audit) -> str:
     groups = everybody[:_MOST]
     settings = audit.settings
     style, script = _style(), _script()
+    data = packed(audit, groups)
     places = {(one.by, one.group): i for i, one in enumerate(groups)}
     return str(
         template.render(
@@ -54,6 +55,7 @@ def as_page(audit: Audit) -> str:
             notes=[f.sentence for f in audit.findings if f.kind in ("left-out", "missing-group", "spread")],
             meanings=[(find_metric(key), meaning(key, settings["favourable"])) for key in settings["metrics"]],
             of_people=of_people,
+            verdicts=list(Verdict),
             tally=_tally(audit),
             tiers=list(Tier),
             plain=_plain(groups[:_PLAIN], settings["metrics"]),
@@ -61,7 +63,8 @@ def as_page(audit: Audit) -> str:
             script=script,
             policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
             "form-action 'none'",
-            data=_json(packed(audit, groups)),
+            data=_json(data),
+            ratios=any(m["ratio"] for m in data["metrics"]),
             adjusted=adjustment(audit),
             approximate=any(row.test == "posterior" for row in audit.rows),
             command=(getattr(audit, "record", None) or {}).get("command"),
@@ -124,11 +127,11 @@ def _json(data: Any) -> str:
 
 
 def _tally(audit: Audit) -> list[tuple[Verdict, int]]:
-    """The verdicts and how many rows have each."""
+    """The verdicts that occur and how many rows have each."""
     counts = dict.fromkeys(Verdict, 0)
     for row in audit.rows:
         counts[row.verdict] += 1
-    return [(verdict, n) for verdict, n in counts.items() if n or verdict is not Verdict.REFERENCE]
+    return [(verdict, n) for verdict, n in counts.items() if n]
 
 
 def _plain(groups: Sequence[Group], metrics: Sequence[str]) -> str:

@@ -67,9 +67,9 @@ const sketch = (i) => {
   const path = [...bars].map((bar, k) => [levels.indexOf(bar) * 26 / 63, 2 + k * step])
     .filter(([height]) => height >= 0.3)
     .map(([height, x]) => `M${x.toFixed(1)},30v-${height.toFixed(1)}h${step.toFixed(1)}V30`).join("");
-  const percentile = of.percentile(i);
+  const percentile = of.percentile(i), what = known(of.observed(i)) ? metrics[i % metrics.length].base : "Scores";
   const words = of.of_gap(i) ? "Posterior distribution of the gap; the line marks no gap"
-    : `Scores of groups like the reference; the line marks the observed ${number(of.score(i))}${
+    : `${what} of groups like the reference; the line marks the observed ${number(of.observed(i) ?? of.score(i))}${
       known(percentile) ? `, at least as high as ${percentile} % of them` : ""}`;
   return make("span", { class: "sketch" },
     draw("svg", { class: "null", viewBox: "0 0 120 32", role: "img", "aria-label": words }, draw("title", {}, words),

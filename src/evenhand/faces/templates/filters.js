@@ -48,8 +48,6 @@ const drawFilters = () => {
   const column = make("select", { id: "column" }, make("option", { value: "-1" }, "all columns"),
     data.columns.map((name, i) => make("option", { value: i }, name)));
   const least = make("input", { id: "least", type: "number", min: "0", step: "1", inputmode: "numeric", value: "0" });
-  const seen = new Set(groups.flatMap(cellsOf).map(of.verdict));
-  const occurring = verdicts.map((verdict, v) => ({ verdict, v })).filter(({ v }) => seen.has(v));
   const toggles = occurring.map(({ verdict, v }) => {
     const toggle = make("button", { type: "button", "aria-pressed": "false", "data-verdict": v },
       mark(verdict), verdict.words);

@@ -8,7 +8,7 @@ const found = (group) => cellsOf(group).some(sure) || group.below;
 // Half the width of the scale: the smallest of these that leaves out hardly any end of an interval.
 const reach = (() => {
   const ends = groups.flatMap((group) => metrics.map((metric, m) => [metric, cellOf(group, m)]))
-    .filter(([metric, i]) => !metric.ratio && sure(i) && known(of.gap_low(i)))
+    .filter(([metric, i]) => !metric.ratio && metric.bounded && sure(i) && known(of.gap_low(i)))
     .map(([, i]) => Math.max(Math.abs(of.gap_low(i)), Math.abs(of.gap_high(i))))
     .sort((a, b) => a - b);
   const most = Math.max(ends[Math.floor(0.95 * (ends.length - 1))] ?? 0.5, 2 * data.margin);

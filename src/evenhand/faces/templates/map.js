@@ -23,7 +23,7 @@ const drawMap = (openCard) => {
   const drawn = new Map();
 
   const heads = [{ key: "name", text: "Group" }, { key: "cases", text: "Cases" },
-    ...metrics.map((metric, m) => ({ key: String(m), text: metric.key, name: metric.name }))];
+    ...metrics.map((metric, m) => ({ key: String(m), text: keyOf(metric), name: metric.name }))];
   const headings = heads.map((head) => {
     const button = make("button", { type: "button", title: head.name }, head.text);
     button.addEventListener("click", () => sortBy(head.key));
@@ -34,6 +34,7 @@ const drawMap = (openCard) => {
   const body = make("tbody", { role: "rowgroup" }, spacers);
   const table = make("table", { class: "map", role: "grid", "aria-labelledby": "map", "aria-colcount": columns },
     make("thead", { role: "rowgroup" }, make("tr", { role: "row", "aria-rowindex": "1" }, headings)), body);
+  table.style.setProperty("--metrics", metrics.length);
   const scroller = make("div", { class: "scroller" }, table);
   const nothing = make("p", { class: "nothing", hidden: true }, "No group passes the filters.");
 
@@ -60,7 +61,7 @@ const drawMap = (openCard) => {
       role: "gridcell", tabindex: "-1", "data-metric": m,
       class: `tile ${verdict.css}${known(tier) ? ` tier-${tier}` : ""}${dim ? " dim" : ""}`,
       "aria-label": `${metrics[m].name}: ${value}, ${verdict.words}, rests on ${several(of.basis(i) ?? 0, "case")}`,
-    }, make("span", { class: "key" }, metrics[m].key), mark(verdict), make("b", {}, value),
+    }, make("span", { class: "key" }, keyOf(metrics[m])), mark(verdict), make("b", {}, value),
     make("small", {}, count(of.basis(i) ?? 0)));
   };
   const rowOf = (at) => {
@@ -138,7 +139,7 @@ const drawMap = (openCard) => {
     settle();
   };
   const fold = () => {
-    const now = scroller.clientWidth < 240 + 72 * (metrics.length + 1);
+    const now = scroller.clientWidth < 240 + 78 * (metrics.length + 1);
     if (now === folded && heights.length) return settle();
     folded = now;
     table.classList.toggle("folded", folded);

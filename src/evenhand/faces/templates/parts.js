@@ -108,5 +108,9 @@ const draw = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 const mark = (verdict) =>
   draw("svg", { class: `mark ${verdict.css}`, "aria-hidden": "true" }, draw("use", { href: `#${verdict.css}` }));
+// A key may be broken after an underscore.
+const keyOf = (metric) => metric.key.split(/(?<=_)/).flatMap((part, k) => (k ? [make("wbr"), part] : [part]));
+const occurring = verdicts.map((verdict, v) => ({ verdict, v }))
+  .filter(({ v }) => groups.some((group) => cellsOf(group).some((i) => of.verdict(i) === v)));
 const nameOf = (group) => make("span", { class: "name", dir: "auto" }, group.name);
 const whose = (group) => (severalColumns ? `${columnOf(group)}, ` : "") + several(group.n, "case");

@@ -43,7 +43,7 @@ const preparePaper = () => {
     these.length ? "" : make("p", {}, "No difference was found."),
     make("h2", {}, "All groups"),
     make("p", {}, "Each score has the mark of its verdict, and below it the number of cases that it rests on. ",
-      verdicts.map((verdict) => [mark(verdict), ` ${verdict.words}  `])),
+      occurring.map(({ verdict }) => [mark(verdict), ` ${verdict.words}  `])),
     ...ends.map(paperTable),
     ...[...document.querySelectorAll(".card[open]")].flatMap((card) => [
       make("h2", {}, groups[+card.dataset.group].name), card.querySelector(".inside").cloneNode(true),
