@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from .audits import Audit, audit, audit_counts
 from .findings import KINDS, Finding, number, pvalue, several
+from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
 from .row import Row, Sketch, labels
 from .settings import METRICS, ReferenceKind, Settings
+from .summary import Headline, Tier, headlines, needed_text, tier, untold
 from .sweep import Sweep
 from .verdict import Verdict
 
@@ -15,18 +17,28 @@ __all__ = [
     "METRICS",
     "Audit",
     "Finding",
+    "Headline",
+    "Meaning",
     "ReferenceKind",
     "Row",
     "Settings",
     "Sketch",
     "Sweep",
+    "Tier",
     "Verdict",
     "audit",
     "audit_counts",
     "command_of",
+    "headlines",
     "labels",
+    "meaning",
+    "needed_text",
     "number",
+    "of_people",
     "pvalue",
     "several",
     "spelled",
+    "tier",
+    "untold",
+    "worse_way",
 ]

@@ -1,0 +1,128 @@
+"""How the report grows with the number of groups, in Chromium, beside the report of six groups.
+
+Run it with ``.venv/bin/python benchmarks/report.py``; it needs Chromium and Playwright, takes about a minute, and
+prints a Markdown table. Groups are race by sex by schooling, made up from a fixed seed. Script time is Chromium's own
+count of time spent in scripts until the page has been drawn; nodes are counted before anything is opened.
+``--pictures docs/images`` takes the screenshots of the documentation instead.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from evenhand import Audit, audit_counts
+from evenhand.examples import compas
+
+RACES = (
+    *("White", "Black or African American", "American Indian", "Alaska Native", "American Indian and Alaska Native"),
+    *("Asian", "Native Hawaiian and Pacific Islander", "Some other race", "Two or more races"),
+)
+WIDE, HIGH = 1280, 900
+
+
+def crossed(years: int) -> Audit:
+    """An audit of 9 races, 2 sexes, some years of school, and their crossing."""
+    rng = np.random.default_rng(7)
+    counts = {
+        (race, sex, f"{year} years of school"): tuple(
+            rng.multinomial(int(rng.lognormal(4, 1.6)) + 1, rng.dirichlet([18, 9, 6, 27])).tolist()
+        )
+        for race in RACES
+        for sex in ("Female", "Male")
+        for year in range(1, years + 1)
+    }
+    return audit_counts(counts, by=["race", "sex", "schooling"], max_groups=100_000)
+
+
+def six() -> Audit:
+    return audit_counts(compas(), by="race", favourable="negative")
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+def cpu(work: Any, times: int = 1) -> float:
+    taken = []
+    for _ in range(times):
+        start = time.process_time()
+        work()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+def opened(browser: Any, path: Path) -> tuple[float, int, int]:
+    """Script time, nodes and height of a page."""
+    page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    page.goto(path.as_uri())
+    page.wait_for_selector(".map tbody tr[data-at]")
+    measured = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
+    nodes, height = page.evaluate("[document.querySelectorAll('*').length, document.documentElement.scrollHeight]")
+    page.close()
+    return measured["ScriptDuration"], nodes, height
+
+
+def measure() -> None:
+    print("| groups | to_html, of the audit's CPU time | size, MB | script, s | nodes | height, px |")
+    print("|---|---|---|---|---|---|")
+    first: tuple[float, ...] | None = None
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        path = Path(folder) / "audit.html"
+        for make in (six, lambda: crossed(2), lambda: crossed(20), lambda: crossed(100)):
+            made: list[Audit] = []
+            whole = cpu(lambda make=make, made=made: made.append(make()))
+            share = cpu(lambda made=made: made[0].to_html(path), 3) / whole
+            groups = len({(row.by, row.group) for row in made[0].rows})
+            script, nodes, height = min(opened(browser, path) for _ in range(3))
+            values = (path.stat().st_size / 1e6, script, nodes, height)
+            first = first or values
+            times = [f"{value:.3g} ({value / one:.1f} ×)" for value, one in zip(values, first, strict=True)]
+            print(f"| {groups:,} | {share:.2f} | {' | '.join(times)} |", flush=True)
+
+
+def pictures(folder: Path) -> None:
+    """Three small screenshots: the first screen, the map of many groups, and a card."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as kept, chromium() as browser:
+        paths = {name: Path(kept) / f"{name}.html" for name in ("six", "many")}
+        six().to_html(paths["six"])
+        crossed(20).to_html(paths["many"])
+        for name, address, selector in (
+            ("first-screen", paths["six"].as_uri(), None),
+            ("map", paths["many"].as_uri(), "#map-here"),
+            ("card", paths["six"].as_uri() + "#card-3", "#card-3"),
+        ):
+            page = browser.new_page(viewport={"width": 1180, "height": 860})
+            page.goto(address)
+            page.wait_for_selector(".map tbody tr[data-at]")
+            part = page if selector is None else page.locator(selector)
+            picture = Image.open(BytesIO(part.screenshot())).convert("RGB")
+            picture.quantize(96, dither=Image.Dither.NONE).save(folder / f"report-{name}.png", optimize=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    if "--pictures" in sys.argv:
+        pictures(Path(sys.argv[sys.argv.index("--pictures") + 1]))
+    else:
+        measure()
