@@ -133,7 +133,8 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 
 def many_groups(metrics: list[str]) -> eh.Audit:
     """60 groups with long names, some without actual positives or without false positives."""
-    races = ("White", "Black or African American alone", "Native Hawaiian and other Pacific Islander", "Asian", "Other")
+    islander = "Native Hawaiian and other Pacific Islander, among them Samoan, Chamorro, Tongan and Fijian people"
+    races = ("White", "Black or African American alone", islander, "Asian", "Other")
     rng = np.random.default_rng(2)
     counts = {
         (race, sex, schooling): tuple(int(x) for x in rng.integers(0, [6, 9, 20, 60]))

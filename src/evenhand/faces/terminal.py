@@ -66,7 +66,9 @@ def as_text(
     paint = _Paint(colour)
     rows = audit.rows if most is None else audit.rows[:most]
     widths = _widths(audit, rows, width)
-    names, elided = _abridged(names_of(audit), widths["group"])
+    shown = {(row.by, row.group) for row in rows}
+    named = {key: name for key, name in names_of(audit).items() if key in shown}
+    names, elided = _abridged(named, widths["group"])
     names = told_apart(names, lambda name: tuple(folded_text(name, widths["group"])))
     lines = [
         *(paint.bold(line) for line in _wrapped(opening(audit), width)),
@@ -242,11 +244,15 @@ def _padded(text: str, width: int, right: bool) -> str:
 
 def columns(text: str) -> int:
     """How many columns of a terminal a text takes: two for wide characters, none for accents that combine."""
+    if text.isascii():
+        return len(text)
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in text)
 
 
 def folded_text(text: str, width: int, after: str = "/_&,;:-") -> list[str]:
     """The text on lines of at most ``width`` columns, broken behind blanks and some other characters if possible."""
+    if columns(text) <= width:
+        return [text.rstrip()]
     lines = [""]
     for piece in re.findall(rf"[^\s{after}]*[\s{after}]*", text):
         if columns(lines[-1] + piece.rstrip()) > width and lines[-1]:
@@ -266,10 +272,8 @@ def _abridged(names: dict[tuple[str, str], str], room: int) -> tuple[dict[tuple[
     start = _shared(long)
     end = _shared([name[len(start) :][::-1] for name in long])[::-1]
     short = {name: f"{'…' * bool(start)}{name[len(start) : len(name) - len(end)]}{'…' * bool(end)}" for name in long}
-    if not start + end or set(short.values()) & (set(names.values()) - set(long)):
-        return names, []
     said = [
-        f"… at the {place} of a name stands for {part!r}." for place, part in (("start", start), ("end", end)) if part
+        f"… at the {place} of a name stands for '{part}'." for place, part in (("start", start), ("end", end)) if part
     ]
     return {key: short.get(name, name) for key, name in names.items()}, said
 

@@ -74,7 +74,7 @@ def reproduce(
 ) -> None:
     """Reproduce the paper's figures, tables and claims with exact numbers, and write a web page that shows them.
 
-    Takes about a minute. Running it twice writes identical files.
+    Takes about a minute on two free processors, and several on a busy machine. Running it twice writes identical files.
     """
     from . import count_forest, fetch_income
     from . import reproduce as run

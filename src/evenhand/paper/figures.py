@@ -125,7 +125,7 @@ def variability(table: Table, groups: tuple[str, ...]) -> Figure:
         ax.plot(panel["n"], panel["median"], color=_BLACK, lw=1.2, label="median")
         ax.axhline(panel["population"][0], color=_RED, ls="--", lw=1, label="whole group")
         ax.set(ylim=(0, 0.85), xlabel="sample size n", ylabel="predicted positive rate")
-        _title(ax, i, f"{group}, sampled {replacement} replacement")
+        _title(ax, i, f"{group}, {replacement} replacement")
     axes[0, 1].legend(loc="upper right", ncols=2)
     return figure
 
