@@ -297,6 +297,8 @@ def test_the_reference_is_a_line_only_where_groups_share_one() -> None:
     assert "reference: group 0" in swept(ROWS, [0.3, 0.5], metrics="tpr", reference="group 0").to_html()
     assert "reference: all cases" in swept(ROWS, [0.3, 0.5], metrics="tpr", reference="all").to_html()
     assert "reference: all cases" not in SWEEP.to_html()
+    same: Rows = [(group, label, 0.5) for group in "ab" for label in (0, 1)]
+    assert "reference: " not in swept(same, [0.4, 0.6], metrics="tpr").to_html()
     tied: Rows = [
         (g, y, s) for g, scores in (("a", (0.9, 0.9, 0.1)), ("b", (0.5, 0.5, 0.5))) for y in (0, 1) for s in scores
     ]
