@@ -375,7 +375,7 @@ class Sweep:
     def __repr__(self) -> str:
         first = self.audits[0]
         groups = len({(row.by, row.group) for row in first.rows})
-        shown = ", ".join(f"{threshold:g}" for threshold in self.thresholds)
+        shown = ", ".join(f"{threshold:.15g}" for threshold in self.thresholds)
         return f"<Sweep: {first.n:,} cases, {groups} groups, thresholds {shown}>"
 
     def _repr_html_(self) -> str:

@@ -148,8 +148,11 @@ def draw_sweep(sweep: Sweep, key: str, by: str, ax: Any = None) -> Any:
         known = np.array([np.nan if score is None else score for score in scores])
         label = _text(f"reference: {name}")
         ax.plot(xs, known, color="#bbbbbb", lw=6, solid_capstyle="round", zorder=1, label=label)
+    # Beside each other, intervals at the same threshold can be told apart.
+    beside = 0.3 * float(np.diff(xs).min()) / len(lines) if len(xs) > 1 else 0.3 / len(lines)
     seen: set[Verdict] = set()
     for i, line in enumerate(lines):
+        aside = beside * (i - (len(lines) - 1) / 2)
         colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
         scores = [row.score if row is not None and has_score(row) else None for row in line.rows]
         known = np.array([np.nan if score is None else score for score in scores])
@@ -163,7 +166,7 @@ def draw_sweep(sweep: Sweep, key: str, by: str, ax: Any = None) -> Any:
                 _mark(ax, drawn, x, 0.02, transform=ax.get_xaxis_transform())
                 continue
             if row.low is not None and row.high is not None:
-                ax.plot([x, x], [row.low, row.high], color=colour, lw=1.1, alpha=0.6, zorder=2)
+                ax.plot([x + aside] * 2, [row.low, row.high], color=colour, lw=1.1, alpha=0.6, zorder=2)
             _mark(ax, drawn, x, score)
     for verdict in Verdict:
         if verdict in seen:
