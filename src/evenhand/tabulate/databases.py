@@ -46,6 +46,17 @@ def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: 
     -------
     Counter
         How often each combination occurs.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.db")
+    ...     with closing(sqlite3.connect(path)) as connection, connection:
+    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
+    ...     count_database(path, "decisions", ["race", "score"], {1: (0.5,)})
+    Counter({('A', 1): 1})
     """
     with _opened(path) as connection:
         table, names = _described(connection, path, table)
@@ -84,6 +95,17 @@ def first_database_rows(path: Path, table: str | None, most: int) -> tuple[list[
         The names of the columns.
     rows : list of tuple
         The rows.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.db")
+    ...     with closing(sqlite3.connect(path)) as connection, connection:
+    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
+    ...     first_database_rows(path, None, 1)
+    (['race', 'score'], [('A', 0.7)])
     """
     with _opened(path) as connection:
         table, names = _described(connection, path, table)

@@ -32,6 +32,13 @@ class Table:
         Whether its rows are not in memory.
     names : list of hashable
         The names of its columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"race": ["A", "B"], "label": [1, 0]}))
+    >>> table.source
+    {'kind': 'frame', 'library': 'polars', 'shape': [2, 2]}
     """
 
     def __init__(self, native: Any) -> None:
