@@ -31,7 +31,7 @@ import pytest
 
 import evenhand as eh
 from evenhand import progress
-from evenhand.tabulate import columns, delimited, files, first_rows, frames, streams, tabulate
+from evenhand.tabulate import columns, databases, delimited, files, first_rows, frames, streams, tabulate
 
 AGES: dict[str, list[Any]] = {
     "g": ["a", "b", "a", "b", "a", "b", "a", "b", "a"],
@@ -802,6 +802,11 @@ def test_a_database_is_only_read(tmp_path: Path) -> None:
     before = path.read_bytes()
     path.chmod(0o400)
     assert cells(path) == CELLS
+    with (
+        pytest.raises(eh.InvalidInput, match="attempt to write a readonly database"),
+        databases._opened(path) as opened,
+    ):
+        opened.execute("DELETE FROM t")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["d.db"]
 
