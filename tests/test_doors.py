@@ -31,7 +31,7 @@ import pytest
 
 import evenhand as eh
 from evenhand import progress
-from evenhand.tabulate import columns, delimited, files, first_rows, frames, streams, tabulate
+from evenhand.tabulate import columns, databases, delimited, files, first_rows, frames, streams, tabulate
 
 AGES: dict[str, list[Any]] = {
     "g": ["a", "b", "a", "b", "a", "b", "a", "b", "a"],
@@ -532,6 +532,7 @@ def test_of_two_columns_of_scores_the_second_is_taken() -> None:
     missing = PROBABILITIES.copy()
     missing[4] = np.nan
     assert tabulate(TABLE, y_true="y", y_score=missing, groups="g").left_out == {"y_pred": 1}
+    assert cells(TABLE | {"y": list(map(str, TABLE["y"]))}, **scored) == CELLS
     words = TABLE | {"y": ["good" if y else "bad" for y in TABLE["y"]]}
     assert cells(words, **scored, positive="good") == CELLS
     assert cells(words, y_pred=None, y_score=PROBABILITIES[:, :1], positive="bad") == {
@@ -584,6 +585,12 @@ def test_a_stream_is_counted_in_batches(monkeypatch: pytest.MonkeyPatch) -> None
     assert refusal(table.to_reader(), y_pred=None, y_score="g") == "'g' must contain numbers; it contains String"
     twice = pa.table([[1], [2], ["a"], ["b"]], names=["y", "p", "g", "g"])
     assert refusal(twice.to_reader()) == "data has 2 columns called 'g'; rename all but one"
+
+
+@pytest.mark.parametrize("held", [*HELD, *ELSEWHERE])
+@pytest.mark.filterwarnings("ignore")
+def test_a_frame_is_counted_by_its_engine_even_if_it_can_be_streamed(held: str) -> None:
+    assert not streams.is_stream((HELD | ELSEWHERE)[held](TABLE))
 
 
 def test_a_stream_is_opened_once() -> None:
@@ -795,6 +802,11 @@ def test_a_database_is_only_read(tmp_path: Path) -> None:
     before = path.read_bytes()
     path.chmod(0o400)
     assert cells(path) == CELLS
+    with (
+        pytest.raises(eh.InvalidInput, match="attempt to write a readonly database"),
+        databases._opened(path) as opened,
+    ):
+        opened.execute("DELETE FROM t")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["d.db"]
 

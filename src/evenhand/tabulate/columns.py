@@ -297,9 +297,14 @@ def _locate(data: Any, name: Hashable) -> Any:
 
 
 def _count_values(columns: Sequence[Given], cuts: Cuts) -> Counted:
-    given = [(title, positive_scores(column) if title == "y_score" else column) for title, column in columns]
-    counted = count_columns([(title, one_column(column, title)) for title, column in given], cuts)
-    if any(scores is not column for (_, scores), (_, column) in zip(given, columns, strict=True)):
+    found = []
+    two_columns = False
+    for i, (title, given) in enumerate(columns):
+        scores = positive_scores(given) if title == "y_score" and i in cuts else given
+        two_columns = two_columns or scores is not given
+        found.append((title, one_column(scores, title)))
+    counted = count_columns(found, cuts)
+    if two_columns:
         counted.source["score_column"] = 2
     return counted
 
@@ -318,8 +323,12 @@ def check_second_class(labels: Iterable[Any], positive: Any) -> None:
     --------
     >>> check_second_class({"no", "yes"}, "yes")
     """
-    chosen = {plain(one) for one in (positive if isinstance(positive, (list, tuple, set, frozenset)) else [positive])}
-    classes = {plain(label) for label in labels} - {None} | chosen
+    several = isinstance(positive, (list, tuple, set, frozenset))
+    chosen = {plain(one) for one in (positive if several else [positive])}
+    classes = {plain(label) for label in labels} - {None}
+    # A text such as "1" may have been read as a number.
+    chosen = {next((label for label in classes if _reads(label, one)), one) for one in chosen}
+    classes |= chosen
     if len(classes) == 2 and len(chosen) == 1 and len({isinstance(label, str) for label in classes}) == 1:
         if max(classes) in chosen:
             return
@@ -328,3 +337,7 @@ def check_second_class(labels: Iterable[Any], positive: Any) -> None:
             f"the positive label is {chosen.pop()!r}; pass the column of the positive class"
         )
     raise InvalidInput("y_score has two columns; pass the column of the positive class")
+
+
+def _reads(label: Any, positive: Any) -> bool:
+    return isinstance(label, str) and label.strip().casefold() == str(positive).casefold()

@@ -6,11 +6,11 @@ SQLite reads the name of a column that does not exist as a text.
 
 from __future__ import annotations
 
-import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ..errors import InvalidInput, UnknownName
@@ -18,13 +18,16 @@ from ..progress import watch
 from .frames import MOST_ROWS, Cuts, gathered, level
 from .tables import first_line, identifier, unknown_column
 
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
 __all__ = ["count_database", "first_database_rows"]
 
 # How many steps SQLite takes between two looks at whether Ctrl-C was pressed.
 _STEPS = 100_000
 
 
-def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: Cuts) -> Any:
+def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
     """Count the combinations of values in some columns of a table.
 
     Parameters
@@ -43,6 +46,17 @@ def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: 
     -------
     Counter
         How often each combination occurs.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.db")
+    ...     with closing(sqlite3.connect(path)) as connection, connection:
+    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
+    ...     count_database(path, "decisions", ["race", "score"], {1: (0.5,)})
+    Counter({('A', 1): 1})
     """
     with _opened(path) as connection:
         table, names = _described(connection, path, table)
@@ -81,6 +95,17 @@ def first_database_rows(path: Path, table: str | None, most: int) -> tuple[list[
         The names of the columns.
     rows : list of tuple
         The rows.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.db")
+    ...     with closing(sqlite3.connect(path)) as connection, connection:
+    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
+    ...     first_database_rows(path, None, 1)
+    (['race', 'score'], [('A', 0.7)])
     """
     with _opened(path) as connection:
         table, names = _described(connection, path, table)
@@ -89,7 +114,9 @@ def first_database_rows(path: Path, table: str | None, most: int) -> tuple[list[
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _opened(path: Path) -> Iterator[Connection]:
+    import sqlite3
+
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
         with closing(sqlite3.connect(address, uri=True)) as connection:
@@ -103,7 +130,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
 
 
-def _described(connection: sqlite3.Connection, path: Path, table: str | None) -> tuple[str, list[str]]:
+def _described(connection: Connection, path: Path, table: str | None) -> tuple[str, list[str]]:
     """The name of the table and those of its columns."""
     found = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
     tables = [name for (name,) in found if not name.startswith("sqlite_")]

@@ -54,7 +54,8 @@ class Counted(NamedTuple):
     source : dict of str to object
         Where the rows come from. Its ``kind`` is "file" (with name, files, size, sha256, format, and separator if it is
         text), "frame" (with library and shape) or "columns" (with shape). The shape is rows and columns; a lazy frame
-        has None for rows, which are not known without computing it.
+        has None for rows, which are not known without computing it. If scores had two columns, ``score_column`` is 2,
+        the one that was taken.
     orders : mapping of int to tuple
         By position, the values of columns that have an order of their own, such as an ordered categorical.
     """

@@ -28,8 +28,17 @@ class Table:
         The dataframe itself.
     engine : str
         The name of the library that holds it.
+    is_lazy : bool
+        Whether its rows are not in memory.
     names : list of hashable
         The names of its columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"race": ["A", "B"], "label": [1, 0]}))
+    >>> table.source
+    {'kind': 'frame', 'library': 'polars', 'shape': [2, 2]}
     """
 
     def __init__(self, native: Any) -> None:
@@ -37,26 +46,22 @@ class Table:
 
         # An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column.
         native = native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else native
+        pandas_like = _is_pandas_like(native)
         try:
-            # narwhals checks names, and these are replaced.
-            held = nw.from_native(native if not _is_pandas_like(native) else native.iloc[:0, :0])
+            # narwhals would refuse a frame with two columns of the same name, whichever are asked for.
+            held = nw.from_native(native.iloc[:0, :0] if pandas_like else native)
         except TypeError:
             raise InvalidInput(
                 f"data must be a dataframe, a mapping of columns or a path to a file; got {type(native).__name__}"
             ) from None
         except nw.exceptions.NarwhalsError as error:
             raise InvalidInput(f"data cannot be read: {first_line(error)}") from None
-        self.native = held.to_native() if not _is_pandas_like(native) else native
+        self.native = native if pandas_like else held.to_native()
         self.engine = str(held.implementation).lower().rsplit(".", maxsplit=1)[-1]
-        self._lazy = not isinstance(held, nw.DataFrame)
+        self.is_lazy = not isinstance(held, nw.DataFrame)
         self.names: list[Any] = (
             list(self.native.columns) if self.engine in _PANDAS_LIKE else list(held.collect_schema().names())
         )
-
-    @property
-    def is_lazy(self) -> bool:
-        """Whether its rows are not in memory."""
-        return self._lazy
 
     @property
     def library(self) -> str | None:
