@@ -1,30 +1,45 @@
-"""How the audit grows with the number of groups and of cases, beside SciPy's own functions for as many rows.
+"""How fast it is: everything that was slow once, beside what it is measured against, in one run.
 
-Run it with ``.venv/bin/python benchmarks/scale.py``; it takes a few minutes and prints a Markdown table. Groups are
-made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. The floor is what the bare
-tests and intervals would take: SciPy's hypergeometric tails and beta quantiles of as many rows. (Those tails are many
-times slower among fewer than about 100,000 cases, which shows in the smallest audit's floor.) Times depend on the
-machine; ratios within a run are what to read. Memory is the largest so far in the process.
+Run it with ``.venv/bin/python benchmarks/scale.py > docs/speed.md``; it takes a few minutes, and 100 MB in the folder
+of temporary files. Name rows to run only those. Each row runs in a process of its own, so that its memory is its own,
+and times are CPU seconds of all threads, the best of a few runs, so that other work on the machine matters little. Runs
+differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to read.
+
+Groups are made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. The floor is what
+the bare tests and intervals would take: SciPy's hypergeometric tails and beta quantiles of as many rows. (Those tails
+are many times slower among fewer than about 100,000 cases, which shows in the smaller audit's floor.)
 """
 
 from __future__ import annotations
 
+import json
+import platform
 import resource
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, hypergeom
+from audit import COLUMNS, table
+from experiment import exact, the_papers_way
+from match import DRAWS, RATES, draw, group_of
 
-from evenhand import ConfusionMatrix, EvenhandError, audit_counts, list_metrics
+import evenhand as eh
 from evenhand.auditing import METRICS
-from evenhand.examples import compas
 from evenhand.inference import counts_of
 from evenhand.metrics import metric
+from evenhand.paper.study import METRICS as PAPER_METRICS
+from evenhand.paper.study import SIZES, Study
 
 Counts = dict[str, tuple[int, ...]]
+Row = tuple[str, str, str]
 # Large groups with other rates: about a billion cases in each.
 HUGE = {
     "A": (231_000_007, 119_000_003, 151_000_011, 499_000_001),
@@ -32,25 +47,28 @@ HUGE = {
 }
 
 
-def made_up(groups: int) -> Counts:
-    rng = np.random.default_rng(0)
+def made_up(groups: int, seed: int = 0) -> Counts:
+    rng = np.random.default_rng(seed)
     sizes = np.maximum(1, np.exp(rng.normal(4.5, 1.6, groups))).astype(int)
     prev, tpr, fpr = rng.beta(12, 28, groups), rng.beta(24, 16, groups), rng.beta(8, 32, groups)
     rates = np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=1)
     return {f"group {i}": tuple(rng.multinomial(sizes[i], rates[i]).tolist()) for i in range(groups)}
 
 
-def seconds(work: Callable[[], Any], times: int = 1) -> float:
+def seconds(work: Callable[[], Any], times: int = 3) -> float:
+    """CPU seconds of this process, the best of some runs."""
     taken = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        taken.append(time.perf_counter() - start)
+        taken.append(time.process_time() - start)
     return min(taken)
 
 
 def floor(counts: Counts) -> None:
     """Hypergeometric tails and beta quantiles of every group and default metric."""
+    from scipy.stats import beta, hypergeom
+
     cells = np.array(list(counts.values()), dtype=np.float64)
     rest = cells.sum(axis=0) - cells
     for key in METRICS:
@@ -62,62 +80,197 @@ def floor(counts: Counts) -> None:
             beta.ppf(q, a + 0.5, of_a - a + 0.5)
 
 
-def peak() -> str:
-    return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} MB"
+def audit_of_365() -> float:
+    return min(seconds(partial(eh.audit_counts, made_up(365, seed)), 1) for seed in range(3))
 
 
-def many_groups() -> Iterator[str]:
-    for groups, times in ((365, 3), (2_000, 1), (10_000, 1)):
-        counts = made_up(groups)
-        bare = seconds(lambda c=counts: floor(c), times)  # type: ignore[misc]
-        whole = seconds(lambda c=counts: audit_counts(c, max_groups=20_000), times)  # type: ignore[misc]
-        rows = groups * len(METRICS)
-        size = f"{groups:,} groups × {len(METRICS)}"
-        each = f"{whole / bare:.1f} × the floor, {1e3 * whole / rows:.2f} ms per row"
-        yield f"| floor of {size} | {bare:.2f} | | |"
-        yield f"| audit of {size} | {whole:.2f} | {each} | {peak()} |"
-        if groups == 365:
-            audited = audit_counts(counts)
-            page = seconds(audited.to_html, 3)
-            each = f"{len(audited.to_html()) / 1e6:.1f} MB of HTML, {page / whole:.2f} × the audit"
-            yield f"| report of {size} | {page:.2f} | {each} | {peak()} |"
+def hundreds() -> Row:
+    bare = seconds(partial(floor, made_up(365)))
+    whole = audit_of_365()
+    return f"{whole:.2f} s", f"SciPy's tails and quantiles: {bare:.3f} s", f"{whole / bare:.1f}"
 
 
-def one_row() -> Iterator[str]:
-    for name, counts in (("COMPAS", compas()), ("365 groups", made_up(365))):
-        one = seconds(lambda c=counts: audit_counts(c, metrics="tpr"))  # type: ignore[misc]
-        mcc = seconds(lambda c=counts: audit_counts(c, metrics="mcc"))  # type: ignore[misc]
-        each = f"{1e3 * mcc / len(counts):.0f} ms per row, {mcc / one:.0f} × TPR"
-        yield f"| {name}: one metric, MCC | {mcc:.2f} | {each} | {peak()} |"
+def thousands() -> Row:
+    small = audit_of_365()
+    large = seconds(partial(eh.audit_counts, made_up(10_000, 3), max_groups=20_000), 1)
+    return f"{large:.1f} s", f"365 groups: {small:.2f} s", f"{large / small:.1f}"
 
 
-def huge_counts() -> Iterator[str]:
-    """Every metric of one group, for two groups of a billion cases."""
+PARQUET = """
+COPY (
+    SELECT 'group ' || chr(65 + g) AS g, y,
+           (random() < CASE y WHEN 1 THEN 0.60 ELSE 0.20 END + 0.02 * (g % 2))::INT AS p
+    FROM (SELECT g, (random() < 0.30 + 0.02 * (g % 2))::INT AS y
+          FROM (SELECT least(7, (-ln(random()) * 1.6)::INT) AS g FROM range(80_000_000)))
+) TO '{}' (FORMAT parquet)
+"""
+COUNT = """
+import duckdb
+duckdb.sql("SET enable_progress_bar = false")
+duckdb.sql("SELECT g, y, p, count(*) FROM '{}' GROUP BY ALL").fetchall()
+"""
+AUDIT = "import evenhand as eh; eh.audit('{}', y_true='y', y_pred='p', groups='g')"
+
+
+def children() -> float:
+    """CPU seconds of the processes that have ended so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def millions() -> Row:
+    """Start of Python and imports included."""
+    import duckdb
+
     taken: dict[str, float] = {}
-    failed: dict[str, str] = {}
-    for key in (m.key for m in list_metrics()):
-        if metric(key).comparisons:
-            continue
-        try:
-            taken[key] = seconds(lambda k=key: audit_counts(HUGE, metrics=k))  # type: ignore[misc]
-        except EvenhandError as problem:
-            failed[key] = f"{type(problem).__name__}: {problem}"
-        print(key, f"{taken.get(key, np.nan):.2f} s", failed.get(key, ""), file=sys.stderr)
-    slowest = sorted(taken, key=lambda k: -taken[k])[:4]
-    worst = ", ".join(f"{k} {taken[k]:.2f} s" for k in slowest)
-    total = sum(taken.values())
-    yield f"| two groups of 10⁹, each of {len(taken)} metrics | {total:.2f} | slowest: {worst} | {peak()} |"
-    for key, why in failed.items():
-        yield f"| two groups of 10⁹, {key} | | fails: {why} | |"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decisions.parquet"
+        duckdb.sql("SET enable_progress_bar = false")
+        duckdb.sql(PARQUET.format(path))
+        for name, code in (("count", COUNT), ("audit", AUDIT)):
+            for _ in range(3):
+                before = children()
+                done = subprocess.run(
+                    [sys.executable, "-c", f"{code.format(path)}\n{PEAK}"], check=True, capture_output=True, text=True
+                )
+                taken[name] = min(taken.get(name, np.inf), children() - before)
+    count, audit = taken["count"], taken["audit"]
+    what = f"{audit:.1f} s, {int(done.stdout)} MB"
+    return what, f"DuckDB's count: {count:.1f} s", f"{audit / count:.1f} (limit {2 + 1 / count:.1f})"
+
+
+PEAK = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+
+
+def billions() -> Row:
+    """Every metric of one group, for two groups of a billion cases."""
+    taken = {m.key: seconds(partial(eh.audit_counts, HUGE, metrics=m.key), 1) for m in eh.list_metrics() if m.base is m}
+    slowest = max(taken, key=lambda key: taken[key])
+    return f"{taken[slowest]:.2f} s ({slowest})", f"the mean of {len(taken)} metrics", f"{_mean_ratio(taken):.1f}"
+
+
+def _mean_ratio(taken: dict[str, float]) -> float:
+    return max(taken.values()) / float(np.mean(list(taken.values())))
+
+
+def experiment() -> Row:
+    pairs = list(Study().groups.values())
+    whole = seconds(lambda: [exact(pair) for pair in pairs], 1)
+    drawn = seconds(partial(the_papers_way, 75), 1) * len(PAPER_METRICS) * len(pairs) * len(SIZES) / 4
+    return (
+        f"{whole:.1f} s",
+        f"a million draws per point: {drawn / 3600:.0f} hours (scaled)",
+        f"1 / {drawn / whole:,.0f}",
+    )
+
+
+def mcc() -> Row:
+    one, other = (
+        min(seconds(partial(eh.audit_counts, made_up(100, seed), metrics=key), 1) for seed in range(3))
+        for key in ("mcc", "tpr")
+    )
+    return f"{10 * one:.0f} ms per group", f"TPR: {10 * other:.1f} ms per group", f"{one / other:.0f}"
+
+
+def frame(library: str) -> Row:
+    columns = table()
+    if library == "pandas":
+        import pandas as pd
+
+        data: Any = pd.DataFrame(columns)
+        count: Callable[[], Any] = partial(lambda d: d.groupby(["g", "y", "p"], dropna=False).size(), data)
+    else:
+        import polars as pl
+
+        data = pl.DataFrame(columns)
+        count = partial(lambda d: d.group_by("g", "y", "p").len(), data)
+    bare, whole = seconds(count, 7), seconds(partial(eh.audit, data, **COLUMNS), 7)
+    limit = 3 + 0.05 / bare
+    return f"{whole:.3f} s", f"a bare count: {bare:.3f} s", f"{whole / bare:.1f} (limit {limit:.1f})"
+
+
+def report() -> Row:
+    whole, audited = audit_of_365(), eh.audit_counts(made_up(365))
+    page = seconds(audited.to_html)
+    size = len(audited.to_html()) / 1e6
+    return f"{page:.2f} s, {size:.1f} MB of HTML", f"the audit: {whole:.2f} s", f"{page / whole:.2f}"
+
+
+def tested(key: str) -> Row:
+    rng = np.random.default_rng(0)
+    cm = group_of(10**4)
+    rates = (RATES + 1e-6 * run * np.array([1, -1, 0, 0]) for run in range(7))
+    ours = min(seconds(partial(eh.match_test, cm, known, key, null="known", given="n"), 1) for known in rates)
+    drawn = seconds(partial(draw, key, 10**4, rng))
+    return f"{1e3 * ours:.0f} ms", f"{DRAWS:,} draws: {1e3 * drawn:.0f} ms", f"1 / {drawn / ours:.1f}"
+
+
+ROWS: dict[str, tuple[str, str, Callable[[], Row]]] = {
+    "hundreds": ("audit of 365 groups × 8 default metrics, from counts", "at most 40, better 10", hundreds),
+    "thousands": ("audit of 10,000 groups × 8, from counts", "at most 30, under 1 GB", thousands),
+    "millions": ("80 million rows of Parquet, rates 2 points apart", "twice and 1 s, under 400 MB", millions),
+    "billions": ("two groups of 10⁹ cases that differ, the slowest metric", "under 1 s", billions),
+    "experiment": ("the paper's experiment, 152,250 exact errors", "6 s", experiment),
+    "mcc": ("MCC: interval, gap and test, in an audit of 100 groups", "30 ms per group", mcc),
+    "pandas": ("10⁶ rows in pandas, 8 groups × 8 metrics", "3 times and 50 ms", partial(frame, "pandas")),
+    "polars": ("10⁶ rows in Polars, 8 groups × 8 metrics", "3 times and 50 ms", partial(frame, "polars")),
+    "report": ("report of 365 groups", "0.1", report),
+    "pt": ("exact PT test at n = 10⁴, rates known, only n given", "1 / 3", partial(tested, "pt")),
+    "mcc_test": ("exact MCC test at n = 10⁴, rates known, only n given", "1 / 3", partial(tested, "mcc")),
+}
 
 
 def main() -> None:
-    audit_counts({name: ConfusionMatrix(*cm.cells) for name, cm in compas().items()}, metrics=["tpr", "mcc"])
-    print("| what | seconds | | peak memory |")
-    print("|---|---|---|---|")
-    for lines in (one_row, many_groups, huge_counts):
-        for line in lines():
-            print(line, flush=True)
+    if sys.argv[1:2] == ["--row"]:
+        eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"])
+        print(json.dumps(ROWS[sys.argv[2]][2]()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, sep="\t")
+        return
+    print(HEAD.format(date=date.today(), machine=_machine(), versions=_versions()))
+    for name in sys.argv[1:] or ROWS:
+        print(name, file=sys.stderr)
+        done = subprocess.run([sys.executable, __file__, "--row", name], check=True, stdout=subprocess.PIPE, text=True)
+        row, peak = done.stdout.split("\t")
+        what, goal, _ = ROWS[name]
+        took, beside, ratio = json.loads(row)
+        print(f"| {what} | {took} | {beside} | {ratio} | {goal} | {int(peak):,} MB |", flush=True)
+
+
+HEAD = """# Speed
+
+What takes long with hundreds of groups, millions of rows or exact sums, beside what it is measured against. The table
+is written by one command, in a few minutes:
+
+```console
+$ .venv/bin/python benchmarks/scale.py > docs/speed.md
+```
+
+Times are CPU seconds of all threads, each row in a process of its own, whose peak memory is the last column. They
+depend on the machine; the ratio of the two times does so much less. Results do not depend on the number of threads or
+on the order in which groups are given.
+
+Measured on {date}, on {machine}, with {versions}.
+
+| work | takes | beside | ratio | goal | peak memory |
+|---|---|---|---|---|---|"""
+
+
+def _machine() -> str:
+    import os
+
+    names = [line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    return f"{names[0] if names else platform.machine()} ({os.cpu_count()} cores, {platform.system()})"
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text("utf-8").splitlines()
+    except OSError:
+        return []
+
+
+def _versions() -> str:
+    packages = [f"{name} {version(name)}" for name in ("evenhand", "numpy", "scipy", "pandas", "polars", "duckdb")]
+    return ", ".join([f"Python {platform.python_version()}", *packages])
 
 
 if __name__ == "__main__":

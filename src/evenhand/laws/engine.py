@@ -172,17 +172,17 @@ def _around(outer: Span, inner: Span) -> tuple[Span, Span]:
 def _defined_range(order: Order, paths: Paths, low: Floats, high: Floats) -> Span:
     """The range of last counts in which the score is defined on each path; holes lie at its ends, or fill a path."""
 
-    def undefined(last: Floats) -> NDArray[np.bool_]:
-        columns = order.tree.columns(float(paths.n), paths.margin, paths.side, last)
+    def undefined(path: Any, last: Floats) -> NDArray[np.bool_]:
+        columns = order.tree.columns(float(paths.n), paths.margin[path], paths.side[path], last)
         missing: NDArray[np.bool_] = np.any([part.undefined(columns) for part in order.parts], axis=0)
         return missing
 
-    first = low + undefined(low)
-    final = high - undefined(high)
-    inner = (high - low >= 2) & undefined(np.minimum(low + 1, high))
-    if not inner.any():
-        return first, final
-    return np.where(inner, 1.0, first), np.where(inner, 0.0, final)
+    at_low, at_high = undefined(slice(None), low), undefined(slice(None), high)
+    first, final = low + at_low, high - at_high
+    both = np.flatnonzero(at_low & at_high & (high - low >= 2))
+    filled = both[undefined(both, low[both] + 1)]
+    first[filled], final[filled] = 1.0, 0.0
+    return first, final
 
 
 def _intervals(order: Order, paths: Paths, first: Floats, final: Floats, threshold: Threshold) -> tuple[Span, Span]:

@@ -104,10 +104,12 @@ def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> lis
     low, high = split.window(sizes, eps)
     entries = (high - low + 1).max(initial=1) * len(sizes)
     sums = [np.zeros(len(m)) for _ in intervals]
-    for chosen in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
+    some = [np.flatnonzero(a <= b) for a, b in intervals]
+    blocks = np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE))))
+    for chosen in blocks:
         table = split_table(split, sizes[chosen], eps)
-        for total, (a, b) in zip(sums, intervals, strict=True):
-            here = np.flatnonzero((row >= chosen[0]) & (row <= chosen[-1]) & (a <= b))
+        for total, (a, b), full in zip(sums, intervals, some, strict=True):
+            here = full if len(blocks) == 1 else full[(row[full] >= chosen[0]) & (row[full] <= chosen[-1])]
             total[here] = table.sums(row[here] - chosen[0], a[here], b[here])
     return sums
 
