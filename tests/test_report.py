@@ -199,10 +199,15 @@ def test_the_page_says_what_was_audited() -> None:
     assert pairs["Made"] == "2026-11-16 11:02 UTC"
     assert pairs["By"] == "A. Council"
     assert "Score" not in pairs
+    assert (
+        "Actually positive means: two_year_recid is 1. Predicted positive means: score_text is Medium or High." in said
+    )
     assert "<code>evenhand audit scores.csv --label two_year_recid</code>" in said
     scored = {"columns": {"score": "p"}, "threshold": 0.5, "source": {"kind": "frame", "library": "polars"}}
     pairs = dict(re.findall(r"<div><dt>([^<]*)</dt><dd>([^<]*)</dd></div>", recorded(scored).to_html()))
     assert pairs["Score"] == "p; positive: 0.5 or more"
+    assert "Predicted positive means: p is 0.5 or more." in recorded(scored).to_html()
+    assert "positive means:" not in AUDIT.to_html()
     assert pairs["Data"] == "a dataframe, polars"
     assert "<h1>Audit of 7,219 cases</h1>" in recorded({}).to_html()
 
@@ -406,6 +411,7 @@ def test_searching_narrows_everything_that_shows_groups(report: Any, name: str) 
     assert opened.locator("#chosen").text_content() == f"{len(expected)} of {len(groups_of(audit))} groups"
     opened.get_by_label("Search groups").press("Enter")
     assert opened.locator(".card[open] summary .name").text_content() == expected[0]
+    opened.keyboard.press("Enter")
     opened.get_by_label("Search groups").fill("no such group")
     assert mapped(opened) == listed(opened, ".block") == listed(opened, ".card") == []
     assert opened.get_by_text("No group passes the filters.").is_visible()
