@@ -99,12 +99,18 @@ def check_counts(sentence: str, row: Row) -> None:
         assert row.difference_low <= 0 <= row.difference_high
 
 
-@settings(max_examples=30)
-@given(groups=st.lists(cells, min_size=2, max_size=5), favourable=st.sampled_from(["positive", "negative"]))
-def test_headlines_count_what_is_in_the_matrices(groups: list[tuple[int, ...]], favourable: Any) -> None:
+@settings(max_examples=60)
+@given(
+    groups=st.lists(cells, min_size=2, max_size=5),
+    metrics=st.lists(st.sampled_from(RATES), min_size=1, max_size=3, unique=True),
+    favourable=st.sampled_from(["positive", "negative"]),
+)
+def test_headlines_count_what_is_in_the_matrices(
+    groups: list[tuple[int, ...]], metrics: list[str], favourable: Any
+) -> None:
     a = eh.audit_counts(
         {f"g{i}": (tp + 1, fn + 1, fp + 1, tn + 1) for i, (tp, fn, fp, tn) in enumerate(groups)},
-        metrics=RATES,
+        metrics=metrics,
         favourable=favourable,
     )
     said = headlines(a.rows, a.settings)
@@ -221,6 +227,26 @@ def test_tiers_follow_from_verdict_and_interval(groups: list[tuple[int, ...]], m
             assert found is expected
         else:
             assert found is None
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "expected"),
+    [
+        (0.101, 0.3, "higher", Tier.LARGE),
+        (-0.3, -0.101, "lower", Tier.LARGE),
+        (0.1, 0.3, "higher", Tier.UNCLEAR),
+        (0.09, 0.101, "higher", Tier.UNCLEAR),
+        (-0.2, -0.05, "lower", Tier.UNCLEAR),
+        (0.01, 0.1, "higher", Tier.SMALL),
+        (-0.1, -0.01, "lower", Tier.SMALL),
+        (0.2, 0.3, "too few to tell", Tier.CHANCE),
+        (-0.05, 0.05, "alike", None),
+    ],
+)
+def test_a_tier_at_its_edges(low: float, high: float, verdict: str, expected: Tier | None) -> None:
+    row = eh.audit_counts({"A": (20, 180, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+    values = row.to_dict() | {"difference_low": low, "difference_high": high, "verdict": verdict}
+    assert tier(Row.from_dict(values), 0.1) is expected
 
 
 class Needing(Row):

@@ -8,7 +8,7 @@ from typing import Any
 from ...auditing import Audit, ReferenceKind, several
 from .names import shown
 
-__all__ = ["against", "facts", "setting", "title"]
+__all__ = ["against", "facts", "reading", "setting", "title"]
 
 _KINDS = {
     "frame": "a dataframe",
@@ -37,11 +37,29 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
         ("Positive", _positive(audit) if not _part(audit, "positive") else None),
         ("Groups", ", ".join(map(str, columns.get("groups") or audit.settings["groups"]))),
         ("Compared with", against(audit)),
-        ("Good for the person", f"a {audit.settings['favourable']} prediction"),
+        ("Good for a person", f"a {audit.settings['favourable']} prediction"),
         ("Made", _made(record.get("made"))),
         ("By", record.get("author")),
     ]
     return [(word, shown(str(text))) for word, text in pairs if text]
+
+
+def reading(audit: Audit) -> str:
+    """What "actually positive" and "predicted positive" mean in these data, as far as it was recorded."""
+    columns, positive = _part(audit, "columns"), _part(audit, "positive")
+    said = []
+    for words, role in (("Actually positive", "label"), ("Predicted positive", "prediction")):
+        if columns.get(role) and _values(positive.get(role)):
+            said.append(f"{words} means: {columns[role]} is {_values(positive.get(role))}.")
+    if columns.get("score") and _record(audit).get("threshold") is not None:
+        said.append(f"Predicted positive means: {columns['score']} is {_record(audit)['threshold']} or more.")
+    return shown(" ".join(said)) if said else ""
+
+
+def _values(positive: Any) -> str:
+    """The values that count as positive."""
+    values = positive if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
+    return " or ".join(map(str, values))
 
 
 def _record(audit: Audit) -> Mapping[str, Any]:
@@ -83,8 +101,7 @@ def _column(name: Any, positive: Any) -> str | None:
     """A column, and which of its values count as positive."""
     if not name:
         return None
-    values = positive if isinstance(positive, (list, tuple)) else [] if positive is None else [positive]
-    return f"{name}; positive: {' or '.join(map(str, values))}" if values else str(name)
+    return f"{name}; positive: {_values(positive)}" if _values(positive) else str(name)
 
 
 def _threshold(score: Any, threshold: Any) -> str | None:

@@ -21,7 +21,7 @@ from ...errors import MissingExtra
 from ...metrics import metric as find_metric
 from ..tables import adjustment
 from .data import Group, grouped, packed
-from .facts import against, facts, setting, title
+from .facts import against, facts, reading, setting, title
 from .names import shown
 
 __all__ = ["as_page"]
@@ -47,6 +47,7 @@ def as_page(audit: Audit) -> str:
             title=title(audit),
             given=bool(audit.record.get("title")),
             facts=facts(audit),
+            reading=reading(audit),
             against=against(audit),
             groups=groups,
             total=len(everybody),

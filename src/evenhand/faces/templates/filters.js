@@ -79,9 +79,7 @@ const drawFilters = () => {
     for (const toggle of toggles) toggle.setAttribute("aria-pressed", "false");
     choose();
   });
-  const form = byId("filters");
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.append(
+  byId("filters").append(
     field("Search groups", search),
     severalColumns ? field("Column", column) : "",
     field("Fewest cases", least),

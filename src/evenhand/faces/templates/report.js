@@ -13,6 +13,13 @@ const openNamed = () => {
 };
 window.addEventListener("hashchange", openNamed);
 openNamed();
+// Enter in the search opens the card of the first group that passes, or of one that begins with what was typed.
+byId("filters").addEventListener("submit", (event) => event.preventDefault());
+byId("search").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || filter.words.length === 0 || chosen.length === 0) return;
+  event.preventDefault();
+  openCard(chosen.find((group) => plain(group.name).startsWith(filter.words.join(" "))) ?? chosen[0]);
+});
 // A link to the card that the address names already changes nothing, and should open it all the same.
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a[href^='#card-']") : null;
