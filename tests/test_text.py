@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
+from evenhand.auditing import headlines, untold
 from evenhand.faces.audit_command import audit
 from evenhand.faces.terminal import as_text, folded_text
 from evenhand.inference import spread_of
@@ -225,7 +226,7 @@ def test_verbose_prints_every_row_every_finding_and_the_settings() -> None:
     assert len(table_of(out)) == 1 + len(COMPAS.rows)
     for finding in COMPAS.findings:
         assert " ".join(f"{finding.code}: {finding.sentence}.".split()) in said
-    for name, shown in (("alpha", "0.05"), ("adjust", "holm"), ("intersections", "yes"), ("level", "0.95")):
+    for name, shown in (("alpha", "0.05"), ("adjust", "holm"), ("crossings", "2"), ("level", "0.95")):
         assert [name, shown] in [line.split() for line in out.splitlines()]
     assert f"evenhand {COMPAS.versions['evenhand']}" in said
     refused = run("--example", "compas", "--verbose", "--quiet")
@@ -240,10 +241,14 @@ def test_all_prints_every_row_and_the_usual_summary() -> None:
     assert "(see --all)" in usual and "(see --all)" not in everything
 
 
-def test_sentences_from_elsewhere_can_open_the_text() -> None:
-    text = as_text(COMPAS, sentences=["Of 100 people \x1b[31m, 45 were rated risky."])
-    assert "- Of 100 people \\x1b[31m, 45 were rated risky." in text.splitlines()
-    assert "more findings" not in text
+def test_the_summary_says_what_matters_in_council_words() -> None:
+    lines = " ".join(as_text(COMPAS).split())
+    for headline in headlines(COMPAS.rows, COMPAS.settings):
+        assert str(headline) in lines
+    for sentence in untold(COMPAS.rows, COMPAS.settings):
+        assert sentence in lines
+    constant = eh.audit({"y": [1, 0, 1, 0], "p": [1, 1, 1, 1], "g": list("aabb")}, y_true="y", y_pred="p", groups="g")
+    assert as_text(constant).split("\n\n")[1].startswith("- Every prediction of all 4 cases is positive")
 
 
 @settings(max_examples=60, deadline=None)

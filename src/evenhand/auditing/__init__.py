@@ -8,7 +8,7 @@ from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
 from .row import Row, Sketch, labels
 from .settings import METRICS, ReferenceKind, Settings
-from .summary import Headline, Tier, headlines, needed_text, tier, untold
+from .summary import Headline, Tier, compared_with, headlines, needed_text, tier, untold
 from .sweep import Sweep
 from .verdict import Verdict
 
@@ -29,6 +29,7 @@ __all__ = [
     "audit",
     "audit_counts",
     "command_of",
+    "compared_with",
     "headlines",
     "labels",
     "meaning",

@@ -28,7 +28,7 @@ from .row import Row, labels
 from .settings import ReferenceKind
 from .verdict import Verdict
 
-__all__ = ["Headline", "Tier", "headlines", "needed_text", "tier", "untold"]
+__all__ = ["Headline", "Tier", "compared_with", "headlines", "needed_text", "tier", "untold"]
 
 # What the cases that a rate counts have in common.
 _COUNTED = {
@@ -320,6 +320,47 @@ def _reference_basis(row: Row, m: Metric) -> int:
     if None in cells:
         return row.reference_n
     return int(m.base.basis(np.array(cells)))
+
+
+def compared_with(rows: Iterable[Row]) -> str:
+    """What the groups are compared with, to follow "each group is compared with".
+
+    Parameters
+    ----------
+    rows : iterable of Row
+        The rows of an audit.
+
+    Returns
+    -------
+    str
+        The reference, or that of each column.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> counts = {("A", "F"): (3, 2, 8, 30), ("B", "M"): (30, 10, 12, 48)}
+    >>> compared_with(audit_counts(counts, by=["race", "sex"]).rows)
+    'all cases outside it'
+    >>> compared_with(audit_counts(counts, by=["race", "sex"], reference={"race": "B"}, crossings=1).rows)
+    'the reference of its column: the group B (race), all cases outside it (sex)'
+    """
+    kinds: dict[str, set[tuple[ReferenceKind, str]]] = {}
+    for row in rows:
+        kinds.setdefault(row.by, set()).add((row.reference_kind, row.reference))
+    each = {by: _reference_words(dict(references)) for by, references in kinds.items()}
+    if len(set(each.values())) == 1:
+        return next(iter(each.values()))
+    return "the reference of its column: " + ", ".join(f"{words} ({by})" for by, words in sorted(each.items()))
+
+
+def _reference_words(references: Mapping[ReferenceKind, str]) -> str:
+    if ReferenceKind.ALL in references:
+        return "all cases" + (", or all cases outside it if a score is not a rate" * (ReferenceKind.REST in references))
+    if ReferenceKind.REST in references:
+        return "all cases outside it"
+    if ReferenceKind.MATRIX in references:
+        return "the counts that were given as reference"
+    return f"the group {references[ReferenceKind.GROUP]}"
 
 
 def untold(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ the colours of marks are legible on both. Text from data is escaped.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
@@ -15,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..auditing import Audit, Finding, Row, Verdict, number, pvalue, several
+from ..auditing import Audit, Finding, Row, Verdict, compared_with, number, pvalue, several
 from ..errors import TooLarge, printable
 from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, strength_text
 from ..laws import Distribution
 from ..metrics import Metric
-from .overview import compared_with, headlines, metrics_of, names_of, opening, tally
+from .overview import headlines, metrics_of, names_of, opening, tally
 from .tables import gap_text, smoothing_text
 
 __all__ = ["as_html"]
@@ -98,14 +99,15 @@ def _mark(verdict: Verdict) -> str:
 @as_html.register
 def _(audit: Audit) -> str:
     counts = " &nbsp; ".join(f"{_mark(verdict)} {n:,} {verdict}" for verdict, n in tally(audit.rows).items())
-    chosen, left = headlines(audit)
+    chosen = headlines(audit)
     sentences = [f"{_mark(h.verdict)} {_text(h.sentence)}" if h.verdict else f"– {_text(h.sentence)}" for h in chosen]
-    if left:
-        kinds = ", ".join(f"{n} {kind}" for kind, n in left.items())
-        sentences.append(_text(f"{several(sum(left.values()), 'more finding')}: {kinds} (in .findings)"))
+    if audit.findings:
+        kinds = Counter(finding.kind for finding in audit.findings)
+        counted = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        sentences.append(_text(f"{several(len(audit.findings), 'finding')}: {counted} (in .findings)"))
     return _box(
         _text(opening(audit)),
-        f"<div>{_text(compared_with(audit))}</div><div>{counts}</div>",
+        f"<div>Each group is compared with {_text(compared_with(audit.rows))}.</div><div>{counts}</div>",
         _list(sentences, bullets=False),
         *_map(audit),
     )

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..auditing import Audit, Finding, ReferenceKind, Row, Verdict, labels, several
+from ..auditing import Audit, Row, Verdict, labels, several, untold
+from ..auditing import headlines as told
 from ..errors import printable
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 
 __all__ = [
     "Headline",
-    "compared_with",
     "headlines",
     "metrics_of",
     "names_of",
@@ -30,8 +30,7 @@ __all__ = [
 Key = TypeVar("Key")
 
 _LONGEST = 400
-_MOST = {"differs": 3, "may-be-below-four-fifths": 0, "four-fifths": 1, "undefined": 1, "too-few": 1}
-"""How many findings of a kind the summary has at most; all of those about the data as such."""
+_OF_DATA = ("spread", "left-out", "missing-group", "absent-label", "chosen-reference")
 
 
 def opening(audit: Audit) -> str:
@@ -41,24 +40,6 @@ def opening(audit: Audit) -> str:
     asked = [by for by in map(str, audit.settings["groups"]) if by in used]
     by = ", ".join(printable(column) for column in dict.fromkeys([*asked, *sorted(used)]))
     return f"Audit of {audit.n:,} cases in {several(len(groups), 'group')} by {by}"
-
-
-def compared_with(audit: Audit) -> str:
-    """What the groups are compared with, as a sentence."""
-    against = {row.by: _reference(row) for row in audit.rows}
-    if len(set(against.values())) == 1:
-        return f"Each group is compared with {next(iter(against.values()))}."
-    parts = [f"groups of {printable(by)} with {reference}" for by, reference in against.items()]
-    return f"Compared are {'; '.join(parts)}."
-
-
-def _reference(row: Row) -> str:
-    words = {
-        ReferenceKind.REST: "the rest, all cases outside it",
-        ReferenceKind.ALL: "all cases, its own included",
-        ReferenceKind.MATRIX: "the counts that were given as reference",
-    }
-    return words.get(row.reference_kind) or printable(row.reference)
 
 
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:
@@ -79,27 +60,17 @@ class Headline(NamedTuple):
     sentence: str
 
 
-def headlines(audit: Audit) -> tuple[list[Headline], dict[str, int]]:
-    """The most important findings, and how many others there are of each kind.
-
-    These are the largest sure differences, each of another group, the first finding of most other kinds, and everything
-    about the data as such.
-    """
-    chosen: list[Finding] = []
-    for finding in audit.findings:
-        alike = [f for f in chosen if f.kind == finding.kind]
-        known = finding.kind in _MOST and (finding.by, finding.group) in {(f.by, f.group) for f in alike}
-        if not known and len(alike) < _MOST.get(finding.kind, len(audit.findings)):
-            chosen.append(finding)
-    left = Counter(finding.kind for finding in audit.findings) - Counter(finding.kind for finding in chosen)
+def headlines(audit: Audit) -> list[Headline]:
+    """What is wrong with the data as such, the differences that matter most, and what could not be told."""
     verdicts = {(row.by, row.group, row.metric): row.verdict for row in audit.rows}
-    return [Headline(_verdict(f, verdicts), printable(f.sentence) + ".") for f in chosen], dict(left)
-
-
-def _verdict(finding: Finding, verdicts: dict[tuple[str, str, str], Verdict]) -> Verdict | None:
-    if finding.kind not in ("differs", "undefined", "too-few") or finding.by is None or finding.group is None:
-        return None
-    return verdicts.get((finding.by, finding.group, next(iter(finding.metrics), "")))
+    first = [f.sentence + "." for f in audit.findings if f.kind == "constant"]
+    differ = [Headline(verdicts[h.by, h.group, h.metric], printable(str(h))) for h in told(audit.rows, audit.settings)]
+    last = [*untold(audit.rows, audit.settings), *(f.sentence + "." for f in audit.findings if f.kind in _OF_DATA)]
+    return [
+        *(Headline(None, printable(sentence)) for sentence in first),
+        *differ,
+        *(Headline(None, printable(sentence)) for sentence in last),
+    ]
 
 
 def names_of(audit: Audit) -> dict[tuple[str, str], str]:

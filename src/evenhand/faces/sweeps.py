@@ -16,7 +16,7 @@ from importlib.resources import files
 from textwrap import wrap
 from typing import Any, Literal
 
-from ..auditing import Finding, ReferenceKind, Row, Sweep, Verdict, command_of, number, several
+from ..auditing import Finding, Row, Sweep, Verdict, command_of, compared_with, number, several
 from ..errors import MissingExtra, printable
 from ..metrics import metric as find_metric
 from .sweep_pictures import GEOMETRY, Chart, SweepLine, columns_of, has_score, lines_of, threshold_text
@@ -73,15 +73,8 @@ def _notes(sweep: Sweep) -> list[str]:
         for v in Verdict
         if v in seen
     ]
-    return [f"Each group is compared with {printable(_against(sweep))}. {'; '.join(meanings)}."]
-
-
-def _against(sweep: Sweep) -> str:
-    """What the groups are compared with, in words."""
-    words = {ReferenceKind.REST: "all cases outside it", ReferenceKind.ALL: "all cases"}
-    kinds = {(row.reference_kind, row.reference) for audit in sweep for row in audit.rows}
-    said = {words.get(kind, f"the group {name}" if kind is ReferenceKind.GROUP else name) for kind, name in kinds}
-    return " or ".join(sorted(said))
+    against = compared_with(row for audit in sweep for row in audit.rows)
+    return [f"Each group is compared with {printable(against)}. {'; '.join(meanings)}."]
 
 
 def _title(key: str) -> str:
@@ -248,7 +241,7 @@ def sweep_page(sweep: Sweep) -> str:
             level=f"{100 * first.level:g} %",
             verdicts=[v for v in Verdict if any(row.verdict is v for audit in sweep for row in audit.rows)],
             settings=first.settings,
-            against=_against(sweep),
+            against=compared_with(row for audit in sweep for row in audit.rows),
             versions=first.versions,
             command=_command(sweep),
             style=_inline("report.css") + _inline("sweep.css") + _verdict_style(),

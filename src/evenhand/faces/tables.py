@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from ..auditing import Audit, Row, number
+from ..auditing import Audit, Row, compared_with, number
 from ..errors import printable
 from ..inference import FOUR_FIFTHS, strength_text
 from ..metrics import metric as find_metric
-from .overview import compared_with, metrics_of, names_of, opening, tally_text
+from .overview import metrics_of, names_of, opening, tally_text
 
 __all__ = [
     "adjustment",
@@ -118,7 +118,8 @@ def _more(rows: Sequence[Row]) -> str:
 
 def as_markdown(audit: Audit) -> str:
     """The findings as a list, and all rows as a table."""
-    lines = ["# " + _marked(opening(audit)), "", f"{_marked(compared_with(audit))} Scores: {tally_text(audit.rows)}."]
+    compared = f"Each group is compared with {_marked(compared_with(audit.rows))}."
+    lines = ["# " + _marked(opening(audit)), "", f"{compared} Scores: {tally_text(audit.rows)}."]
     lines += ["", "## Findings", ""]
     lines += [f"- **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in audit.findings] or ["- none"]
     lines += ["", "## All scores", ""]

@@ -7,13 +7,14 @@ apart is never cut.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
-from ..auditing import Audit, Row, Verdict, number, several
+from ..auditing import Audit, Row, Verdict, compared_with, number, several
 from ..errors import printable
-from .overview import Headline, compared_with, headlines, names_of, opening, tally, told_apart
+from .overview import Headline, headlines, names_of, opening, tally, told_apart
 from .tables import gap_ends, gap_text, metric_lines, notes, settings_text
 
 __all__ = ["as_text", "columns", "folded_text"]
@@ -54,12 +55,11 @@ def as_text(
     width: int = _WIDTH,
     colour: bool = False,
     verbose: bool = False,
-    sentences: Sequence[str] | None = None,
     ways: tuple[str, str] = ("", ""),
 ) -> str:
     """A summary, a table of at most ``most`` rows, and notes.
 
-    ``sentences`` replace those of the summary. ``verbose`` adds all findings and the settings. ``ways`` say how to see
+    ``verbose`` adds all findings and the settings. ``ways`` say how to see
     the rows and the findings that are left out.
     """
     width = max(width, _NARROWEST)
@@ -72,10 +72,10 @@ def as_text(
     names = told_apart(names, lambda name: tuple(folded_text(name, widths["group"])))
     lines = [
         *(paint.bold(line) for line in _wrapped(opening(audit), width)),
-        *_wrapped(compared_with(audit), width),
+        *_wrapped(f"Each group is compared with {printable(compared_with(audit.rows))}.", width),
         *_tallied(audit, width, paint),
         "",
-        *_summary(audit, width, paint, verbose, sentences, ways[1]),
+        *_summary(audit, width, paint, verbose, ways[1]),
         *_table(audit, rows, names, widths, paint),
     ]
     if left := audit.rows[len(rows) :]:
@@ -127,23 +127,18 @@ def _without_none(rows: Sequence[Row]) -> str:
     return ", ".join(f"{n} {verdict}" for verdict, n in tally(rows).items() if n)
 
 
-def _summary(
-    audit: Audit, width: int, paint: _Paint, verbose: bool, sentences: Sequence[str] | None, way: str
-) -> list[str]:
+def _summary(audit: Audit, width: int, paint: _Paint, verbose: bool, way: str) -> list[str]:
     """The sentences that matter most, or all of them, each behind the mark of its verdict."""
-    chosen, left = headlines(audit)
-    if verbose:
-        chosen, left = [Headline(None, f"{finding}.") for finding in audit.findings], {}
-    elif sentences is not None:
-        chosen, left = [Headline(None, printable(sentence)) for sentence in sentences], {}
+    chosen = [Headline(None, f"{finding}.") for finding in audit.findings] if verbose else headlines(audit)
     lines: list[str] = []
     for verdict, sentence in chosen:
         mark = paint.verdict(verdict.sign, verdict) if verdict else "-"
         first, *others = _wrapped(sentence, width - 2)
         lines += [f"{mark} {first}", *(f"  {line}" for line in others)]
-    if left:
-        kinds = ", ".join(f"{n} {kind}" for kind, n in left.items())
-        lines += _wrapped(f"{several(sum(left.values()), 'more finding')}: {kinds}{way}", width)
+    if audit.findings and not verbose:
+        kinds = Counter(finding.kind for finding in audit.findings)
+        counted = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        lines += _wrapped(f"{several(len(audit.findings), 'finding')}: {counted}{way}", width)
     return [*lines, ""] if lines else []
 
 

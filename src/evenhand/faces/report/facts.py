@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from ...auditing import Audit, ReferenceKind, several
+from ...auditing import Audit, compared_with, several
 from .names import shown
 
-__all__ = ["against", "facts", "reading", "setting", "title"]
+__all__ = ["facts", "reading", "setting", "title"]
 
 _KINDS = {
     "frame": "a dataframe",
@@ -34,9 +34,8 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
         ("Label", _column(columns.get("label"), _part(audit, "positive").get("label"))),
         ("Prediction", _column(columns.get("prediction"), _part(audit, "positive").get("prediction"))),
         ("Score", _threshold(columns.get("score"), record.get("threshold"))),
-        ("Positive", _positive(audit) if not _part(audit, "positive") else None),
         ("Groups", ", ".join(map(str, columns.get("groups") or audit.settings["groups"]))),
-        ("Compared with", against(audit)),
+        ("Compared with", compared_with(audit.rows)),
         ("Good for a person", f"a {audit.settings['favourable']} prediction"),
         ("Made", _made(record.get("made"))),
         ("By", record.get("author")),
@@ -110,11 +109,6 @@ def _threshold(score: Any, threshold: Any) -> str | None:
     return f"{score}; positive: {threshold} or more" if threshold is not None else str(score)
 
 
-def _positive(audit: Audit) -> str | None:
-    positive = audit.settings.get("positive")
-    return None if positive is None else str(positive)
-
-
 def _made(made: Any) -> str | None:
     """A time in ISO format, without seconds."""
     if not made:
@@ -122,16 +116,6 @@ def _made(made: Any) -> str | None:
     day, _, clock = str(made).partition("T")
     zone = " UTC" if clock.endswith(("Z", "+00:00")) else ""
     return f"{day} {clock[:5]}{zone}".strip()
-
-
-def against(audit: Audit) -> str:
-    """What the groups are compared with."""
-    words = {ReferenceKind.REST: "all cases outside the group", ReferenceKind.ALL: "all cases"}
-    kinds: Iterable[tuple[ReferenceKind, str]] = {(row.reference_kind, row.reference) for row in audit.rows}
-    said = {
-        words.get(kind, f"the group {name}" if kind is ReferenceKind.GROUP else f"the {name}") for kind, name in kinds
-    }
-    return " or ".join(sorted(said))
 
 
 def setting(value: Any) -> str:

@@ -16,12 +16,12 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from ...auditing import Audit, Tier, Verdict, headlines, meaning, number, of_people, several, untold
+from ...auditing import Audit, Tier, Verdict, compared_with, headlines, meaning, number, of_people, several, untold
 from ...errors import MissingExtra
 from ...metrics import metric as find_metric
 from ..tables import adjustment
 from .data import Group, grouped, packed
-from .facts import against, facts, reading, setting, title
+from .facts import facts, reading, setting, title
 from .names import shown
 
 __all__ = ["as_page"]
@@ -48,7 +48,7 @@ def as_page(audit: Audit) -> str:
             given=bool(audit.record.get("title")),
             facts=facts(audit),
             reading=reading(audit),
-            against=against(audit),
+            against=compared_with(audit.rows),
             groups=groups,
             total=len(everybody),
             headlines=[(h, places.get((h.by, h.group))) for h in headlines(audit.rows, settings)],
