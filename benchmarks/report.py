@@ -117,7 +117,9 @@ def pictures(folder: Path) -> None:
             page.wait_for_selector(".map tbody tr[data-at]")
             part = page if selector is None else page.locator(selector)
             picture = Image.open(BytesIO(part.screenshot())).convert("RGB")
-            picture.quantize(96, dither=Image.Dither.NONE).save(folder / f"report-{name}.png", optimize=True)
+            picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+                folder / f"report-{name}.png", optimize=True
+            )
             page.close()
 
 
