@@ -33,7 +33,7 @@ Span = tuple[Floats, Floats]
 _COARSE, _FINE = 1e-18, 1e-300
 _MOST_PATHS = 2**23
 _MOST_LISTED, _MOST_WALKED = 2**22, 2**24
-_GUESS_ABOVE, _BLOCK = 2**12, 2**15
+_GUESS_ABOVE, _BLOCK = 2**12, 2**16
 _EXACT_BELOW = 1e-12
 # Up to this n, a last count in closed form is accurate enough unless it is as close as this to a whole number.
 _SOLVED_UP_TO, _CLOSE = 2**20, 0.01
