@@ -299,10 +299,13 @@ def _null_sketches(m: OneGroup, groups: Floats, against: Floats) -> list[Sketch 
     reach = 5 * np.sqrt(of_a * first / total * second / total) + 3
     low = np.maximum(np.maximum(0.0, of_a - second), np.floor(np.minimum(mean - reach, a)))
     high = np.minimum(np.minimum(of_a, first), np.ceil(np.maximum(mean + reach, a)))
-    counts = np.floor(low[:, None] + np.linspace(0, 1, _BARS) * (high - low)[:, None])
-    heights = np.exp(log_hypergeometric(counts, of_a[:, None], first[:, None], second[:, None]))
     with np.errstate(divide="ignore", invalid="ignore"):
         left, right, at = (np.asarray(m.curve.score(k / of_a)) for k in (low, high, a))
+        # Bars are at even distances of the score, which is not proportional to the count for every metric.
+        scores = left[:, None] + np.linspace(0, 1, _BARS) * (right - left)[:, None]
+        counts = np.floor(np.asarray(m.curve.rate(scores)) * of_a[:, None] + 1e-9)
+    counts = np.clip(np.nan_to_num(counts), low[:, None], high[:, None])
+    heights = np.exp(log_hypergeometric(counts, of_a[:, None], first[:, None], second[:, None]))
     return [
         _sketch("null", first, last, bars, seen) if some else None
         for first, last, bars, seen, some in zip(left, right, heights, at, (of_a > 0) & (high > low), strict=True)

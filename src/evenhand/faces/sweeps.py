@@ -244,7 +244,7 @@ def sweep_page(sweep: Sweep) -> str:
             against=compared_with(row for audit in sweep for row in audit.rows),
             versions=first.versions,
             command=_command(sweep),
-            style=_inline("report.css") + _inline("sweep.css") + _verdict_style(),
+            style=_inline("base.css") + _inline("sweep.css") + _verdict_style(),
             script=_inline("sweep.js"),
         )
     )

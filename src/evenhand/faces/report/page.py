@@ -106,7 +106,8 @@ def _style() -> str:
         for v in Verdict
     )
     return (
-        f"{_shipped('report.css')}\n:root {{\n{light}}}\n@media screen and (prefers-color-scheme: dark) {{\n"
+        f"{_shipped('base.css')}\n{_shipped('report.css')}\n"
+        f":root {{\n{light}}}\n@media screen and (prefers-color-scheme: dark) {{\n"
         f"  :root {{\n{dark}  }}\n}}\n{classes}"
     )
 
