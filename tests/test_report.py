@@ -16,7 +16,6 @@ import pytest
 import evenhand as eh
 from evenhand.auditing import number
 from evenhand.faces import report
-from evenhand.inference import cases_needed
 
 HOSTILE = "<img src=x onerror=alert(1)> </script> {{7*7}} \u202eabc\u200b"
 AUDIT = eh.audit_counts(
@@ -71,22 +70,17 @@ def test_a_report_without_labels(tmp_path: Path) -> None:
     assert 'id="strength"' not in page
 
 
-def test_what_would_be_needed_is_about_what_detects() -> None:
-    """The number of cases from which on a score that far away is significant, within a fifth."""
+def test_what_would_be_needed_is_what_the_row_says() -> None:
     rest = eh.ConfusionMatrix(2029, 1213, 1280, 2660)
-    needed = cases_needed(eh.metric("tpr").base, rest, 0.1, 0.05)
-    assert needed is not None
-    assert f"with about {needed:,} actual positives, a difference of 0.1 would be detected half of the time" in (
-        eh.audit_counts({"few": (6, 3, 2, 21), "rest of them": rest}, metrics="tpr").to_html()
-    )
-    assert cases_needed(eh.metric("mcc").base, rest, 0.1) is None
-
-    def detects(k: int) -> bool:
-        positives = round(k * 2029 / 3242)
-        return eh.match_test(eh.ConfusionMatrix(positives, k - positives, 2, 21), rest, "tpr").detects(0.1)
-
-    assert not detects(int(0.8 * needed))
-    assert detects(int(1.2 * needed))
+    a = eh.audit_counts({"few": (6, 3, 6, 17), "rest of them": rest}, metrics=["tpr", "mcc", "disparate_impact"])
+    page = a.to_html()
+    for row in a.rows:
+        if row.group == "few" and row.metric != "mcc":
+            assert row.needed is not None
+            gap = "a gap of 0.1" if row.metric == "tpr" else "a ratio of 0.8 or 1.25"
+            name = "actual positives" if row.metric == "tpr" else "cases"
+            assert f"with {row.needed:,} {name}, {gap} would be found with a probability of 80 %" in page
+    assert {row.needed for row in a.rows if row.metric == "mcc"} == {None}
 
 
 def test_a_group_called_all_is_a_group() -> None:

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..auditing import Audit, ReferenceKind, Row, Sketch, Verdict, labels, number, several
-from ..cells import CELLS, ConfusionMatrix
+from ..cells import CELLS
 from ..errors import MissingExtra, printable
-from ..inference import cases_needed
 from ..metrics import metric as find_metric
 from .tables import adjustment, smoothing_text
 
@@ -172,15 +171,12 @@ def _cards(audit: Audit) -> Iterable[_Card]:
 
 def _needed(row: Row, audit: Audit) -> str:
     """How many cases would be needed if there are too few to tell, in words."""
-    if row.verdict is not Verdict.TOO_FEW or row.reference_tp is None:
+    if row.needed is None or row.needed <= row.basis:
         return ""
-    margin, m = audit.settings["margin"], find_metric(row.metric).base
-    cells = (getattr(row, f"reference_{c}") for c in CELLS)
-    needed = cases_needed(m, ConfusionMatrix(*cells), margin, audit.settings["alpha"])
-    if needed is None or needed <= row.basis:
-        return ""
-    name = m.denominator.name if m.denominator else "cases"
-    return f"with about {needed:,} {name}, a difference of {margin:g} would be detected half of the time"
+    m = find_metric(row.metric)
+    name = m.base.denominator.name if m.base.denominator else "cases"
+    gap = "a ratio of 0.8 or 1.25" if m.kind == "ratio" else f"a gap of {audit.settings['margin']:g}"
+    return f"with {row.needed:,} {name}, {gap} would be found with a probability of 80 %"
 
 
 def _bars(sketch: Sketch | None, row: Row) -> _Bars | None:
