@@ -210,7 +210,7 @@ def jaggedness(
 def _steps(sizes: Floats, quantiles: Floats) -> Floats:
     """The steps of all quantiles, shape (steps, levels), as shares of the spread."""
     widths = quantiles[:, -1] - quantiles[:, 0]
-    near = np.abs(np.log(np.maximum(sizes, 1)[:, None] / np.maximum(sizes, 1))) <= np.log(_NEARBY)
+    near = np.maximum(sizes[:, None], sizes) <= _NEARBY * np.minimum(sizes[:, None], sizes)
     spread = (near @ widths) / near.sum(axis=1)
     between = (spread[1:] + spread[:-1]) / 2
     steps = np.diff(quantiles, axis=0)

@@ -184,12 +184,12 @@ def check_size(plan: Plan, n: Any, denominator: Any) -> tuple[int, int | None]:
         margin = as_size(denominator, "denominator")
         if margin > size:
             raise InvalidInput(f"denominator must be at most n = {size:,}; got {margin:,}")
-    if margin == 0 and m.tree.last_of == m.tree.margin:
-        never = True
-    else:
-        never = hole_probability(m.holes[0], law_at(plan.truth, size)) >= 1
-    if never:
-        why = m.why_undefined(plan.truth) if isnan(plan.true_score) else f"it needs more than {size:,} cases"
+    why = None
+    if margin == 0:
+        why = "its denominator is 0"
+    elif hole_probability(m.holes[0], law_at(plan.truth, size)) >= 1:
+        why = m.why_undefined(plan.truth) if isnan(plan.true_score) else "it needs more cases"
+    if why:
         raise InvalidInput(f"{m.key} is always undefined at n = {size:,}: {why}")
     return size, margin
 

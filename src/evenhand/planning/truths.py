@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
+from math import isinf, isnan
 from numbers import Real
 from typing import Any
 
@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 Side = ConfusionMatrix | ArrayLike
 """Counts, or four probabilities."""
 
-# Rates move at most this far in log odds, to within 1e-17 of 0 or 1.
-_FARTHEST = 40.0
+# Log odds move at most this far. Rates stay at least 1e-14 away from 0 and 1, where some scores do not exist.
+_FARTHEST, _EDGE = 80.0, 32.0
 
 
 def one_group_metric(metric: str | Metric, function: str) -> OneGroup:
@@ -192,7 +192,9 @@ def _path(m: OneGroup, rates: Floats) -> tuple[Callable[[float], Floats], tuple[
         for part, whole, sign in sides:
             total = _share(rates, whole)
             if total > 0:
-                rate = float(expit(logit(_share(rates, part) / total) + sign * t))
+                odds = float(logit(_share(rates, part) / total))
+                # A rate of exactly 0 or 1 stays there.
+                rate = float(expit(odds if isinf(odds) else min(max(odds + sign * t, -_EDGE), _EDGE)))
                 _divide(result, part, whole, total, rate)
         return result
 
