@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand import ConfusionMatrix, audit_counts, jaggedness, list_metrics, metric, power, sample_size
+from evenhand import ConfusionMatrix, Jaggedness, audit_counts, jaggedness, list_metrics, metric, power, sample_size
 from evenhand.examples import compas
 from evenhand.inference import counts_of, fisher
 
@@ -54,7 +54,8 @@ def beside_simulation() -> Iterator[str]:
             ours, found = best(lambda k=key, n=n: power(k, n, REST, difference=-0.1))  # type: ignore[misc]
             rates = found._plan.truth
             theirs, share = best(lambda k=key, n=n, r=rates: simulated(k, n, r), 1)  # type: ignore[misc]
-            yield f"| {key} | {n:,} | {found.power:.4f} | {ours:.1f} | {share:.4f} | {theirs:.1f} | {theirs / ours:.1f} |"
+            powers = f"{found.power:.4f} | {ours:.1f} | {share:.4f} | {theirs:.1f}"
+            yield f"| {key} | {n:,} | {powers} | {theirs / ours:.1f} |"
 
 
 def sizes() -> Iterator[str]:
@@ -95,12 +96,21 @@ def how_jagged() -> Iterator[str]:
         if m.groups == 1:
             drawn, every = jaggedness(m, hispanic, range(5, 81)), jaggedness(m, None, range(5, 51))
             rows.append((drawn.total, m, drawn, every))
-    yield "| metric | shape | per step, COMPAS rates | largest jump of the median | dies out as | per step, all configurations |"
+    yield "| metric | shape | per step | largest jump of the median | dies out as | per step, all configurations |"
     yield "|---|---|---|---|---|---|"
-    for _, m, drawn, every in sorted(rows, key=lambda row: -row[0]):
-        jump = max(drawn.jumps, key=abs)
+    lines: dict[str, list[str]] = {}
+    for _, m, drawn, every in sorted(rows, key=lambda row: (-round(row[0], 9), row[1].key)):
+        jump = max(abs(step) for step in drawn.jumps)
         decay = "" if drawn.decay is None else f"n^-{drawn.decay:.1f}" if drawn.decay > 0 else "does not"
-        yield f"| {m.key} | {m.shape} | {drawn.total:.2%} | {jump:+.3f} | {decay} | {every.total:.2%} |"
+        figures = f"{m.shape} | {_percent(drawn)} | {jump:.3f} | {decay} | {_percent(every)} |"
+        lines.setdefault(figures, []).append(m.key)
+    # Metrics with the same figures, such as a rate and its complement, share a line.
+    for figures, keys in lines.items():
+        yield f"| {' '.join(keys)} | {figures}"
+
+
+def _percent(found: Jaggedness) -> str:
+    return f"{100 * found.total:.2f} %"
 
 
 def main() -> None:
