@@ -57,7 +57,7 @@ def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
 
 def test_every_public_name_comes_from_the_door_of_its_room() -> None:
     rooms = {PACKAGE._MODULE_OF[name].lstrip(".").partition(".")[0] for name in PACKAGE.__all__}
-    assert rooms == {"", "auditing", "cells", "errors", "faces", "inference", "laws", "metrics"}
+    assert rooms == {"", "auditing", "cells", "errors", "faces", "inference", "laws", "metrics", "planning"}
 
 
 def test_every_public_name_is_documented() -> None:
@@ -82,6 +82,14 @@ RESULTS: dict[str, Callable[[Any, Any], Any]] = {
     "bias": lambda g, r: evenhand.bias_variance("acc", g, r, 5, 3),
     "stress": lambda g, r: evenhand.stress_test({"a": g, "b": r}, ["tpr"], n=[4], strengths=[5]),
     "undefined": lambda g, r: evenhand.undefined_table(5)[0],
+    "power": lambda g, r: evenhand.power("tpr", 40, r, difference=0.2),
+    "power of nothing": lambda g, r: evenhand.power("tpr", 4, r, difference=0, test="match", null="known"),
+    "sample size": lambda g, r: evenhand.sample_size("tpr", r, 0.2),
+    "cases for an interval": lambda g, r: evenhand.sample_size("tpr", r, half_width=0.1),
+    "cases for a score": lambda g, r: evenhand.sample_size("mcc", r, undefined_below=0.1),
+    "detectable difference": lambda g, r: evenhand.detectable_difference("tpr", 20, r),
+    "jaggedness": lambda g, r: evenhand.jaggedness("ppr", r, range(3, 9)),
+    "exploitable sizes": lambda g, r: evenhand.exploitable_sizes("ppr", r, 0.2, range(3, 9)),
     "row": lambda g, r: _audit().rows[0],
     "finding": lambda g, r: _audit().findings[0],
 }

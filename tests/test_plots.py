@@ -42,6 +42,12 @@ PLOTS = {
     "match": lambda ax: eh.match_test(GROUP, REST, "fpr").plot(ax=ax),
     "distribution": lambda ax: eh.distribution("mcc", 20, REST).plot(ax=ax),
     "many scores": lambda ax: eh.distribution("mcc", 60, REST).plot(ax=ax),
+    "power": lambda ax: eh.power("tpr", 60, REST, difference=-0.2).plot(ax=ax),
+    "detectable difference": lambda ax: eh.detectable_difference("tpr", 60, REST).plot(ax=ax),
+    "sample size": lambda ax: eh.sample_size("ppr", REST, 0.2).plot(ax=ax),
+    "jaggedness record": lambda ax: eh.jaggedness("ppr", GROUP, range(5, 12)).plot(ax=ax),
+    "all configurations": lambda ax: eh.jaggedness("ppr", None, range(5, 12)).plot(ax=ax),
+    "exploitable sizes": lambda ax: eh.exploitable_sizes("acc", REST, 0.8, range(5, 20)).plot(ax=ax),
     "jaggedness": lambda ax: eh.plot_jaggedness("ppr", GROUP, range(5, 12), ax=ax),
     "risk": lambda ax: eh.plot_risk(
         eh.risk_curve("tpr", GROUP, range(5, 12), [eh.Raw(), eh.CrossPrior(REST, 5)]), ax=ax

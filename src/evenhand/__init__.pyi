@@ -178,5 +178,35 @@ from .metrics import (
 from .metrics import (
     ratio as ratio,
 )
+from .planning import (
+    DetectableDifference as DetectableDifference,
+)
+from .planning import (
+    ExploitableSizes as ExploitableSizes,
+)
+from .planning import (
+    Jaggedness as Jaggedness,
+)
+from .planning import (
+    Power as Power,
+)
+from .planning import (
+    SampleSize as SampleSize,
+)
+from .planning import (
+    detectable_difference as detectable_difference,
+)
+from .planning import (
+    exploitable_sizes as exploitable_sizes,
+)
+from .planning import (
+    jaggedness as jaggedness,
+)
+from .planning import (
+    power as power,
+)
+from .planning import (
+    sample_size as sample_size,
+)
 
 __version__: str

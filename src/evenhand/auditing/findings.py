@@ -275,9 +275,29 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     return _finding(
         "too-few",
         f"Too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
-        f"and none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on",
+        f"and none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on"
+        f"{_more(rows, margin)}",
         rows,
     )
+
+
+def _more(rows: list[Row], margin: float) -> str:
+    """How many more cases would be enough, where that is known."""
+    more = [
+        f"{row.needed - row.basis:,} more for {row.metric}"
+        for row in rows
+        if row.needed is not None and row.needed > row.basis
+    ]
+    if not more:
+        return ""
+    gap = (
+        f"a gap of {margin:g} (ratios: 0.8 or 1.25)" if any(_on_ratio(row) for row in rows) else f"a gap of {margin:g}"
+    )
+    return f"; {', '.join(more)} would find {gap} with a probability of 80 %"
+
+
+def _on_ratio(row: Row) -> bool:
+    return find_metric(row.metric).kind == "ratio"
 
 
 def several(n: int, what: str) -> str:

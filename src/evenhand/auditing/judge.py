@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..inference import gap_intervals, gaps_of
 from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..planning import Wanted, cases_needed
 from .adjust import benjamini_hochberg, holm
 from .groups import Compared, favourable_rates
 from .measure import Comparisons, Measured, kept_share, measure
@@ -38,8 +39,9 @@ def judge(measured: Sequence[Measured], how: Settings) -> tuple[Row, ...]:
     verdicts = [_verdict(one, p, how) for one, p in zip(measured, adjusted, strict=True)]
     drivers = _drivers(measured, verdicts, how)
     impacts = _impacts(measured, how)
+    needed = _needed(measured, verdicts, how)
     rows = [
-        _row(one, p, verdict, drivers.get(i), impacts.get(i), how)
+        _row(one, p, verdict, drivers.get(i), impacts.get(i), needed.get(i), how)
         for i, (one, p, verdict) in enumerate(zip(measured, adjusted, verdicts, strict=True))
     ]
     return tuple(sorted(rows, key=_importance))
@@ -57,13 +59,7 @@ def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]
     p: list[float | None] = [one.pvalue for one in measured]
     if how.adjust == "none":
         return p
-    families: dict[str, dict[tuple[str, str, str], list[int]]] = {}
-    for i, one in enumerate(measured):
-        if p[i] is not None:
-            family = one.metric.key if how.family == "metric" else ""
-            whose = (one.metric.key, one.who.by, "" if one.who.only_two else one.who.group)
-            families.setdefault(family, {}).setdefault(whose, []).append(i)
-    for comparisons in families.values():
+    for comparisons in _families(measured, how).values():
         firsts = [at[0] for at in comparisons.values()]
         # The two groups can have different p-values; the larger one is valid for both.
         values = [max(p[i] or 0.0 for i in at) for at in comparisons.values()]
@@ -72,6 +68,34 @@ def _adjusted(measured: Sequence[Measured], how: Settings) -> list[float | None]
             for i in at:
                 p[i] = value
     return p
+
+
+def _families(measured: Sequence[Measured], how: Settings) -> dict[str, dict[tuple[str, str, str], list[int]]]:
+    """The comparisons that are adjusted for together, each with its rows: two if they are each other's rest."""
+    families: dict[str, dict[tuple[str, str, str], list[int]]] = {}
+    for i, one in enumerate(measured):
+        if one.pvalue is not None:
+            family = one.metric.key if how.family == "metric" else ""
+            whose = (one.metric.key, one.who.by, "" if one.who.only_two else one.who.group)
+            families.setdefault(family, {}).setdefault(whose, []).append(i)
+    return families
+
+
+def _needed(measured: Sequence[Measured], verdicts: Sequence[Verdict], how: Settings) -> dict[int, int | None]:
+    """How many cases the comparisons need that have too few to tell.
+
+    A p-value of at most alpha over the number of comparisons is enough for every adjustment, whatever the others are.
+    """
+    wanted: dict[int, Wanted] = {}
+    for comparisons in _families(measured, how).values():
+        level = how.alpha if how.adjust == "none" else how.alpha / len(comparisons)
+        for i in (i for rows in comparisons.values() for i in rows):
+            m, against = measured[i].metric, measured[i].who.against
+            if verdicts[i] is Verdict.TOO_FEW and not m.is_distance:
+                ratio = m.kind == "ratio"
+                cells = np.array(against.cells, dtype=np.float64)
+                wanted[i] = Wanted(m.base, cells, level, 1.25 if ratio else how.margin, ratio)
+    return dict(zip(wanted, cases_needed(list(wanted.values()), mid_p=how.mid_p), strict=True))
 
 
 def _verdict(one: Measured, p: float | None, how: Settings) -> Verdict:
@@ -217,6 +241,7 @@ def _row(
     verdict: Verdict,
     driver: _Driver | None,
     impact: _Impact | None,
+    needed: int | None,
     how: Settings,
 ) -> Row:
     who, m = one.who, one.metric
@@ -266,6 +291,7 @@ def _row(
         test=one.test,
         percentile=one.percentile,
         p_undefined=one.p_undefined,
+        needed=needed,
         smoothed=one.smoothed if smoothed else None,
         strength=_strength(one, "prev") if smoothed else None,
         strength_tpr=_strength(one, "tpr") if smoothed and by_split else None,

@@ -79,6 +79,12 @@ class Row(Record):
         scores made of several rates if there are more than a million cases.
     p_undefined : float
         The probability of an undefined score for a group of this size drawn like the reference.
+    needed : int
+        If there are too few to tell: the number of cases behind the score, to compare with ``basis``, with which a true
+        gap of ``margin`` to the cases that the group is tested against (for ratios, a factor of 1.25) would be found,
+        in its direction, with a probability of at least 0.8, whatever the other comparisons show. It is exact for
+        Fisher's test. None for scores made of several rates, and if the reference is too small for any number to be
+        enough.
     smoothed, strength, strength_tpr, strength_fpr, shrinkage : float
         The score after Cross-Prior Smoothing, the strength (if there is one per split: those of prevalence, TPR and
         FPR), and the share of an expected gap that remains, if known.
@@ -134,6 +140,7 @@ class Row(Record):
     test: str | None
     percentile: float | None
     p_undefined: float | None
+    needed: int | None
     smoothed: float | None
     strength: float | None
     strength_tpr: float | None

@@ -28,6 +28,7 @@ COMMANDS = {
     "audit": "evenhand.faces.audit_command:audit",
     "match": "evenhand.faces.count_commands:match",
     "metrics": "evenhand.faces.count_commands:metrics",
+    "plan": "evenhand.faces.plan_commands:plan",
     "reproduce": "evenhand.paper.command:reproduce",
     "serve": "evenhand.faces.serve_command:serve",
     "smooth": "evenhand.faces.count_commands:smooth",

@@ -20,11 +20,23 @@ from ..inference import MatchResult, Risk
 from ..laws import Distribution, LawName, distribution
 from ..metrics import Metric
 from ..metrics import metric as find_metric
+from ..planning import DetectableDifference, ExploitableSizes, Jaggedness, Power, SampleSize
 from .overview import names_of
 from .sweep_pictures import has_score, lines_of, places_of, scale_of, shared_reference, threshold_text
 from .terminal import columns, folded_text
 
-__all__ = ["draw_audit", "draw_distribution", "draw_match", "draw_sweep", "plot_jaggedness", "plot_risk"]
+__all__ = [
+    "draw_audit",
+    "draw_distribution",
+    "draw_exploitable",
+    "draw_jaggedness",
+    "draw_match",
+    "draw_power",
+    "draw_sample_size",
+    "draw_sweep",
+    "plot_jaggedness",
+    "plot_risk",
+]
 
 Floats = NDArray[np.float64]
 
@@ -216,6 +228,75 @@ def draw_match(result: MatchResult, ax: Any = None) -> Any:
     )
 
 
+def draw_power(
+    result: Power | DetectableDifference, scores: Sequence[float], powers: Sequence[float], ax: Any = None
+) -> Any:
+    """Draw the power of a test against the group's true score."""
+    ax = _axes(ax)
+    ax.plot(scores, powers, color=_BLUE, lw=1.5, label="power")
+    ax.axvline(result.reference_score, color=_RED, ls="--", lw=1, label="the reference's score")
+    ax.axhline(result.level, color=_GREY, ls=":", lw=1, label="level of the test")
+    if isinstance(result, Power):
+        ax.plot(result.true_score, result.power, "o", color=_BLACK, ms=6, label=f"power {result.power:.3g}")
+    else:
+        found = [score for score in (result.lower_score, result.higher_score) if score is not None]
+        ax.plot(found, [result.power] * len(found), "o", color=_BLACK, ms=6, label=f"power {result.power:g}")
+    ax.set(xlabel=f"true {result.metric.key}", ylabel="probability", ylim=(-0.03, 1.03))
+    ax.set_title(
+        _text(f"Power to find a difference in {result.metric.name}, n = {result.n:,}"), fontsize=10, loc="left"
+    )
+    ax.grid(color="#dddddd", lw=0.5)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def draw_sample_size(result: SampleSize, ax: Any = None) -> Any:
+    """Draw what is reached against the number of cases."""
+    ax = _axes(ax)
+    ax.plot(result.sizes, result.values, color=_BLUE, lw=1.2, label=result.goal)
+    ax.axhline(result.target, color=_GREY, ls=":", lw=1, label=f"goal, {result.target:g}")
+    ax.plot(result.n, result.value, "o", color=_BLACK, ms=6, label=f"smallest n, {result.n:,}")
+    if result.n_stays > result.n:
+        ax.axvline(result.n_stays, color=_RED, ls="--", lw=1, label=f"from here on, {result.n_stays:,}")
+    ax.set(xlabel="number of cases n", ylabel="probability", ylim=(-0.03, 1.03))
+    ax.set_title(_text(f"Cases needed for {result.metric.name}"), fontsize=10, loc="left")
+    ax.grid(color="#dddddd", lw=0.5)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def draw_jaggedness(result: Jaggedness, ax: Any = None) -> Any:
+    """Draw the quantiles of a score against the sample size."""
+    return _bands(
+        result.sizes,
+        np.array(result.quantiles),
+        middle=result.reference_score,
+        title=f"{result.metric.name} of small groups",
+        ylabel=result.metric.key,
+        ax=ax,
+    )
+
+
+def draw_exploitable(result: ExploitableSizes, ax: Any = None) -> Any:
+    """Draw the probability to pass against the sample size."""
+    ax = _axes(ax)
+    chances = dict(zip(result.sizes, result.chances, strict=True))
+    ax.plot(result.sizes, result.chances, color=_BLUE, lw=1.2, label="passes")
+    for sizes, mark, colour, label in (
+        (result.exploitable, "^", _RED, "better than both neighbours"),
+        (result.preferred, "s", _GREEN, "for auditors to prefer"),
+    ):
+        ax.plot(sizes, [chances[n] for n in sizes], mark, color=colour, ms=5, ls="", label=label)
+    if result.p_stopping is not None:
+        ax.axhline(result.p_stopping, color=_BLACK, ls="--", lw=1, label="stopping when it suits")
+    ax.set(xlabel="sample size n", ylabel="probability", ylim=(-0.03, 1.03))
+    title = f"{result.metric.name} of {result.passing} {result.threshold:.4g}, truth {result.true_score:.4g}"
+    ax.set_title(_text(title), fontsize=10, loc="left")
+    ax.grid(color="#dddddd", lw=0.5)
+    ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
 def plot_jaggedness(
     metric: str | Metric,
     reference: ConfusionMatrix | ArrayLike,
@@ -335,13 +416,16 @@ def _bars(
     return ax
 
 
-def _bands(x: Sequence[int], quantiles: Floats, *, middle: float, title: str, ylabel: str, ax: Any = None) -> Any:
+def _bands(
+    x: Sequence[int], quantiles: Floats, *, middle: float | None, title: str, ylabel: str, ax: Any = None
+) -> Any:
     """Quantiles by sample size, one row each: 10-90 % and 25-75 % as bands, the median as a line."""
     ax = _axes(ax)
     ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90 %")
     ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75 %")
     ax.plot(x, quantiles[:, 2], color=_BLACK, lw=1.2, label="median")
-    ax.axhline(middle, color=_RED, ls="--", lw=1, label="the population's score")
+    if middle is not None:
+        ax.axhline(middle, color=_RED, ls="--", lw=1, label="the population's score")
     ax.set(xlabel="sample size n", ylabel=ylabel)
     ax.set_title(_text(title), fontsize=10, loc="left")
     ax.legend(frameon=False, fontsize=8)

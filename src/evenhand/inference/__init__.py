@@ -1,15 +1,14 @@
-"""Inference about a group: undefined cases, tests, intervals, gaps, smoothing, risk and sample sizes."""
+"""Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
 from .disparities import FOUR_FIFTHS, Disparity, disparity, equality_of_gaps, gap_intervals, gaps_of
-from .equality import EqualityTest, Test, counts_of
+from .equality import EqualityTest, Test, counts_of, studentised
 from .gaps import Gaps
 from .intervals import Interval, interval, posterior, score_intervals
 from .match import match_test
 from .match_result import MatchResult
-from .null import NullDistribution, NullName
-from .planning import cases_needed
+from .null import Given, NullDistribution, NullName
 from .prior import PriorCheck, check_prior
-from .rates import Attainable, Sizes, fisher
+from .rates import Attainable, Sizes, boschloo, fisher
 from .risk import Risk, monte_carlo_risk, risk, risk_curve
 from .smoothing import (
     SPLITS,
@@ -49,6 +48,7 @@ __all__ = [
     "EqualityTest",
     "Estimator",
     "Gaps",
+    "Given",
     "Interval",
     "MatchResult",
     "NullDistribution",
@@ -66,7 +66,7 @@ __all__ = [
     "additive_smooth",
     "as_strength",
     "bias_variance",
-    "cases_needed",
+    "boschloo",
     "check_prior",
     "count_undefined",
     "counts_of",
@@ -89,6 +89,7 @@ __all__ = [
     "spread_of",
     "strength_text",
     "stress_test",
+    "studentised",
     "undefined_cases",
     "undefined_probability",
     "undefined_table",

@@ -19,7 +19,7 @@ from ..metrics import OneGroup
 from .gaps import Gaps
 from .rates import Attainable, FisherTails, boschloo_rows, fisher
 
-__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores"]
+__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores", "studentised"]
 
 Floats = NDArray[np.float64]
 Test = Literal["unconditional", "fisher"]
@@ -82,7 +82,7 @@ def equal_scores(
     undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
     if m.curve is None:
         below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)
-        p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), _studentised(m, groups, references)))
+        p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), studentised(m, groups, references)))
         if m.unbounded:
             # With an empty cell the prior alone can decide a ratio of rates; the rates themselves must differ too.
             p = np.maximum(p, _equal_rates(m, groups, references))
@@ -119,7 +119,7 @@ def _equal_rates(m: OneGroup, groups: Floats, references: Floats) -> Floats:
     return np.asarray(np.minimum(1.0, product * (1 - np.log(product))))
 
 
-def _studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
+def studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
     """Two-sided p-value of the gap divided by its standard error; on a log scale if the score is unbounded."""
     from scipy.special import ndtr
 
