@@ -287,11 +287,13 @@ def test_what_it_would_take_is_true_of_half_of_them() -> None:
     said = untold([needing(row, needed) for row, needed in given_.items()], a.settings)[1]
     lacking = {row: needed for row, needed in given_.items() if needed > row.basis}
     most, has = map(whole, re.findall(r"([\d,]+) or", said))
-    assert said.startswith("To detect a gap of 0.1, half of ")
+    assert said.startswith("To find a true gap of 0.1 with a probability of 80 %, half of ")
     assert 2 * sum(needed >= most for needed in lacking.values()) >= len(lacking) > 1
     assert 2 * sum(row.basis <= has for row in lacking) >= len(lacking)
     one = next(row for row in few if row.group == "A" and row.metric == "tpr")
-    assert needed_text(needing(one, 95), 0.1) == ("It takes 95 actual positives to detect a gap of 0.1; there are 9.")
+    assert needed_text(needing(one, 95), 0.1) == (
+        "It takes 95 actual positives to find a true gap of 0.1 with a probability of 80 %; there are 9."
+    )
     assert needed_text(needing(one, 9), 0.1) == needed_text(needing(one, 3), 0.1) == ""
 
 

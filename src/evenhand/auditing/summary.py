@@ -415,11 +415,11 @@ def _groups(rows: Iterable[Row]) -> str:
 
 def _lacking(few: Sequence[Row], margin: float) -> list[str]:
     """How many cases would be needed, in half of the rows for which that is known."""
-    known = [(row.basis, needed) for row in few if (needed := _needed(row))]
+    known = [(row.basis, needed) for row in few if find_metric(row.metric).kind != "ratio" and (needed := _needed(row))]
     if not known:
         return []
     those = "all of these" if len(known) == len(few) else f"the {len(known):,} of these for which it is known"
-    gap = f"To detect a gap of {margin:g},"
+    gap = f"To find a true gap of {margin:g} with a probability of 80 %,"
     if len(known) == 1:
         return [f"{gap} it takes {known[0][1]:,} cases that the score rests on; there are {known[0][0]:,}."]
     return [
@@ -429,8 +429,7 @@ def _lacking(few: Sequence[Row], margin: float) -> list[str]:
 
 
 def _needed(row: Row) -> int | None:
-    needed: int | None = getattr(row, "needed", None)
-    return needed if needed is not None and needed > row.basis else None
+    return row.needed if row.needed is not None and row.needed > row.basis else None
 
 
 def needed_text(row: Row, margin: float) -> str:
@@ -457,6 +456,9 @@ def needed_text(row: Row, margin: float) -> str:
     needed = _needed(row) if row.verdict is Verdict.TOO_FEW else None
     if needed is None:
         return ""
-    whole = _whole(find_metric(row.metric))
+    m = find_metric(row.metric)
+    gap = "ratio of 1.25" if m.kind == "ratio" else f"gap of {margin:g}"
     are = "is" if row.basis == 1 else "are"
-    return f"It takes {needed:,} {whole} to detect a gap of {margin:g}; there {are} {row.basis:,}."
+    return (
+        f"It takes {needed:,} {_whole(m)} to find a true {gap} with a probability of 80 %; there {are} {row.basis:,}."
+    )
