@@ -1,0 +1,99 @@
+"""What would follow from the counts of a group and a reference, and how scores vary by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ...cells import ConfusionMatrix
+from ...errors import InvalidInput, TooLarge
+from ...inference import (
+    MatchResult,
+    cross_prior_smooth,
+    disparity,
+    interval,
+    match_test,
+    undefined_probability,
+)
+from ...metrics import metric as find_metric
+from ...records import plain_value
+from .typed import typed_strength, typed_whole
+
+__all__ = ["what_if"]
+
+_BARS, _ATOMS, _LISTED_UP_TO = 40, 60, 100
+
+
+def what_if(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Test, interval, smoothed score, undefined cases and null distribution for counts of a group and a reference."""
+    group, reference = (_matrix(asked.get(who), who) for who in ("group", "reference"))
+    m = find_metric(str(asked.get("metric") or "tpr"))
+    if m.comparisons:
+        raise InvalidInput(f"{m.key} compares two groups; choose a metric of one group")
+    strength = typed_strength(str(asked.get("strength") or 0))
+    test, gap = match_test(group, reference, m), disparity(group, reference, m)
+    between = interval(group, m)
+    smoothed = cross_prior_smooth(group, reference, strength)
+    return dict(
+        plain_value(
+            {
+                "metric": m.key,
+                "name": m.name,
+                "score": test.statistic,
+                "reason": test.reason,
+                "reference": test.reference_score,
+                "gap": gap.estimate,
+                "gap_low": gap.low,
+                "gap_high": gap.high,
+                "pvalue": gap.pvalue,
+                "percentile": test.percentile,
+                "low": between.low,
+                "high": between.high,
+                "smoothed": float(m(smoothed)),
+                "shrinkage": smoothed.shrinkage if m.base.linear is not None else None,
+                "undefined": undefined_probability(m, int(group.n), reference),
+                "given": _given(test),
+                "null": _null(test),
+            }
+        )
+    )
+
+
+def _matrix(cells: Any, who: str) -> ConfusionMatrix:
+    if not isinstance(cells, Sequence) or isinstance(cells, str) or len(cells) != 4:
+        raise InvalidInput(f"the {who} must have four counts: TP, FN, FP and TN")
+    return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in cells))
+
+
+def _given(test: MatchResult) -> str:
+    """What the null distribution conditions on, in words."""
+    if test.denominator is None:
+        return f"{test.n:,} cases"
+    part = test.metric.base.denominator
+    return f"{test.denominator:,} {'actual positives' if part is None else part.name}"
+
+
+def _null(test: MatchResult) -> dict[str, Any] | None:
+    """The distribution of the score of groups drawn like the reference: as single scores, or in bins."""
+    if not isfinite(test.statistic):
+        return None
+    null = test.distribution
+    try:
+        if null.size <= _LISTED_UP_TO:
+            support, chances = np.asarray(null.support), np.asarray(null.probabilities)
+            if len(support) <= _ATOMS and np.isfinite(support).all():
+                kept = chances > 1e-6
+                return {"atoms": np.column_stack([support, chances])[kept | (support == test.statistic)]}
+        low, high = (float(q) for q in null.quantile([0.0005, 0.9995]))
+        low, high = min(low, test.statistic), max(high, test.statistic)
+        if not (isfinite(low) and isfinite(high)) or low >= high:
+            return None
+        edges = np.linspace(low, high, _BARS + 1)
+        reached = np.asarray(null.cdf(edges[1:]))
+        chances = np.diff(reached, prepend=0.0)
+        return {"bars": np.column_stack([edges[:-1], edges[1:], chances])}
+    except TooLarge:
+        return None
