@@ -15,17 +15,8 @@ _EXAMPLES, _MOST_LABELS, _MOST_GROUPS = 6, 12, 30
 # In the order of preference; a name is split into words at punctuation and changes of case.
 _WORDS = {
     "label": (
-        "y true",
-        "label",
-        "labels",
-        "target",
-        "actual",
-        "outcome",
-        "truth",
-        "ground truth",
-        "y",
-        "recid",
-        "true",
+        *("y true", "label", "labels", "target", "actual", "outcome", "truth", "ground truth", "y", "two year recid"),
+        *("recid", "true"),
     ),
     "prediction": (
         *("y pred", "y hat", "yhat", "prediction", "predicted", "pred", "decision", "predictions", "approved"),

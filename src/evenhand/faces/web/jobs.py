@@ -23,7 +23,7 @@ __all__ = ["Job", "Lane"]
 
 # How many jobs may wait, and how long a job that was overtaken may go on before its process is killed for it.
 _MOST_WAITING = 64
-_GRACE_SECONDS = 0.4
+_GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.02
 
 

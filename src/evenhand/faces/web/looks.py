@@ -108,15 +108,19 @@ def _listed(counts: Mapping[Any, int]) -> dict[str, Any]:
 
 
 def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int]) -> dict[str, Any]:
-    """Which values of a column the library infers to be positive, and which it takes for missing."""
-    for columns in (asked, {name: asked[name]}):
+    """Which values of a column the library infers to be positive, from all columns together or this one alone.
+
+    Values that it takes for missing are neither.
+    """
+    for together, columns in ((True, asked), (False, {name: asked[name]})):
         try:
             meanings = read_labels(columns).meanings[name]
         except EvenhandError:
             continue
         positive = [plain_value(v) for v in counts if meanings.get(v)]
-        return {"positive": positive, "lacking": [v for v in counts if v is not None and meanings.get(v, 0) is None]}
-    return {"positive": None, "lacking": []}
+        lacking = [plain_value(v) for v in counts if v is not None and meanings.get(v, 0) is None]
+        return {"positive": positive, "lacking": lacking, "together": together}
+    return {"positive": None, "lacking": [], "together": False}
 
 
 def scores(data: str, column: str) -> dict[str, Any]:

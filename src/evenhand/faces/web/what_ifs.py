@@ -12,6 +12,7 @@ from ...cells import ConfusionMatrix
 from ...errors import InvalidInput, TooLarge
 from ...inference import (
     MatchResult,
+    NullDistribution,
     cross_prior_smooth,
     disparity,
     interval,
@@ -24,7 +25,7 @@ from .typed import typed_strength, typed_whole
 
 __all__ = ["what_if"]
 
-_BARS, _ATOMS, _LISTED_UP_TO = 40, 60, 100
+_BARS, _ATOMS, _LISTED_UP_TO, _NEGLIGIBLE = 40, 60, 1_000, 1e-6
 
 
 def what_if(asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,18 +83,27 @@ def _null(test: MatchResult) -> dict[str, Any] | None:
         return None
     null = test.distribution
     try:
-        if null.size <= _LISTED_UP_TO:
-            support, chances = np.asarray(null.support), np.asarray(null.probabilities)
-            if len(support) <= _ATOMS and np.isfinite(support).all():
-                kept = chances > 1e-6
-                return {"atoms": np.column_stack([support, chances])[kept | (support == test.statistic)]}
+        scores, chances = _all_scores(null)
+        if scores is not None and len(scores) <= _ATOMS:
+            kept = (chances > _NEGLIGIBLE) | (scores == test.statistic)
+            return {"atoms": np.column_stack([scores, chances])[kept]}
         low, high = (float(q) for q in null.quantile([0.0005, 0.9995]))
-        low, high = min(low, test.statistic), max(high, test.statistic)
-        if not (isfinite(low) and isfinite(high)) or low >= high:
+        edges = np.linspace(min(low, test.statistic), max(high, test.statistic), _BARS + 1)
+        if not np.isfinite(edges).all() or edges[0] >= edges[-1]:
             return None
-        edges = np.linspace(low, high, _BARS + 1)
-        reached = np.asarray(null.cdf(edges[1:]))
-        chances = np.diff(reached, prepend=0.0)
+        if scores is None:
+            chances = np.diff(np.asarray(null.cdf(edges[1:])), prepend=0.0)
+        else:
+            chances, _ = np.histogram(scores, edges, weights=chances)
         return {"bars": np.column_stack([edges[:-1], edges[1:], chances])}
     except TooLarge:
         return None
+
+
+def _all_scores(null: NullDistribution) -> tuple[Any, Any]:
+    """All finite scores with their probabilities if they are quickly listed, else None."""
+    if null.size > _LISTED_UP_TO:
+        return None, None
+    scores, chances = np.asarray(null.support), np.asarray(null.probabilities)
+    finite = np.isfinite(scores)
+    return scores[finite], chances[finite]
