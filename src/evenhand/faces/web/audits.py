@@ -69,10 +69,12 @@ def _reference(asked: Any) -> Any:
         return ReferenceKind.REST
     if "cells" in asked:
         return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in asked["cells"]))
-    each = {column: _one_reference(one) for column, one in asked["columns"].items()}
-    kinds = {one.get("kind") for one in asked["columns"].values()}
-    # One kind for all columns holds for crossings, too.
-    return next(iter(each.values())) if len(kinds) == 1 and None not in kinds else each
+    asked = asked["columns"]
+    kinds = {one.get("kind") for one in asked.values()}
+    if len(kinds) == 1 and None not in kinds:
+        # One kind for all columns holds for crossings, too.
+        return _one_reference(next(iter(asked.values())))
+    return {column: _one_reference(one) for column, one in asked.items() if one.get("kind") != ReferenceKind.REST}
 
 
 def _one_reference(one: Mapping[str, Any]) -> Any:

@@ -85,9 +85,10 @@ class Desk:
         return upload.folder.name
 
     def upload(self, key: Any) -> Upload:
-        """The upload with this identifier."""
+        """The upload with this identifier, which is thereby the last to be removed."""
         if not isinstance(key, str) or key not in self.uploads:
             raise InvalidInput("the file is no longer available; choose it again")
+        self.uploads[key] = self.uploads.pop(key)
         return self.uploads[key]
 
     def result(self) -> Path:

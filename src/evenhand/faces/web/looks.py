@@ -128,12 +128,13 @@ def scores(data: str, column: str) -> dict[str, Any]:
     steps = [digit * 10.0**power for power in range(-4, 10) for digit in range(1, 10)]
     # One more cut just above a number that many scales end with tells its value from those beyond it.
     ends = [nextafter(end, inf) for end in (1.0, 5.0, 10.0, 100.0, 1000.0)]
+    steps += [10.0**power for power in (*range(10, 20), 30, 100, 300)]
     ladder = sorted({0.0, *steps, *(-step for step in steps), *ends, nextafter(0.0, inf)})
     levels, missing = _levels(data, column, ladder)
     if not levels:
         raise InvalidInput(f"{column!r} contains no numbers; choose another column of scores")
-    low = ladder[min(levels) - 1] if min(levels) > 0 else 10 * ladder[0]
-    high = ladder[max(levels)] if max(levels) < len(ladder) else 10 * ladder[-1]
+    low = ladder[min(levels) - 1] if min(levels) > 0 else ladder[0]
+    high = ladder[max(levels)] if max(levels) < len(ladder) else ladder[-1]
     high = nextafter(high, -inf) if high in ends else high
     whole = _are_whole(data, column)
     for _ in range(4):
@@ -172,7 +173,8 @@ def _round_edges(low: float, high: float, whole: bool) -> list[float]:
     width = max((high - low) / _BARS, 1.0 if whole else 1e-9)
     power = 10.0 ** floor(log10(width))
     step = next(digit * power for digit in (1, 2, 5 if whole else 2.5, 5, 10) if digit * power >= width * (1 - 1e-9))
-    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    # Quotients that are whole but for rounding are whole.
+    first, last = floor(low / step + 1e-12 * abs(low / step)), ceil(high / step - 1e-12 * abs(high / step))
     return [float(f"{i * step:.12g}") for i in range(first, max(last, first + 1) + 1 + whole)]
 
 

@@ -37,7 +37,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
     except ModuleNotFoundError:
         raise MissingExtra.named("web", "the page") from None
     caught: list[int] = []
-    with socket.socket() as listener, folder_of_its_own() as folder:
+    with _signals(caught), socket.socket() as listener, folder_of_its_own() as folder:
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as refusal:
@@ -51,8 +51,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
         # Nothing that is still open when the page is stopped is worth waiting for.
         config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
         try:
-            with _signals(caught):
-                _server(uvicorn, config, caught, app.state.desk.close).run(sockets=[listener])
+            _server(uvicorn, config, caught, app.state.desk.close).run(sockets=[listener])
         finally:
             app.state.desk.close()
     for sign in caught[:1]:

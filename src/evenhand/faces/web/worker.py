@@ -49,7 +49,7 @@ def work(line: Connection, memory: int) -> None:
         with reported(report):
             answer = _done(TASKS[task], folder, arguments)
         os.chdir(home)
-        with said:
+        with said, suppress(OSError):
             line.send(answer)
 
 
