@@ -279,6 +279,9 @@ def test_several_files_are_audited_together(shared: Page) -> None:
     assert shared.put("b.csv", b"a\n", beside=first.json()["file"]).json() == {
         "error": "there are two files called b.csv; rename one of them"
     }
+    assert shared.put("c.CSV", b"a\n", beside=first.json()["file"]).json() == {
+        "error": "c.CSV must have the extension of the other files, .csv"
+    }
     found = shared.answer(shared.post("values", {"file": rest.json()["file"], "columns": {"label": "two_year_recid"}}))
     assert sum(value["n"] for value in found["label"]["values"]) == 600
 
@@ -461,6 +464,20 @@ def test_an_audit_is_that_of_the_library_and_its_command_repeats_it(
     assert eh.Audit.from_json(Path("again.json").read_text("utf-8")) == expected
 
 
+def test_a_saved_audit_is_repeated_and_what_changed_is_said(shared: Page, recid: str) -> None:
+    body = {"file": recid, **ASKED, "metrics": ["tpr"], "alpha": 0.01}
+    first = shared.answer(shared.post("audit", body))
+    saved = shared.client.get(f"/token/report/{first['audit']}.json").text
+    again = shared.answer(shared.post("audit", {"file": recid, "repeat": saved}))
+    assert again["changes"] == []
+    assert again["command"] == first["command"]
+    other = shared.upload("two-years.csv", two_years().replace("Low,1", "High,1"))
+    changes = shared.answer(shared.post("audit", {"file": other, "repeat": saved}))["changes"]
+    assert any(change.startswith("tpr of ") for change in changes)
+    end = shared.end(shared.post("audit", {"file": recid, "repeat": "{}"}))
+    assert end["error"] == "the file must be an audit that was saved as JSON: 'schema'"
+
+
 @pytest.mark.parametrize(
     ("columns", "meant"),
     [
@@ -631,9 +648,9 @@ def eventually(true: Any, seconds: float = 10) -> None:
         time.sleep(0.02)
 
 
-def started(page: Page, lane: str = "guesses") -> int:
+def started(page: Page, lane: str = "what_ifs") -> int:
     """A worker that is ready and stopped, so that any job on it runs for ever."""
-    if lane == "guesses":
+    if lane == "what_ifs":
         page.answer(page.post("what-if", WHAT_IF))
     else:
         page.answer(page.post("table", {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\n"}))
@@ -682,18 +699,18 @@ def test_what_is_asked_later_overtakes_what_was_asked_before(shared: Page) -> No
 
 def test_a_quick_answer_is_not_worth_a_new_process(shared: Page) -> None:
     shared.answer(shared.post("what-if", WHAT_IF))
-    pid = shared.worker("guesses")
+    pid = shared.worker("what_ifs")
     jobs = [shared.post("what-if", WHAT_IF, slot="typing") for _ in range(8)]
     assert shared.end(jobs[-1])["state"] == "done"
-    assert shared.worker("guesses") == pid
+    assert shared.worker("what_ifs") == pid
 
 
 def test_what_takes_too_long_or_dies_is_said(shared: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared.desk.guesses, "_seconds", 0.3)
+    monkeypatch.setattr(shared.desk.what_ifs, "_seconds", 0.3)
     started(shared)
     end = shared.end(shared.post("what-if", WHAT_IF))
     assert (end["state"], end["error"]) == ("failed", "this takes longer than 0.3 seconds; choose smaller counts")
-    monkeypatch.setattr(shared.desk.guesses, "_seconds", 30)
+    monkeypatch.setattr(shared.desk.what_ifs, "_seconds", 30)
     pid = started(shared)
     job = shared.post("what-if", WHAT_IF)
     eventually(lambda: shared.state(job.json()["job"])["state"] == "working")
@@ -709,7 +726,7 @@ def test_what_takes_too_long_or_dies_is_said(shared: Page, monkeypatch: pytest.M
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux limits the memory of a process")
 def test_the_memory_of_a_process_is_limited(shared: Page) -> None:
     shared.answer(shared.post("what-if", WHAT_IF))
-    limits = Path(f"/proc/{shared.worker('guesses')}/limits").read_text("utf-8")
+    limits = Path(f"/proc/{shared.worker('what_ifs')}/limits").read_text("utf-8")
     (line,) = [line for line in limits.splitlines() if line.startswith("Max data size")]
     assert 2 * 2**30 < int(line.split()[3]) < 4 * 2**30
 
@@ -924,6 +941,13 @@ def test_a_file_is_chosen_and_the_numbers_are_those_of_the_library(page: Any, tm
     assert page.is_visible("#setup") and not page.is_visible("#view")
     page.click("#reopen")
     page.wait_for_selector("#view:visible")
+    saved = tmp_path / "audit.json"
+    saved.write_text(expected.to_json(), "utf-8")
+    page.click("#back")
+    page.get_by_text("Repeat a saved audit").click()
+    page.set_input_files("#saved", str(saved))
+    page.wait_for_selector("#view:visible")
+    assert page.inner_text("#changes-count") == "Nothing changed"
 
 
 def test_errors_clear_results_and_new_files_replace_them(page: Any, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import * as groups from "./groups.js";
 import * as report from "./report.js";
 import * as settings from "./settings.js";
 import * as whatif from "./whatif.js";
-import { busy, idle, share, stopper, tell } from "./work.js";
+import { busy, halt, idle, share, stopper, tell } from "./work.js";
 
 let about = { metrics: [], limit: Infinity }, source = null;
 
@@ -34,9 +34,11 @@ tabs.forEach((tab, i) => {
 const steps = ["columns", "grouping", "settings"];
 const closed = () => {
   source = null;
+  halt();
+  idle();
   report.clear();
   steps.forEach((id) => { at(id).hidden = true; });
-  at("chosen").hidden = at("first-rows").hidden = true;
+  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = true;
   at("go").disabled = true;
 };
 const refreshed = () => {
@@ -57,7 +59,6 @@ const failed = (error) => {
 let sending = 0;
 const take = async (files) => {
   const turn = ++sending;
-  send.abort?.();
   closed();
   const whole = files.reduce((sum, file) => sum + file.size, 0);
   if (whole > about.limit) return failed(new Error(`${files.length === 1 ? files[0].name : "the files"} would take ${(whole / 2 ** 20).toFixed(0)} MB, more than the limit of ${(about.limit / 2 ** 20).toFixed(0)} MB; start the page with a larger --limit`));
@@ -89,7 +90,7 @@ const offer = (file, seen, files) => {
   );
   columns.offer(file, seen.columns, seen.guesses);
   groups.offer(file, seen.columns, seen.guesses.groups);
-  at("chosen").hidden = at("first-rows").hidden = false;
+  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = false;
   steps.forEach((id) => { at(id).hidden = false; });
   at("go").disabled = false;
   refreshed();
@@ -107,7 +108,6 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
 
 const takeCounts = async (body) => {
   const turn = ++sending;
-  send.abort?.();
   closed();
   busy("reading the table", null);
   try {
@@ -119,7 +119,7 @@ const takeCounts = async (body) => {
     source = { file, counts: true };
     at("chosen").textContent = `Table of counts: ${several(seen.cases, "case")}`;
     groups.offerCounts(file, seen.groups);
-    at("chosen").hidden = at("grouping").hidden = at("settings").hidden = false;
+    at("chosen").hidden = at("repeating").hidden = at("grouping").hidden = at("settings").hidden = false;
     at("go").disabled = false;
     refreshed();
     say("");
@@ -131,21 +131,33 @@ at("use-counts").addEventListener("click", () => takeCounts({ text: at("counts")
 at("use-example").addEventListener("click", () => takeCounts({ example: true }));
 at("counts").addEventListener("input", () => { if (source?.counts) closed(); });
 
-at("setup").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  if (!source || at("go").disabled) return;
+// One audit at a time; another file, or an error, ends it and what it found.
+const audited = async (asked) => {
+  const mine = source;
   report.clear();
   try {
-    const asked = { file: source.file, ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() };
+    const body = asked();
     busy("counting and testing", null);
-    const mine = source;
-    const found = await ask("audit", asked, "audit", { tell, started: stopper });
+    const found = await ask("audit", { file: mine.file, ...body }, "audit", { tell, started: stopper });
+    if (mine !== source) return;
     idle();
-    if (mine === source) report.show(found);
+    report.show(found);
   } catch (error) {
-    failed(error);
+    if (mine === source) failed(error);
   }
-  at("go").disabled = !source;
+  if (mine === source) at("go").disabled = false;
+};
+at("setup").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!source || at("go").disabled) return;
+  audited(() => ({ ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() }));
+});
+at("saved").addEventListener("change", async () => {
+  const [saved] = at("saved").files;
+  if (!saved || !source || at("go").disabled) return;
+  const text = await saved.text();
+  at("saved").value = "";
+  audited(() => ({ repeat: text }));
 });
 
 try {

@@ -1,5 +1,5 @@
 // The report, in the whole window below a thin bar.
-import { at, several } from "./parts.js";
+import { at, make, several } from "./parts.js";
 
 let shown = false;
 export const show = (found) => {
@@ -10,6 +10,9 @@ export const show = (found) => {
   at("alone").href = `report/${found.audit}.html`;
   at("again-command").textContent = found.command ?? "not available";
   at("again-python").textContent = found.python ?? "not available";
+  at("changes").hidden = !found.changes;
+  at("changes-count").textContent = found.changes?.length ? `Changed: ${several(found.changes.length, "difference")}` : "Nothing changed";
+  at("changes-list").replaceChildren(...(found.changes?.length ? found.changes : ["The data, the versions and all numbers are those of the saved audit."]).map((change) => make("li", {}, change)));
   at("report").src = `report/${found.audit}.html`;
   shown = true;
   at("reopen").hidden = false;

@@ -24,4 +24,5 @@ export const tell = (now) => {
   else if (now.what) at("doing").textContent = now.total ? `${now.what}: ${now.done.toLocaleString("en")} of ${several(now.total, "step")}`.replace(/: (\d+) of 100 steps$/, ": $1 %") : now.what;
 };
 export const stopper = (job) => { stop = () => giveUp(job); };
-at("cancel").addEventListener("click", () => stop?.());
+export const halt = () => stop?.();
+at("cancel").addEventListener("click", halt);

@@ -173,6 +173,8 @@ async def _upload(request: Request, desk: Desk) -> Response:
     if desk.uploading >= _MOST_UPLOADS_AT_ONCE:
         raise InvalidInput("too many files are being sent at once; wait for them")
     first = desk.upload(beside) if beside else None
+    if first is not None and (first.counts or _suffix(first.data) != _suffix(name)):
+        raise InvalidInput(f"{name} must have the extension of the other files, {_suffix(first.data)}")
     folder = first.folder if first else desk.new_folder()
     desk.uploading += 1
     try:
@@ -302,7 +304,7 @@ async def _audit(request: Request, desk: Desk) -> Response:
 async def _what_if(request: Request, desk: Desk) -> Response:
     """Start to compute what would follow from the counts of a group and a reference."""
     asked = await read_json(request)
-    return _started(desk.start("what_if", desk.folder, {"asked": asked}, _slot(request), lane=desk.guesses))
+    return _started(desk.start("what_if", desk.folder, {"asked": asked}, _slot(request), lane=desk.what_ifs))
 
 
 async def _job(request: Request, desk: Desk) -> Response:

@@ -19,8 +19,15 @@ _NUMBERS = ("alpha", "level", "margin", "impact_share", "replace_undefined_by")
 
 
 def audited(data: str, counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
-    """The audit that was asked for, written in all formats to the folder ``out``, and what the page shows of it."""
+    """The audit that was asked for, written in all formats to the folder ``out``, and what the page shows of it.
+
+    A saved audit can be repeated: its settings hold, and what changed is said.
+    """
     result: Audit | Sweep
+    if asked.get("repeat"):
+        saved = Audit.from_json(str(asked["repeat"]))
+        again = saved.repeat(data)
+        return _written(again, data, Path(out)) | {"changes": saved.changes(again)}
     settings = _settings(asked)
     result = audit_counts(data, **settings) if counts else audit(data, **_reading(asked), **settings)
     return _written(result, data, Path(out))

@@ -68,7 +68,7 @@ class Desk:
     jobs: dict[str, Job] = field(default_factory=dict)
     slots: dict[str, Job] = field(default_factory=dict)
     audits: Lane = field(default_factory=lambda: Lane(_AUDIT_MEMORY))
-    guesses: Lane = field(default_factory=lambda: Lane(_WHAT_IF_MEMORY, _WHAT_IF_SECONDS))
+    what_ifs: Lane = field(default_factory=lambda: Lane(_WHAT_IF_MEMORY, _WHAT_IF_SECONDS))
     uploading: int = 0
 
     def new_folder(self) -> Path:
@@ -118,13 +118,13 @@ class Desk:
 
     def cancel(self, job: Job, *, overtaken: bool = False) -> None:
         """Give up a job."""
-        lane = self.guesses if job.task == "what_if" else self.audits
+        lane = self.what_ifs if job.task == "what_if" else self.audits
         lane.cancel(job, overtaken=overtaken)
 
     def close(self) -> None:
         """End all work."""
         self.audits.close()
-        self.guesses.close()
+        self.what_ifs.close()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ __all__ = ["in_page_words"]
 
 # Whole phrases before the words that occur in them.
 _WORDS = {
+    "text must be an audit written by to_json()": "the file must be an audit that was saved as JSON",
     "pass either y_pred (predictions) or y_score (scores); got neither": "choose a column of predictions or of scores",
     "y_score must be between 0 and 1": "scores must be between 0 and 1",
     "for other scores pass threshold=, at": "for other scores enter a threshold, at",
