@@ -53,6 +53,7 @@ const failed = (error) => {
   idle();
   if (error instanceof GivenUp) say("Cancelled.");
   else say(error.message, true);
+  at("message").scrollIntoView({ block: "nearest" });
 };
 
 // Files are sent one after the other into the same place.

@@ -10,15 +10,14 @@ export const offer = (all) => {
 
 const WIDE = 480, HIGH = 130, LEFT = 6;
 const picture = (found) => {
-  const spans = found.null?.bars ?? found.null?.atoms?.map(([score, chance]) => [score, score, chance]);
+  const spans = found.null?.bars ?? found.null?.atoms?.map(([score, chance, far]) => [score, score, chance, far]);
   at("null-figure").hidden = !spans;
   if (!spans) return;
   const low = spans[0][0], high = spans.at(-1)[1], most = Math.max(...spans.map((s) => s[2]));
   const x = (value) => LEFT + (WIDE - 2 * LEFT) * (high > low ? (value - low) / (high - low) : .5), y = (chance) => HIGH - HIGH * chance / most;
   const thick = found.null.atoms ? Math.max(2, Math.min(14, (WIDE - 2 * LEFT) / spans.length - 2)) : 0;
-  const extreme = (from, to) => found.percentile <= .5 ? to <= found.score + 1e-12 : from >= found.score - 1e-12;
-  const bars = spans.map(([from, to, chance]) => draw("rect", {
-    class: extreme(from, to) ? "bar far" : "bar",
+  const bars = spans.map(([from, to, chance, far]) => draw("rect", {
+    class: far ? "bar far" : "bar",
     x: found.null.atoms ? x(from) - thick / 2 : x(from), width: found.null.atoms ? thick : Math.max(x(to) - x(from) - .5, .5), y: y(chance), height: HIGH - y(chance),
   }, draw("title", {}, found.null.atoms ? `${short(from)}: ${short(100 * chance)} %` : `${short(from)} to ${short(to)}: ${short(100 * chance)} %`)));
   const mark = x(found.score), end = mark > WIDE / 2 ? "end" : "start";

@@ -9,6 +9,7 @@ export const busy = (text, onStop) => {
   at("go").disabled = true;
   at("progress").removeAttribute("value");
   at("doing").textContent = text;
+  at("work").scrollIntoView({ block: "nearest" });
 };
 export const idle = () => {
   at("work").hidden = true;

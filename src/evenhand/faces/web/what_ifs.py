@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -78,26 +78,45 @@ def _given(test: MatchResult) -> str:
 
 
 def _null(test: MatchResult) -> dict[str, Any] | None:
-    """The distribution of the score of groups drawn like the reference: as single scores, or in bins."""
+    """The distribution of the score of groups drawn like the reference: as single scores, or in bins.
+
+    Of each it is said whether it lies at or beyond the observed score, on the side of the smaller tail.
+    """
     if not isfinite(test.statistic):
         return None
-    null = test.distribution
+    null, observed, lower = test.distribution, test.statistic, test.percentile <= 0.5
     try:
         scores, chances = _all_scores(null)
         if scores is not None and len(scores) <= _ATOMS:
-            kept = (chances > _NEGLIGIBLE) | (scores == test.statistic)
-            return {"atoms": np.column_stack([scores, chances])[kept]}
+            kept = (chances > _NEGLIGIBLE) | (scores == observed)
+            far = scores <= observed if lower else scores >= observed
+            return {"atoms": list(zip(scores[kept], chances[kept], far[kept], strict=True))}
         low, high = (float(q) for q in null.quantile([0.0005, 0.9995]))
-        edges = np.linspace(min(low, test.statistic), max(high, test.statistic), _BARS + 1)
-        if not np.isfinite(edges).all() or edges[0] >= edges[-1]:
+        edges = _edges(min(low, observed), max(high, observed), observed, lower)
+        if edges is None:
             return None
         if scores is None:
             chances = np.diff(np.asarray(null.cdf(edges[1:])), prepend=0.0)
         else:
             chances, _ = np.histogram(scores, edges, weights=chances)
-        return {"bars": np.column_stack([edges[:-1], edges[1:], chances])}
+        far = edges[1:] <= edges[_at(edges, observed)] if lower else edges[:-1] >= edges[_at(edges, observed)]
+        return {"bars": list(zip(edges[:-1], edges[1:], chances, far, strict=True))}
     except TooLarge:
         return None
+
+
+def _edges(low: float, high: float, observed: float, lower: bool) -> Any:
+    """Edges of about 40 bins, one of them at the observed score: just above it if lower scores are farther out."""
+    width = (high - low) / _BARS
+    if not (isfinite(low) and isfinite(high)) or not width > 0:
+        return None
+    before, after = ceil((observed - low) / width - 1e-9), ceil((high - observed) / width - 1e-9)
+    beside = observed + (1 if lower else -1) * 1e-6 * width
+    return beside + width * np.arange(-max(before, 1), max(after, 1) + 1)
+
+
+def _at(edges: Any, observed: float) -> int:
+    return int(np.argmin(np.abs(edges - observed)))
 
 
 def _all_scores(null: NullDistribution) -> tuple[Any, Any]:
