@@ -149,6 +149,13 @@ def test_every_route_is_guarded_and_every_answer_carries_its_policy(
     assert "access-control-allow-origin" not in answer.headers
 
 
+@pytest.mark.parametrize("path", ["/", "/toke/", "/tokens/", "/token", "//token/", "/Token/about", "/%74oken2/"])
+def test_without_the_token_nobody_learns_what_there_is(fresh: Page, path: str) -> None:
+    answers = [fresh.client.request(method, f"http://testserver{path}") for method in ("GET", "POST", "DELETE")]
+    said = "the address is incomplete; use the one printed when the page was started\n"
+    assert [(answer.status_code, answer.text) for answer in answers] == [(404, said)] * 3
+
+
 def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(fresh: Page, tmp_path: Path) -> None:
     sent = fresh.put("../../../etc/x.csv", ROWS.encode())
     found = fresh.answer(sent)
@@ -189,6 +196,10 @@ def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(fresh: Page, tmp_p
         answer = fresh.put("over.csv", over)
         assert (answer.status_code, answer.json()) == (400, refused)
     assert [path.name for path in tmp_path.rglob("*.csv")] == ["full.csv"]
+    first = fresh.put("half.csv", full[:6_000])
+    assert fresh.put("other.csv", iter([full[:4_000]]), beside=first.json()["file"]).status_code == 200
+    assert fresh.put("over.csv", iter([b"a"]), beside=first.json()["file"]).status_code == 400
+    assert sorted(path.name for path in tmp_path.rglob("*.csv")) == ["full.csv", "half.csv", "other.csv"]
 
 
 def test_only_the_last_uploads_are_kept(fresh: Page, tmp_path: Path) -> None:
@@ -667,11 +678,12 @@ WHAT_IF = {"group": [0, 2, 8, 30], "reference": [300, 100, 120, 480]}
 
 
 def gone(pid: int) -> bool:
+    """Whether a process has ended, be it known to its parent or not."""
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
+    except (ProcessLookupError, FileNotFoundError):
         return True
-    return False
 
 
 def test_cancelling_ends_the_work_at_once_and_the_page_goes_on(shared: Page) -> None:
@@ -829,6 +841,23 @@ def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, mo
         assert running.is_dir(), "it is in use"
         last.end(signal.SIGTERM)
     assert [path.name for path in tmp_path.iterdir()] == ["evenhand-page-of-somebody"]
+
+
+@linux
+def test_a_process_ends_with_the_page_even_while_it_works() -> None:
+    script = (
+        "import multiprocessing; from evenhand.faces.web import worker; "
+        "child = multiprocessing.get_context('spawn').Process(target=worker._end_with_the_page); "
+        "child.start(); print(child.pid, flush=True); input()"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as page:
+        assert page.stdout is not None
+        pid = int(page.stdout.readline())
+        time.sleep(0.5)
+        assert not gone(pid)
+        page.kill()
+        eventually(lambda: gone(pid))
 
 
 def test_a_port_in_use_is_said() -> None:

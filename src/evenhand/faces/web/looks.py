@@ -139,7 +139,7 @@ def scores(data: str, column: str) -> dict[str, Any]:
     whole = _are_whole(data, column)
     for _ in range(4):
         edges = _round_edges(low, high, whole)
-        bars, _ = _levels(data, column, edges if whole else [*edges[:-1], nextafter(edges[-1], inf)])
+        bars, _ = _levels(data, column, [*edges[:-1], nextafter(edges[-1], inf)])
         inside = [bars.get(i, 0) for i in range(1, len(edges))]
         filled = [i for i, n in enumerate(inside) if n]
         if not filled or filled[-1] - filled[0] + 1 > len(inside) / 2 or edges[-1] - edges[0] < 1e-6:

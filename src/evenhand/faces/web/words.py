@@ -17,7 +17,6 @@ _WORDS = {
     "pass the positive label as positive=": "tick the positive value, or enter it",
     "pass it as positive=": "tick it, or enter it",
     "more than max_groups=": "more than the limit of ",
-    "raise max_groups": "raise the largest number of groups",
     "max_groups": "the largest number of groups",
     "positive_prediction must": "the positive predictions must",
     "positive_label must": "the positive labels must",

@@ -5,6 +5,7 @@ It has nothing to clean up: what it writes lies in the folder of the page, which
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sys
@@ -33,7 +34,7 @@ def work(line: Connection, memory: int) -> None:
     """
     # Ctrl-C reaches all processes of a terminal; the page decides what happens then.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with_the_page, daemon=True).start()
     from ...progress import reported
     from .tasks import TASKS
 
@@ -94,11 +95,12 @@ class _Report:
                 self._line.send(("progress", what, done, total))
 
 
-def _end_with(parent: int) -> None:
-    """End this process when the page is gone, even if it was killed."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+def _end_with_the_page() -> None:
+    """End this process when the one that started it is gone, even if that was killed."""
+    page = multiprocessing.parent_process()
+    if page is not None:
+        page.join()
+        os._exit(1)
 
 
 def _limit(memory: int) -> None:
