@@ -269,7 +269,7 @@ def test_what_could_not_be_told_is_counted() -> None:
     few = [row for row in a.rows if row.verdict == "too few to tell"]
     lacking = [row for row in a.rows if row.verdict == "undefined"]
     assert len(lacking) == 1 and len(few) > 3
-    sentences = [s for s in untold(a.rows, a.settings) if "To detect" not in s]
+    sentences = [s for s in untold(a.rows, a.settings) if "To find" not in s]
     where = len({row.group for row in few})
     assert sentences == [
         f"{len(few)} of 12 comparisons have too few cases to tell, in {where} of 4 groups.",

@@ -1,7 +1,7 @@
 """Progress of long work, shown as one line on the terminal.
 
 Nothing is shown unless standard error is a terminal and the work has taken two seconds. The line is rewritten in place
-and cleared at the end, so that it never mixes with results.
+and cleared at the end, so that it never mixes with results. `reported` sends it elsewhere.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import Protocol, Self, TextIO, TypeVar
 
 from .errors import printable
 
-__all__ = ["Progress", "ProgressLine", "progress", "watch"]
+__all__ = ["Progress", "ProgressLine", "progress", "reported", "watch"]
 
 Item = TypeVar("Item")
 _SILENT_SECONDS = 2.0
 _POLL_SECONDS = 0.5
 _BAR_WIDTH = 30
+_elsewhere: list[Progress] = []
 
 
 class Progress(Protocol):
@@ -58,11 +59,17 @@ class ProgressLine:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Show that ``done`` of ``total`` items are done."""
+        if _elsewhere:
+            _elsewhere[-1](what, done, total)
+            return
         filled = _BAR_WIDTH * done // max(total, 1)
         self._show(what, f" [{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {done:,} of {total:,}")
 
     def percentage(self, what: str, percent: float) -> None:
         """Show the share that is done, in per cent; a negative one means that it is not known."""
+        if _elsewhere:
+            _elsewhere[-1](what, *((int(percent), 100) if percent >= 0 else (0, 0)))
+            return
         self._show(what, f": {percent:.0f}%" if percent >= 0 else " …")
 
     def clear(self) -> None:
@@ -125,7 +132,7 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     >>> with watch("sorting", lambda: 50.0):
     ...     ordered = sorted([3, 1, 2])
     """
-    if _terminal() is None:
+    if _terminal() is None and not _elsewhere:
         yield
         return
     done = threading.Event()
@@ -142,6 +149,31 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     finally:
         done.set()
         watcher.join()
+
+
+@contextmanager
+def reported(to: Progress) -> Iterator[None]:
+    """Report the progress of all work in the ``with`` block to a callable, at once, in place of the terminal.
+
+    Parameters
+    ----------
+    to : Progress
+        Called with the name of the work, how much of it is done, and the total, which is 0 if it is not known. It can
+        be called from another thread.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> with reported(lambda what, done, total: heard.append((done, total))):
+    ...     numbers = list(progress([1, 2], "counting"))
+    >>> heard
+    [(0, 2), (1, 2)]
+    """
+    _elsewhere.append(to)
+    try:
+        yield
+    finally:
+        _elsewhere.remove(to)
 
 
 def _terminal() -> TextIO | None:

@@ -3,6 +3,7 @@
 The engine that holds the data counts its rows; labels are interpreted on the few rows that it returns.
 """
 
+from .columns import count
 from .counts import as_counts, tabulate, tabulate_each
 from .counts_file import decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
@@ -13,6 +14,7 @@ __all__ = [
     "Key",
     "Tally",
     "as_counts",
+    "count",
     "decoded",
     "first_rows",
     "in_order",

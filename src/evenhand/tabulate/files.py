@@ -271,11 +271,21 @@ def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]
     import duckdb
 
     try:
-        return list(relation.columns), relation.limit(most).fetchall()
+        return list(relation.columns), _without_zones(relation.limit(most)).fetchall()
     except duckdb.Error as error:
         raise _unreadable(source.path, error) from None
     finally:
         connection.close()
+
+
+def _without_zones(relation: DuckDBPyRelation) -> DuckDBPyRelation:
+    """The relation with times that have a zone as text; DuckDB needs pytz to fetch them."""
+    types = zip(relation.columns, map(str, relation.types), strict=True)
+    return relation.project(
+        ", ".join(
+            f"CAST({c} AS VARCHAR) AS {c}" if "TIME ZONE" in t else c for c, t in ((identifier(n), t) for n, t in types)
+        )
+    )
 
 
 def input_files(path: Paths) -> list[Path]:

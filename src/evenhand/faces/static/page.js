@@ -1,140 +1,170 @@
-"use strict";
-const at = (id) => document.getElementById(id);
-const make = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
-let file = null;
+// The page: choose data, say what they mean, audit, and read the report.
+import { ask, at, follow, get, GivenUp, make, say, send, several } from "./parts.js";
+import * as columns from "./columns.js";
+import * as groups from "./groups.js";
+import * as report from "./report.js";
+import * as settings from "./settings.js";
+import * as whatif from "./whatif.js";
+import { busy, halt, idle, share, stopper, tell } from "./work.js";
 
-const say = (text, bad = false, where = "message") => {
-  at(where).textContent = text;
-  at(where).classList.toggle("bad", bad);
-};
-const read = (text) => {
-  try { return JSON.parse(text); } catch { return { error: "no valid answer; is evenhand serve still running?" }; }
-};
-const ask = async (path, body) => {
-  const answer = await fetch(path, { method: "POST", headers: { "X-Evenhand": "1", "Content-Type": "application/json" }, body: JSON.stringify(body) });
-  const found = read(await answer.text());
-  if (!answer.ok) throw new Error(found.error);
-  return found;
-};
+let about = { metrics: [], limit: Infinity }, source = null;
 
 // Tabs, also with the arrow keys.
 const tabs = [...document.querySelectorAll("[role=tab]")];
-const choose = (tab) => tabs.forEach((t) => {
-  t.setAttribute("aria-selected", t === tab);
-  t.tabIndex = t === tab ? 0 : -1;
-  at(t.getAttribute("aria-controls")).hidden = t !== tab;
-});
+let imagined = false;
+const choose = (tab) => {
+  tabs.forEach((t) => {
+    t.setAttribute("aria-selected", t === tab);
+    t.tabIndex = t === tab ? 0 : -1;
+    at(t.getAttribute("aria-controls")).hidden = t !== tab;
+  });
+  if (tab.id === "tab-what-if" && !imagined) { imagined = true; whatif.imagine(); }
+};
 tabs.forEach((tab, i) => {
   tab.addEventListener("click", () => choose(tab));
   tab.addEventListener("keydown", (event) => {
-    if (!["ArrowLeft", "ArrowRight"].includes(event.key)) return;
-    const next = tabs[(i + 1) % tabs.length];
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    const next = tabs[(i + step + tabs.length) % tabs.length];
     choose(next);
     next.focus();
   });
 });
 
-// A file is sent unchanged, with a progress bar.
-const send = (chosen) => {
-  at("columns").hidden = at("result").hidden = true;
-  const request = new XMLHttpRequest(), bar = at("progress");
-  request.open("PUT", "file?name=" + encodeURIComponent(chosen.name));
-  request.setRequestHeader("X-Evenhand", "1");
-  request.upload.onprogress = (event) => { bar.value = event.loaded / event.total; };
-  request.onloadend = () => {
-    bar.hidden = true;
-    const found = read(request.responseText);
-    if (request.status !== 200) return say(found.error, true);
-    say("");
-    offer(found);
-  };
-  bar.hidden = false;
-  bar.value = 0;
-  say(`reading ${chosen.name} …`);
-  request.send(chosen);
+const steps = ["columns", "grouping", "settings"];
+const closed = () => {
+  source = null;
+  halt();
+  idle();
+  report.clear();
+  steps.forEach((id) => { at(id).hidden = true; });
+  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = true;
+  at("go").disabled = true;
 };
-const offer = (found) => {
-  file = found.file;
-  at("chosen").textContent = `${found.name}: ${found.columns.length} columns`;
-  const head = make("tr", ""), body = found.rows.map((row) => { const line = make("tr", ""); line.append(...row.map((v) => make("td", v))); return line; });
-  head.append(...found.columns.map((c) => Object.assign(make("th", c), { scope: "col" })));
-  const thead = make("thead", ""), tbody = make("tbody", "");
-  thead.append(head);
-  tbody.append(...body);
-  at("preview").replaceChildren(thead, tbody);
-  for (const [id, role, none] of [["label", "label", "none: only selection rates"], ["prediction", "prediction", "none"], ["score", null, "none"], ["groups", "group", null]]) {
-    const options = found.columns.map((c) => Object.assign(make("option", c), { value: c, selected: role !== null && c === found.guesses[role] }));
-    at(id).replaceChildren(...(none ? [Object.assign(make("option", none), { value: "" })] : []), ...options);
-    if (none && !(role && found.guesses[role])) at(id).value = "";
+const refreshed = () => {
+  at("group-total").textContent = groups.total(at("crossings").value);
+  if (source) settings.limit(source.counts || columns.labelled());
+};
+columns.onChange(refreshed);
+groups.onChange(refreshed);
+at("crossings").addEventListener("change", refreshed);
+
+const failed = (error) => {
+  idle();
+  if (error instanceof GivenUp) say("Cancelled.");
+  else say(error.message, true);
+  at("message").scrollIntoView({ block: "nearest" });
+};
+
+// Files are sent one after the other into the same place.
+let sending = 0;
+const take = async (files) => {
+  const turn = ++sending;
+  closed();
+  const whole = files.reduce((sum, file) => sum + file.size, 0);
+  if (whole > about.limit) return failed(new Error(`${files.length === 1 ? files[0].name : "the files"} would take ${(whole / 2 ** 20).toFixed(0)} MB, more than the limit of ${(about.limit / 2 ** 20).toFixed(0)} MB; start the page with a larger --limit`));
+  let cancelled = false, found = null;
+  try {
+    for (const file of files) {
+      busy(`sending ${file.name}`, () => { cancelled = true; send.abort(); });
+      found = await send(file, found?.file, share);
+      if (cancelled || turn !== sending) throw new GivenUp();
+    }
+    at("doing").textContent = "reading the first rows";
+    share(0, 0);
+    stopper(found.job);
+    const seen = await follow(found.job, tell);
+    if (turn === sending) offer(found.file, seen, files);
+  } catch (error) {
+    if (turn === sending) failed(error);
   }
-  at("columns").hidden = false;
-  at("label").focus();
 };
-at("file").addEventListener("change", () => at("file").files.length && send(at("file").files[0]));
+const offer = (file, seen, files) => {
+  idle();
+  source = { file, counts: false };
+  const names = files.length > 3 ? `${files[0].name} and ${files.length - 1} more files` : files.map((f) => f.name).join(", ");
+  at("chosen").textContent = `${names}: ${several(seen.columns.length, "column")}`;
+  const shown = seen.columns.slice(0, seen.rows[0].length);
+  at("preview").replaceChildren(
+    make("thead", {}, make("tr", {}, ...shown.map((c) => make("th", { scope: "col" }, c.name)))),
+    make("tbody", {}, ...seen.rows.map((row) => make("tr", {}, ...row.map((v) => make("td", {}, v ?? ""))))),
+  );
+  columns.offer(file, seen.columns, seen.guesses);
+  groups.offer(file, seen.columns, seen.guesses.groups);
+  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = false;
+  steps.forEach((id) => { at(id).hidden = false; });
+  at("go").disabled = false;
+  refreshed();
+  say("");
+};
+at("file").addEventListener("change", () => at("file").files.length && take([...at("file").files]));
 const drop = at("drop");
 for (const kind of ["dragover", "dragleave", "drop"]) {
   drop.addEventListener(kind, (event) => {
     event.preventDefault();
     drop.classList.toggle("over", kind === "dragover");
-    if (kind === "drop" && event.dataTransfer.files.length) send(event.dataTransfer.files[0]);
+    if (kind === "drop" && event.dataTransfer.files.length) take([...event.dataTransfer.files]);
   });
 }
 
-const show = (found) => {
-  at("found").textContent = `Audit of ${found.n.toLocaleString("en")} cases`;
-  const more = found.more ? [make("li", `and ${found.more} more ${found.more === 1 ? "finding" : "findings"} in the report`)] : [];
-  at("findings").replaceChildren(...found.findings.map((f) => make("li", f.sentence + ".")), ...more);
-  for (const kind of ["html", "json", "csv"]) at("get-" + kind).href = `report/${found.audit}.${kind}?download`;
-  at("report").src = `report/${found.audit}.html`;
-  at("result").hidden = false;
-  at("found").scrollIntoView();
-};
-const audit = async (path, body) => {
-  say("counting and testing …");
+const takeCounts = async (body) => {
+  const turn = ++sending;
+  closed();
+  busy("reading the table", null);
   try {
-    show(await ask(path, body));
+    let file = null;
+    const seen = await ask("table", body, "look", { tell, started: stopper, answered: (answer) => { file = answer.file; } });
+    if (turn !== sending) return;
+    idle();
+    if (seen.text) at("counts").value = seen.text.replace(/\r\n/g, "\n");
+    source = { file, counts: true };
+    at("chosen").textContent = `Table of counts: ${several(seen.cases, "case")}`;
+    groups.offerCounts(file, seen.groups);
+    at("chosen").hidden = at("repeating").hidden = at("grouping").hidden = at("settings").hidden = false;
+    at("go").disabled = false;
+    refreshed();
     say("");
   } catch (error) {
-    at("result").hidden = true;
-    say(error.message, true);
+    if (turn === sending) failed(error);
   }
 };
-at("columns").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const groups = [...at("groups").selectedOptions].map((o) => o.value);
-  const fields = Object.fromEntries(["label", "prediction", "score", "threshold", "positive", "reference"].map((id) => [id, at(id).value]));
-  audit("audit", { file, groups, ...fields });
-});
-at("audit-counts").addEventListener("click", () => audit("counts", { text: at("counts").value }));
+at("use-counts").addEventListener("click", () => takeCounts({ text: at("counts").value }));
+at("use-example").addEventListener("click", () => takeCounts({ example: true }));
+at("counts").addEventListener("input", () => { if (source?.counts) closed(); });
 
-// What if: the results follow the input.
-let asked = 0;
-const number = (value) => value === null ? "none" : Math.abs(value) < 1e-4 && value !== 0 ? value.toExponential(2) : (+value.toFixed(4)).toString();
-const imagine = async () => {
-  const turn = ++asked, cells = (who) => [0, 1, 2, 3].map((i) => at(who + i).value || 0);
+// One audit at a time; another file, or an error, ends it and what it found.
+const audited = async (asked) => {
+  const mine = source;
+  report.clear();
   try {
-    const found = await ask("what-if", { group: cells("g"), reference: cells("r"), metric: at("imagined-metric").value, strength: at("imagined-strength").value || 0 });
-    if (turn !== asked) return;
-    say("", false, "imagined-message");
-    const rows = [
-      ["score", found.reason ? `undefined: ${found.reason}` : number(found.score)],
-      ["95 % interval", `${number(found.low)} to ${number(found.high)}`],
-      ["reference's score", number(found.reference)],
-      ["gap to the reference, and its 95 % interval", `${number(found.gap)}, ${number(found.gap_low)} to ${number(found.gap_high)}`],
-      ["p-value for equal scores", number(found.pvalue)],
-      ["share of groups like the reference that score this or lower", found.percentile === null ? "none" : `${number(100 * found.percentile)} %`],
-      ["smoothed score", number(found.smoothed) + (found.shrinkage === null ? "" : `, which keeps ${number(100 * found.shrinkage)} % of an expected gap`)],
-      ["probability of an undefined score at this size", `${number(100 * found.undefined)} %`],
-    ];
-    at("answer").tBodies[0].replaceChildren(...rows.map(([name, value]) => {
-      const line = make("tr", "");
-      line.append(Object.assign(make("th", name), { scope: "row" }), make("td", value));
-      return line;
-    }));
+    const body = asked();
+    busy("counting and testing", null);
+    const found = await ask("audit", { file: mine.file, ...body }, "audit", { tell, started: stopper });
+    if (mine !== source) return;
+    idle();
+    report.show(found);
   } catch (error) {
-    if (turn === asked) say(error.message, true, "imagined-message");
+    if (mine === source) failed(error);
   }
+  if (mine === source) at("go").disabled = false;
 };
-at("imagined").addEventListener("input", imagine);
-at("imagined").addEventListener("submit", (event) => event.preventDefault());
-imagine();
+at("setup").addEventListener("submit", (event) => {
+  event.preventDefault();
+  if (!source || at("go").disabled) return;
+  audited(() => ({ ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() }));
+});
+at("saved").addEventListener("change", async () => {
+  const [saved] = at("saved").files;
+  if (!saved || !source || at("go").disabled) return;
+  const text = await saved.text();
+  at("saved").value = "";
+  audited(() => ({ repeat: text }));
+});
+
+try {
+  about = await get("about");
+} catch (error) {
+  say(error.message, true);
+}
+settings.offer(about.metrics);
+whatif.offer(about.metrics);

@@ -1,0 +1,119 @@
+"""The guard before every route: who may ask, and what every answer carries, also 404, 405 and 500."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidInput
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["PAGE_POLICY", "Guard", "read_json"]
+
+_LARGEST_JSON = 16 * 2**20
+_DEEPEST_JSON = 16
+_HEADERS = {
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_OTHERS = re.compile(rb"[^][{}]+")
+
+
+class Guard:
+    """Middleware that checks Host, token and origin of a request, and adds headers to every answer.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is guarded.
+    token : str
+        The first part of every path.
+    hosts : iterable of str
+        The allowed values of the Host header.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str]) -> None:
+        self._app, self._token, self._hosts = app, token.encode(), frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        from starlette.datastructures import MutableHeaders
+        from starlette.responses import PlainTextResponse
+
+        begun = False
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if message["type"] == "http.response.start":
+                begun = True
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+                headers.setdefault("Content-Security-Policy", PAGE_POLICY)
+            await send(message)
+
+        refused = self._refused(scope)
+        try:
+            await (PlainTextResponse(*refused) if refused else self._app)(scope, receive, answer)
+        except Exception:
+            if not begun:
+                await PlainTextResponse("evenhand failed unexpectedly\n", 500)(scope, receive, answer)
+            raise
+
+    def _refused(self, scope: Scope) -> tuple[str, int] | None:
+        """Why a request is refused, and the status of the answer."""
+        found: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            found.setdefault(name.lower(), []).append(value)
+        hosts = [value.decode("latin-1") for value in found.get(b"host", [])]
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return "this page is only available on this machine\n", 421
+        first = scope["path"].split("/")[1] if scope["path"].count("/") > 1 else ""
+        if not secrets.compare_digest(first.encode("utf-8", "replace"), self._token):
+            return "the address is incomplete; use the one printed when the page was started\n", 404
+        if scope["method"] not in ("GET", "HEAD") and found.get(b"x-evenhand") != [b"1"]:
+            return "only the page itself may send this request\n", 403
+        return None
+
+
+async def read_json(request: Request) -> dict[str, Any]:
+    """The object in the body of a request, which may be neither large nor deep, however it is sent."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > _LARGEST_JSON:
+            raise InvalidInput(f"the request is larger than {_LARGEST_JSON // 2**20} MB")
+    depth = 0
+    for sign in _OTHERS.sub(b"", _TEXTS.sub(b"", bytes(body))):
+        depth += 1 if sign in b"[{" else -1
+        if depth > _DEEPEST_JSON:
+            raise InvalidInput(f"the request is nested more than {_DEEPEST_JSON} levels deep")
+    try:
+        asked = json.loads(body, parse_constant=_refuse)
+    except ValueError:
+        raise InvalidInput("invalid request") from None
+    if not isinstance(asked, dict):
+        raise InvalidInput("invalid request")
+    return asked
+
+
+def _refuse(text: str) -> Any:
+    raise ValueError(text)

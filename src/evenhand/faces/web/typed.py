@@ -1,0 +1,67 @@
+"""Numbers and strengths as they are typed into the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import InvalidInput
+
+__all__ = ["typed_strength", "typed_whole"]
+
+
+def typed_strength(text: str) -> Any:
+    """A strength of smoothing: a number of cases, one per split, or ``auto``.
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    float, dict or str
+        The strength as the library takes it.
+
+    Examples
+    --------
+    >>> typed_strength("10"), typed_strength("prev=7, tpr=20, fpr=20")
+    (10.0, {'prev': 7.0, 'tpr': 20.0, 'fpr': 20.0})
+    """
+    if text.strip() == "auto":
+        return "auto"
+    try:
+        if "=" in text:
+            return {name.strip(): float(value) for name, value in (part.split("=") for part in text.split(","))}
+        return float(text)
+    except ValueError:
+        raise InvalidInput(
+            f"the strength must be a number of cases, one per split as prev=7,tpr=20,fpr=20, or auto; got {text[:60]!r}"
+        ) from None
+
+
+def typed_whole(given: Any, what: str) -> int:
+    """A whole number.
+
+    Parameters
+    ----------
+    given : object
+        What was typed.
+    what : str
+        What error messages call it.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Examples
+    --------
+    >>> typed_whole("12", "a count")
+    12
+    """
+    try:
+        if isinstance(given, bool) or (isinstance(given, float) and not given.is_integer()):
+            raise ValueError
+        return int(given)
+    except (ValueError, TypeError):
+        raise InvalidInput(f"{what} must be a whole number; got {str(given)[:20]!r}") from None
