@@ -40,6 +40,8 @@ def test_metrics_tells_everything_about_one() -> None:
         "  better     higher\n"
         "  synonyms   recall, sensitivity, hit rate\n"
         "  undefined  no actual positives (TP + FN = 0)\n"
+        "  elsewhere  recall_score in scikit-learn\n"
+        "             true_positive_rate in fairlearn\n"
     )
 
 

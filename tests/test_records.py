@@ -19,6 +19,7 @@ HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
 CM = eh.ConfusionMatrix
 GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
 AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
+REPORT = eh.small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 RESULTS: dict[str, Any] = {
     "MatchResult": eh.match_test(GROUP, REST, "tpr"),
@@ -48,6 +49,9 @@ RESULTS: dict[str, Any] = {
     "Jaggedness": eh.jaggedness("ppr", None, range(3, 9)),
     "ExploitableSizes": eh.exploitable_sizes("ppr", REST, 0.2, range(3, 9)),
     "ExploitableSizes, too many states": eh.exploitable_sizes("mcc", REST, 0.2, [200]),
+    "SmallSampleReport": eh.small_sample_report([0, 0, 1, 1], [0, 1, 1, 1]),
+    "SmallSampleReport, hostile": REPORT,
+    "ClassScores": next(c for c in REPORT.classes if c.label == HOSTILE),
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],
@@ -138,7 +142,7 @@ def test_a_result_shows_itself_in_a_notebook_as_text(name: str) -> None:
     assert "\u202e" not in found.text
 
 
-@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest"])
+@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest", "ClassScores"])
 def test_markup_in_data_is_shown_as_text(name: str) -> None:
     result = RESULTS[name]
     found = Tags(result._repr_html_())

@@ -154,6 +154,18 @@ from .inference import (
 from .inference import (
     undefined_table as undefined_table,
 )
+from .interop import (
+    ClassScores as ClassScores,
+)
+from .interop import (
+    SmallSampleReport as SmallSampleReport,
+)
+from .interop import (
+    scorer as scorer,
+)
+from .interop import (
+    small_sample_report as small_sample_report,
+)
 from .laws import (
     Distribution as Distribution,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from math import isfinite, isnan
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -19,7 +20,7 @@ from ..inference import (
     match_test,
     undefined_table,
 )
-from ..metrics import CATALOGUE, list_metrics, metric
+from ..metrics import CATALOGUE, OTHER, list_metrics, metric
 from .cli import Command, as_json, choice, counts, print_json, print_table
 
 __all__ = ["as_strength_option", "match", "metrics", "smooth", "undefined"]
@@ -43,6 +44,7 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
             "better": m.better,
             "synonyms": list(m.synonyms),
             "undefined_if": m.undefined_if,
+            "elsewhere": list(m.elsewhere),
             "in_paper": m.in_paper,
         }
         for m in chosen
@@ -57,6 +59,10 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
         print_table(("key", "name and formula", "shape", "better"), rows)
         click.echo(f"{len(rows)} metrics, and also any F-beta (f3) and any difference or ratio of two")
         click.echo("groups (npv_difference, fpr_ratio). For details: evenhand metrics tpr")
+        click.echo("Functions of scikit-learn and fairlearn are found by their names. Beware:")
+        for foreign in OTHER:
+            line = f"{foreign.key}: {foreign}"
+            click.echo("\n".join(wrap(line, 80, initial_indent="  ", subsequent_indent="    ")))
 
 
 @click.command(cls=Command)
@@ -223,3 +229,6 @@ def _print_record(record: dict[str, Any]) -> None:
         ("undefined", record["undefined_if"]),
     ):
         click.echo(f"  {label:<10} {text}")
+    for number, line in enumerate(record["elsewhere"]):
+        label = "elsewhere" if number == 0 else ""
+        click.echo("\n".join(wrap(line, 80, initial_indent=f"  {label:<10} ", subsequent_indent=" " * 13)))

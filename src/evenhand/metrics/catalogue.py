@@ -20,6 +20,7 @@ import numpy as np
 from ..cells import CELLS
 from ..errors import InvalidInput, UnknownName
 from .curves import DICE, ODDS
+from .elsewhere import SAME, not_here
 from .holes import Part
 from .links import root_share, signed_root
 from .products import determinant
@@ -317,6 +318,10 @@ class Catalogue:
         plain = _plain(name)
         if plain in self._found:
             return self._found[plain]
+        if plain in _ELSEWHERE:
+            return self.find(_ELSEWHERE[plain])
+        if instead := not_here(plain):
+            raise UnknownName(f"no metric is called {name!r}: it {instead}")
         if beta := re.fullmatch(r"f ?(?:beta ?)?(\d+(?:\.\d+)?)", plain):
             return f_beta(float(beta[1]))
         base, _, last = plain.rpartition(" ")
@@ -340,6 +345,8 @@ def _plain(name: str) -> str:
     return re.sub(r"(?:[\s_]|[-–—](?=\w))+", " ", text).strip()
 
 
+_ELSEWHERE = {_plain(f.name): f.key for f in SAME}
+
 # fmt: off
 CATALOGUE = Catalogue(
     ACC, PREV, PPR, INACC, NPREV, PNR,
@@ -360,7 +367,8 @@ def metric(name: str | Metric) -> Metric:
     ----------
     name : str or Metric
         Case, spaces, hyphens and underscores do not matter. Any one-group metric can be followed by ``_difference`` or
-        ``_ratio``, and ``f`` by a beta. A `Metric` is returned unchanged.
+        ``_ratio``, and ``f`` by a beta. Functions of scikit-learn and fairlearn are found by their names. A `Metric` is
+        returned unchanged.
 
     Returns
     -------
@@ -373,6 +381,8 @@ def metric(name: str | Metric) -> Metric:
     'tpr'
     >>> metric("npv_difference").name
     'Negative predictive value difference'
+    >>> metric("matthews_corrcoef").key
+    'mcc'
     >>> metric("recal")
     Traceback (most recent call last):
         ...

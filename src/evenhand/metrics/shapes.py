@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..cells import CELLS, Cells, ConfusionMatrix, as_cells
 from ..errors import InvalidInput
 from .curves import RATE, Curve
+from .elsewhere import notes_on
 from .expressions import Expression, expression
 from .holes import Holes, Part
 from .links import quotient
@@ -163,14 +164,21 @@ class Metric(ABC):
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scores of cells that were checked already; nan where undefined."""
 
-    def __call__(self, *groups: Cells) -> Any:
+    def __call__(
+        self, *groups: Cells, positive: object = None, pos_label: object = None, sample_weight: object = None
+    ) -> Any:
         """Score one or many confusion matrices.
 
         Parameters
         ----------
         *groups : ConfusionMatrix or array of shape (..., 4)
             One group; for a two-group metric, the group and then the reference, whose shapes broadcast. A one-group
-            metric also takes labels and predictions, as scorers of other libraries do.
+            metric also takes labels and predictions, as functions of other libraries do.
+        positive, pos_label : label or list of labels, optional
+            The positive labels, as for `ConfusionMatrix.from_labels`, under the name of this library or of
+            scikit-learn. Only for labels and predictions.
+        sample_weight : None
+            Here to say that weights are refused: scores are those of counts.
 
         Returns
         -------
@@ -184,9 +192,18 @@ class Metric(ABC):
         array([0.75,  nan])
         >>> metric("tpr")([1, 1, 0, 0, 0], [1, 0, 0, 0, 1])
         0.5
+        >>> metric("tpr")(["a", "a", "b"], ["a", "b", "b"], pos_label="b")
+        1.0
         """
+        if sample_weight is not None:
+            raise InvalidInput(f"{self.key} is a score of counts, so sample_weight must be None; leave out the weights")
+        if positive is not None and pos_label is not None:
+            raise InvalidInput("positive and pos_label mean the same; pass one of them")
+        chosen = pos_label if positive is None else positive
         if self.groups == 1 and len(groups) == 2 and all(map(_is_column, groups)):
-            groups = (ConfusionMatrix.from_labels(*groups),)  # type: ignore[arg-type]
+            groups = (ConfusionMatrix.from_labels(*groups, chosen),)  # type: ignore[arg-type]
+        elif chosen is not None:
+            raise InvalidInput(f"{self.key} takes a positive label only together with labels and predictions")
         cells = [as_cells(group) for group in self._read(groups)]
         try:
             np.broadcast_shapes(*(c.shape for c in cells))
@@ -245,6 +262,23 @@ class Metric(ABC):
         (-1.0, 1.0)
         """
         return self.low, self.high
+
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """What other libraries call it, and what they mean by one of its names if that differs.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("prev").elsewhere
+        ('P in PyCM is the number of actual positives; the prevalence is PRE there',)
+        """
+        return notes_on(self.key)
+
+    @property
+    def __name__(self) -> str:
+        """The key, which libraries that take functions show as their name."""
+        return self.key
 
     def __str__(self) -> str:
         return f"{self.key}: {self.name} = {self.formula}"

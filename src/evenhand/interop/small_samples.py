@@ -1,0 +1,263 @@
+"""A report of precision, recall and F1 per class, in the form of scikit-learn's, with intervals and reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..cells import ConfusionMatrix, listed, read_labels
+from ..errors import InvalidInput, printable
+from ..inference import Interval, interval
+from ..metrics import metric
+from ..records import Record
+
+__all__ = ["ClassScores", "SmallSampleReport", "small_sample_report"]
+
+_SCORES = {"precision": "ppv", "recall": "tpr", "f1": "f1"}
+_OVERALL = {"accuracy": "acc", "balanced_accuracy": "balanced_accuracy", "mcc": "mcc"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ClassScores(Record):
+    """The scores of one class against all others, with intervals.
+
+    Attributes
+    ----------
+    label : object
+        The class, which is the positive one in all scores.
+    support : int
+        How many cases belong to it.
+    predicted : int
+        How many cases are predicted to belong to it.
+    precision, recall, f1 : Interval
+        The scores; the estimate is nan if a score is undefined.
+    undefined : dict of str to str
+        By name, why a score is undefined.
+
+    Examples
+    --------
+    >>> report = small_sample_report(["a", "b", "b"], ["b", "b", "b"])
+    >>> print(report.classes[0])
+    a: precision undefined, recall 0.000 [0.000, 0.853], f1 0.000 [0.000, 0.921], support 1
+    >>> report.classes[0].undefined
+    {'precision': 'no predicted positives (TP + FP = 0)'}
+    """
+
+    label: Any
+    support: int
+    predicted: int
+    precision: Interval
+    recall: Interval
+    f1: Interval
+    undefined: dict[str, str]
+
+    def __str__(self) -> str:
+        scores = ", ".join(f"{name} {_shown(getattr(self, name))}" for name in _SCORES)
+        return f"{_named(self.label)}: {scores}, support {self.support:,}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SmallSampleReport(Record):
+    """Precision, recall and F1 of every class, and accuracy, with intervals.
+
+    Attributes
+    ----------
+    n : int
+        The number of cases.
+    level : float
+        The level of the intervals.
+    classes : tuple of ClassScores
+        One per class.
+    accuracy : Interval
+        The share of correct predictions.
+    balanced_accuracy, mcc : Interval or None
+        Of two classes; None if there are more.
+    undefined : dict of str to str
+        By name, why accuracy, balanced accuracy or MCC is undefined. Positive is the last class.
+
+    Examples
+    --------
+    >>> small_sample_report([0, 0, 1, 1], [0, 1, 1, 1]).accuracy.estimate
+    0.75
+    """
+
+    n: int
+    level: float
+    classes: tuple[ClassScores, ...]
+    accuracy: Interval
+    balanced_accuracy: Interval | None
+    mcc: Interval | None
+    undefined: dict[str, str]
+
+    _columns: ClassVar[tuple[str, ...]] = ("class", "support", *_SCORES)
+
+    def __str__(self) -> str:
+        rows = [
+            (_named(c.label), f"{c.support:,}", *(_shown(getattr(c, name)) for name in _SCORES)) for c in self.classes
+        ]
+        wide = [max(map(len, column)) for column in zip(self._columns, *rows, strict=True)]
+        lines = [
+            f"{self.n:,} {'case' if self.n == 1 else 'cases'}, {100 * self.level:g} % intervals in brackets",
+            "",
+            *("  ".join(_aligned(row, wide)).rstrip() for row in (self._columns, *rows)),
+            "",
+        ]
+        overall = {name: found for name in _OVERALL if (found := getattr(self, name))}
+        lines += [f"{_title(name):<17}  {_shown(found)}" for name, found in overall.items()]
+        reasons = [
+            f"{name} of {_named(scores.label)} is undefined: {why}"
+            for scores in self.classes
+            for name, why in scores.undefined.items()
+        ]
+        if reasons:
+            lines += ["", *reasons, "Each class in turn is the positive one."]
+        if self.undefined:
+            lines += ["", *(f"{_title(name)} is undefined: {why}" for name, why in self.undefined.items())]
+        return "\n".join(lines)
+
+
+def small_sample_report(
+    y_true: Iterable[object],
+    y_pred: Iterable[object],
+    *,
+    labels: Iterable[object] | None = None,
+    level: float = 0.95,
+) -> SmallSampleReport:
+    """Report precision, recall and F1 per class, with intervals, and say where a score is undefined.
+
+    Each class in turn is compared with all others. The intervals are those of `interval`.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence
+        Labels and predictions of the same length, without missing values: numbers, texts or booleans, of two or more
+        classes.
+    labels : sequence, optional
+        The classes to show, in this order. By default all that occur, in ascending order.
+    level : float
+        The level of the intervals.
+
+    Returns
+    -------
+    SmallSampleReport
+        The scores. It prints as a table.
+
+    Examples
+    --------
+    >>> truth = ["no", "no", "no", "no", "no", "no", "yes", "yes"]
+    >>> print(small_sample_report(truth, ["no", "no", "no", "no", "no", "no", "no", "no"]))
+    8 cases, 95 % intervals in brackets
+    <BLANKLINE>
+    class  support  precision             recall                f1
+    no           6  0.750 [0.408, 0.944]  1.000 [0.670, 1.000]  0.857 [0.580, 0.971]
+    yes          2  undefined             0.000 [0.000, 0.667]  0.000 [0.000, 0.800]
+    <BLANKLINE>
+    accuracy           0.750 [0.408, 0.944]
+    balanced accuracy  0.500 [0.376, 0.807]
+    MCC                undefined
+    <BLANKLINE>
+    precision of yes is undefined: no predicted positives (TP + FP = 0)
+    Each class in turn is the positive one.
+    <BLANKLINE>
+    MCC is undefined: no predicted positives (TP + FP = 0), with yes as the positive class
+    """
+    pairs, occurring = _classified(y_true, y_pred)
+    shown = occurring if labels is None else _asked(labels, occurring)
+    n = sum(pairs.values())
+    correct = sum(count for (true, pred), count in pairs.items() if true == pred)
+    overall: dict[str, Interval | None] = dict.fromkeys(_OVERALL)
+    overall["accuracy"] = interval(ConfusionMatrix(correct, n - correct, 0, 0), "acc", level)
+    undefined = {}
+    if len(known := list(dict.fromkeys([*occurring, *shown]))) <= 2:
+        positive = known[-1] if labels is None else shown[-1]
+        cm = _against_rest(pairs, positive, n)
+        for name in ("balanced_accuracy", "mcc"):
+            overall[name] = interval(cm, _OVERALL[name], level)
+            if why := metric(_OVERALL[name]).why_undefined(cm):
+                undefined[name] = f"{why}, with {_named(positive)} as the positive class"
+    return SmallSampleReport(
+        n=n,
+        level=level,
+        classes=tuple(_scores(_against_rest(pairs, label, n), label, level) for label in shown),
+        undefined=undefined,
+        **overall,  # type: ignore[arg-type]
+    )
+
+
+def _scores(cm: ConfusionMatrix, label: Any, level: float) -> ClassScores:
+    reasons = {name: metric(key).why_undefined(cm) for name, key in _SCORES.items()}
+    return ClassScores(
+        label=label,
+        support=int(cm.tp + cm.fn),
+        predicted=int(cm.tp + cm.fp),
+        undefined={name: why for name, why in reasons.items() if why},
+        **{name: interval(cm, key, level) for name, key in _SCORES.items()},
+    )
+
+
+def _against_rest(pairs: Counter[tuple[Any, Any]], label: Any, n: int) -> ConfusionMatrix:
+    tp = pairs[label, label]
+    fn = sum(count for (true, _), count in pairs.items() if true == label) - tp
+    fp = sum(count for (_, pred), count in pairs.items() if pred == label) - tp
+    return ConfusionMatrix(tp, fn, fp, n - tp - fn - fp)
+
+
+def _classified(y_true: Iterable[object], y_pred: Iterable[object]) -> tuple[Counter[tuple[Any, Any]], list[Any]]:
+    """How often each pair of classes occurs, and the classes in ascending order."""
+    columns = {
+        name: values if hasattr(values, "__array__") or not hasattr(values, "__iter__") else list(values)
+        for name, values in (("y_true", y_true), ("y_pred", y_pred))
+    }
+    first = next(iter(np.asarray(columns["y_true"], dtype=object).ravel().tolist()), None)
+    # Refuses whatever is not two columns of labels.
+    ConfusionMatrix.from_labels(columns["y_true"], columns["y_pred"], first)
+    values = {name: np.asarray(column, dtype=object).tolist() for name, column in columns.items()}
+    distinct = {name: dict.fromkeys(column) for name, column in values.items()}
+    class_of: dict[str, dict[Any, Any]] = {name: {} for name in distinct}
+    for label in distinct["y_true"] | distinct["y_pred"]:
+        if any(label in found for found in class_of.values()):
+            continue
+        for name, meanings in read_labels(distinct, positive=label).meanings.items():
+            if absent := [value for value, meaning in meanings.items() if meaning is None]:
+                missing = sum(values[name].count(value) for value in absent)
+                which, rows = ("value", "that row") if missing == 1 else ("values", "those rows")
+                raise InvalidInput(f"{name} contains {missing} missing {which}; drop {rows} first")
+            class_of[name] |= {value: label for value, meaning in meanings.items() if meaning}
+    true, pred = ([class_of[name][value] for value in column] for name, column in values.items())
+    return Counter(zip(true, pred, strict=True)), sorted({*true, *pred}, key=lambda v: (isinstance(v, str), v))
+
+
+def _asked(labels: Iterable[object], occurring: list[Any]) -> list[Any]:
+    if isinstance(labels, str) or not hasattr(labels, "__iter__"):
+        raise InvalidInput(f"labels must be a sequence of labels; got {labels!r}")
+    asked = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+    if not asked or len(set(asked)) < len(asked):
+        raise InvalidInput(f"labels must contain at least one label, and each once; got {asked!r}")
+    spelled = {str(label).casefold() for label in occurring}
+    for label in asked:
+        if label not in occurring and str(label).casefold() in spelled:
+            raise InvalidInput(f"labels must be spelled as in the data ({listed(occurring)}); got {label!r}")
+    return asked
+
+
+def _named(label: Any) -> str:
+    return printable(str(label))
+
+
+def _title(name: str) -> str:
+    return "MCC" if name == "mcc" else name.replace("_", " ")
+
+
+def _shown(score: Interval) -> str:
+    return "undefined" if isnan(score.estimate) else f"{score.estimate:.3f} [{score.low:.3f}, {score.high:.3f}]"
+
+
+def _aligned(row: tuple[str, ...], wide: list[int]) -> Iterable[str]:
+    """A row of the table: the counts to the right, all else to the left."""
+    padded = [text.ljust(width) for text, width in zip(row, wide, strict=True)]
+    return [*padded[:1], row[1].rjust(wide[1]), *padded[2:]]
