@@ -845,19 +845,20 @@ def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, mo
 
 @linux
 def test_a_process_ends_with_the_page_even_while_it_works() -> None:
+    inside = "from evenhand.faces.web import worker; print(1, flush=True); worker._end_with_the_page(); print(2)"
     script = (
-        "import multiprocessing; from evenhand.faces.web import worker; "
-        "child = multiprocessing.get_context('spawn').Process(target=worker._end_with_the_page); "
+        "import multiprocessing; "
+        f"child = multiprocessing.get_context('spawn').Process(target=exec, args=({inside!r},)); "
         "child.start(); print(child.pid, flush=True); input()"
     )
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as page:
         assert page.stdout is not None
         pid = int(page.stdout.readline())
-        time.sleep(0.5)
-        assert not gone(pid)
+        assert page.stdout.readline() == "1\n"
         page.kill()
         eventually(lambda: gone(pid))
+        assert page.stdout.read() == ""
 
 
 def test_a_port_in_use_is_said() -> None:
