@@ -232,9 +232,12 @@ def test_requests_are_neither_large_nor_deep(fresh: Page, content: bytes, senten
 
 
 def test_brackets_in_texts_are_not_depth(shared: Page) -> None:
-    answer = shared.end(shared.post("table", {"text": "g,tp,fn,fp,tn\n" + "[" * 40 + '"{{'}))
-    assert answer["state"] == "failed"
-    assert "nested" not in answer["error"]
+    for text in ("[" * 40, '"' + "[" * 40, "\\" + '"' + "{" * 40, '\\"' + "[" * 40 + "\\"):
+        answer = shared.end(shared.post("table", {"text": "g,tp,fn,fp,tn\n" + text}))
+        assert "nested" not in answer["error"]
+    hidden = b'{"a": "\\\\", "text": ' + b"[" * 40 + b'"\\""' + b"]" * 40 + b"}"
+    refused = shared.client.post("/token/table", content=hidden, headers=MINE)
+    assert refused.json() == {"error": "the request is nested more than 16 levels deep"}
 
 
 def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -343,6 +346,24 @@ def test_values_that_stand_for_missing_ones_are_neither(shared: Page) -> None:
     found = shared.answer(shared.post("values", {"file": file, "columns": {"label": "y", "prediction": "p"}}))
     assert (found["label"]["positive"], found["label"]["lacking"], found["label"]["missing"]) == (["yes"], ["NA"], 1)
     assert found["prediction"]["positive"] == ["1"]
+
+
+def test_booleans_and_numbers_of_parquet_files_are_values_as_well(shared: Page) -> None:
+    import polars as pl
+
+    whole = io.BytesIO()
+    pl.DataFrame({"y": [0, 1, 2, 1] * 9, "p": [True, False, True, True] * 9, "g": list("abab") * 9}).write_parquet(
+        whole
+    )
+    file = shared.upload("typed.parquet", whole.getvalue())
+    columns = {"label": "y", "prediction": "p"}
+    found = shared.answer(shared.post("values", {"file": file, "columns": columns}))
+    assert [value["value"] for value in found["label"]["values"]] == [0, 1, 2]
+    assert (found["label"]["positive"], found["prediction"]["positive"]) == (None, [True])
+    body = {"file": file, **columns, "groups": ["g"], "positive_label": [1, 2], "positive_prediction": [True]}
+    result = shared.answer(shared.post("audit", body))
+    rows = eh.Audit.from_json(shared.client.get(f"/token/report/{result['audit']}.json").text).rows
+    assert {row.group: (row.tp, row.fn, row.fp, row.tn) for row in rows} == {"a": (9, 0, 9, 0), "b": (9, 9, 0, 0)}
 
 
 def test_at_most_fifty_values_are_listed_and_the_rest_is_said(shared: Page) -> None:
@@ -845,19 +866,20 @@ def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, mo
 
 @linux
 def test_a_process_ends_with_the_page_even_while_it_works() -> None:
+    inside = "from evenhand.faces.web import worker; print(1, flush=True); worker._end_with_the_page(); print(2)"
     script = (
-        "import multiprocessing; from evenhand.faces.web import worker; "
-        "child = multiprocessing.get_context('spawn').Process(target=worker._end_with_the_page); "
+        "import multiprocessing; "
+        f"child = multiprocessing.get_context('spawn').Process(target=exec, args=({inside!r},)); "
         "child.start(); print(child.pid, flush=True); input()"
     )
     command = [sys.executable, "-c", script]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as page:
         assert page.stdout is not None
         pid = int(page.stdout.readline())
-        time.sleep(0.5)
-        assert not gone(pid)
+        assert page.stdout.readline() == "1\n"
         page.kill()
         eventually(lambda: gone(pid))
+        assert page.stdout.read() == ""
 
 
 def test_a_port_in_use_is_said() -> None:

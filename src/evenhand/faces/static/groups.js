@@ -163,6 +163,7 @@ export const total = (crossings) => {
     }
   };
   cross(0, [], 1);
+  if (parts.length === 1) return `${several(all, "group")}.`;
   return `${sizes.length > 1 && most > 1 ? "At most " : ""}${several(all, "group")}: ${parts.slice(0, 6).join(", ")}${parts.length > 6 ? ", …" : ""}.`;
 };
 

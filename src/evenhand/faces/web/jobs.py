@@ -25,6 +25,7 @@ __all__ = ["Job", "Lane"]
 _MOST_WAITING = 64
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.02
+_CLOSE_SECONDS = 2.0
 
 
 @dataclass(slots=True, eq=False)
@@ -127,22 +128,34 @@ class Lane:
                 job.become("cancelled")
             self._waiting.clear()
             self._changed.notify_all()
-        self._kill()
+        process, watcher = self._process, self._watcher
+        if process is not None:
+            with suppress(AttributeError, ValueError):
+                process.kill()
+        if watcher is not None:
+            watcher.join(_CLOSE_SECONDS)
 
     def _watch(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._closed:
-                    self._changed.wait()
-                if self._closed:
-                    return
-                job = self._waiting.popleft()
-                job.become("working")
+        """Do the jobs one after the other; nobody else starts, reads from or cleans up after a process."""
+        while job := self._next():
             try:
                 self._do(job)
             except (OSError, EOFError):
-                self._kill()
+                self._end()
+                if self._closed:
+                    job.become("cancelled")
                 job.become("failed", "the computation ended unexpectedly; it may have needed more memory than there is")
+        self._end()
+
+    def _next(self) -> Job | None:
+        with self._changed:
+            while not self._waiting and not self._closed:
+                self._changed.wait()
+            if self._closed:
+                return None
+            job = self._waiting.popleft()
+            job.become("working")
+            return job
 
     def _do(self, job: Job) -> None:
         line = self._ready()
@@ -163,8 +176,9 @@ class Lane:
                 job.become("failed", f"this takes longer than {self._seconds:g} seconds; choose smaller counts")
                 break
             if self._closed:
+                job.become("cancelled")
                 break
-        self._kill()
+        self._end()
         if not self._closed:
             self._ready()
 
@@ -173,18 +187,18 @@ class Lane:
         from . import worker
 
         if self._process is None or not self._process.is_alive() or self._line is None:
-            self._kill()
+            self._end()
             spawn = multiprocessing.get_context("spawn")
             self._line, other = spawn.Pipe()
             self._process = spawn.Process(target=worker.work, args=(other, self._memory), daemon=True)
             self._process.start()
             other.close()
         if self._closed:
-            self._kill()
+            self._end()
             raise EOFError
         return self._line
 
-    def _kill(self) -> None:
+    def _end(self) -> None:
         process, line = self._process, self._line
         self._process = self._line = None
         if process is not None:

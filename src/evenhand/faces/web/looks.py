@@ -125,7 +125,7 @@ def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int
 
 def scores(data: str, column: str) -> dict[str, Any]:
     """The scores of a column as a histogram with round edges, counted by the engine."""
-    steps = [digit * 10.0**power for power in range(-4, 10) for digit in range(1, 10)]
+    steps = [digit * 10.0**power for power in range(-4, 10) for digit in (1, 2, 5)]
     # One more cut just above a number that many scales end with tells its value from those beyond it.
     ends = [nextafter(end, inf) for end in (1.0, 5.0, 10.0, 100.0, 1000.0)]
     steps += [10.0**power for power in (*range(10, 20), 30, 100, 300)]
