@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isnan
 from typing import Any, ClassVar
@@ -125,7 +125,7 @@ def small_sample_report(
     y_true: Iterable[object],
     y_pred: Iterable[object],
     *,
-    labels: Sequence[object] | None = None,
+    labels: Iterable[object] | None = None,
     level: float = 0.95,
 ) -> SmallSampleReport:
     """Report precision, recall and F1 per class, with intervals, and say where a score is undefined.
@@ -232,7 +232,7 @@ def _classified(y_true: Iterable[object], y_pred: Iterable[object]) -> tuple[Cou
     return Counter(zip(true, pred, strict=True)), sorted({*true, *pred}, key=lambda v: (isinstance(v, str), v))
 
 
-def _asked(labels: Sequence[object], occurring: list[Any]) -> list[Any]:
+def _asked(labels: Iterable[object], occurring: list[Any]) -> list[Any]:
     if isinstance(labels, str) or not hasattr(labels, "__iter__"):
         raise InvalidInput(f"labels must be a sequence of labels; got {labels!r}")
     asked = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)

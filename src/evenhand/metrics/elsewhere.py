@@ -89,6 +89,11 @@ NOT_HERE = {
     "average_precision_score": _SCORES,
     "brier_score_loss": f"{_SCORES}; of predictions it is 'inacc'",
     "log_loss": _SCORES,
+    "hinge_loss": _SCORES,
+    "d2_log_loss_score": _SCORES,
+    "d2_brier_score": _SCORES,
+    "confusion_matrix": "is the counts themselves; use ConfusionMatrix.from_labels()",
+    "multilabel_confusion_matrix": "is the counts of each class; use ConfusionMatrix.from_labels() with positive=",
     "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio'",
     "average_odds_difference": "is the mean of two differences in AIF360; use 'equal_opportunity' and "
     "'predictive_equality'",
