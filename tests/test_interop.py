@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import fairlearn.metrics as fm
@@ -492,3 +493,49 @@ def test_the_classes_shown_can_be_chosen_and_ordered() -> None:
     assert [c.label for c in report.classes] == ["c", "a"]
     assert report.accuracy.estimate == 0.75
     assert report.mcc is None
+
+
+# The documentation
+
+DOCS = (Path(__file__).parent.parent / "docs/scikit-learn.md").read_text("utf-8")
+DEGENERATE = {
+    "no actual positives": (0, 0, 3, 7),
+    "no actual negatives": (6, 4, 0, 0),
+    "no predicted positives": (0, 3, 0, 7),
+    "only true negatives": (0, 0, 0, 10),
+    "no errors": (4, 0, 0, 6),
+}
+
+
+def degenerate_table() -> str:
+    """What both libraries return where one of them has no answer, in Markdown."""
+
+    def shown(value: float) -> str:
+        return "nan" if math.isnan(value) else f"{value:.2f}"
+
+    lines = ["| scikit-learn | " + " | ".join(DEGENERATE) + " |", "|---|" + "---|" * len(DEGENERATE)]
+    for foreign in OF_LABELS:
+        if foreign.library != "scikit-learn" or foreign.key in ("acc", "inacc"):
+            continue
+        entries = []
+        for tp, fn, fp, tn in DEGENERATE.values():
+            true, pred = [1] * (tp + fn) + [0] * (fp + tn), [1] * tp + [0] * fn + [1] * fp + [0] * tn
+            ours = eh.metric(foreign.key)(eh.ConfusionMatrix(tp, fn, fp, tn))
+            with quiet():
+                theirs = shown(float(THEIRS[foreign.name](true, pred)))
+            entries.append(theirs if shown(ours) == theirs else f"{theirs}, here {shown(ours)}")
+        lines.append(f"| `{foreign.name}` | " + " | ".join(entries) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def test_the_docs_show_where_the_libraries_differ() -> None:
+    assert degenerate_table() in DOCS
+
+
+def test_the_docs_list_every_name() -> None:
+    for foreign in SAME:
+        assert f"| `{foreign.name}` | {foreign.library} | `{foreign.key}` | {foreign.means or 'the same'} |\n" in DOCS
+    for foreign in OTHER:
+        assert f"| `{foreign.name}` | {foreign.library} | `{foreign.key}` | {foreign.means} |\n" in DOCS
+    for name, instead in NOT_HERE.items():
+        assert f"| `{name}` | {instead} |\n" in DOCS
