@@ -33,17 +33,17 @@ WIDE, HIGH = 1280, 900
 
 
 def crossed(years: int) -> Audit:
-    """An audit of 9 races, 2 sexes, some years of school, and their crossing."""
+    """An audit of 9 races of 2 sexes, some years of school, and their crossing."""
     rng = np.random.default_rng(7)
     counts = {
-        (race, sex, f"{year} years of school"): tuple(
+        (f"{race}, {sex}", f"{year} years of school"): tuple(
             rng.multinomial(int(rng.lognormal(4, 1.6)) + 1, rng.dirichlet([18, 9, 6, 27])).tolist()
         )
         for race in RACES
         for sex in ("Female", "Male")
         for year in range(1, years + 1)
     }
-    return audit_counts(counts, by=["race", "sex", "schooling"], max_groups=100_000)
+    return audit_counts(counts, by=["race and sex", "schooling"], max_groups=100_000)
 
 
 def six() -> Audit:

@@ -1,8 +1,8 @@
-"""What other libraries document of their own results, and what the catalogue makes of the same counts.
+"""Results of other libraries, and what the catalogue makes of the same counts.
 
 The facts in ``golden/peers.json`` are values, with their sources: PyCM's class statistics and cases from the
-literature, aequitas' fixtures and COMPAS tables, fairlearn's rates and disparities. Where a library gives another
-answer, `DIFFERS` says which and why, and the difference is tested too.
+literature, aequitas' fixtures and COMPAS tables, fairlearn's rates, and what it returned as disparities of its test
+data. Where a library gives another answer, `DIFFERS` says which and why, and the difference is tested too.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_there_are_hundreds_of_facts_from_each_kind_of_source() -> None:
 
 
 @pytest.mark.parametrize("fact", FACTS, ids=lambda f: f"{f['source']}, {f.get('who') or f.get('cells')}")
-def test_scores_are_those_that_the_library_documents(fact: dict[str, Any]) -> None:
+def test_scores_are_those_of_the_library(fact: dict[str, Any]) -> None:
     library, digits = library_of(fact), PEERS["sources"][fact["source"]]["digits"]
     for name, theirs in fact["values"].items():
         if (library, name) in DIFFERS:

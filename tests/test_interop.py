@@ -380,6 +380,9 @@ def test_a_fold_with_a_single_label_needs_no_positive_label(no: Any, yes: Any) -
 def test_an_unknown_label_alone_is_refused_in_a_fold() -> None:
     with pytest.raises(eh.InvalidInput, match=r"^the positive label cannot be inferred from the label 2; "):
         eh.scorer("acc")(DummyClassifier(strategy="constant", constant=2).fit(X, Y + 1), X[:1], [2])
+    for refused in ([[1, 0]], [[1], [0, 1]], [None], [math.nan], [pd.NA]):
+        with pytest.raises(eh.InvalidInput):
+            eh.scorer("acc")._score_func(refused, refused)
     model = DummyClassifier(strategy="constant", constant=2).fit(X, Y + 1)
     assert eh.scorer("acc", positive=2)(model, X[:1], [2]) == 1
     assert eh.scorer("tpr", positive=[2])(model, X, Y + 1) == 1

@@ -150,7 +150,7 @@ def many_groups(metrics: list[str]) -> eh.Audit:
     }
     counts["Asian", "male", "doctorate"] = (0, 0, 2, 6)
     counts["White", "male", "bachelor"] = (0, 0, 0, 60)
-    return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics)
+    return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics, crossings=3)
 
 
 @pytest.mark.parametrize("metric", ["tpr", "lr_plus"])

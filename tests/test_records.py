@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand.auditing import headlines
 from evenhand.inference import spread_of
 from evenhand.records import Record, plain_value
 
@@ -19,6 +20,7 @@ HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
 CM = eh.ConfusionMatrix
 GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
 AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
+DIFFERS = eh.audit_counts({HOSTILE: (0, 90, 2, 3), "B": (300, 10, 12, 48)}, by=HOSTILE, metrics="tpr")
 REPORT = eh.small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 RESULTS: dict[str, Any] = {
@@ -55,6 +57,14 @@ RESULTS: dict[str, Any] = {
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],
+    "Headline": headlines(DIFFERS.rows, DIFFERS.settings)[0],
+    "Sweep": eh.audit(
+        {"g": [HOSTILE, "B", HOSTILE, "B"], "y": [1, 0, 0, 1], "s": [0.2, 0.4, 0.6, 0.8]},
+        y_true="y",
+        y_score="s",
+        groups="g",
+        threshold=[0.3, 0.5],
+    ),
     "Finding, hostile": next(f for f in AUDIT.findings if f.group == HOSTILE),
     "Sketch": next(r.sketch for r in AUDIT.rows if r.sketch is not None),
     "Audit": AUDIT,

@@ -6,11 +6,12 @@ and which way a metric is better, therefore have to be decided before a search b
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isfinite, isnan, nan
 from numbers import Real
 from typing import Any, Literal
+
+import numpy as np
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, MissingExtra
@@ -136,17 +137,22 @@ class _LabelScore:
 
 def _counted(y_true: Any, y_pred: Any, positive: object) -> ConfusionMatrix:
     """The counts of a fold, in which the negative label may be missing."""
-    if positive is None and len(labels := _distinct(y_true) | _distinct(y_pred)) == 1:
-        (label,) = labels
-        if (label.casefold() if isinstance(label, str) else label) in _POSITIVE:
-            positive = label
-    return ConfusionMatrix.from_labels(y_true, y_pred, positive)
+    try:
+        return ConfusionMatrix.from_labels(y_true, y_pred, positive)
+    except InvalidInput:
+        alone = _positive_alone(y_true, y_pred) if positive is None else None
+        if alone is None:
+            raise
+    return ConfusionMatrix.from_labels(y_true, y_pred, alone)
 
 
-def _distinct(values: Iterable[Any]) -> set[Any]:
-    import numpy as np
-
-    return set(np.unique(values).tolist() if isinstance(values, np.ndarray) and values.dtype.kind != "O" else values)
+def _positive_alone(y_true: Any, y_pred: Any) -> Any:
+    """The only label of a fold, if it is positive by itself; else None."""
+    labels = [label for column in (y_true, y_pred) for label in np.asarray(column, dtype=object).ravel().tolist()]
+    if not labels or not all(isinstance(label, (str, Real)) and label == labels[0] for label in labels):
+        return None
+    (first, *_) = labels
+    return first if (first.casefold() if isinstance(first, str) else first) in _POSITIVE else None
 
 
 def _check_undefined(undefined: Any) -> None:
