@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..cells import CELLS
+from ..errors import printable
 from ..inference import FOUR_FIFTHS
 from ..metrics import Metric
 from ..metrics import metric as find_metric
@@ -147,7 +148,7 @@ class Headline(Record):
     harms: bool
 
     def __str__(self) -> str:
-        return self.sentence
+        return printable(self.sentence)
 
 
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:
