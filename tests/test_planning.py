@@ -78,6 +78,14 @@ def test_the_power_of_match_is_what_listing_every_matrix_gives(key: str, null: A
     assert (found.test, found.null, found.method) == ("match", null, "exact")
 
 
+@pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
+@pytest.mark.parametrize("key", ["tpr", "mcc", "mb"])
+def test_half_of_the_observed_outcome_counts_in_match_too(key: str, null: Any) -> None:
+    found = eh.power(key, 5, REST, truth=TRUTH, level=LEVEL, test="match", null=null, mid_p=True)
+    wanted, _ = listed_power(5, lambda cm: eh.match_test(cm, REST, key, null=null, mid_p=True).pvalue)
+    assert found.power == approx(wanted, abs=1e-10)
+
+
 @pytest.mark.parametrize("key", ["tpr", "f1_original", "te_part", "mcc", "markedness"])
 def test_a_given_denominator_is_a_condition(key: str) -> None:
     m = eh.metric(key).base
@@ -241,6 +249,8 @@ def test_the_size_for_an_interval_is_that_of_every_count() -> None:
         for k in range(1, mixed.n + 1)
     }
     assert sum(binom.pmf(k, mixed.n, 0.4) * p for k, p in given.items()) == approx(mixed.value, abs=1e-8)
+    rarely = eh.sample_size("f1_original", [0.01, 0.19, 0.2, 0.6], half_width=0.2, power=0.3)
+    assert rarely.value <= 1 - eh.undefined_probability("f1_original", rarely.n, [0.01, 0.19, 0.2, 0.6])
 
 
 @pytest.mark.parametrize("key", ["tpr", "mcc", "pt", "lr_plus"])
@@ -307,6 +317,27 @@ def test_the_cases_needed_are_the_first_with_enough_power_on_both_sides() -> Non
         assert (found if found is not None and found <= most else None) == wanted, (theirs, of, level, gap, mid_p)
         compared += wanted is not None
     assert compared > 20
+
+
+@pytest.mark.parametrize(
+    ("theirs", "of", "level", "gap"),
+    [(1958, 2746, 0.05, 0.2), (892, 2029, 0.05, 0.2), (697, 1555, 0.05, 0.2), (1368, 2646, 0.01, 0.2)],
+)
+def test_a_condition_that_fails_once_is_not_the_end_of_the_search(
+    theirs: int, of: int, level: float, gap: float
+) -> None:
+    """Power goes up and down, so that a smaller denominator can be enough although one between is not."""
+    found = cases_needed([Wanted(eh.metric("tpr").base, np.array([theirs, of - theirs, 0.0, 0.0]), level, gap)])
+    sides = [needed_by_scanning(theirs, of, theirs / of + sign * gap, level, False, 90) for sign in (-1, 1)]
+    assert found == [max(k or 0 for k in sides)]
+
+
+def test_a_reference_that_is_just_large_enough_needs_very_many_cases() -> None:
+    """Far from the normal approximation the answer is still one that has the power, and one less has not."""
+    (k,) = cases_needed([Wanted(eh.metric("tpr").base, np.array([40.0, 110, 0, 0]), 0.05, 0.08)])
+    assert k is not None and k > 5_000
+    powers = {n: [found_with(n, 40, 150, 40 / 150 + sign * 0.08, 0.05) for sign in (-1, 1)] for n in (k - 1, k)}
+    assert min(powers[k]) >= 0.8 > min(powers[k - 1])
 
 
 def test_no_number_is_enough_against_a_small_reference() -> None:

@@ -176,10 +176,10 @@ def jaggedness(
     >>> from evenhand.examples import compas
     >>> print(jaggedness("ppr", compas()["Hispanic"], n=range(5, 41)))
     Jaggedness of Predicted positive rate (ppr), n = 5 to 40
-      total       7.18 % of the spread back and forth per step
+      total       7.23 % of the spread back and forth per step
       movement    0.728 in all, in units of the score
       largest     the median jumps by +0.1333 from n = 5 to 6
-      decay       about as n to the power of -0.39
+      decay       about as n to the power of -0.41
     """
     m = one_group_metric(metric, "jaggedness")
     rows: dict[int, tuple[float, ...]] = {}

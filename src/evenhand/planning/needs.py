@@ -174,7 +174,6 @@ class _Search(ABC):
 
         self.b, self.size, self.rate, self.level = table.T
         self._power, self._aim, self.mid_p = power, float(ndtri(power)), mid_p
-        self._surely = np.zeros(len(table), dtype=bool)
         self.share = self.b / self.size
         self._z = np.maximum(-ndtri(self.level / 2), 0.5)
         self._constant = gammaln(self.size + 1) - gammaln(self.b + 1) - gammaln(self.size - self.b + 1)
@@ -197,35 +196,53 @@ class _Search(ABC):
         count = np.maximum(np.round(self.start(k)), 0.0)
         # The first place shows how far the start was off; the second one is close.
         k, margin, _ = self.place(rows, count, k)
+        k = np.clip(k, 1.0, _MOST)
         apart = self.apart(k, rows)
         variance = np.maximum(self.rate * (1 - self.rate), 1e-4)
-        rise = np.maximum(self.share - self.rate, 1e-6) / np.sqrt(4 * np.clip(k, 1.0, _MOST) * variance) * apart
+        rise = np.maximum(self.share - self.rate, 1e-6) / np.sqrt(4 * k * variance) * apart
         jump = np.clip(np.round(-margin / rise), -np.maximum(count // 2, 1), np.maximum(count, 8))
-        origin = np.maximum(count + jump, 0.0)
-        k = np.minimum(k, _MOST) + (origin - count) * apart
-        count = origin.copy()
-        best, first_k, upwards = np.full(len(k), np.nan), k.copy(), np.ones(len(k), dtype=bool)
-        begun = np.zeros(len(k), dtype=bool)
+        moved = np.maximum(count + jump, 0.0)
+        k, count = np.maximum(k + (moved - count) * apart, 1.0), moved
+        # Counts at which the condition fails and holds come closer, until one is next to the other; then the search
+        # goes down from there, until the condition fails without the rounding too.
+        low, high = np.full((2, len(k)), -1.0), np.full((2, len(k)), np.inf)
+        best, step = np.full(len(k), np.nan), np.ones(len(k))
+        surely, descends = np.zeros(len(k), dtype=bool), np.zeros(len(k), dtype=bool)
         while len(rows):
             k[rows], margin, unrounded = self.place(rows, count[rows], k[rows])
-            good = margin >= -1e-12
-            new = rows[~begun[rows]]
-            first_k[new] = k[new]
-            upwards[new] = ~good[~begun[rows]]
-            begun[rows] = True
-            best[rows] = np.where(good, np.fmin(best[rows], k[rows]), best[rows])
-            # Upwards until the condition holds, and then downwards from the origin until it fails for sure.
-            up = upwards[rows]
-            turn = up & good
-            upwards[rows[turn]] = False
-            step = np.where(up, 1.0, -1.0)
-            over = (~up & (unrounded < -1e-12)) | (turn & self._surely[rows])
-            self._surely[rows] |= (count[rows] == origin[rows]) & (unrounded < -1e-12)
-            apart = self.apart(k[rows], rows)
-            count[rows] = np.where(turn, origin[rows] - 1, count[rows] + step)
-            k[rows] = np.where(turn, first_k[rows] - apart, k[rows] + step * apart)
-            rows = rows[~(over | (count[rows] < 0) | (k[rows] > _MOST))]
+            k[rows] = np.minimum(k[rows], 4 * _MOST)
+            good, fails = margin >= -1e-12, unrounded < -1e-12
+            best[rows[good]] = np.fmin(best[rows[good]], k[rows[good]])
+            near, far = rows[descends[rows]], rows[~descends[rows]]
+            over = np.zeros(len(rows), dtype=bool)
+            over[descends[rows]] = fails[descends[rows]]
+            # Beyond the largest denominator of interest nothing has to hold.
+            up = (good | (k[rows] > _MOST))[~descends[rows]]
+            high[:, far[up]] = count[far[up]], k[far[up]]
+            low[:, far[~up]] = count[far[~up]], k[far[~up]]
+            surely[far[~up]] = fails[~descends[rows]][~up]
+            met = far[high[0, far] - low[0, far] <= 1]
+            descends[met] = True
+            over[np.isin(rows, met)] |= surely[met]
+            count[met] = low[0, met] - 1
+            k[met] = np.maximum(low[1, met] - self.apart(np.maximum(low[1, met], 1.0), met), 1.0)
+            count[near] -= 1
+            k[near] = np.maximum(k[near] - self.apart(k[near], near), 1.0)
+            self._closer(np.setdiff1d(far, met), count, k, low, high, step)
+            rows = rows[~(over | (count[rows] < 0))]
         return np.where(best <= _MOST, best, np.nan)
+
+    def _closer(self, rows: Rows, count: Floats, k: Floats, low: Floats, high: Floats, step: Floats) -> None:
+        """The next count: in the middle or, as long as one end is not known, twice as far as before."""
+        middle = np.floor((low[0, rows] + high[0, rows]) / 2)
+        down, up = np.maximum(high[0, rows] - step[rows], 0.0), low[0, rows] + step[rows]
+        no_low, no_high = low[1, rows] < 0, np.isinf(high[0, rows])
+        following = np.where(no_high, up, np.where(no_low & (down > 0), down, np.where(no_low, 0.0, middle)))
+        k[rows] = np.clip(
+            k[rows] + (following - count[rows]) * self.apart(np.maximum(k[rows], 1.0), rows), 1.0, 2 * _MOST
+        )
+        count[rows] = following
+        step[rows] *= 2
 
     def _first(self, rows: Rows, j: Floats, guess: Floats) -> Floats:
         """The first denominator at which ``j`` is rejected; the tail falls as the denominator grows."""
