@@ -338,7 +338,7 @@ def test_ordered_categories_keep_their_order(frame: Any) -> None:
     ):
         assert tally.orders == {"g": ("low", "mid", "high")}
     a = eh.audit(data, y_true="y", y_pred="y", groups="g", metrics="acc")
-    assert a.record["orders"] == {"g": ["low", "mid", "high"]}
+    assert a.record["order"] == {"g": ["low", "high"]}
 
 
 @pytest.mark.parametrize(

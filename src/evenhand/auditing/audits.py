@@ -771,7 +771,7 @@ def _audited(tally: Tally, how: Settings, called: tuple[str, Any, Mapping[str, A
         n=int(tally.total.n),
         left_out=tally.left_out,
         settings=how.recorded(tally.labelled) | {"groups": list(tally.columns), "labelled": tally.labelled},
-        record=record_of(*called, tally, how),
+        record=record_of(*called, tally, how, {grouping.name: grouping.members for grouping in groupings}),
         versions=_versions(),
         library=tally.library,
     )

@@ -34,7 +34,14 @@ _RENAMED = {"metrics": "--metric", "labels": "--group-name"}
 _COLUMNS = {"label": "y_true", "prediction": "y_pred", "score": "y_score"}
 
 
-def record_of(function: str, data: Any, reading: Mapping[str, Any], tally: Tally, how: Settings) -> dict[str, Any]:
+def record_of(
+    function: str,
+    data: Any,
+    reading: Mapping[str, Any],
+    tally: Tally,
+    how: Settings,
+    order: Mapping[str, Iterable[str]],
+) -> dict[str, Any]:
     """The record of an audit, as plain values that can be written as JSON.
 
     Parameters
@@ -49,6 +56,8 @@ def record_of(function: str, data: Any, reading: Mapping[str, Any], tally: Tally
         What was counted.
     how : Settings
         The settings.
+    order : mapping of str to iterable of str
+        The groups of each column and crossing, in their order.
 
     Returns
     -------
@@ -77,7 +86,7 @@ def record_of(function: str, data: Any, reading: Mapping[str, Any], tally: Tally
         "positive": {column: plainly(labels) for column, labels in tally.positive.items()},
         "negative": {column: plainly(labels)[:20] for column, labels in tally.negative.items()},
         "threshold": tally.threshold,
-        "orders": {by: [str(value) for value in values] for by, values in tally.orders.items()},
+        "order": {by: list(groups) for by, groups in order.items()},
         "function": function,
         "call": call,
         "python": _python(function, paths, data is not None, call),

@@ -5,9 +5,11 @@ Rows without a label or a prediction are left out, and the result says how many.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 from ..cells import ConfusionMatrix, Reading, listed, read_labels
@@ -206,7 +208,9 @@ def ordered(cells: Mapping[Key, Any]) -> list[Key]:
 
 
 def in_order(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
-    """Sort the values of a group column: as declared, or numbers as numbers and the rest as text; missing ones last.
+    """Sort the values of a group column: as declared, or numbers in them as numbers and the rest as text.
+
+    Missing values come last.
 
     Parameters
     ----------
@@ -222,22 +226,27 @@ def in_order(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
 
     Examples
     --------
-    >>> in_order(["10", "9", None, "1"])
-    ['1', '9', '10', None]
+    >>> in_order(["10 years", "9 years", None, "1 year"])
+    ['1 year', '9 years', '10 years', None]
     >>> in_order(["high", "low"], declared=["low", "medium", "high"])
     ['low', 'high']
     """
     rank = {value: i for i, value in enumerate(declared)}
 
-    def key(value: Any) -> tuple[bool, int, float, str, str]:
-        return value is None, rank.get(value, len(rank)), _as_number(value), str(value), repr(value)
+    def key(value: Any) -> tuple[Any, ...]:
+        return value is None, rank.get(value, len(rank)), _natural(value), str(value), repr(value)
 
     return sorted(values, key=key)
 
 
-def _as_number(value: Any) -> float:
+def _natural(value: Any) -> list[tuple[bool, float, str]]:
+    """The numbers and the other parts of a value, in a form that sorts as people would."""
     try:
-        number = float(value)
+        whole = float(value)
     except (TypeError, ValueError, OverflowError):
-        return float("inf")
-    return number if number == number else float("inf")
+        whole = nan
+    if whole == whole:
+        return [(False, whole, "")]
+    parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
+    # Every other part is a number.
+    return [(False, float(part), "") if i % 2 else (True, 0.0, part.casefold()) for i, part in enumerate(parts) if part]

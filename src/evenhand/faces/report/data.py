@@ -44,6 +44,9 @@ def grouped(audit: Audit) -> list[Group]:
         if who not in groups:
             groups[who] = Group(row)
         groups[who].rows[row.metric] = row
+        if groups[who].first.tp is None and row.tp is not None:
+            # Selection rates may count rows without a label, whose cells are not known.
+            groups[who].first = row
     for by in {one.by for one in groups.values()}:
         members = [one for one in groups.values() if one.by == by]
         for one, name in zip(members, told_apart(one.group for one in members), strict=True):
@@ -73,6 +76,7 @@ def packed(audit: Audit, groups: Sequence[Group]) -> dict[str, Any]:
             "by": _column([columns.index(one.by) for one in groups]),
             "name": [one.name for one in groups],
             "n": [one.first.n for one in groups],
+            "place": _places(audit, groups),
             "own": [_cells(one.first, "") for one in groups] if s["labelled"] else None,
             "theirs": [_prior(one.first) for one in groups] if s["labelled"] else None,
             "reference": _column([_reference(one, names) for one in groups]),
@@ -82,6 +86,13 @@ def packed(audit: Audit, groups: Sequence[Group]) -> dict[str, Any]:
         },
         "rows": _rows([one.rows.get(key) for one in groups for key in keys], s["margin"], names),
     }
+
+
+def _places(audit: Audit, groups: Sequence[Group]) -> list[int]:
+    """Where each group stands in its column: numbers by value, bins and categories as they are declared."""
+    order = audit.record.get("order", {})
+    places = {(by, group): i for by, members in order.items() for i, group in enumerate(members)}
+    return [places.get((one.by, one.group), len(places)) for one in groups]
 
 
 def _metric(key: str, favourable: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ const readers = (columns) => Object.fromEntries(Object.entries(columns).map(([na
 const of = readers(data.rows);
 const about = readers(data.groups);
 const groups = data.groups.name.map((name, id) => ({
-  id, name, n: about.n(id), column: about.by(id), own: about.own(id), theirs: about.theirs(id),
+  id, name, n: about.n(id), place: about.place(id), column: about.by(id), own: about.own(id), theirs: about.theirs(id),
   reference: about.reference(id), others: about.reference_n(id), four: about.four(id), below: about.below(id),
 }));
 const cellOf = (group, metric) => group.id * metrics.length + metric;
@@ -67,8 +67,8 @@ const notesOf = (i) => [
   of.driver(i) === null ? null : `Without ${of.driver(i)} in the reference the verdict would be: ${drivenOf(i)}.`,
   of.needed(i),
 ].filter((text) => text !== null);
-const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-const byName = (a, b) => collator.compare(a.name, b.name) || a.id - b.id;
+// In the order of their column: numbers by value, bins and categories as they are declared.
+const byName = (a, b) => a.column - b.column || a.place - b.place || a.id - b.id;
 const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 const severalColumns = data.columns.length > 1;
 const columnOf = (group) => data.columns[group.column];
