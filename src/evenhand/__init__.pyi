@@ -178,5 +178,32 @@ from .metrics import (
 from .metrics import (
     ratio as ratio,
 )
+from .multiclass import (
+    ClassScores as ClassScores,
+)
+from .multiclass import (
+    MulticlassConfusion as MulticlassConfusion,
+)
+from .multiclass import (
+    MulticlassMatch as MulticlassMatch,
+)
+from .multiclass import (
+    MulticlassScore as MulticlassScore,
+)
+from .multiclass import (
+    SmoothedClasses as SmoothedClasses,
+)
+from .multiclass import (
+    class_scores as class_scores,
+)
+from .multiclass import (
+    count_undefined_classes as count_undefined_classes,
+)
+from .multiclass import (
+    multiclass_match as multiclass_match,
+)
+from .multiclass import (
+    multiclass_score as multiclass_score,
+)
 
 __version__: str
