@@ -20,7 +20,16 @@ CM = eh.ConfusionMatrix
 GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
 AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
+CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
+OTHERS = eh.MulticlassConfusion([[30, 9, 2], [5, 20, 0], [0, 1, 9]], [HOSTILE, "b", "c"])
 RESULTS: dict[str, Any] = {
+    "MulticlassScore": eh.multiclass_score(CLASSES, "tpr", "macro", undefined="omit"),
+    "MulticlassScore, undefined": eh.multiclass_score(CLASSES, "tpr", "macro"),
+    "MulticlassScore, hostile": eh.multiclass_score(CLASSES, "tpr", label=HOSTILE),
+    "ClassScores": eh.class_scores(CLASSES, ["tpr", "ppv"]),
+    "MulticlassMatch": eh.multiclass_match(CLASSES, OTHERS, "mcc", draws=100),
+    "MulticlassMatch, hostile": eh.multiclass_match(CLASSES, OTHERS, "tpr", label=HOSTILE),
+    "MulticlassMatch, undefined": eh.multiclass_match(CLASSES, OTHERS, "tpr", "macro", draws=100),
     "MatchResult": eh.match_test(GROUP, REST, "tpr"),
     "MatchResult, undefined": eh.match_test(CM(0, 0, 2, 6), REST, "tpr"),
     "MatchResult, approximate": eh.match_test(GROUP, REST, "acc", method="normal", null="known", given="n"),
@@ -78,7 +87,8 @@ def test_every_class_of_results_is_tested_here() -> None:
     assert {cls.__name__ for cls in ours if not cls.__module__.startswith("evenhand.paper")} <= tested
     public = [value for name in dir(eh) if is_dataclass(value := getattr(eh, name)) and isinstance(value, type)]
     results = {cls.__name__ for cls in public if not issubclass(cls, (eh.Metric, eh.Distribution))}
-    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed"} <= tested
+    matrices = {"MulticlassConfusion", "SmoothedClasses"}
+    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed", *matrices} <= tested
 
 
 @pytest.mark.parametrize("name", RESULTS)

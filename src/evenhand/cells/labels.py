@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -408,7 +409,12 @@ def _count_missing(column: NDArray[Any]) -> int:
         return 0
     if column.dtype.kind == "f":
         return int(np.isnan(column).sum())
-    return sum(map(is_missing, column.tolist()))
+    values = column.tolist()
+    try:
+        return sum(n for value, n in Counter(values).items() if is_missing(value))
+    except TypeError:
+        # Values that cannot be hashed are refused later, with their type.
+        return sum(map(is_missing, values))
 
 
 def _kind(value: object) -> str:

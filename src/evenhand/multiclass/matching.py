@@ -345,7 +345,7 @@ def _of_correct(asked: _Question, summary: Summary, scores: Floats) -> Multiclas
     if asked.null == "known" and p[observed] == 0 and _is_impossible(asked, observed):
         raise InvalidInput(
             f"the group's {summary.key} is impossible under the reference's rates, since the reference has "
-            f"{'no' if observed else 'only'} correct cases; use null='pooled' or null='predictive'"
+            f"{'only' if np.trace(asked.reference.counts) else 'no'} correct cases; use null='pooled' or null='predictive'"
         )
     defined = ~np.isnan(scores)
     weight = float(p[defined].sum())

@@ -258,7 +258,8 @@ class Kappa(_OfTotals):
     def quotient(self, n: Any, correct: Any, rows: Any, columns: Any) -> tuple[Any, Floats]:
         """Agreement beyond chance, and what it could be at most; 0 only if one cell of the diagonal has all cases."""
         chance = (rows * columns).sum(axis=-1)
-        alone = ((rows == rows.sum(axis=-1)[..., None]) & (columns == rows.sum(axis=-1)[..., None])).any(axis=-1)
+        everyone = np.asarray(n)[..., None]
+        alone = ((rows == everyone) & (columns == everyone)).any(axis=-1)
         return n * correct - chance, np.where(alone, 0.0, np.asarray(n * n - chance, dtype=np.float64))
 
     def reason(self, cm: MulticlassConfusion) -> str | None:

@@ -64,7 +64,7 @@ def count_undefined_classes(metric: str | Metric, n: int, k: int, of: Of = "clas
     if classes == 0:
         raise InvalidInput("k must be at least 1")
     if of not in get_args(Of):
-        raise UnknownName.among("score of", of, get_args(Of))
+        raise UnknownName.among("choice for of", of, get_args(Of))
     if size == 0:
         return 1
     if of == "all":
