@@ -22,7 +22,14 @@ AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
 OTHERS = eh.MulticlassConfusion([[30, 9, 2], [5, 20, 0], [0, 1, 9]], [HOSTILE, "b", "c"])
+CLASS_AUDIT = eh.audit_classes(
+    {HOSTILE: [HOSTILE, "B"] * 6, "y": ["x", "y", HOSTILE] * 4, "p": ["x", "y", "y", HOSTILE] * 3},
+    y_true="y", y_pred="p", groups=HOSTILE, draws=50, averages=["acc", "macro tpr", "mcc"],
+)  # fmt: skip
 RESULTS: dict[str, Any] = {
+    "ClassAudit": CLASS_AUDIT,
+    "AverageRow": CLASS_AUDIT.averages[0],
+    "AverageRow, simulated": CLASS_AUDIT.averages[-1],
     "MulticlassScore": eh.multiclass_score(CLASSES, "tpr", "macro", undefined="omit"),
     "MulticlassScore, undefined": eh.multiclass_score(CLASSES, "tpr", "macro"),
     "MulticlassScore, hostile": eh.multiclass_score(CLASSES, "tpr", label=HOSTILE),

@@ -5,6 +5,12 @@ from .auditing import (
     Audit as Audit,
 )
 from .auditing import (
+    AverageRow as AverageRow,
+)
+from .auditing import (
+    ClassAudit as ClassAudit,
+)
+from .auditing import (
     Finding as Finding,
 )
 from .auditing import (
@@ -21,6 +27,9 @@ from .auditing import (
 )
 from .auditing import (
     audit as audit,
+)
+from .auditing import (
+    audit_classes as audit_classes,
 )
 from .auditing import (
     audit_counts as audit_counts,

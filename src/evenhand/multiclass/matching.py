@@ -343,9 +343,10 @@ def _of_correct(asked: _Question, summary: Summary, scores: Floats) -> Multiclas
     n, observed = asked.n, int(np.trace(asked.cm.counts))
     p = _law_of_correct(asked).split(("tp",)).pmf(np.arange(n + 1), n)
     if asked.null == "known" and p[observed] == 0 and _is_impossible(asked, observed):
+        has = "only" if np.trace(asked.reference.counts) else "no"
         raise InvalidInput(
-            f"the group's {summary.key} is impossible under the reference's rates, since the reference has "
-            f"{'only' if np.trace(asked.reference.counts) else 'no'} correct cases; use null='pooled' or null='predictive'"
+            f"the group's {summary.key} is impossible under the reference's rates, since the reference has {has} "
+            "correct cases; use null='pooled' or null='predictive'"
         )
     defined = ~np.isnan(scores)
     weight = float(p[defined].sum())

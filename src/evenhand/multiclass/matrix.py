@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -28,7 +28,7 @@ _MOST_SHOWN = 20
 _LONGEST_LABEL = 24
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class MulticlassConfusion:
     """Counts of cases by actual and predicted class.
 
@@ -58,10 +58,10 @@ class MulticlassConfusion:
     counts: NDArray[Any]
     labels: tuple[Any, ...]
 
-    def __post_init__(self) -> None:
-        counts = _checked_counts(self.counts)
-        object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "labels", _checked_labels(self.labels, len(counts)))
+    def __init__(self, counts: ArrayLike, labels: Iterable[Hashable]) -> None:
+        checked = _checked_counts(counts)
+        object.__setattr__(self, "counts", checked)
+        object.__setattr__(self, "labels", _checked_labels(labels, len(checked)))
 
     @classmethod
     def from_labels(
@@ -423,8 +423,9 @@ class MulticlassConfusion:
         return MulticlassConfusion(self.counts + other.counts, self.labels)
 
     def __radd__(self, other: object) -> MulticlassConfusion:
-        # `sum(matrices)` starts from 0.
-        return self if isinstance(other, int) and other == 0 else NotImplemented
+        # `sum(matrices)` starts from 0, and the sum of the groups of an audit from an empty 2x2 matrix.
+        nothing = other.n == 0 if isinstance(other, ConfusionMatrix) else isinstance(other, int) and other == 0
+        return self if nothing else NotImplemented
 
     def __sub__(self, other: MulticlassConfusion) -> MulticlassConfusion:
         if not isinstance(other, MulticlassConfusion):
@@ -482,7 +483,7 @@ class MulticlassConfusion:
         return [f"{left} more {'class is' if left == 1 else 'classes are'} not shown but in the totals; see to_array()"]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class SmoothedClasses(MulticlassConfusion):
     """A smoothed K x K matrix, with the same n as the raw one.
 
@@ -506,8 +507,15 @@ class SmoothedClasses(MulticlassConfusion):
     ([[2.5, 0.5], [0.5, 0.5]], 0.5, 4)
     """
 
-    raw: MulticlassConfusion = field(kw_only=True)
-    strength: float = field(kw_only=True)
+    raw: MulticlassConfusion
+    strength: float
+
+    def __init__(
+        self, counts: ArrayLike, labels: Iterable[Hashable], *, raw: MulticlassConfusion, strength: float
+    ) -> None:
+        MulticlassConfusion.__init__(self, counts, labels)
+        object.__setattr__(self, "raw", raw)
+        object.__setattr__(self, "strength", strength)
 
     @property
     def is_whole(self) -> bool:
