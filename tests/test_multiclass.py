@@ -785,3 +785,257 @@ def test_rows_are_added_up_by_group_with_one_set_of_classes() -> None:
     }
     assert found.unlabelled == {("B", None): (0, 0, 3)}
     assert found.left_out == {"y_true": 3, "y_pred": 5, "y_true and y_pred": 6}
+
+
+# Audits -----------------------------------------------------------------------------------------------------------
+
+
+def decisions(n: int = 400, seed: int = 3) -> dict[str, list[Any]]:
+    """Decisions between three classes; group A is decided worse, and C has no case of class z."""
+    rng = np.random.default_rng(seed)
+    race = rng.choice(["A", "B", "C"], size=n, p=[0.35, 0.55, 0.1])
+    y = rng.choice(["x", "y", "z"], size=n, p=[0.5, 0.3, 0.2])
+    y[(race == "C") & (y == "z")] = "y"
+    right = rng.random(n) < np.where(race == "A", 0.5, 0.85)
+    p = np.where(right, y, rng.choice(["x", "y", "z"], size=n))
+    return {"race": race.tolist(), "y": y.tolist(), "p": p.tolist()}
+
+
+def audited(data: Any, **settings: Any) -> eh.ClassAudit:
+    columns: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "race", "draws": 200}
+    return eh.audit_classes(data, **columns | settings)
+
+
+def plain_holm(pvalues: list[float]) -> list[float]:
+    """Holm's method, step by step."""
+    order = sorted(range(len(pvalues)), key=lambda i: pvalues[i])
+    adjusted, worst = [0.0] * len(pvalues), 0.0
+    for done, i in enumerate(order):
+        worst = max(worst, min(1.0, (len(pvalues) - done) * pvalues[i]))
+        adjusted[i] = worst
+    return adjusted
+
+
+def plain_bh(pvalues: list[float]) -> list[float]:
+    """min over q >= p of m q / rank(q)."""
+    m, order = len(pvalues), sorted(pvalues)
+    return [min(min(1.0, m * q / (k + 1)) for k, q in enumerate(order) if q >= p) for p in pvalues]
+
+
+def test_a_class_is_audited_as_two_classes_are() -> None:
+    """Rows of a class are those of audit(positive=class), but for what follows from adjusted p-values."""
+    data = decisions()
+    found = audited(data, adjust="none")
+    for label in "xyz":
+        alone = eh.audit(data, y_true="y", y_pred="p", groups="race", positive=label, adjust="none")
+        assert found.audits[label].changes(alone) == []
+        assert found.audits[label].findings == alone.findings
+        assert eh.Audit.from_json(found.audits[label].to_json()) == found.audits[label]
+    assert [label for label, _ in found.findings] == sorted(label for label, _ in found.findings)
+
+
+@pytest.mark.parametrize("family", ["metric", "audit"])
+def test_p_values_are_adjusted_over_classes_and_groups(family: Any) -> None:
+    """Benjamini and Hochberg over the union of all classes; Holm between the raw and the plain method."""
+    data = decisions()
+    step_up, holm = (audited(data, family=family, adjust=adjust) for adjust in ("bh", "holm"))
+    every = [(label, row) for label, one in step_up.audits.items() for row in one.rows if row.pvalue is not None]
+    families: dict[str, list[Any]] = {}
+    for label, row in every:
+        families.setdefault(row.metric if family == "metric" else "", []).append((label, row))
+    assert len(families) == (8 if family == "metric" else 1)
+    columns: Any = {"y_true": "y", "y_pred": "p", "groups": "race", "family": family}
+    alone = {label: eh.audit(data, positive=label, **columns) for label in "xyz"}
+    stricter = 0
+    for members in families.values():
+        p = [row.pvalue for _, row in members]
+        for (label, row), bh, plain in zip(members, plain_bh(p), plain_holm(p), strict=True):
+            assert row.p_adjusted == approx(bh, rel=1e-9)
+            same_row = next(r for r in holm.audits[label].rows if (r.group, r.metric) == (row.group, row.metric))
+            assert row.pvalue is not None and same_row.p_adjusted is not None
+            assert row.pvalue <= same_row.p_adjusted <= plain * (1 + 1e-9)
+            one = next(r for r in alone[label].rows if (r.group, r.metric) == (row.group, row.metric))
+            assert one.p_adjusted is not None and same_row.p_adjusted >= one.p_adjusted * (1 - 1e-9)
+            stricter += same_row.p_adjusted > one.p_adjusted
+            assert same_row.differs == (same_row.p_adjusted <= 0.05)
+    assert stricter > len(every) / 2
+
+
+def test_averages_are_those_of_the_groups_matrices() -> None:
+    """Scores by definition, accuracy by the hypergeometric law, and simulated p-values that their seed repeats."""
+    from scipy.stats import hypergeom
+
+    data = decisions()
+    names = ["acc", "macro ppv", "weighted f1", "micro jaccard", "mcc", "kappa", "balanced_accuracy"]
+    found = audited(data, metrics="tpr", averages=names, draws=300)
+    assert [row.name for row in found.averages] == [name for name in names for _ in "ABC"]
+    rows = list(zip(data["race"], data["y"], data["p"], strict=True))
+    tables = {race: [[sum(row == (race, a, b) for row in rows) for b in "xyz"] for a in "xyz"] for race in "ABC"}
+    for row in found.averages:
+        table = tables[row.group]
+        rest = np.sum([tables[race] for race in "ABC" if race != row.group], axis=0).tolist()
+        assert found.matrices["race", row.group].counts.tolist() == table
+        score, other = (
+            averaged(row.metric, t, row.average) if row.average else overall(row.metric, t) for t in (table, rest)
+        )
+        assert row.score == (None if score is None else approx(float(score), rel=1e-12))
+        assert row.reference_score == approx(float(other), rel=1e-12)
+        assert (row.n, row.reference_n) == (sum(map(sum, table)), sum(map(sum, rest)))
+        if score is None:
+            assert (row.pvalue, row.p_adjusted, row.method) == (None, None, None)
+            assert row.reason == "undefined for 1 of 3 classes: 'z', no actual positives (TP + FN = 0)"
+        elif row.name == "acc":
+            right, all_right = (sum(t[i][i] for i in range(3)) for t in (table, rest))
+            law = hypergeom(row.n + row.reference_n, right + all_right, row.n)
+            tail = min(law.cdf(right), law.sf(right - 1))
+            assert row.pvalue == approx(min(1.0, 2 * tail), rel=1e-9)
+            assert (row.method, row.draws, row.seed, row.standard_error) == ("exact", None, None, 0.0)
+        elif row.average != "micro":
+            again = eh.multiclass_match(
+                matrix(table, list("xyz")), matrix(rest, list("xyz")), row.metric, row.average, rng=row.seed, draws=300
+            )
+            assert (row.pvalue, row.standard_error) == (again.pvalue, again.standard_error)
+            assert (row.method, row.draws) == ("simulated", 300)
+    assert found == audited(data, metrics="tpr", averages=names, draws=300)
+
+
+@pytest.mark.parametrize("family", ["metric", "audit"])
+def test_averages_are_adjusted_in_families_of_their_own(family: Any) -> None:
+    found = audited(decisions(), family=family, averages=["acc", "mcc"])
+    for part in ([row.name for row in found.averages[:3]], [row.name for row in found.averages[3:]]):
+        assert len(set(part)) == 1
+    batches = [found.averages[:3], found.averages[3:]] if family == "metric" else [found.averages]
+    for batch in batches:
+        expected = plain_holm([row.pvalue or 0.0 for row in batch])
+        assert [row.p_adjusted for row in batch] == approx(expected, rel=1e-12)
+    assert [r.p_adjusted for r in audited(decisions(), adjust="none").averages] == [
+        r.pvalue for r in audited(decisions(), adjust="none").averages
+    ]
+
+
+def test_two_groups_that_are_each_other_s_rest_count_once() -> None:
+    data = decisions()
+    data["race"] = ["A" if race == "A" else "B" for race in data["race"]]
+    for row in (rows := audited(data, averages=["mcc", "acc"]).averages):
+        pair = [other.pvalue or 0.0 for other in rows if other.name == row.name]
+        assert row.p_adjusted == max(pair)
+
+
+def test_a_class_without_a_score_is_left_out_only_if_asked() -> None:
+    strict, lenient = (audited(decisions(), averages=["macro tpr"], undefined=how) for how in ("propagate", "omit"))
+    (row,) = (r for r in strict.averages if r.group == "C")
+    assert (row.score, row.left_out) == (None, {})
+    (row,) = (r for r in lenient.averages if r.group == "C")
+    assert row.score is not None and row.pvalue is not None
+    assert (row.classes, row.left_out) == (("x", "y"), {"z": "no actual positives (TP + FN = 0)"})
+    assert "undefined for 1 of 3 classes" in str(strict)
+
+
+def test_classes_and_averages_can_be_chosen() -> None:
+    found = audited(decisions(), classes=["z", "x"], averages=[])
+    assert list(found.audits) == ["z", "x"]
+    assert found.labels == ("x", "y", "z") and found.averages == ()
+    assert found.settings["classes"] == ["z", "x"]
+    columns = "y_true='y', y_pred='p', groups='race'"
+    call = f"evenhand.audit_classes(data, {columns}, classes=['z', 'x'], averages=[], draws=200)"
+    record = found.audits["z"].record
+    assert (record["python"], record["command"], record["class"]) == (call, None, "z")
+    assert record["positive"] == {"label": ["z"], "prediction": ["z"]}
+    sentence = ("this is the audit of one of several classes, over which its p-values are adjusted; repeat all of them "
+                "with audit_classes")  # fmt: skip
+    with pytest.raises(eh.InvalidInput, match=f"^{escape(sentence)}$"):
+        found.audits["z"].repeat(decisions())
+    assert (
+        str(found.audits["z"]).splitlines()[0] == "Audit of 400 cases in 3 groups by race, class 'z' against the rest"
+    )
+    assert "adjusted over groups and classes (Holm)" in " ".join(str(found.audits["z"]).split())
+
+
+def test_rows_without_a_label_or_a_prediction_are_left_out_and_counted() -> None:
+    data = {
+        "race": ["A", "A", "B", "B", "A", "B"],
+        "y": ["x", None, "z", "y", "", "x"],
+        "p": ["x", "y", "z", "NA", None, "y"],
+    }
+    found = audited(data, metrics=["ppr", "tpr"], selection="all")
+    assert (found.n, found.left_out) == (3, {"y_true": 1, "y_pred": 1, "y_true and y_pred": 1})
+    rates = {row.group: (row.n, row.score) for row in found.audits["y"].rows if row.metric == "ppr"}
+    assert rates == {"A": (2, 0.5), "B": (2, 0.5)}
+    assert {row.n for row in found.averages} == {1, 2}
+
+
+def test_files_numbers_crossings_and_bins(tmp_path: Any) -> None:
+    rng = np.random.default_rng(8)
+    n = 300
+    rows = {"age": rng.integers(18, 80, n), "sex": rng.choice(["F", "M"], n), "y": rng.integers(1, 4, n)}
+    rows["p"] = np.where(rng.random(n) < 0.7, rows["y"], rng.integers(1, 4, n))
+    path = tmp_path / "decisions.csv"
+    lines = ["age,sex,y,p", *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    options: Any = {"y_true": "y", "y_pred": "p", "groups": ["age", "sex"], "bins": {"age": [30, 50]}, "draws": 100}
+    from_file, from_columns = (eh.audit_classes(data, metrics=["tpr"], **options) for data in (path, rows))
+    assert from_file.labels == (1, 2, 3)
+    assert from_file.audits[1].rows == from_columns.audits[1].rows
+    assert from_file.averages == from_columns.averages
+    assert {by for by, _ in from_file.matrices} == {"age", "sex", "age & sex"}
+    assert from_file.matrices["age & sex", "below 30 & F"].n == sum(
+        age < 30 and sex == "F" for age, sex in zip(rows["age"], rows["sex"], strict=True)
+    )
+    assert len(from_file.to_frame("pandas")) == 3 * 11
+    assert sum(cm.n for (by, _), cm in from_file.matrices.items() if by == "sex") == n
+    text = str(from_file)
+    assert text.startswith("Audit of 300 cases in 11 groups, 3 of 3 classes against the rest\n")
+    sizes = [line for line in text.splitlines() if line.startswith("Class ")]
+    assert [int(line.split()[2]) for line in sizes] == [int((rows["y"] == c).sum()) for c in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("reference", ["B", "largest", "all"])
+def test_groups_may_have_another_reference(reference: str) -> None:
+    data = decisions()
+    found = audited(data, reference=reference, averages=["mcc"])
+    alone = eh.audit(data, y_true="y", y_pred="p", groups="race", positive="x", reference=reference)
+    assert {(r.group, r.reference) for r in found.averages} == {
+        (r.group, r.reference) for r in alone.rows if r.metric == "tpr"
+    }
+    if reference != "all":
+        (own,) = (row for row in found.averages if row.group == "B")
+        assert (own.pvalue, own.reason) == (None, None) and own.score is not None
+    else:
+        everybody = eh.MulticlassConfusion.from_labels(data["y"], data["p"])
+        assert {r.reference_score for r in found.averages} == {float(eh.multiclass_score(everybody, "mcc"))}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        ({"classes": ["w"]}, eh.UnknownName, "no class is called 'w'; known: x, y, z"),
+        ({"classes": "x"}, eh.InvalidInput, "classes must be a list of classes; got 'x'"),
+        ({"classes": []}, eh.InvalidInput, "classes must name at least one class"),
+        ({"y_true": None}, eh.InvalidInput, "y_true must be the name of a column or its values; got None"),
+        ({"averages": ["macro"]}, eh.UnknownName, "no metric is called 'macro'; list_metrics() or 'evenhand metrics' "
+         "lists them all"),
+        ({"averages": ["tpr"]}, eh.InvalidInput, "tpr scores one class against the rest; pass a class as label= or an "
+         "average=; only acc, inacc, balanced_accuracy, mcc, kappa have a definition for all classes at once"),
+        ({"reference": "best"}, eh.InvalidInput, "the reference of classes must be 'rest', 'all', 'largest' or the "
+         "name of a group; got 'best', which is of two classes"),
+        ({"reference": {"race": eh.ConfusionMatrix(1, 2, 3, 4)}}, eh.InvalidInput, "the reference of classes must be "
+         "'rest', 'all', 'largest' or the name of a group; got a ConfusionMatrix, which is of two classes"),
+        ({"rng": -1}, eh.InvalidInput, "rng must be a non-negative seed; got -1"),
+        ({"positive": "x"}, TypeError, "audit_classes() got an unexpected keyword argument 'positive'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_audited_by_class_is_refused(change: Any, error: Any, sentence: str) -> None:
+    with pytest.raises(error, match=f"^{escape(sentence)}$"):
+        audited(decisions(), **change)
+
+
+def test_two_classes_can_be_audited_as_classes() -> None:
+    """The audit of the positive class is that of audit, up to the adjustment."""
+    rng = np.random.default_rng(0)
+    data = {
+        "race": rng.choice(["A", "B", "C"], 90).tolist(),
+        "y": rng.integers(2, size=90),
+        "p": rng.integers(2, size=90),
+    }
+    found = audited(data, adjust="none")
+    assert found.audits[1].changes(eh.audit(data, y_true="y", y_pred="p", groups="race", adjust="none")) == []

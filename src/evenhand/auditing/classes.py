@@ -344,7 +344,8 @@ def audit_classes(
     rng : int
         The seed of the tests that are simulated.
     draws : int
-        The number of simulated groups per group.
+        The number of simulated groups per group. A simulated p-value is at least 2 / (draws + 1) before adjustment, and
+        Holm's method multiplies it by up to the number of groups; with hundreds of groups, raise it.
     **settings
         The settings of `audit`, from ``metrics`` to ``author``. With ``family="metric"``, a p-value is adjusted over
         all groups and classes of its metric; with ``family="audit"``, over all groups, classes and metrics. Averages
@@ -415,13 +416,14 @@ def _chosen(classes: Any, labels: tuple[Any, ...]) -> tuple[Any, ...]:
         return labels
     if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
         raise InvalidInput(f"classes must be a list of classes; got {classes!r}")
-    chosen = tuple(dict.fromkeys(classes))
+    known = {str(label): label for label in labels} | {label: label for label in labels}
+    chosen = list(classes)
     for label in chosen:
-        if label not in labels:
+        if label not in known:
             raise UnknownName.among("class", label, map(str, labels))
     if not chosen:
         raise InvalidInput("classes must name at least one class")
-    return tuple(labels[labels.index(label)] for label in chosen)
+    return tuple(dict.fromkeys(known[label] for label in chosen))
 
 
 # Classes against the rest -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """From a column of labels and a column of predictions, of any number of classes, to a table of counts.
 
-Labels stay as they are given. Only if one column contains text and the other does not is the text read as numbers or
-booleans.
+Labels stay as they are given, unless one column contains text and the other does not, or they come from a file, in
+which everything is text: then text is read as numbers or booleans if all of it can be.
 """
 
 from __future__ import annotations
@@ -96,7 +96,9 @@ def _codes(name: str, column: NDArray[Any], meanings: Mapping[Any, int | None]) 
     return codes
 
 
-def read_classes(columns: Mapping[str, Iterable[Any]], labels: Iterable[Hashable] | None = None) -> ClassReading:
+def read_classes(
+    columns: Mapping[str, Iterable[Any]], labels: Iterable[Hashable] | None = None, *, parse: bool = False
+) -> ClassReading:
     """Decide which class each value of two columns stands for.
 
     Parameters
@@ -105,6 +107,8 @@ def read_classes(columns: Mapping[str, Iterable[Any]], labels: Iterable[Hashable
         The distinct values of ``y_true`` and ``y_pred``.
     labels : iterable, optional
         The classes in order. A class may be one that does not occur; every value must belong to one.
+    parse : bool
+        Read text as numbers or booleans even if both columns are text.
 
     Returns
     -------
@@ -121,7 +125,7 @@ def read_classes(columns: Mapping[str, Iterable[Any]], labels: Iterable[Hashable
     for name, values in given.items():
         if all(label is None for label in values.values()):
             raise InvalidInput(f"every value of {name} is missing; there is nothing to count")
-    given = _of_one_kind(given)
+    given = _of_one_kind(given, parse)
     found = {label: label for values in given.values() for label in values.values() if label is not None}
     if asked is None:
         if len(found) > 2 and _are_scores(set(found)):
@@ -174,17 +178,19 @@ def _present(values: Iterable[Any], asked: tuple[Any, ...]) -> dict[Any, Any]:
     return present
 
 
-def _of_one_kind(given: dict[str, dict[Any, Any]]) -> dict[str, dict[Any, Any]]:
+def _of_one_kind(given: dict[str, dict[Any, Any]], parse: bool) -> dict[str, dict[Any, Any]]:
     """The labels of both columns as one kind: text is read as numbers or booleans if the other column is."""
     labels = {name: set(values.values()) - {None} for name, values in given.items()}
     kinds = {name: _one_kind(name, found) for name, found in labels.items()}
-    if len(set(kinds.values())) == 1:
+    if len(set(kinds.values())) == 1 and not (parse and "text" in kinds.values()):
         return given
     read = {name: _read(values) if kinds[name] == "text" else values for name, values in given.items()}
     everything = {label for values in read.values() for label in values.values() if label is not None}
     numeric = not any(isinstance(label, str) for label in everything)
     if numeric and (everything <= {0, 1} or not any(isinstance(label, bool) for label in everything)):
         return read
+    if len(set(kinds.values())) == 1:
+        return given
     first, second = (f"{name} contains {kinds[name]} ({listed(found)})" for name, found in labels.items())
     raise InvalidInput(f"{first} but {second}; labels and predictions must name the same classes")
 

@@ -46,7 +46,8 @@ def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None
     Parameters
     ----------
     rows : mapping of tuple to int
-        How often each combination of group values, label and prediction occurs, in this order.
+        How often each combination of group values, label and prediction occurs, in this order. Labels that are text
+        but all spell numbers or booleans are read as such, since files contain only text.
     labels : iterable, optional
         The classes in order; by default those that occur.
 
@@ -63,7 +64,9 @@ def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None
     """
     if not rows:
         raise InvalidInput("data must have at least one row; got none")
-    reading = read_classes({"y_true": {row[-2] for row in rows}, "y_pred": {row[-1] for row in rows}}, labels)
+    reading = read_classes(
+        {"y_true": {row[-2] for row in rows}, "y_pred": {row[-1] for row in rows}}, labels, parse=True
+    )
     true, pred = reading.meanings["y_true"], reading.meanings["y_pred"]
     k = len(reading.labels)
     counts: dict[Key, Any] = {}
