@@ -294,6 +294,15 @@ def test_an_empty_part_of_real_cells_is_exactly_empty() -> None:
     assert (matrix([[0.1, 0.2], [0, 0]]).one_against_rest[:, 3] == [0.0, 0.1]).all()
 
 
+@given(table=tables(3))
+def test_real_cells_are_collapsed_as_counts_are(table: Table) -> None:
+    """A quarter of every cell gives a quarter of every one-against-rest cell."""
+    quarters = np.array(table) / 4
+    expected = np.array([against_rest(table, c) for c in range(3)]) / 4
+    assert (one_against_rest(quarters) == expected).all()
+    assert (matrix(quarters).one_against_rest == expected).all()
+
+
 # Scores -----------------------------------------------------------------------------------------------------------
 
 
@@ -344,6 +353,16 @@ def test_micro_recall_precision_and_f1_are_accuracy(table: Table) -> None:
     accuracy = float(eh.multiclass_score(cm, "acc"))
     for key in ("tpr", "ppv", "f1"):
         assert float(eh.multiclass_score(cm, key, "micro")) == approx(accuracy, rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("key", ONE_GROUP)
+@given(table=tables(2, 3) | tables(3, 3))
+def test_micro_averages_depend_only_on_the_number_of_correct_cases(key: str, table: Table) -> None:
+    n, k, correct = len(cases(table)), len(table), sum(table[i][i] for i in range(len(table)))
+    if n:
+        found = parsed(f"micro {key}", range(k)).of_correct(np.array([float(correct)]), n, k)
+        assert found is not None
+        assert same(float(found[0]), averaged(key, table, "micro"))
 
 
 @given(table=tables(2, 20), other=tables(2, 20))
