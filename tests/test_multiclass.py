@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import pickle
 import warnings
 from collections.abc import Iterator
+from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, isnan, nan, prod
@@ -245,6 +247,11 @@ def test_a_matrix_is_a_frozen_value() -> None:
         one + matrix(table)
     with pytest.raises(TypeError):
         one + 1  # type: ignore[operator]
+    smoothed = eh.cross_prior_smooth(one, one, 3)
+    for value in (one, smoothed):
+        for twin in (pickle.loads(pickle.dumps(value)), deepcopy(value)):
+            assert twin == value and type(twin) is type(value) and not twin.counts.flags.writeable
+    assert deepcopy(smoothed).raw == one
 
 
 def test_a_matrix_prints_as_a_table_and_escapes_its_labels() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -443,6 +444,10 @@ class MulticlassConfusion:
     def __hash__(self) -> int:
         return hash((self.labels, tuple(self.counts.ravel().tolist())))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies are made by the constructor, so that they are read-only too.
+        return MulticlassConfusion, (self.counts, self.labels)
+
     def __repr__(self) -> str:
         if self.k > 4:
             return f"<{type(self).__name__}: {self.k} classes, n = {_shown(self.n)}>"
@@ -569,6 +574,10 @@ class SmoothedClasses(MulticlassConfusion):
         ['labels', 'counts', 'raw', 'strength']
         """
         return MulticlassConfusion.to_dict(self) | {"raw": self.raw.to_dict(), "strength": self.strength}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {"raw": self.raw, "strength": self.strength}
+        return partial(SmoothedClasses, **kept), (self.counts, self.labels)
 
     def __repr__(self) -> str:
         mark = "the prior only, " if self.prior_only else ""
