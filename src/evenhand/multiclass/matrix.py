@@ -576,8 +576,7 @@ class SmoothedClasses(MulticlassConfusion):
         return MulticlassConfusion.to_dict(self) | {"raw": self.raw.to_dict(), "strength": self.strength}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {"raw": self.raw, "strength": self.strength}
-        return partial(SmoothedClasses, **kept), (self.counts, self.labels)
+        return partial(SmoothedClasses, raw=self.raw, strength=self.strength), (self.counts, self.labels)
 
     def __repr__(self) -> str:
         mark = "the prior only, " if self.prior_only else ""
