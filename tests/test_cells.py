@@ -250,7 +250,7 @@ def test_a_list_of_many_labels_is_cut_short() -> None:
         ([1, 0], [float("nan"), None], 1, "y_pred contains 2 missing values; drop those rows first"),
         (np.array([1.0, np.nan]), [1, 0], 1, "y_true contains 1 missing value; drop that row first"),
         ([0, 1, 2], [0, 1, 1], None, "y_true and y_pred contain 3 distinct labels (0, 1, 2); pass the positive ones as "
-                                     "positive="),
+                                     "positive=, or audit each class with audit_classes"),
         ([0, 1, 1], [0.2, 0.7, 0.9], 1, "y_true and y_pred contain 5 distinct labels (0, 0.2, 0.7, 0.9, 1); if these "
                                         "are scores, pass them as y_score= with a threshold="),
         ([1, 1], [1, 1], None, "the positive label cannot be inferred from the label 1; pass it as positive="),

@@ -23,7 +23,23 @@ AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 
 DIFFERS = eh.audit_counts({HOSTILE: (0, 90, 2, 3), "B": (300, 10, 12, 48)}, by=HOSTILE, metrics="tpr")
 REPORT = eh.small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
+CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
+OTHERS = eh.MulticlassConfusion([[30, 9, 2], [5, 20, 0], [0, 1, 9]], [HOSTILE, "b", "c"])
+CLASS_AUDIT = eh.audit_classes(
+    {HOSTILE: [HOSTILE, "B"] * 6, "y": ["x", "y", HOSTILE] * 4, "p": ["x", "y", "y", HOSTILE] * 3},
+    y_true="y", y_pred="p", groups=HOSTILE, draws=50, averages=["acc", "macro tpr", "mcc"],
+)  # fmt: skip
 RESULTS: dict[str, Any] = {
+    "ClassAudit": CLASS_AUDIT,
+    "AverageRow": CLASS_AUDIT.averages[0],
+    "AverageRow, simulated": CLASS_AUDIT.averages[-1],
+    "MulticlassScore": eh.multiclass_score(CLASSES, "tpr", "macro", undefined="omit"),
+    "MulticlassScore, undefined": eh.multiclass_score(CLASSES, "tpr", "macro"),
+    "MulticlassScore, hostile": eh.multiclass_score(CLASSES, "tpr", label=HOSTILE),
+    "ClassScores": eh.class_scores(CLASSES, ["tpr", "ppv"]),
+    "MulticlassMatch": eh.multiclass_match(CLASSES, OTHERS, "mcc", draws=100),
+    "MulticlassMatch, hostile": eh.multiclass_match(CLASSES, OTHERS, "tpr", label=HOSTILE),
+    "MulticlassMatch, undefined": eh.multiclass_match(CLASSES, OTHERS, "tpr", "macro", draws=100),
     "MatchResult": eh.match_test(GROUP, REST, "tpr"),
     "MatchResult, undefined": eh.match_test(CM(0, 0, 2, 6), REST, "tpr"),
     "MatchResult, approximate": eh.match_test(GROUP, REST, "acc", method="normal", null="known", given="n"),
@@ -53,7 +69,7 @@ RESULTS: dict[str, Any] = {
     "ExploitableSizes, too many states": eh.exploitable_sizes("mcc", REST, 0.2, [200]),
     "SmallSampleReport": eh.small_sample_report([0, 0, 1, 1], [0, 1, 1, 1]),
     "SmallSampleReport, hostile": REPORT,
-    "ClassScores": next(c for c in REPORT.classes if c.label == HOSTILE),
+    "ReportedClass": next(c for c in REPORT.classes if c.label == HOSTILE),
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],
@@ -101,7 +117,8 @@ def test_every_class_of_results_is_tested_here() -> None:
     assert {cls.__name__ for cls in ours if not cls.__module__.startswith("evenhand.paper")} <= tested
     public = [value for name in dir(eh) if is_dataclass(value := getattr(eh, name)) and isinstance(value, type)]
     results = {cls.__name__ for cls in public if not issubclass(cls, (eh.Metric, eh.Distribution))}
-    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed"} <= tested
+    matrices = {"MulticlassConfusion", "SmoothedClasses"}
+    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed", *matrices} <= tested
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -152,7 +169,7 @@ def test_a_result_shows_itself_in_a_notebook_as_text(name: str) -> None:
     assert "\u202e" not in found.text
 
 
-@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest", "ClassScores"])
+@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest", "ReportedClass"])
 def test_markup_in_data_is_shown_as_text(name: str) -> None:
     result = RESULTS[name]
     found = Tags(result._repr_html_())

@@ -321,7 +321,7 @@ def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str
         ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true contains one class only (1); if that is right, "
          "pass the positive label as positive="),
         ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred contain 3 distinct labels ('x', 'y', 'z'); "
-         "pass the positive ones as positive="),
+         "pass the positive ones as positive=, or audit each class with audit_classes"),
         ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "the positive label cannot be inferred from the labels 'x', 'y'; pass "
          "it as positive="),
         ("gaps.csv", "g,y,p\na,,1\nb,,0\n", {}, "every value of y_true is missing; there is nothing to audit"),

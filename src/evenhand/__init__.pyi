@@ -5,6 +5,12 @@ from .auditing import (
     Audit as Audit,
 )
 from .auditing import (
+    AverageRow as AverageRow,
+)
+from .auditing import (
+    ClassAudit as ClassAudit,
+)
+from .auditing import (
     Finding as Finding,
 )
 from .auditing import (
@@ -21,6 +27,9 @@ from .auditing import (
 )
 from .auditing import (
     audit as audit,
+)
+from .auditing import (
+    audit_classes as audit_classes,
 )
 from .auditing import (
     audit_counts as audit_counts,
@@ -155,7 +164,7 @@ from .inference import (
     undefined_table as undefined_table,
 )
 from .interop import (
-    ClassScores as ClassScores,
+    ReportedClass as ReportedClass,
 )
 from .interop import (
     SmallSampleReport as SmallSampleReport,
@@ -189,6 +198,33 @@ from .metrics import (
 )
 from .metrics import (
     ratio as ratio,
+)
+from .multiclass import (
+    ClassScores as ClassScores,
+)
+from .multiclass import (
+    MulticlassConfusion as MulticlassConfusion,
+)
+from .multiclass import (
+    MulticlassMatch as MulticlassMatch,
+)
+from .multiclass import (
+    MulticlassScore as MulticlassScore,
+)
+from .multiclass import (
+    SmoothedClasses as SmoothedClasses,
+)
+from .multiclass import (
+    class_scores as class_scores,
+)
+from .multiclass import (
+    count_undefined_classes as count_undefined_classes,
+)
+from .multiclass import (
+    multiclass_match as multiclass_match,
+)
+from .multiclass import (
+    multiclass_score as multiclass_score,
 )
 from .planning import (
     DetectableDifference as DetectableDifference,

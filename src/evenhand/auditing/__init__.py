@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .audits import Audit, audit, audit_counts
+from .classes import AverageRow, ClassAudit, audit_classes
 from .findings import KINDS, Finding, number, pvalue, several
 from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
@@ -16,6 +17,8 @@ __all__ = [
     "KINDS",
     "METRICS",
     "Audit",
+    "AverageRow",
+    "ClassAudit",
     "Finding",
     "Headline",
     "Meaning",
@@ -27,6 +30,7 @@ __all__ = [
     "Tier",
     "Verdict",
     "audit",
+    "audit_classes",
     "audit_counts",
     "command_of",
     "compared_with",

@@ -24,7 +24,7 @@ from ..tabulate import Tally, as_counts, read_counts_file, tabulate_each
 from .findings import Finding, find
 from .groups import EMPTY, Grouping, compared, groupings_of
 from .judge import judge
-from .measure import Comparisons, measure
+from .measure import Comparisons, Measured, measure
 from .provenance import counts_source, record_of
 from .repeat import arguments_of, changes_between
 from .row import Row
@@ -41,9 +41,11 @@ from .settings import (
 )
 from .sweep import Sweep
 
-__all__ = ["SCHEMA", "Audit", "audit", "audit_counts"]
+__all__ = ["SCHEMA", "Audit", "audit", "audit_counts", "audit_of", "measured_of"]
 
 SCHEMA = "evenhand.audit/2"
+
+Called = tuple[str, Any, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -245,6 +247,11 @@ class Audit:
         >>> a.changes(a.repeat(counts))
         []
         """
+        if self.record.get("function") == "audit_classes":
+            raise InvalidInput(
+                "this is the audit of one of several classes, over which its p-values are adjusted; repeat all of them "
+                "with audit_classes"
+            )
         given, arguments = arguments_of(self.record, data)
         again = audit_counts if self.record.get("function") == "audit_counts" else audit
         result: Audit = again(given, **arguments)
@@ -736,8 +743,14 @@ def _either(one: Any, other: Any, name: str, alias: str) -> Any:
     return other if one is None else one
 
 
-def _audited(tally: Tally, how: Settings, called: tuple[str, Any, Mapping[str, Any]]) -> Audit:
-    """The audit; ``called`` are the function, the data and what says how they are read."""
+def _audited(tally: Tally, how: Settings, called: Called) -> Audit:
+    """The audit of a table."""
+    groupings, measured = measured_of(tally, how)
+    return audit_of(tally, how, called, groupings, judge(measured, how))
+
+
+def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Grouping], list[Measured]]:
+    """The groups of a table, and the measures of all of them; ``mark`` is put before the names of their columns."""
     chosen = how.chosen(tally.labelled)
     for by in how.names:
         if by not in tally.columns:
@@ -759,12 +772,19 @@ def _audited(tally: Tally, how: Settings, called: tuple[str, Any, Mapping[str, A
     work = [
         (m, table)
         for metrics, members, labelled in batches
-        for table in [Comparisons.of(compared(members, how, labelled), how.strength)]
+        for pairs in [compared(members, how, labelled)]
+        for table in [Comparisons.of([replace(who, by=f"{mark}{who.by}") for who in pairs], how.strength)]
         for m in metrics
     ]
     total = sum(len(grouping.members) for grouping in groupings)
     measured = [one for m, table in progress(work, f"auditing {total:,} groups") for one in measure(m, table, how)]
-    rows = judge(measured, how)
+    return groupings, measured
+
+
+def audit_of(
+    tally: Tally, how: Settings, called: Called, groupings: Sequence[Grouping], rows: tuple[Row, ...]
+) -> Audit:
+    """The audit with these rows; ``called`` are the function, the data and what says how they are read."""
     return Audit(
         rows=rows,
         findings=find(rows, tally, groupings, how),

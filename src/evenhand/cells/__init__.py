@@ -4,24 +4,29 @@ Cells are always named, and where an order is needed it is ``tp, fn, fp, tn``.
 No other order occurs in this library.
 """
 
+from .classes import MOST_CLASSES, ClassReading, count_classes, read_classes
 from .labels import Reading, count_labels, is_missing, listed, read_labels
 from .matrix import CELLS, Cells, ConfusionMatrix, as_cells, whole_counts
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
 __all__ = [
     "CELLS",
+    "MOST_CLASSES",
     "Cells",
+    "ClassReading",
     "ConfusionMatrix",
     "Reading",
     "as_cells",
     "as_size",
     "compositions",
     "count_cell_value",
+    "count_classes",
     "count_labels",
     "count_matrices",
     "enumerate_matrices",
     "is_missing",
     "listed",
+    "read_classes",
     "read_labels",
     "whole_counts",
 ]

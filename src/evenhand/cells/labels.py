@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 
-__all__ = ["Reading", "count_labels", "is_missing", "listed", "read_labels"]
+__all__ = ["Reading", "both_columns", "count_labels", "is_missing", "listed", "read_labels"]
 
 # Pairs (negative, positive). The negative label must occur: 1 alone may be paired with 2 rather than 0.
 _UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), ("negative", "positive"))
@@ -77,6 +78,36 @@ def count_labels(
     >>> count_labels([1, 0, 0], ["high", "medium", "low"], positive_label=1, positive_prediction=["medium", "high"])
     (1, 0, 1, 1)
     """
+    columns = both_columns(y_true, y_pred)
+    distinct = {name: _distinct(column, name) for name, column in columns.items()}
+    reading = read_labels(distinct, positive, positive_label, positive_prediction)
+    for name, column in columns.items():
+        _refuse_missing(name, int(_mask(column, reading.meanings[name], None).sum()))
+    actual, predicted = (_mask(column, reading.meanings[name], True) for name, column in columns.items())
+    tp = int(np.count_nonzero(actual & predicted))
+    fn = int(np.count_nonzero(actual)) - tp
+    fp = int(np.count_nonzero(predicted)) - tp
+    return tp, fn, fp, len(actual) - tp - fn - fp
+
+
+def both_columns(y_true: Iterable[object], y_pred: Iterable[object]) -> dict[str, NDArray[Any]]:
+    """Labels and predictions as arrays of the same length, without missing values.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequence
+        Labels and predictions.
+
+    Returns
+    -------
+    dict of str to ndarray
+        The columns, as ``"y_true"`` and ``"y_pred"``.
+
+    Examples
+    --------
+    >>> both_columns([1, 0], [1, 1])["y_pred"]
+    array([1, 1], dtype=object)
+    """
     columns = {"y_true": _column(y_true, "y_true"), "y_pred": _column(y_pred, "y_pred")}
     true, pred = columns.values()
     if len(true) != len(pred):
@@ -87,15 +118,7 @@ def count_labels(
         raise InvalidInput("y_true and y_pred must have the same index; align them, or pass their values without it")
     for name, column in columns.items():
         _refuse_missing(name, _count_missing(column))
-    distinct = {name: _distinct(column, name) for name, column in columns.items()}
-    reading = read_labels(distinct, positive, positive_label, positive_prediction)
-    for name, column in columns.items():
-        _refuse_missing(name, int(_mask(column, reading.meanings[name], None).sum()))
-    actual, predicted = (_mask(column, reading.meanings[name], True) for name, column in columns.items())
-    tp = int(np.count_nonzero(actual & predicted))
-    fn = int(np.count_nonzero(actual)) - tp
-    fp = int(np.count_nonzero(predicted)) - tp
-    return tp, fn, fp, len(true) - tp - fn - fp
+    return columns
 
 
 def _mask(column: NDArray[Any], meanings: Mapping[Any, bool | None], meant: bool | None) -> NDArray[np.bool_]:
@@ -266,7 +289,7 @@ def _refuse_many(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> None
             + (
                 "if these are scores, pass them as y_score= with a threshold="
                 if _are_scores(distinct)
-                else "pass the positive ones as positive="
+                else "pass the positive ones as positive=, or audit each class with audit_classes"
             )
         )
     if len(distinct) > 2 and _are_scores(distinct - set(asked)):
@@ -386,7 +409,12 @@ def _count_missing(column: NDArray[Any]) -> int:
         return 0
     if column.dtype.kind == "f":
         return int(np.isnan(column).sum())
-    return sum(map(is_missing, column.tolist()))
+    values = column.tolist()
+    try:
+        return sum(n for value, n in Counter(values).items() if is_missing(value))
+    except TypeError:
+        # Values that cannot be hashed are refused later, with their type.
+        return sum(map(is_missing, values))
 
 
 def _kind(value: object) -> str:

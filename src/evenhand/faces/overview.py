@@ -39,7 +39,8 @@ def opening(audit: Audit) -> str:
     used = {row.by for row in audit.rows}
     asked = [by for by in map(str, audit.settings["groups"]) if by in used]
     by = ", ".join(printable(column) for column in dict.fromkeys([*asked, *sorted(used)]))
-    return f"Audit of {audit.n:,} cases in {several(len(groups), 'group')} by {by}"
+    of = f", class {printable(repr(audit.record['class']))} against the rest" if "class" in audit.record else ""
+    return f"Audit of {audit.n:,} cases in {several(len(groups), 'group')} by {by}{of}"
 
 
 def tally(rows: Sequence[Row]) -> dict[Verdict, int]:

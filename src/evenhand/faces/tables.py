@@ -60,6 +60,8 @@ def adjustment(audit: Audit) -> str:
     """How p-values are adjusted, in words."""
     s = audit.settings
     over = "groups" if s["family"] == "metric" else "groups and metrics"
+    if "class" in audit.record:
+        over = "groups and classes" if s["family"] == "metric" else "groups, classes and metrics"
     method = {"holm": "Holm", "bh": "Benjamini-Hochberg"}.get(str(s["adjust"]))
     return f"adjusted over {over} ({method})" if method else "not adjusted"
 

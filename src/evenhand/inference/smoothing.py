@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, Protocol, TypeVar, cast, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +48,8 @@ Groups = Mapping[str, ConfusionMatrix]
 Rates = ConfusionMatrix | ArrayLike
 Strengths = Mapping[str, float]
 Strength = float | Strengths | Literal["auto"]
+
+Result_co = TypeVar("Result_co", covariant=True)
 
 SPLITS = ("prev", "tpr", "fpr")
 """The splits of the tree that can have different strengths: prevalence, TPR and FPR."""
@@ -354,6 +356,16 @@ def strength_text(strength: Strength) -> str:
     return strength if isinstance(strength, str) else f"{strength:g}"
 
 
+@runtime_checkable
+class Smoothable(Protocol[Result_co]):
+    """A matrix of another shape, such as one of K classes, that smooths itself."""
+
+    def smoothed_towards(self, reference: object, strength: Strength) -> Result_co:
+        """The smoothed matrix."""
+
+
+@overload
+def cross_prior_smooth(cm: Smoothable[Result_co], reference: object, strength: Strength = 10.0) -> Result_co: ...
 @overload
 def cross_prior_smooth(cm: ConfusionMatrix, reference: Rates, strength: Strength = 10.0) -> Smoothed: ...
 @overload
@@ -363,9 +375,9 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
 
     Parameters
     ----------
-    cm : ConfusionMatrix or mapping of name to ConfusionMatrix
+    cm : ConfusionMatrix, MulticlassConfusion or mapping of name to ConfusionMatrix
         The group; or all groups at once, each smoothed with the rest of them as its reference.
-    reference : ConfusionMatrix or four probabilities
+    reference : ConfusionMatrix or four probabilities; MulticlassConfusion of the same labels for one
         The source of the prior's proportions. It must be left out for a mapping.
     strength : float, mapping or "auto"
         How many cases the reference is worth: one number, or one per split, as in
@@ -374,7 +386,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
 
     Returns
     -------
-    Smoothed or dict of name to Smoothed
+    Smoothed, SmoothedClasses or dict of name to Smoothed
         Smoothed matrices with the n of the groups.
 
     Examples
@@ -394,6 +406,8 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         return {name: CrossPrior(rest_of(cm, name), chosen[name]).apply(group) for name, group in cm.items()}
     if reference is None:
         raise InvalidInput("pass a reference, or a mapping of groups to smooth each with the rest")
+    if isinstance(cm, Smoothable):
+        return cm.smoothed_towards(reference, strength)
     return CrossPrior(reference, strength).apply(cm)
 
 

@@ -1,6 +1,6 @@
 """Where this library meets scikit-learn: scorers for its searches, and a report in the form of its own."""
 
 from .scorers import scorer
-from .small_samples import ClassScores, SmallSampleReport, small_sample_report
+from .small_samples import ReportedClass, SmallSampleReport, small_sample_report
 
-__all__ = ["ClassScores", "SmallSampleReport", "scorer", "small_sample_report"]
+__all__ = ["ReportedClass", "SmallSampleReport", "scorer", "small_sample_report"]

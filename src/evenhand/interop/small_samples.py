@@ -16,14 +16,14 @@ from ..inference import Interval, interval
 from ..metrics import metric
 from ..records import Record
 
-__all__ = ["ClassScores", "SmallSampleReport", "small_sample_report"]
+__all__ = ["ReportedClass", "SmallSampleReport", "small_sample_report"]
 
 _SCORES = {"precision": "ppv", "recall": "tpr", "f1": "f1"}
 _OVERALL = {"accuracy": "acc", "balanced_accuracy": "balanced_accuracy", "mcc": "mcc"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ClassScores(Record):
+class ReportedClass(Record):
     """The scores of one class against all others, with intervals.
 
     Attributes
@@ -71,7 +71,7 @@ class SmallSampleReport(Record):
         The number of cases.
     level : float
         The level of the intervals.
-    classes : tuple of ClassScores
+    classes : tuple of ReportedClass
         One per class.
     accuracy : Interval
         The share of correct predictions.
@@ -88,7 +88,7 @@ class SmallSampleReport(Record):
 
     n: int
     level: float
-    classes: tuple[ClassScores, ...]
+    classes: tuple[ReportedClass, ...]
     accuracy: Interval
     balanced_accuracy: Interval | None
     mcc: Interval | None
@@ -189,9 +189,9 @@ def small_sample_report(
     )
 
 
-def _scores(cm: ConfusionMatrix, label: Any, level: float) -> ClassScores:
+def _scores(cm: ConfusionMatrix, label: Any, level: float) -> ReportedClass:
     reasons = {name: metric(key).why_undefined(cm) for name, key in _SCORES.items()}
-    return ClassScores(
+    return ReportedClass(
         label=label,
         support=int(cm.tp + cm.fn),
         predicted=int(cm.tp + cm.fp),

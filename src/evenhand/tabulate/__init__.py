@@ -4,13 +4,14 @@ The engine that holds the data counts its rows; labels are interpreted on the fe
 """
 
 from .columns import count
-from .counts import as_counts, tabulate, tabulate_each
+from .counts import CountedRows, as_counts, tabulate, tabulate_each, tabulate_rows
 from .counts_file import decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
 from .frames import plain
 from .tally import Key, Tally, in_order
 
 __all__ = [
+    "CountedRows",
     "Key",
     "Tally",
     "as_counts",
@@ -24,4 +25,5 @@ __all__ = [
     "read_counts_file",
     "tabulate",
     "tabulate_each",
+    "tabulate_rows",
 ]

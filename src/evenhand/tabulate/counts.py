@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import inf, nextafter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
@@ -15,7 +15,7 @@ from .frames import Counted
 from .tables import brief
 from .tally import Key, Tally, ordered, tallied
 
-__all__ = ["as_counts", "tabulate", "tabulate_each"]
+__all__ = ["CountedRows", "as_counts", "tabulate", "tabulate_each", "tabulate_rows"]
 
 # Without a threshold, scores must lie from 0 to 1, and those from one half are positive.
 _UNIT = (0.0, 0.5, nextafter(1.0, inf))
@@ -140,6 +140,70 @@ def tabulate_each(
     if "score_column" in counted.source and labelled:
         check_second_class({row[len(by)] for row in counted.rows}, tallies[0].positive["label"])
     return tallies
+
+
+class CountedRows(NamedTuple):
+    """Rows of group values, label and prediction, as they are in the data.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the group columns.
+    rows : dict of tuple to int
+        How often each combination of group values, label and prediction occurs.
+    orders : dict of str to tuple
+        The values of group columns that have an order of their own, such as bins.
+    source : dict
+        Where the rows come from.
+    library : str or None
+        The dataframe library of the data.
+    """
+
+    columns: tuple[str, ...]
+    rows: dict[Key, int]
+    orders: dict[str, tuple[Any, ...]]
+    source: dict[str, Any]
+    library: str | None
+
+
+def tabulate_rows(
+    data: Any,
+    *,
+    y_true: Iterable[object],
+    y_pred: Iterable[object],
+    groups: Iterable[object],
+    bins: Mapping[str, Sequence[float]] | None = None,
+) -> CountedRows:
+    """Count labels against predictions of any number of classes for every combination of groups.
+
+    Parameters
+    ----------
+    data, y_true, y_pred, groups, bins
+        As for `tabulate`.
+
+    Returns
+    -------
+    CountedRows
+        The rows in an order that does not depend on that of the data.
+
+    Examples
+    --------
+    >>> tabulate_rows(None, y_true=["x", "y", "x"], y_pred=["z", "y", "z"], groups=["a", "b", "a"]).rows
+    {('a', 'x', 'z'): 2, ('b', 'y', 'y'): 1}
+    """
+    by = group_columns(groups, data)
+    cuts = {list(by).index(name): places for name, places in _bins(bins, list(by)).items()}
+    counted = count(data, [*by.items(), ("y_true", y_true), ("y_pred", y_pred)], cuts)
+    bins_of = {name: _bin_names(cuts[i]) for i, name in enumerate(by) if i in cuts}
+    counted = _with_bin_names(counted, by, bins_of)
+    orders = {name: counted.orders[i] for i, name in enumerate(by) if i in counted.orders} | bins_of
+    return CountedRows(
+        tuple(by),
+        {row: counted.rows[row] for row in ordered(counted.rows)},
+        {name: tuple(values) for name, values in orders.items()},
+        counted.source | {"rows": counted.rows.total()},
+        counted.library,
+    )
 
 
 def _bins(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:

@@ -1,0 +1,91 @@
+"""From counted rows of groups, labels and predictions to one K x K matrix per combination of groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..cells import read_classes
+from ..errors import InvalidInput
+from .matrix import MulticlassConfusion
+
+__all__ = ["ClassTables", "multiclass_tables"]
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTables:
+    """Matrices of the same classes per combination of groups.
+
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    matrices : dict of tuple to MulticlassConfusion
+        One per combination of group values.
+    unlabelled : dict of tuple to tuple of int
+        The number of predictions of each class among the rows that lack a label.
+    left_out : dict of str to int
+        How many rows were left out, by what they lack: ``"y_true"``, ``"y_pred"`` or ``"y_true and y_pred"``.
+    """
+
+    labels: tuple[Any, ...]
+    matrices: dict[Key, MulticlassConfusion]
+    unlabelled: dict[Key, tuple[int, ...]]
+    left_out: dict[str, int]
+
+
+def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None = None) -> ClassTables:
+    """Add up counted rows.
+
+    Parameters
+    ----------
+    rows : mapping of tuple to int
+        How often each combination of group values, label and prediction occurs, in this order. Labels that are text
+        but all spell numbers or booleans are read as such, since files contain only text.
+    labels : iterable, optional
+        The classes in order; by default those that occur.
+
+    Returns
+    -------
+    ClassTables
+        The matrices, and what was left out.
+
+    Examples
+    --------
+    >>> tables = multiclass_tables({("A", "x", "x"): 3, ("A", "y", "z"): 1, ("B", "y", "y"): 2, ("B", None, "y"): 1})
+    >>> tables.matrices[("A",)].counts.tolist(), tables.left_out
+    ([[3, 0, 0], [0, 0, 1], [0, 0, 0]], {'y_true': 1})
+    """
+    if not rows:
+        raise InvalidInput("data must have at least one row; got none")
+    reading = read_classes(
+        {"y_true": {row[-2] for row in rows}, "y_pred": {row[-1] for row in rows}}, labels, parse=True
+    )
+    true, pred = reading.meanings["y_true"], reading.meanings["y_pred"]
+    k = len(reading.labels)
+    counts: dict[Key, Any] = {}
+    unlabelled: dict[Key, list[int]] = {}
+    left_out: Counter[str] = Counter()
+    for row, n in rows.items():
+        key, actual, predicted = row[:-2], true[row[-2]], pred[row[-1]]
+        lacks = [name for name, at in (("y_true", actual), ("y_pred", predicted)) if at is None]
+        if lacks:
+            left_out[" and ".join(lacks)] += n
+        if actual is not None and predicted is not None:
+            counts.setdefault(key, np.zeros((k, k), dtype=np.int64))[actual, predicted] += n
+        elif predicted is not None:
+            unlabelled.setdefault(key, [0] * k)[predicted] += n
+    if not counts:
+        raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
+    return ClassTables(
+        reading.labels,
+        {key: MulticlassConfusion(table, reading.labels) for key, table in counts.items()},
+        {key: tuple(predictions) for key, predictions in unlabelled.items()},
+        dict(left_out),
+    )
