@@ -764,6 +764,9 @@ PLANNED = {"metric": "tpr", "reference": [300, 100, 120, 480], "n": "40", "from"
          "31.2 %."),
         ("power", {"difference": "0"}, None),
         ("power", {"n": 1}, None),
+        ("size", {"level": "0.01", "power": "0.9", "difference": "0.15"}, None),
+        ("detect", {"level": "0.01", "power": "0.5", "n": 200}, None),
+        ("power", {"level": "0.01"}, None),
         ("jagged", {"metric": "acc", "rates": ["0.5", "0.5", "0.5"], "from": "4", "to": "7"},
          "From n = 4 to 7, the median of Accuracy (acc) jumps most by -0.1 from n = 4 to 5; +0.1 from n = 5 to 6; "
          "-0.07143 from n = 6 to 7."),
@@ -1338,20 +1341,27 @@ def test_several_thresholds_are_shown_and_downloaded(page: Any, tmp_path: Path) 
 
 def test_links_search_and_cards_work_inside_the_frame(page: Any, tmp_path: Path) -> None:
     head = "race,sex,y,yhat\n"
-    rows = [f"r{i % 12},{'fm'[i % 2]},{i % 3 == 0:d},{(i * 7 + (i % 12) * (i % 5)) % 4 == 0:d}" for i in range(2400)]
+    rows = [
+        f"r{i % 12},{'fm'[i // 12 % 2]},{i % 3 == 0:d},{(i * 7 + (i % 12) * (i % 5)) % 4 == 0:d}" for i in range(2400)
+    ]
     choose(page, tmp_path, "many.csv", head + "\n".join(rows) + "\n")
     page.wait_for_selector("#crossing:visible")
     page.select_option("#crossing-reference", "group:r1 & f")
     page.click("#go")
-    page.wait_for_selector("#message.bad, #view:visible")
+    page.wait_for_selector("#view:visible")
     report = page.frame_locator("#report")
-    report.locator("h1").wait_for()
-    report.get_by_role("link", name="Cards").first.click()
-    assert page.is_visible("#view")
-    report.locator("#search").fill("r5")
+    report.get_by_role("link", name="Cards", exact=True).click()
+    details = report.get_by_role("link", name="Card of").first
+    named = details.get_attribute("aria-label").removeprefix("Card of ")
+    details.click()
+    assert named in report.locator(".card[open] summary").inner_text()
+    report.locator("#search").fill("r5 & m")
     page.keyboard.press("Enter")
-    report.locator(".card[open]").first.wait_for()
-    page.go_back()
+    report.locator(".card[open]", has_text="r5 & m").first.wait_for()
+    assert page.is_visible("#view")
+    assert page.evaluate("document.documentElement.scrollHeight") == page.viewport_size["height"]
+    rows = eh.Audit.from_json(download(page, "#get-json")).rows
+    assert {row.reference for row in rows if row.by == "race & sex"} == {"r1 & f"}
 
 
 def test_everything_works_by_keyboard(page: Any, tmp_path: Path) -> None:

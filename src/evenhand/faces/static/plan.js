@@ -48,7 +48,7 @@ const picture = (drawn) => {
     make("p", { className: "scale" }, `${short(drawn.low)} to ${short(drawn.high)}, bottom to top`),
     draw("svg", { viewBox: `0 0 ${WIDE} ${HIGH + 20}`, role: "img", "aria-labelledby": "planned-caption" }, ...bands,
       draw("line", { class: "axis", x1: 0, x2: WIDE, y1: HIGH, y2: HIGH }), ...goal, draw("polyline", { class: "curve", points: at2(drawn.curve) }), ...marks, ...ends));
-  at("planned-caption").textContent = drawn.caption;
+  at("planned-caption").textContent = drawn.caption.replaceAll(" %", "\u00a0%");
 };
 
 const PARTS = ["planned-answer", "planned-figure", "planned-again"];
@@ -62,7 +62,7 @@ export const plan = async () => {
   try {
     const found = await ask("plan", asked(), "what-if", { tell });
     say("", false, "planned-message");
-    at("planned-answer").replaceChildren(...found.sentences.map((sentence) => make("p", {}, sentence)));
+    at("planned-answer").replaceChildren(...found.sentences.map((sentence) => make("p", {}, sentence.replaceAll(" %", "\u00a0%"))));
     picture(found.picture);
     at("planned-python").textContent = found.python;
     at("planned-command").textContent = found.command ?? "none: the command would take these rates for counts";

@@ -206,7 +206,9 @@ def _tell_jagged(result: Jaggedness) -> Told:
     if infinite:
         sentences[0] = sentences[0].replace("the median", "where it is finite, the median")
         sentences.append(f"The median is infinite at n = {_some(infinite)}.")
-    if isfinite(result.total):
+    if result.total == 0:
+        sentences.append("Each quantile only rises or only falls, so none goes back and forth.")
+    elif isfinite(result.total):
         sentences.append(
             f"Per step, quantiles go back and forth by {_percent(result.total)} of the score’s spread on average."
         )
@@ -242,7 +244,7 @@ def _tell_exploitable(result: ExploitableSizes) -> Told:
     ]
     if result.p_stopping is not None:
         sentences.append(
-            f"Who may look after every case and stop when it suits passes with a probability of "
+            "Somebody who may look at the score after every case, and stop when it suits, passes with a probability of "
             f"{_percent(result.p_stopping)}."
         )
     if result.preferred:
