@@ -15,6 +15,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -752,6 +754,26 @@ PLANNED = {"metric": "tpr", "reference": [300, 100, 120, 480], "n": "40", "from"
            "difference": "-0.2", "power": "0.8", "level": "0.05", "threshold": "0.8"}  # fmt: skip
 
 
+def library_plan(question: str, asked: dict[str, Any]) -> Any:
+    """What the library answers, asked in its own words."""
+    reference: Any = eh.ConfusionMatrix(*asked["reference"])
+    if "rates" in asked:
+        positive, tpr, fpr = (Fraction(rate) for rate in asked["rates"])
+        split = [(positive, tpr), (positive, 1 - tpr), (1 - positive, fpr), (1 - positive, 1 - fpr)]
+        reference = [float(share * rate) for share, rate in split]
+    given = {name: float(asked[name]) for name in ("difference", "power", "level", "threshold")}
+    m, n, sizes = asked["metric"], int(asked["n"]), range(int(asked["from"]), int(asked["to"]) + 1)
+    if question == "size":
+        return eh.sample_size(m, reference, given["difference"], power=given["power"], level=given["level"])
+    if question == "detect":
+        return eh.detectable_difference(m, n, reference, power=given["power"], level=given["level"])
+    if question == "power":
+        return eh.power(m, n, reference, difference=given["difference"], level=given["level"])
+    if question == "jagged":
+        return eh.jaggedness(m, reference, sizes)
+    return eh.exploitable_sizes(m, reference, given["threshold"], sizes)
+
+
 @pytest.mark.parametrize(
     ("question", "more", "sentence"),
     [
@@ -793,10 +815,19 @@ def test_a_plan_says_what_the_library_finds_and_how_to_get_it_again(
     told = CliRunner().invoke(evenhand, words)
     assert told.exit_code == 0, told.output
     assert json.loads(told.output) == result.to_dict()
+    expected = library_plan(question, PLANNED | more)
+    assert result.to_dict() == expected.to_dict()
     curve = found["picture"]["curve"]
-    if question in ("size", "exploit"):
-        pairs = {"size": ("sizes", "values"), "exploit": ("sizes", "chances")}[question]
-        assert curve == [list(pair) for pair in zip(*(getattr(result, name) for name in pairs), strict=True)]
+    if question in ("power", "detect"):
+        points: Any = expected.profile()
+    else:
+        points = (
+            expected.sizes,
+            getattr(expected, {"size": "values", "jagged": "median", "exploit": "chances"}[question]),
+        )
+    shown = [(x, y) for x, y in zip(*points, strict=True) if isfinite(y)]
+    assert set(map(tuple, curve)) <= set(shown)
+    assert len(curve) == len(shown) or more == {"metric": "lr_plus"}
     assert [x for x, _ in curve] == sorted(x for x, _ in curve)
 
 

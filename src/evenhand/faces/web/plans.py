@@ -207,7 +207,7 @@ def _tell_jagged(result: Jaggedness) -> Told:
         sentences[0] = sentences[0].replace("the median", "where it is finite, the median")
         sentences.append(f"The median is infinite at n = {_some(infinite)}.")
     if result.total == 0:
-        sentences.append("Each quantile only rises or only falls, so none goes back and forth.")
+        sentences.append("No quantile goes back and forth.")
     elif isfinite(result.total):
         sentences.append(
             f"Per step, quantiles go back and forth by {_percent(result.total)} of the score’s spread on average."
