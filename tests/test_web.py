@@ -15,6 +15,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 import evenhand as eh
-from evenhand.faces.web import create_app
+from evenhand.faces.web import create_app, desk
 from evenhand.faces.web.guesses import guessed, kind_of
 
 ROWS = "race,y,yhat,s\n" + "A,1,1,.9\nA,0,1,.8\nA,0,0,.1\n" * 9 + "=cmd(),1,0,.2\n<b>B</b>,0,0,.1\nB,1,0,.3\n" * 9
@@ -254,8 +256,8 @@ def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV or Parquet file by its extension (.csv, .tsv, .txt, .parquet or "
-         ".pq; also .csv.gz)"),
+        ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV, Parquet, Arrow or SQLite file by its extension (.csv, .tsv, "
+         ".txt, .parquet, .pq, .feather, .arrow, .db, .sqlite or .sqlite3; also .csv.gz)"),
         ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
         ("", b"a", "the file cannot be used: its name must have a stem and an extension"),
         ("../~", b"a", "../~ cannot be used: its name must have a stem and an extension"),
@@ -293,11 +295,56 @@ def test_several_files_are_audited_together(shared: Page) -> None:
     assert shared.put("b.csv", b"a\n", beside=first.json()["file"]).json() == {
         "error": "there are two files called b.csv; rename one of them"
     }
-    assert shared.put("c.CSV", b"a\n", beside=first.json()["file"]).json() == {
-        "error": "c.CSV must have the extension of the other files, .csv"
+    assert shared.put("c.parquet", b"a\n", beside=first.json()["file"]).json() == {
+        "error": "data must be files of one kind; got CSV and Parquet files"
     }
     found = shared.answer(shared.post("values", {"file": rest.json()["file"], "columns": {"label": "two_year_recid"}}))
     assert sum(value["n"] for value in found["label"]["values"]) == 600
+    asked = {"label": "two_year_recid", "score": "decile_score", "threshold": [5], "groups": ["race"]}
+    made = shared.answer(shared.post("audit", {"file": rest.json()["file"], **asked}))
+    assert made["command"].startswith("evenhand audit a.csv b.csv --label two_year_recid ")
+    assert made["python"].startswith("evenhand.audit(['a.csv', 'b.csv'], y_true='two_year_recid', ")
+    whole = shared.answer(shared.post("audit", {"file": shared.upload("whole.csv", two_years()), **asked}))
+    texts = [shared.client.get(f"/token/report/{one['audit']}.csv").text for one in (made, whole)]
+    assert texts[0] == texts[1]
+    sweep = shared.answer(shared.post("audit", {"file": rest.json()["file"], **asked, "threshold": [5, 8]}))
+    assert sweep["python"].startswith("evenhand.audit(['a.csv', 'b.csv'], ")
+    assert sweep["command"].startswith("evenhand audit a.csv b.csv ")
+
+
+@pytest.mark.parametrize("kind", ["db", "feather"])
+def test_databases_and_arrow_files_are_audited_as_the_csv_file_is(shared: Page, tmp_path: Path, kind: str) -> None:
+    import sqlite3
+
+    import polars as pl
+
+    rows, path = pl.read_csv(io.StringIO(ROWS)), tmp_path / f"x.{kind}"
+    if kind == "db":
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE decisions (race, y, yhat, s)")
+            connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?)", rows.rows())
+        connection.close()
+    else:
+        rows.write_ipc(path, compression="uncompressed")
+    asked = {"label": "y", "prediction": "yhat", "groups": ["race"], "metrics": ["ppr"]}
+    files = [shared.upload(path.name, path.read_bytes()), shared.upload("x.csv", ROWS)]
+    found = [shared.answer(shared.post("audit", {"file": file, **asked})) for file in files]
+    texts = [shared.client.get(f"/token/report/{one['audit']}.csv").text for one in found]
+    assert texts[0] == texts[1]
+
+
+def test_a_database_must_have_one_table(shared: Page, tmp_path: Path) -> None:
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "two.db") as connection:
+        connection.execute("CREATE TABLE a (x)")
+        connection.execute("CREATE TABLE b (x)")
+    connection.close()
+    sent = shared.put("two.db", (tmp_path / "two.db").read_bytes())
+    assert shared.end(sent)["error"] == "two.db must have one table; it has 2: a, b"
+    assert shared.put("more.db", b"x", beside=sent.json()["file"]).json() == {
+        "error": "data must be one SQLite database; got 2"
+    }
 
 
 @pytest.mark.parametrize(
@@ -540,6 +587,35 @@ def test_references_per_column_mean_what_they_mean_in_the_library(
     assert rows == expected.rows
 
 
+@pytest.mark.parametrize(
+    ("columns", "crossing", "meant"),
+    [
+        ({"kind": "rest"}, {"group": "Hispanic & men"}, {"race & sex": "Hispanic & men"}),
+        ({"kind": "all"}, {"kind": "largest"}, {"race": "all", "sex": "all", "race & sex": "largest"}),
+    ],
+)
+def test_a_crossing_can_have_a_reference_of_its_own(
+    shared: Page, recid: str, columns: Any, crossing: Any, meant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = {"columns": {"race": columns, "sex": columns}, "crossing": {"name": "race & sex", **crossing}}
+    body = {"file": recid, **ASKED, "metrics": ["ppr"], "labels": {"sex": {"Male": "men"}}, "reference": reference}
+    found = shared.answer(shared.post("audit", body))
+    monkeypatch.chdir(tmp_path)
+    Path("two-years.csv").write_text(two_years(), "utf-8")
+    expected = eh.audit(
+        "two-years.csv",
+        y_true="two_year_recid",
+        y_pred="score_text",
+        positive_label="1",
+        positive_prediction=["Medium", "High"],
+        groups=["race", "sex"],
+        metrics="ppr",
+        labels={"sex": {"Male": "men"}},
+        reference=meant,
+    )
+    assert eval(found["python"], {"evenhand": eh}).rows == expected.rows
+
+
 def test_a_matrix_can_be_the_reference(shared: Page, recid: str) -> None:
     body = {"file": recid, **ASKED, "metrics": ["tpr"], "reference": {"cells": [30, 10, 12, 48]}}
     found = shared.answer(shared.post("audit", body))
@@ -586,11 +662,8 @@ def test_one_class_is_audited_if_the_positive_value_is_told(shared: Page) -> Non
 
 
 def test_several_thresholds_give_an_audit_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenhand.faces import pages
     from evenhand.faces.web.tasks import TASKS
 
-    for name in ("sweep_page", "sweep_markdown"):
-        monkeypatch.setattr(pages, name, lambda sweep: f"{len(sweep)} audits", raising=False)
     monkeypatch.chdir(tmp_path)
     Path("two-years.csv").write_text(two_years(), "utf-8")
     asked = {"label": "two_year_recid", "score": "decile_score", "threshold": [8, 5], "groups": ["race"]}
@@ -600,9 +673,9 @@ def test_several_thresholds_give_an_audit_each(tmp_path: Path, monkeypatch: pyte
         "two-years.csv", y_true="two_year_recid", y_score="decile_score", threshold=[5, 8], groups="race"
     )
     assert eh.Sweep.from_json(Path("audit.json").read_text("utf-8")) == expected
-    assert Path("audit.html").read_text("utf-8") == "2 audits"
+    assert Path("audit.html").read_text("utf-8") == expected.to_html()
     assert eval(found["python"], {"evenhand": eh}) == expected
-    assert "--threshold 5.0 --threshold 8.0" in found["command"]
+    assert "--threshold 5 --threshold 8" in found["command"]
 
 
 def test_counts_are_audited_as_a_file_called_counts(shared: Page) -> None:
@@ -677,6 +750,120 @@ def test_the_null_of_what_if_adds_up_to_one_and_to_the_tail(
     assert spans[0][0] <= test.statistic <= spans[-1][1]
 
 
+PLANNED = {"metric": "tpr", "reference": [300, 100, 120, 480], "n": "40", "from": "5", "to": "12",
+           "difference": "-0.2", "power": "0.8", "level": "0.05", "threshold": "0.8"}  # fmt: skip
+
+
+def library_plan(question: str, asked: dict[str, Any]) -> Any:
+    """What the library answers, asked in its own words."""
+    reference: Any = eh.ConfusionMatrix(*asked["reference"])
+    if "rates" in asked:
+        positive, tpr, fpr = (Fraction(rate) for rate in asked["rates"])
+        split = [(positive, tpr), (positive, 1 - tpr), (1 - positive, fpr), (1 - positive, 1 - fpr)]
+        reference = [float(share * rate) for share, rate in split]
+    given = {name: float(asked[name]) for name in ("difference", "power", "level", "threshold")}
+    m, n, sizes = asked["metric"], int(asked["n"]), range(int(asked["from"]), int(asked["to"]) + 1)
+    if question == "size":
+        return eh.sample_size(m, reference, given["difference"], power=given["power"], level=given["level"])
+    if question == "detect":
+        return eh.detectable_difference(m, n, reference, power=given["power"], level=given["level"])
+    if question == "power":
+        return eh.power(m, n, reference, difference=given["difference"], level=given["level"])
+    if question == "jagged":
+        return eh.jaggedness(m, reference, sizes)
+    return eh.exploitable_sizes(m, reference, given["threshold"], sizes)
+
+
+@pytest.mark.parametrize(
+    ("question", "more", "sentence"),
+    [
+        ("size", {}, "133 cases find a true difference of -0.2 in True positive rate (tpr) with a probability of "
+         "80.1 %."),
+        ("size", {"metric": "acc", "difference": "0.1", "rates": ["0.4", "0.75", "0.2"]}, None),
+        ("detect", {}, "The smallest differences in True positive rate (tpr) that 40 cases show with a power of 0.8: a "
+         "score that is lower by 0.3714 (a true score of 0.3786), and no higher score."),
+        ("power", {}, "40 cases find a true difference of -0.2 in True positive rate (tpr) with a probability of "
+         "31.2 %."),
+        ("power", {"difference": "0"}, None),
+        ("power", {"n": 1}, None),
+        ("size", {"level": "0.01", "power": "0.9", "difference": "0.15"}, None),
+        ("detect", {"level": "0.01", "power": "0.5", "n": 200}, None),
+        ("power", {"level": "0.01"}, None),
+        ("jagged", {"metric": "acc", "rates": ["0.5", "0.5", "0.5"], "from": "4", "to": "7"},
+         "From n = 4 to 7, the median of Accuracy (acc) jumps most by -0.1 from n = 4 to 5; +0.1 from n = 5 to 6; "
+         "-0.07143 from n = 6 to 7."),
+        ("jagged", {"metric": "lr_plus"}, None),
+        ("exploit", {"metric": "acc", "rates": ["0.5", "0.7", "0.3"], "to": "30"},
+         "A group with a true score of 0.7 passes “Accuracy (acc) at least 0.8” with a probability of 22.3 % on "
+         "average over n = 5 to 30, and of 52.8 % at n = 5."),
+        ("exploit", {"metric": "disparate_impact"}, None),
+    ],
+)  # fmt: skip
+def test_a_plan_says_what_the_library_finds_and_how_to_get_it_again(
+    shared: Page, question: str, more: dict[str, Any], sentence: str | None
+) -> None:
+    """The call in Python and the command give the same result; known sentences are those of the library's examples."""
+    from click.testing import CliRunner
+
+    from evenhand.faces.cli import evenhand
+
+    found = shared.answer(shared.post("plan", {**PLANNED, "question": question, **more}))
+    assert sentence in (None, found["sentences"][0])
+    assert all(text.endswith(".") and "nan" not in text and "inf " not in text for text in found["sentences"])
+    result = eval(found["python"], {"evenhand": eh})
+    words = [*shlex.split(found["command"])[1:], "--json"]
+    told = CliRunner().invoke(evenhand, words)
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.output) == result.to_dict()
+    expected = library_plan(question, PLANNED | more)
+    assert result.to_dict() == expected.to_dict()
+    curve = found["picture"]["curve"]
+    if question in ("power", "detect"):
+        points: Any = expected.profile()
+    else:
+        points = (
+            expected.sizes,
+            getattr(expected, {"size": "values", "jagged": "median", "exploit": "chances"}[question]),
+        )
+    shown = [(x, y) for x, y in zip(*points, strict=True) if isfinite(y)]
+    assert set(map(tuple, curve)) <= set(shown)
+    assert len(curve) == len(shown) or more == {"metric": "lr_plus"}
+    assert [x for x, _ in curve] == sorted(x for x, _ in curve)
+
+
+@pytest.mark.parametrize(
+    ("question", "more", "sentence"),
+    [
+        ("size", {"difference": "much"}, "the difference must be a number; got 'much'"),
+        ("size", {"difference": ""}, "the difference must be a number; got ''"),
+        ("size", {"difference": "-0.9"}, "a difference of -0.9 from a tpr of 0.75 gives -0.15, outside its range 0 to "
+         "1; choose a smaller difference"),
+        ("size", {"level": "2"}, "level must lie between 0 and 1; got 2.0"),
+        ("power", {"n": "1.5"}, "the number of cases must be a whole number; got '1.5'"),
+        ("power", {"reference": [1, 2, 3]}, "the reference must have four counts: TP, FN, FP and TN"),
+        ("power", {"rates": ["0.4", "1.5", "0"]}, "the true positive rate must be between 0 and 1; got '1.5'"),
+        ("power", {"rates": ["0.4"]}, "the reference must have three rates: the share of actual positives, the true "
+         "positive rate, the false positive rate"),
+        ("power", {"metric": "te"}, "te compares two groups; choose a metric of one group"),
+        ("jagged", {"from": "9", "to": "5"}, "the sizes must rise from 1 or more; got 9 to 5"),
+        ("jagged", {"to": "5000"}, "the page looks at 1,000 sizes at most; got 4,996"),
+        ("jagged", {"to": "5"}, "the sizes must contain at least two at which tpr can be defined"),
+        ("exploit", {"threshold": "7"}, "threshold must lie in the range of tpr, 0 to 1; got 7.0"),
+        ("why", {}, "no question is called 'why'; known: size, detect, power, jagged, exploit"),
+    ],
+)  # fmt: skip
+def test_plans_that_make_no_sense_are_refused(shared: Page, question: str, more: dict[str, Any], sentence: str) -> None:
+    end = shared.end(shared.post("plan", {**PLANNED, "question": question, **more}))
+    assert (end["state"], end["error"]) == ("failed", sentence)
+
+
+def test_rates_that_a_command_would_take_for_counts_have_none(shared: Page) -> None:
+    body = {**PLANNED, "question": "power", "metric": "prev", "rates": ["1", "1", "0"], "difference": "-0.5"}
+    found = shared.answer(shared.post("plan", body))
+    assert found["command"] is None
+    assert eval(found["python"], {"evenhand": eh}).reference_n is None
+
+
 def eventually(true: Any, seconds: float = 10) -> None:
     latest = time.monotonic() + seconds
     while not true():
@@ -743,11 +930,11 @@ def test_a_quick_answer_is_not_worth_a_new_process(shared: Page) -> None:
 
 
 def test_what_takes_too_long_or_dies_is_said(shared: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared.desk.what_ifs, "_seconds", 0.3)
+    monkeypatch.setitem(desk._TYPED, "what_if", 0.3)
     started(shared)
     end = shared.end(shared.post("what-if", WHAT_IF))
     assert (end["state"], end["error"]) == ("failed", "this takes longer than 0.3 seconds; choose smaller counts")
-    monkeypatch.setattr(shared.desk.what_ifs, "_seconds", 30)
+    monkeypatch.setitem(desk._TYPED, "what_if", 30)
     pid = started(shared)
     job = shared.post("what-if", WHAT_IF)
     eventually(lambda: shared.state(job.json()["job"])["state"] == "working")
@@ -1131,6 +1318,83 @@ def test_what_if_follows_what_is_typed(page: Any) -> None:
     assert not page.is_visible("#answer")
 
 
+def test_a_plan_follows_what_is_typed(page: Any, running: tuple[str, Any]) -> None:
+    page.click("#tab-plan")
+    rest = eh.ConfusionMatrix(300, 100, 120, 480)
+    page.wait_for_selector("#planned-answer >> text=133 cases find")
+    assert page.inner_text("#planned-python") == (
+        "evenhand.sample_size('tpr', reference=evenhand.ConfusionMatrix(300, 100, 120, 480), difference=-0.2, "
+        "power=0.8, level=0.05)"
+    )
+    assert page.locator("#planned-picture polyline").count() == 1
+    page.fill("#planned-difference", "-0.3")
+    n = eh.sample_size("tpr", rest, difference=-0.3).n
+    page.wait_for_selector(f"#planned-answer >> text={n} cases find")
+    page.check("[name=question][value=exploit]")
+    assert not page.is_visible("#planned-difference")
+    page.select_option("#planned-metric", "disparate_impact")
+    page.wait_for_selector("#planned-answer >> text=Disparate impact")
+    assert page.locator("#planned-picture circle").count() > 0
+    page.check("[name=question][value=power]")
+    assert page.input_value("#planned-metric") == "tpr"
+    page.check("[name=planned-reference][value=rates]")
+    page.fill("#k1", "2")
+    page.wait_for_selector("#planned-message.bad")
+    assert page.inner_text("#planned-message") == "the true positive rate must be between 0 and 1; got '2'"
+    assert not page.is_visible("#planned-figure") and not page.is_visible("#planned-answer")
+    # What is slow is overtaken by the other tab, and asked again on return.
+    os.kill(running[1].what_ifs._process.pid, signal.SIGSTOP)
+    page.fill("#k1", "0.75")
+    page.wait_for_selector("#planned-message >> text=computing")
+    page.click("#tab-what-if")
+    page.wait_for_selector("#answer td")
+    page.click("#tab-plan")
+    page.wait_for_selector("#planned-answer >> text=100 cases find")
+    assert page.inner_text("#planned-command").startswith("evenhand plan power --metric tpr --reference 0.3 0.1 ")
+
+
+def test_several_thresholds_are_shown_and_downloaded(page: Any, tmp_path: Path) -> None:
+    path = choose(page, tmp_path)
+    page.check("[name=decided][value=score]")
+    page.select_option("#score", "decile_score")
+    page.fill("#threshold", "5, 8")
+    page.get_by_role("button", name="Remove sex").click()
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    assert page.inner_text("#found") == "Audit of 600 cases, 3 groups at 2 thresholds"
+    report = page.frame_locator("#report")
+    report.locator("svg").first.wait_for()
+    expected = eh.audit(path, y_true="two_year_recid", y_score="decile_score", threshold=[5, 8], groups="race")
+    assert eh.Sweep.from_json(download(page, "#get-json")) == expected
+    assert download(page, "#get-csv") == expected.to_csv()
+    assert download(page, "#get-md") == expected.to_markdown()
+
+
+def test_links_search_and_cards_work_inside_the_frame(page: Any, tmp_path: Path) -> None:
+    head = "race,sex,y,yhat\n"
+    rows = [
+        f"r{i % 12},{'fm'[i // 12 % 2]},{i % 3 == 0:d},{(i * 7 + (i % 12) * (i % 5)) % 4 == 0:d}" for i in range(2400)
+    ]
+    choose(page, tmp_path, "many.csv", head + "\n".join(rows) + "\n")
+    page.wait_for_selector("#crossing:visible")
+    page.select_option("#crossing-reference", "group:r1 & f")
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    report = page.frame_locator("#report")
+    report.get_by_role("link", name="Cards", exact=True).click()
+    details = report.get_by_role("link", name="Card of").first
+    named = details.get_attribute("aria-label").removeprefix("Card of ")
+    details.click()
+    assert named in report.locator(".card[open] summary").inner_text()
+    report.locator("#search").fill("r5 & m")
+    page.keyboard.press("Enter")
+    report.locator(".card[open]", has_text="r5 & m").first.wait_for()
+    assert page.is_visible("#view")
+    assert page.evaluate("document.documentElement.scrollHeight") == page.viewport_size["height"]
+    found = eh.Audit.from_json(download(page, "#get-json"))
+    assert {row.reference for row in found.rows if row.by == "race & sex"} == {"r1 & f"}
+
+
 def test_everything_works_by_keyboard(page: Any, tmp_path: Path) -> None:
     choose(page, tmp_path, "decisions.csv", ROWS)
     page.wait_for_selector(".group li")
@@ -1191,6 +1455,10 @@ def test_no_serious_accessibility_violation_and_no_sideways_scrolling(
     opened.click("#back")
     opened.click("#tab-what-if")
     opened.wait_for_selector("#answer td")
+    assert violations(opened) == []
+    assert fits()
+    opened.click("#tab-plan")
+    opened.wait_for_selector("#planned-answer p")
     assert violations(opened) == []
     assert fits()
     context.close()

@@ -140,6 +140,7 @@ const naming = (one, bins) => {
     typed.addEventListener("input", () => {
       if (typed.value.trim()) one.called.set(code, typed.value.trim()); else one.called.delete(code);
       references(one);
+      changed();
     });
     return make("label", {}, make("span", {}, code), typed);
   });
@@ -167,6 +168,24 @@ export const total = (crossings) => {
   return `${sizes.length > 1 && most > 1 ? "At most " : ""}${several(all, "group")}: ${parts.slice(0, 6).join(", ")}${parts.length > 6 ? ", …" : ""}.`;
 };
 
+// With two columns there is one crossing, whose reference can be named.
+const MOST_CROSSED = 400;
+export const cross = (crossings) => {
+  const pair = [...chosen], list = at("crossing-reference"), before = list.value;
+  at("crossing").hidden = pair.length !== 2 || crossings === "1";
+  if (at("crossing").hidden) return list.replaceChildren();
+  const [one, other] = pair.map(([, { counted, called }]) => (counted?.values ?? []).map(({ value }) => called.get(String(value)) || String(value)));
+  const groups = one.flatMap((first) => other.map((second) => `${first} & ${second}`)).slice(0, MOST_CROSSED);
+  const options = [new Option("what follows from the references of both", ""), ...KINDS.map(([kind, words]) => new Option(words, `kind:${kind}`)), ...groups.map((g) => new Option(g, `group:${g}`))];
+  list.replaceChildren(...options);
+  list.value = options.some((o) => o.value === before) ? before : "";
+  at("crossing-label").textContent = `Compare each crossing of ${pair.map(([name]) => name).join(" & ")} with`;
+};
+
+const chosenIn = (list) => {
+  const [kind, ...value] = list.value.split(":");
+  return { [kind]: value.join(":") };
+};
 export const asked = () => {
   if (!chosen.size) throw new Error("choose at least one column of groups");
   const fields = { groups: [...chosen.keys()], bins: {}, labels: {} }, columns = {};
@@ -174,8 +193,8 @@ export const asked = () => {
     if (one.cuts.value.trim() && !one.bins) throw new Error(`bins of ${name} are cut at numbers, separated by commas`);
     if (one.bins) fields.bins[name] = one.bins;
     if (one.called.size) fields.labels[name] = Object.fromEntries(one.called);
-    const [kind, value] = [one.reference.value.slice(0, one.reference.value.indexOf(":")), one.reference.value.slice(one.reference.value.indexOf(":") + 1)];
-    columns[name] = { [kind]: value };
+    columns[name] = chosenIn(one.reference);
   }
-  return { ...fields, reference: { columns } };
+  const crossed = at("crossing-reference").value ? { crossing: { name: [...chosen.keys()].join(" & "), ...chosenIn(at("crossing-reference")) } } : {};
+  return { ...fields, reference: { columns, ...crossed } };
 };

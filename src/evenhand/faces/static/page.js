@@ -2,6 +2,7 @@
 import { ask, at, follow, get, GivenUp, make, say, send, several } from "./parts.js";
 import * as columns from "./columns.js";
 import * as groups from "./groups.js";
+import * as plan from "./plan.js";
 import * as report from "./report.js";
 import * as settings from "./settings.js";
 import * as whatif from "./whatif.js";
@@ -11,14 +12,14 @@ let about = { metrics: [], limit: Infinity }, source = null;
 
 // Tabs, also with the arrow keys.
 const tabs = [...document.querySelectorAll("[role=tab]")];
-let imagined = false;
 const choose = (tab) => {
   tabs.forEach((t) => {
     t.setAttribute("aria-selected", t === tab);
     t.tabIndex = t === tab ? 0 : -1;
     at(t.getAttribute("aria-controls")).hidden = t !== tab;
   });
-  if (tab.id === "tab-what-if" && !imagined) { imagined = true; whatif.imagine(); }
+  if (tab.id === "tab-what-if") whatif.enter();
+  if (tab.id === "tab-plan") plan.enter();
 };
 tabs.forEach((tab, i) => {
   tab.addEventListener("click", () => choose(tab));
@@ -43,6 +44,7 @@ const closed = () => {
 };
 const refreshed = () => {
   at("group-total").textContent = groups.total(at("crossings").value);
+  groups.cross(at("crossings").value);
   if (source) settings.limit(source.counts || columns.labelled());
 };
 columns.onChange(refreshed);
@@ -168,3 +170,4 @@ try {
 }
 settings.offer(about.metrics);
 whatif.offer(about.metrics);
+plan.offer(about.metrics);

@@ -54,11 +54,12 @@ addEventListener("keydown", (event) => {
 addEventListener("click", (event) => menus.forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; }));
 addEventListener("blur", () => menus.forEach((menu) => { menu.open = false; }));
 document.querySelectorAll("[data-copy]").forEach((button) => button.addEventListener("click", async () => {
+  const said = at(button.dataset.said ?? "copied");
   try {
     await navigator.clipboard.writeText(at(button.dataset.copy).textContent);
-    at("copied").textContent = "Copied.";
+    said.textContent = "Copied.";
   } catch {
     getSelection().selectAllChildren(at(button.dataset.copy));
-    at("copied").textContent = "Selected; copy it with Ctrl-C.";
+    said.textContent = "Selected; copy it with Ctrl-C.";
   }
 }));

@@ -1,7 +1,7 @@
 // What if: the results follow the input, with a picture of what chance alone would give.
 import { ask, at, draw, GivenUp, make, say, short } from "./parts.js";
 
-let metrics = [];
+let metrics = [], answered = false;
 export const offer = (all) => {
   metrics = all.filter((m) => !m.compares);
   at("imagined-metric").replaceChildren(...metrics.map((m) => new Option(`${m.name} (${m.key})`, m.key)));
@@ -33,6 +33,7 @@ const old = (is) => ["answer", "null-figure"].forEach((id) => at(id).classList.t
 const cells = (who) => [0, 1, 2, 3].map((i) => at(who + i).value.trim() || 0);
 export const imagine = async () => {
   at("imagined-formula").textContent = metrics.find((m) => m.key === at("imagined-metric").value)?.formula ?? "";
+  answered = false;
   say("computing …", false, "imagined-message");
   old(true);
   try {
@@ -52,12 +53,16 @@ export const imagine = async () => {
     ];
     at("answer").tBodies[0].replaceChildren(...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value))));
     at("answer").hidden = false;
+    answered = true;
   } catch (error) {
     if (error instanceof GivenUp) return;
+    answered = true;
     at("null-figure").hidden = at("answer").hidden = true;
     say(error.message, true, "imagined-message");
   }
 };
+// What was given up for the other tab is asked again.
+export const enter = () => { if (!answered) imagine(); };
 let waiting = null;
 at("imagined").addEventListener("input", () => {
   clearTimeout(waiting);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -35,6 +36,7 @@ _FORMATS = {"html": "text/html", "json": "application/json", "csv": "text/csv", 
 # How long a request for the state of a job waits for a change, and how often it looks.
 _LONGEST_WAIT, _LOOK_SECONDS = 10.0, 0.03
 _MOST_UPLOADS_AT_ONCE, _MOST_FILES = 4, 100
+_COUNTS = "counts.csv"
 
 Handler = Callable[["Request", Desk], Awaitable["Response"]]
 
@@ -82,6 +84,7 @@ def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 4096 *
         Route("/bins", _door(_bins, desk), methods=["POST"]),
         Route("/audit", _door(_audit, desk), methods=["POST"]),
         Route("/what-if", _door(_what_if, desk), methods=["POST"]),
+        Route("/plan", _door(_plan, desk), methods=["POST"]),
         Route("/job/{key}", _door(_job, desk), methods=["GET", "DELETE"]),
         Route("/report/{name}", _door(_report, desk)),
     ]
@@ -148,6 +151,7 @@ async def _about(request: Request, desk: Desk) -> Response:
             "formula": m.formula,
             "synonyms": list(m.synonyms),
             "compares": bool(m.comparisons),
+            "distance": m.is_distance,
             "chosen": m.key in METRICS,
         }
         for m in CATALOGUE
@@ -173,23 +177,31 @@ async def _upload(request: Request, desk: Desk) -> Response:
     if desk.uploading >= _MOST_UPLOADS_AT_ONCE:
         raise InvalidInput("too many files are being sent at once; wait for them")
     first = desk.upload(beside) if beside else None
-    if first is not None and (first.counts or _suffix(first.data) != _suffix(name)):
-        raise InvalidInput(f"{name} must have the extension of the other files, {_suffix(first.data)}")
+    if first is not None and first.counts:
+        raise InvalidInput(f"{name} cannot be audited together with a table of counts")
+    names = [] if first is None else _names(first)
     folder = first.folder if first else desk.new_folder()
     desk.uploading += 1
     try:
-        await _keep(request, folder / name, desk.limit - (_size(folder) if first else 0))
+        await _keep(request, folder, [*names, name], desk.limit - (_size(folder) if first else 0))
     except BaseException:
         if first is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
     finally:
         desk.uploading -= 1
-    data = name if first is None else f"*{_suffix(name)}"
-    upload = Upload(folder, data)
-    key = desk.keep_upload(upload) if first is None else folder.name
-    desk.uploads[key] = upload
+    data: str | list[str] = name
+    if first is None:
+        key = desk.keep_upload(Upload(folder, data))
+    else:
+        # Another file may have arrived meanwhile.
+        key, data = folder.name, [*_names(desk.upload(folder.name)), name]
+        desk.uploads[key] = Upload(folder, data)
     return _started(desk.start("look", folder, {"data": data}, _slot(request)), file=key)
+
+
+def _names(upload: Upload) -> list[str]:
+    return [upload.data] if isinstance(upload.data, str) else upload.data
 
 
 def _file_name(given: str) -> str:
@@ -214,8 +226,9 @@ def _size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.iterdir())
 
 
-async def _keep(request: Request, path: Path, limit: int) -> None:
-    """Write a file while it arrives; what is too large or of an unknown kind is refused as soon as that is known."""
+async def _keep(request: Request, folder: Path, names: list[str], limit: int) -> None:
+    """Write the last of some files while it arrives; it is refused as soon as it is too large or of a wrong kind."""
+    path = folder / names[-1]
     too_large = InvalidInput(
         f"{path.name} is larger than {max(limit, 0) / MEGABYTE:g} MB; start the page with a larger --limit"
     )
@@ -224,7 +237,7 @@ async def _keep(request: Request, path: Path, limit: int) -> None:
         raise too_large
     if path.exists():
         raise InvalidInput(f"there are two files called {path.name}; rename one of them")
-    if len(list(path.parent.iterdir())) >= _MOST_FILES:
+    if len(names) > _MOST_FILES:
         raise InvalidInput(f"more than {_MOST_FILES} files cannot be audited together on the page")
     size = 0
     try:
@@ -233,37 +246,37 @@ async def _keep(request: Request, path: Path, limit: int) -> None:
                 if size == 0 and part:
                     copy.write(part[:1])
                     copy.flush()
-                    _check_kind(path)
+                    _check_kind(folder, names)
                     copy.seek(0)
                 size += len(part)
                 if size > limit:
                     raise too_large
                 copy.write(part)
-        _check_kind(path)
+        _check_kind(folder, names)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
 
 
-def _check_kind(path: Path) -> None:
+def _check_kind(folder: Path, names: list[str]) -> None:
     try:
-        input_files(path)
+        input_files([folder / name for name in names])
     except EvenhandError as refusal:
-        raise InvalidInput(str(refusal).replace(str(path), path.name)) from None
+        raise InvalidInput(str(refusal).replace(f"{folder}{os.sep}", "")) from None
 
 
 async def _table(request: Request, desk: Desk) -> Response:
     """Keep a table of counts that was pasted, or the counts of an example, and start to look into it."""
     asked = await read_json(request)
     folder = desk.new_folder()
-    upload = Upload(folder, "counts.csv", counts=True)
+    upload = Upload(folder, _COUNTS, counts=True)
     if asked.get("example"):
         arguments = {"example": "compas"}
     else:
-        (folder / upload.data).write_text(str(asked["text"]), "utf-8", newline="")
+        (folder / _COUNTS).write_text(str(asked["text"]), "utf-8", newline="")
         arguments = {}
     return _started(
-        desk.start("look_at_counts", folder, {"data": upload.data, **arguments}, _slot(request)),
+        desk.start("look_at_counts", folder, {"data": _COUNTS, **arguments}, _slot(request)),
         file=desk.keep_upload(upload),
     )
 
@@ -305,6 +318,12 @@ async def _what_if(request: Request, desk: Desk) -> Response:
     """Start to compute what would follow from the counts of a group and a reference."""
     asked = await read_json(request)
     return _started(desk.start("what_if", desk.folder, {"asked": asked}, _slot(request), lane=desk.what_ifs))
+
+
+async def _plan(request: Request, desk: Desk) -> Response:
+    """Start to answer a question of planning."""
+    asked = await read_json(request)
+    return _started(desk.start("plan", desk.folder, {"asked": asked}, _slot(request), lane=desk.what_ifs))
 
 
 async def _job(request: Request, desk: Desk) -> Response:

@@ -18,7 +18,7 @@ _TEXTS = ("title", "system", "author", "adjust", "family", "favourable", "select
 _NUMBERS = ("alpha", "level", "margin", "impact_share", "replace_undefined_by")
 
 
-def audited(data: str, counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
+def audited(data: str | list[str], counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
     """The audit that was asked for, written in all formats to the folder ``out``, and what the page shows of it.
 
     A saved audit can be repeated: its settings hold, and what changed is said.
@@ -29,7 +29,7 @@ def audited(data: str, counts: bool, asked: Mapping[str, Any], out: str) -> dict
         again = saved.repeat(data)
         return _written(again, data, Path(out)) | {"changes": saved.changes(again)}
     settings = _settings(asked)
-    result = audit_counts(data, **settings) if counts else audit(data, **_reading(asked), **settings)
+    result = audit_counts(str(data), **settings) if counts else audit(data, **_reading(asked), **settings)
     return _written(result, data, Path(out))
 
 
@@ -71,17 +71,21 @@ def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reference(asked: Any) -> Any:
-    """What groups are compared with: ``{"cells": [...]}``, or by column ``{"kind": ...}`` or ``{"group": ...}``."""
+    """What groups are compared with: ``{"cells": [...]}``, or by column ``{"kind": ...}`` or ``{"group": ...}``.
+
+    The crossing of two columns may have a reference of its own.
+    """
     if not asked:
         return ReferenceKind.REST
     if "cells" in asked:
         return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in asked["cells"]))
-    asked = asked["columns"]
+    crossing, asked = asked.get("crossing"), asked["columns"]
     kinds = {one.get("kind") for one in asked.values()}
-    if len(kinds) == 1 and None not in kinds:
+    if crossing is None and len(kinds) == 1 and None not in kinds:
         # One kind for all columns holds for crossings, too.
         return _one_reference(next(iter(asked.values())))
-    return {column: _one_reference(one) for column, one in asked.items() if one.get("kind") != ReferenceKind.REST}
+    named = {column: _one_reference(one) for column, one in asked.items() if one.get("kind") != ReferenceKind.REST}
+    return named if crossing is None else named | {str(crossing["name"]): _one_reference(crossing)}
 
 
 def _one_reference(one: Mapping[str, Any]) -> Any:
@@ -91,7 +95,7 @@ def _one_reference(one: Mapping[str, Any]) -> Any:
     return str(one["group"] if kind is None else kind)
 
 
-def _written(result: Audit | Sweep, data: str, out: Path) -> dict[str, Any]:
+def _written(result: Audit | Sweep, data: str | list[str], out: Path) -> dict[str, Any]:
     writers: dict[str, Callable[[], str]] = {
         "html": result.to_html,
         "json": result.to_json,
@@ -106,7 +110,7 @@ def _written(result: Audit | Sweep, data: str, out: Path) -> dict[str, Any]:
     command, python = first.record["command"], first.record["python"]
     if isinstance(result, Sweep):
         call = first.record["call"] | {"threshold": list(result.thresholds)}
-        command, python = command_of([data], call), _python(data, call)
+        command, python = command_of([data] if isinstance(data, str) else data, call), _python(data, call)
     return {
         "audit": out.name,
         "title": first.record["title"],
@@ -120,7 +124,7 @@ def _written(result: Audit | Sweep, data: str, out: Path) -> dict[str, Any]:
     }
 
 
-def _python(data: str, call: Mapping[str, Any]) -> str:
+def _python(data: str | list[str], call: Mapping[str, Any]) -> str:
     """The call in Python that audits a file at several thresholds."""
     words = [repr(data)]
     for name, value in call.items():

@@ -26,8 +26,9 @@ MEGABYTE = 2**20
 # How many uploads, results and jobs are kept at a time.
 _KEPT, _KEPT_JOBS = 8, 64
 _PREFIX, _LOCK = "evenhand-page-", "in-use.lock"
-# What-if answers while somebody types; audits may take as long as they need.
-_WHAT_IF_SECONDS, _WHAT_IF_MEMORY, _AUDIT_MEMORY = 30, 2048 * MEGABYTE, 8192 * MEGABYTE
+# What is answered while somebody types, and how many seconds it may take; audits may take as long as they need.
+_TYPED = {"what_if": 30.0, "plan": 180.0}
+_WHAT_IF_MEMORY, _AUDIT_MEMORY = 2048 * MEGABYTE, 8192 * MEGABYTE
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ class Upload:
     ----------
     folder : Path
         The folder.
-    data : str
-        What the library is called with in that folder: the name of the file, or a pattern that means all of them.
+    data : str or list of str
+        What the library is called with in that folder: the name of the file, or those of several.
     counts : bool
         Whether it is a table of counts.
     """
 
     folder: Path
-    data: str
+    data: str | list[str]
     counts: bool = False
 
 
@@ -68,7 +69,7 @@ class Desk:
     jobs: dict[str, Job] = field(default_factory=dict)
     slots: dict[str, Job] = field(default_factory=dict)
     audits: Lane = field(default_factory=lambda: Lane(_AUDIT_MEMORY))
-    what_ifs: Lane = field(default_factory=lambda: Lane(_WHAT_IF_MEMORY, _WHAT_IF_SECONDS))
+    what_ifs: Lane = field(default_factory=lambda: Lane(_WHAT_IF_MEMORY))
     uploading: int = 0
 
     def new_folder(self) -> Path:
@@ -105,7 +106,7 @@ class Desk:
         before = self.slots.pop(slot, None) if slot else None
         if before is not None:
             self.cancel(before, overtaken=True)
-        job = Job(secrets.token_hex(8), task, folder, arguments)
+        job = Job(secrets.token_hex(8), task, folder, arguments, seconds=_TYPED.get(task))
         lane.submit(job)
         self.jobs[job.key] = job
         if slot:
@@ -118,7 +119,7 @@ class Desk:
 
     def cancel(self, job: Job, *, overtaken: bool = False) -> None:
         """Give up a job."""
-        lane = self.what_ifs if job.task == "what_if" else self.audits
+        lane = self.what_ifs if job.task in _TYPED else self.audits
         lane.cancel(job, overtaken=overtaken)
 
     def close(self) -> None:

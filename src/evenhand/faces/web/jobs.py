@@ -42,6 +42,8 @@ class Job:
         The folder that it works in.
     arguments : dict
         What it is called with.
+    seconds : float, optional
+        How long it may run.
     state : {"waiting", "working", "done", "failed", "cancelled"}
         How it stands.
     what, done, total
@@ -56,6 +58,7 @@ class Job:
     task: str
     folder: Path
     arguments: dict[str, Any]
+    seconds: float | None = None
     state: str = "waiting"
     what: str = ""
     done: int = 0
@@ -88,12 +91,10 @@ class Lane:
     ----------
     memory : int
         How many bytes the process may use besides what it has after its imports, where the system can limit that.
-    seconds : float, optional
-        How long a job may run.
     """
 
-    def __init__(self, memory: int, seconds: float | None = None) -> None:
-        self._memory, self._seconds = memory, seconds
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._closed = False
@@ -160,7 +161,7 @@ class Lane:
     def _do(self, job: Job) -> None:
         line = self._ready()
         line.send((job.task, str(job.folder), job.arguments))
-        latest = time.monotonic() + self._seconds if self._seconds else None
+        latest = time.monotonic() + job.seconds if job.seconds else None
         while True:
             if line.poll(_POLL_SECONDS):
                 kind, *content = line.recv()
@@ -173,7 +174,7 @@ class Lane:
             if job.end_by is not None and now >= job.end_by:
                 break
             if latest is not None and now >= latest:
-                job.become("failed", f"this takes longer than {self._seconds:g} seconds; choose smaller counts")
+                job.become("failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts")
                 break
             if self._closed:
                 job.become("cancelled")

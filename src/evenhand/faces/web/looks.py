@@ -29,14 +29,16 @@ _MOST_VALUES, _MOST_PREVIEWED_COLUMNS = 50, 200
 _BARS = 24
 
 
-def look(data: str) -> dict[str, Any]:
+Files = str | list[str]
+
+
+def look(data: Files) -> dict[str, Any]:
     """The columns of a file with a sample of their values, and what each seems to be."""
     columns, rows = first_rows(data, _SAMPLED)
     _count.cache_clear()
     sampled = list(zip(*rows, strict=True))
     kinds = [kind_of(values) for values in sampled]
     return {
-        "name": data,
         "columns": [
             {"name": name, "kind": kind.kind, "values": [_shown(v) for v in kind.examples]}
             for name, kind in zip(columns, kinds, strict=True)
@@ -71,12 +73,12 @@ def _shown(value: Any) -> str | None:
 
 
 @lru_cache(maxsize=64)
-def _count(data: str, column: str, folder: Path) -> Counter[Any]:
+def _count(files: tuple[str, ...], column: str, folder: Path) -> Counter[Any]:
     """How often each value of a column occurs."""
-    return Counter({key[0]: n for key, n in count(data, [(column, column)], {}).rows.items()})
+    return Counter({key[0]: n for key, n in count(list(files), [(column, column)], {}).rows.items()})
 
 
-def values(data: str, columns: Mapping[str, str]) -> dict[str, Any]:
+def values(data: Files, columns: Mapping[str, str]) -> dict[str, Any]:
     """The values of columns by role, each with how often it occurs; those of labels and predictions with their meaning.
 
     Positive values are those that the library would infer from both columns or, where it cannot, from one.
@@ -85,7 +87,7 @@ def values(data: str, columns: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for role, column in columns.items():
         try:
-            counted[role] = _count(data, column, Path.cwd())
+            counted[role] = _count((data,) if isinstance(data, str) else tuple(data), column, Path.cwd())
             found[role] = _listed(counted[role])
         except EvenhandError as refusal:
             found[role] = {"error": in_page_words(str(refusal))}
@@ -123,7 +125,7 @@ def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int
     return {"positive": None, "lacking": [], "together": False}
 
 
-def scores(data: str, column: str) -> dict[str, Any]:
+def scores(data: Files, column: str) -> dict[str, Any]:
     """The scores of a column as a histogram with round edges, counted by the engine."""
     steps = [digit * 10.0**power for power in range(-4, 10) for digit in (1, 2, 5)]
     # One more cut just above a number that many scales end with tells its value from those beyond it.
@@ -154,14 +156,14 @@ def scores(data: str, column: str) -> dict[str, Any]:
     }
 
 
-def _levels(data: str, column: str, cuts: Sequence[float]) -> tuple[dict[int, int], int]:
+def _levels(data: Files, column: str, cuts: Sequence[float]) -> tuple[dict[int, int], int]:
     """How many numbers of a column lie at each level, and how many are missing."""
     counted = {key[0]: n for key, n in count(data, [(column, column)], {0: tuple(cuts)}).rows.items()}
     missing = counted.pop(None, 0)
     return counted, missing
 
 
-def _are_whole(data: str, column: str) -> bool:
+def _are_whole(data: Files, column: str) -> bool:
     """Whether a sample of the scores contains whole numbers only, each of which then has a bin to itself or a part."""
     columns, rows = first_rows(data, _SAMPLED)
     sampled = [str(row[columns.index(column)]) for row in rows if row[columns.index(column)] is not None]
@@ -178,7 +180,7 @@ def _round_edges(low: float, high: float, whole: bool) -> list[float]:
     return [float(f"{i * step:.12g}") for i in range(first, max(last, first + 1) + 1 + whole)]
 
 
-def bins(data: str, column: str, cuts: list[float]) -> dict[str, Any]:
+def bins(data: Files, column: str, cuts: list[float]) -> dict[str, Any]:
     """How many rows each bin of a column has, by its name."""
     if not cuts:
         raise InvalidInput(f"bins of {column!r} must contain at least one number")

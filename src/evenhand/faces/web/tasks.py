@@ -11,6 +11,7 @@ from typing import Any
 
 from .audits import audited
 from .looks import bins, look, look_at_counts, scores, values
+from .plans import planned
 from .what_ifs import what_if
 
 __all__ = ["TASKS"]
@@ -23,5 +24,6 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "bins": bins,
     "audit": audited,
     "what_if": what_if,
+    "plan": planned,
 }
 """Every task by the name that a job calls it."""

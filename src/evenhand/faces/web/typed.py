@@ -1,12 +1,15 @@
-"""Numbers and strengths as they are typed into the page."""
+"""Numbers, counts and strengths as they are typed into the page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
+from ...cells import ConfusionMatrix
 from ...errors import InvalidInput
 
-__all__ = ["typed_strength", "typed_whole"]
+__all__ = ["typed_cells", "typed_number", "typed_strength", "typed_whole"]
 
 
 def typed_strength(text: str) -> Any:
@@ -65,3 +68,56 @@ def typed_whole(given: Any, what: str) -> int:
         return int(given)
     except (ValueError, TypeError):
         raise InvalidInput(f"{what} must be a whole number; got {str(given)[:20]!r}") from None
+
+
+def typed_number(given: Any, what: str) -> float:
+    """A finite number.
+
+    Parameters
+    ----------
+    given : object
+        What was typed.
+    what : str
+        What error messages call it.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Examples
+    --------
+    >>> typed_number("0.05", "the level")
+    0.05
+    """
+    try:
+        if isinstance(given, bool) or "_" in str(given) or not str(given).isascii() or not isfinite(float(given)):
+            raise ValueError
+        return float(given)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidInput(f"{what} must be a number; got {str(given if given is not None else '')[:20]!r}") from None
+
+
+def typed_cells(cells: Any, who: str) -> ConfusionMatrix:
+    """Four counts.
+
+    Parameters
+    ----------
+    cells : object
+        What was typed: a list of TP, FN, FP and TN.
+    who : str
+        Whose counts error messages say they are.
+
+    Returns
+    -------
+    ConfusionMatrix
+        The counts.
+
+    Examples
+    --------
+    >>> typed_cells(["3", "1", "2", "4"], "the group")
+    ConfusionMatrix(tp=3, fn=1, fp=2, tn=4)
+    """
+    if not isinstance(cells, Sequence) or isinstance(cells, str) or len(cells) != 4:
+        raise InvalidInput(f"{who} must have four counts: TP, FN, FP and TN")
+    return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in cells))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
 
-from ...cells import ConfusionMatrix
 from ...errors import InvalidInput, TooLarge
 from ...inference import (
     MatchResult,
@@ -21,7 +20,7 @@ from ...inference import (
 )
 from ...metrics import metric as find_metric
 from ...records import plain_value
-from .typed import typed_strength, typed_whole
+from .typed import typed_cells, typed_strength
 
 __all__ = ["what_if"]
 
@@ -30,7 +29,7 @@ _BARS, _ATOMS, _LISTED_UP_TO, _NEGLIGIBLE = 40, 60, 1_000, 1e-6
 
 def what_if(asked: Mapping[str, Any]) -> dict[str, Any]:
     """Test, interval, smoothed score, undefined cases and null distribution for counts of a group and a reference."""
-    group, reference = (_matrix(asked.get(who), who) for who in ("group", "reference"))
+    group, reference = (typed_cells(asked.get(who), f"the {who}") for who in ("group", "reference"))
     m = find_metric(str(asked.get("metric") or "tpr"))
     if m.comparisons:
         raise InvalidInput(f"{m.key} compares two groups; choose a metric of one group")
@@ -61,12 +60,6 @@ def what_if(asked: Mapping[str, Any]) -> dict[str, Any]:
             }
         )
     )
-
-
-def _matrix(cells: Any, who: str) -> ConfusionMatrix:
-    if not isinstance(cells, Sequence) or isinstance(cells, str) or len(cells) != 4:
-        raise InvalidInput(f"the {who} must have four counts: TP, FN, FP and TN")
-    return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in cells))
 
 
 def _given(test: MatchResult) -> str:

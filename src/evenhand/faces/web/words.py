@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["in_page_words"]
 
 # Whole phrases before the words that occur in them.
@@ -27,7 +29,11 @@ _WORDS = {
     "y_score": "the column of scores",
     "replace_undefined_by": "the replacement of undefined scores",
     "impact_share": "the smallest share for impact ratios",
+    "n must contain at least two sample sizes": "the sizes must contain at least two",
+    "choose a smaller difference, or pass the group's truth": "choose a smaller difference",
 }
+_TABLE = re.compile(r", or [^?]+\?table=NAME must say which")
+_ONE_GROUP = re.compile(r"\w+\(\) takes the one-group metric \w+")
 
 
 def in_page_words(message: str) -> str:
@@ -50,4 +56,4 @@ def in_page_words(message: str) -> str:
     """
     for argument, words in _WORDS.items():
         message = message.replace(argument, words)
-    return message
+    return _ONE_GROUP.sub("choose a metric of one group", _TABLE.sub("", message))
