@@ -271,8 +271,8 @@ audited: Any = eh.audit_counts
     ("call", "sentence"),
     [
         (lambda: eh.audit_counts({}), "counts must map groups to confusion matrices; got {}"),
-        (lambda: eh.audit_counts({"A": (1, 2, 3, 4)}), "'group' has only one group ('A'), so there is nothing to "
-         "compare it with"),
+        (lambda: eh.audit_counts({"A": (1, 2, 3, 4)}), "'group' has only one group with cases ('A'), so there is "
+         "nothing to compare it with"),
         (lambda: eh.audit_counts({"A": (1, 2, 3)}), "group 'A' must have tp, fn, fp and tn; got (1, 2, 3)"),
         (lambda: eh.audit_counts({"A": (1, 2, 3, 0.5)}), "group 'A' must have whole counts; got ConfusionMatrix(tp=1, "
          "fn=2, fp=3, tn=0.5)"),
@@ -444,7 +444,7 @@ def test_groups_whose_names_look_alike_stay_apart(groups: list[Any]) -> None:
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     *(({what: value}, f"{what} must be a number ") for what in ("level", "alpha", "margin")
       for value in (None, "x", [0.9], True, 10**400, float("nan"))),
-    *(({"max_groups": value}, "max_groups must be a number above 0; got ")
+    *(({"max_groups": value}, "max_groups must be a whole number above 0; got ")
       for value in (None, "x", [1], 0, float("nan"))),
     *(({"metrics": value}, "metrics must be a list of metrics, such as ['tpr', 'ppv']; got ") for value in (5, print)),
     ({"metrics": [5]}, "metric must be a name or a Metric; got 5 of type int"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from typing import Any
@@ -344,3 +346,33 @@ def test_harm_makes_a_score_worse(key: str, favourable: Any) -> None:
     if key in ("tpr", "fnr", "npv", "for", "tnr", "fpr", "ppv", "fdr"):
         wrong = "harm" if way else "favour"
         assert meaning(key, favourable).good.endswith(f"errors {wrong} the person")
+
+
+def test_both_groups_are_named_if_they_are_compared_with_something_else() -> None:
+    reference = eh.ConfusionMatrix(900, 100, 200, 800)
+    counts = {"A": (20, 180, 80, 300), "B": (100, 300, 120, 480)}
+    a = eh.audit_counts(counts, metrics="tpr", reference=reference)
+    assert {h.group for h in headlines(a.rows, a.settings)} == {"A", "B"}
+
+
+def test_what_is_sure_is_rounded_down_however_large_it_is() -> None:
+    a = eh.audit_counts({"A": (107, 2000, 2000, 107), "B": (9000, 100, 120, 9000)}, metrics="lr_minus")
+    row = a.rows[0]
+    assert 1289 < math.exp(row.sure_gap) < 1290
+    assert "at least 1,289" in str(headlines(a.rows, a.settings)[0])
+    assert "at least 1,289" in a.findings[0].sentence
+
+
+def test_a_ratio_that_cannot_be_is_not_promised() -> None:
+    a = eh.audit_counts({"A": (18, 0, 0, 3), "B": (270, 0, 0, 30)}, metrics=["disparate_impact", "ppr"])
+    for row in a.rows:
+        assert "ratio of 1.25" not in needed_text(row, 0.1) or (row.reference_score or 0) <= 0.8
+
+
+def test_a_single_known_need_names_its_row() -> None:
+    a = eh.audit_counts({"A": (6, 3, 2, 21), "B": (3, 2, 2, 8), "C": (280, 110, 110, 500)}, metrics=["tpr", "mcc"])
+    few = [row for row in a.rows if row.verdict == "too few to tell"]
+    one = [replace(row, needed=321 if row.group == "A" and row.metric == "tpr" else None) for row in few]
+    assert untold(one, a.settings)[1] == (
+        "To find a true gap of 0.1 with a probability of 80 %, tpr of A takes 321 actual positives; there are 9."
+    )

@@ -78,6 +78,8 @@ def write_whole(path: str | Path, text: str) -> None:
     Permissions are those of the file that is there, or the usual ones. Links are followed; a device is written to.
     """
     target = Path(os.path.realpath(path))
+    if not target.name:
+        raise InvalidInput(f"{path} cannot be written: it is a folder")
     beside = target.with_name(f".evenhand-{secrets.token_hex(8)}.tmp")
     try:
         content = text.encode("utf-8")

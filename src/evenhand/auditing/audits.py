@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from pathlib import Path
@@ -44,6 +45,7 @@ from .sweep import Sweep
 __all__ = ["SCHEMA", "Audit", "audit", "audit_counts", "audit_of", "measured_of"]
 
 SCHEMA = "evenhand.audit/2"
+_LIBRARIES = ("pandas", "polars", "pyarrow")
 
 Called = tuple[str, Any, Mapping[str, Any]]
 
@@ -124,6 +126,8 @@ class Audit:
 
         columns = {name: [plain_value(getattr(row, name)) for row in self.rows] for name in Row.columns}
         backend = library or self.library or _installed()
+        if backend not in _LIBRARIES:
+            raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
         return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,10 +256,9 @@ class Audit:
                 "this is the audit of one of several classes, over which its p-values are adjusted; repeat all of them "
                 "with audit_classes"
             )
-        given, arguments = arguments_of(self.record, data)
-        again = audit_counts if self.record.get("function") == "audit_counts" else audit
-        result: Audit = again(given, **arguments)
-        return result
+        again: Callable[..., Audit] = audit_counts if self.record.get("function") == "audit_counts" else audit
+        given, arguments = arguments_of(self.record, data, inspect.signature(again).parameters)
+        return again(given, **arguments)
 
     def changes(self, other: Audit) -> list[str]:
         """Say what differs in another audit: data, versions, verdicts and numbers.
@@ -277,8 +280,9 @@ class Audit:
         >>> a.changes(b)[-2]
         'tpr of A (group) was too few to tell and is lower'
         """
-        before, after = ((a.record, a.versions, a.rows) for a in (self, other))
-        return list(changes_between(before, after))
+        if not isinstance(other, Audit):
+            raise InvalidInput(f"other must be an Audit; got {other!r}")
+        return list(changes_between(self.to_dict(), other.to_dict()))
 
     def to_csv(self) -> str:
         """The rows as CSV.
@@ -437,7 +441,7 @@ def _as_cell(value: Any) -> Any:
 def _installed() -> str:
     from importlib.util import find_spec
 
-    for name in ("pandas", "polars", "pyarrow"):
+    for name in _LIBRARIES:
         if find_spec(name):
             return name
     raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() does not")
@@ -643,7 +647,7 @@ def audit(  # type: ignore[misc]
         "positive_prediction": positive_prediction,
         "bins": bins,
     }
-    several = isinstance(threshold, (Sequence, np.ndarray)) and not isinstance(threshold, str)
+    several = isinstance(threshold, (Sequence, np.ndarray)) and np.ndim(threshold) == 1
     thresholds: Any = threshold if several or threshold is None else [threshold]
     audits = [
         _audited(tally, how, ("audit", data, reading | {"threshold": None if threshold is None else tally.threshold}))
@@ -756,9 +760,10 @@ def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Group
         if by not in tally.columns:
             raise UnknownName.among("group column in labels", by, tally.columns)
     crossings = len(tally.columns) if how.crossings == "all" else int(how.crossings)
-    groupings = groupings_of(tally, crossings, how.names, tally.cells)
-    _check_number(groupings, how)
     selects = how.selection == "all" and tally.labelled and bool(tally.unlabelled)
+    labelled_cells = {key: tally.cells.get(key, EMPTY) for key in tally.keys} if selects else tally.cells
+    groupings = groupings_of(tally, crossings, how.names, labelled_cells)
+    _check_number(groupings, how)
     batches = [([m for m in chosen if not (selects and m.key in WITHOUT_LABELS)], groupings, tally.labelled)]
     if selects:
         everybody = {key: tally.cells.get(key, EMPTY) + tally.unlabelled.get(key, EMPTY) for key in tally.keys}

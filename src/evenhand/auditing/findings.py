@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp, floor
 from typing import Any, Literal
@@ -12,12 +12,12 @@ from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import metric as find_metric
 from ..records import Record
 from ..tabulate import Tally
-from .groups import EMPTY, MISSING, Grouping
+from .groups import EMPTY, MISSING, Grouping, favourable_rates, reference_of
 from .row import Row, check_types, labels
-from .settings import Chosen, ReferenceKind, Settings
+from .settings import Chosen, Settings
 from .verdict import Verdict
 
-__all__ = ["KINDS", "Finding", "find", "number", "pvalue", "several"]
+__all__ = ["KINDS", "Finding", "find", "number", "pvalue", "rounded_down", "several"]
 
 Severity = Literal["alert", "warning", "note"]
 
@@ -107,7 +107,7 @@ def find(rows: tuple[Row, ...], tally: Tally, groupings: Sequence[Grouping], how
     What is wrong with the data as a whole comes first.
     """
     called = labels(rows)
-    findings = list(_constants(tally))
+    findings = list(_constants(tally, how))
     findings += [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
@@ -126,24 +126,27 @@ def find(rows: tuple[Row, ...], tally: Tally, groupings: Sequence[Grouping], how
     findings += [
         _finding(
             "missing-group",
-            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {grouping.name} and "
-            f"{'forms a group of its own' if n == 1 else 'form a group of their own'}, (missing)",
-            by=grouping.name,
+            f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by} and "
+            f"{'forms a group of its own' if n == 1 else 'form a group of their own'}, "
+            f"{how.names.get(by, {}).get(MISSING, MISSING)}",
+            by=by,
         )
-        for grouping in groupings
-        if len(grouping.columns) == 1 and (n := int(grouping.members.get(MISSING, EMPTY).n))
+        for i, by in enumerate(tally.columns)
+        if (n := int(sum(cm.n for key, cm in tally.cells.items() if key[i] is None)))
     ]
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
     ]
-    return (*findings, *_chosen_references(rows, how))
+    return (*findings, *_chosen_references(groupings, how))
 
 
-def _constants(tally: Tally) -> Iterator[Finding]:
+def _constants(tally: Tally, how: Settings) -> Iterator[Finding]:
     """Labels or predictions that are the same for everybody."""
     tp, fn, fp, tn = tally.total.cells
-    columns = {"prediction": (tp + fp, fn + tn)} | ({"label": (tp + fn, fp + tn)} if tally.labelled else {})
+    others = sum(tally.unlabelled.values(), EMPTY) if how.selection == "all" else EMPTY
+    columns = {"prediction": (tp + fp + others.fp, fn + tn + others.tn)}
+    columns |= {"label": (tp + fn, fp + tn)} if tally.labelled else {}
     for what, (positive, negative) in columns.items():
         if not positive or not negative:
             sign = "positive" if positive else "negative"
@@ -174,28 +177,27 @@ _LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_true and y_pred": 
 
 def _left_out(tally: Tally, how: Settings) -> Iterator[Finding]:
     for what, n in tally.left_out.items():
-        without = f"{several(n, 'row')} without {_LACKING[what]}"
+        words = [word for column, word in tally.words.items() if column in what]
+        read = f" (read as missing: {', '.join(dict.fromkeys(', '.join(map(repr, w)) for w in words if w))})"
+        without = f"{several(n, 'row')} without {_LACKING[what]}{read if any(words) else ''}"
         if what == "y_true" and how.selection == "all":
             yield _finding("left-out", f"{without} {'counts' if n == 1 else 'count'} for selection rates only")
         else:
             yield _finding("left-out", f"{without} {'was' if n == 1 else 'were'} left out")
 
 
-def _chosen_references(rows: tuple[Row, ...], how: Settings) -> Iterator[Finding]:
+def _chosen_references(groupings: Sequence[Grouping], how: Settings) -> Iterator[Finding]:
     """A reference that was chosen for its score is extreme by choice, which p-values do not take into account."""
-    asked = how.reference if isinstance(how.reference, Mapping) else {}
-    chosen = {
-        row.by: row.reference
-        for row in rows
-        if row.reference_kind is ReferenceKind.GROUP and asked.get(row.by, how.reference) == Chosen.BEST
-    }
-    for by, group in chosen.items():
-        if group != Chosen.BEST:
+    for grouping in groupings:
+        rates = favourable_rates(grouping.members, how)
+        asked = reference_of(grouping, how.reference)
+        if asked == Chosen.BEST and grouping.find(asked) is None and len(set(rates.values())) > 1:
             yield _finding(
                 "chosen-reference",
-                f"{group} was chosen as the reference of {by} for its high rate of favourable predictions, which makes "
-                "differences in that rate look larger and more certain than they are",
-                by=by,
+                f"{max(rates, key=lambda name: rates[name])} was chosen as the reference of {grouping.name} for its "
+                "high rate of favourable predictions, which makes differences in that rate look larger and more "
+                "certain than they are",
+                by=grouping.name,
             )
 
 
@@ -211,8 +213,10 @@ def _differs(row: Row, who: str, how: Settings) -> Finding:
     return _finding("differs", f"{name} of {who} is {number(row.score)}{span}, {gap}{sure}; {p}{_driven(row)}", [row])
 
 
-def _at_least(value: float) -> str:
-    """A number rounded down, so that it is not more than is sure."""
+def rounded_down(value: float) -> str:
+    """A number as text that is not more than the number: three decimals, or a whole number if it is large."""
+    if value >= 100:
+        return f"{floor(value):,}"
     return number(floor(1000 * value) / 1000 if value >= 0.001 else value)
 
 
@@ -231,10 +235,10 @@ def _sure(row: Row, how: Settings) -> str:
     if gap is None or row.sure_gap == 0:
         return ""
     if row.ratio_low is not None or find_metric(row.metric).kind == "ratio":
-        return f", surely by a factor of at least {_at_least(exp(row.sure_gap))}"
+        return f", surely by a factor of at least {rounded_down(exp(row.sure_gap))}"
     if max(abs(gap[0]), abs(gap[1])) <= how.margin:
         return f", surely by less than {how.margin:g}"
-    return f", surely by at least {_at_least(row.sure_gap)}"
+    return f", surely by at least {rounded_down(row.sure_gap)}"
 
 
 def _driven(row: Row) -> str:
@@ -291,7 +295,9 @@ def _more(rows: list[Row], margin: float) -> str:
     if not more:
         return ""
     gap = (
-        f"a gap of {margin:g} (ratios: 0.8 or 1.25)" if any(_on_ratio(row) for row in rows) else f"a gap of {margin:g}"
+        f"a gap of {margin:g} (ratios: a factor of 1.25)"
+        if any(_on_ratio(row) for row in rows)
+        else f"a gap of {margin:g}"
     )
     return f"; {', '.join(more)} would find {gap} with a probability of 80 %"
 

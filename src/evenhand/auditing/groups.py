@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from numbers import Real
 from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
 from ..metrics import metric as find_metric
 from ..tabulate import Key, Tally, in_order
-from .settings import Chosen, ReferenceKind, Settings
+from .settings import MISSING, Chosen, ReferenceKind, Settings, code_text
 
-__all__ = ["EMPTY", "MISSING", "Compared", "Grouping", "compared", "favourable_rates", "groupings_of"]
+__all__ = ["EMPTY", "MISSING", "Compared", "Grouping", "compared", "favourable_rates", "groupings_of", "reference_of"]
 
-MISSING = "(missing)"
 EMPTY = ConfusionMatrix(0, 0, 0, 0)
 _KINDS = (ReferenceKind.REST, ReferenceKind.ALL, Chosen.LARGEST, Chosen.BEST)
 
@@ -90,7 +90,7 @@ class Grouping:
         """The group that is meant by its name, or by the name or value in each of the columns."""
         if str(wanted) in self.members:
             return str(wanted)
-        parts = tuple(map(str, wanted)) if isinstance(wanted, (tuple, list)) else (str(wanted),)
+        parts = tuple(map(code_text, wanted)) if isinstance(wanted, (tuple, list)) else (code_text(wanted),)
         return self.parts.get(parts)
 
 
@@ -130,7 +130,7 @@ def groupings_of(
             ordered = sorted(sums, key=lambda part: [ranks[i][v] for i, v in zip(chosen, part, strict=True)])
             spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
             joined = _distinct({part: " & ".join(named) for part, named in spelled.items()})
-            parts = {tuple(map(str, part)): joined[part] for part in ordered}
+            parts = {tuple(map(code_text, part)): joined[part] for part in ordered}
             parts |= {spelled[part]: joined[part] for part in ordered}
             columns = tuple(tally.columns[i] for i in chosen)
             groupings.append(
@@ -148,7 +148,7 @@ def _title(columns: tuple[str, ...], taken: list[Grouping]) -> str:
 def _names(column: str, values: list[Any], given: Mapping[str, str]) -> dict[Any, str]:
     """A name for each value; values with the same text, such as 1 and "1", get different names."""
     own = _distinct({value: MISSING if value is None else str(value) for value in values})
-    names = {value: given.get(str(value), own[value]) for value in values}
+    names = {value: given.get(MISSING if value is None else str(value), own[value]) for value in values}
     for name, n in Counter(names.values()).items():
         if n > 1:
             alike = [str(value) for value in values if names[value] == name]
@@ -183,11 +183,11 @@ def compared(groupings: Sequence[Grouping], how: Settings, labelled: bool) -> li
     return [
         replace(pair, peers=grouping.members, labelled=labelled)
         for grouping in groupings
-        for pair in _compared(grouping, _reference_of(grouping, reference), how)
+        for pair in _compared(grouping, reference_of(grouping, reference), how)
     ]
 
 
-def _reference_of(grouping: Grouping, reference: Any) -> Any:
+def reference_of(grouping: Grouping, reference: Any) -> Any:
     """The reference of a column or crossing; that of a crossing is the crossing of its columns' references."""
     if not isinstance(reference, Mapping):
         return reference
@@ -208,11 +208,13 @@ def _compared(grouping: Grouping, reference: Any, how: Settings) -> list[Compare
     everybody = sum(members.values(), EMPTY)
     if len(members) < 2:
         only = next(iter(members))
-        raise InvalidInput(f"{by!r} has only one group ({only!r}), so there is nothing to compare it with")
+        raise InvalidInput(f"{by!r} has only one group with cases ({only!r}), so there is nothing to compare it with")
     # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
     name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
     if name is None and reference in (Chosen.LARGEST, Chosen.BEST):
         name = _chosen(members, how if reference == Chosen.BEST else None)
+    if name is None and (matrix := _as_matrix(reference)) is not None:
+        return _compared(grouping, matrix, how)
     if name is not None:
         against = members[name]
         return [
@@ -229,11 +231,22 @@ def _compared(grouping: Grouping, reference: Any, how: Settings) -> list[Compare
         return [
             Compared(by, group, cm, kind, kind.value, everybody - cm, only_two=two) for group, cm in members.items()
         ]
-    if isinstance(reference, (tuple, list)):
+    if isinstance(reference, (tuple, list)) and not all(isinstance(part, Real) for part in reference):
         raise InvalidInput(
             f"the reference of {by!r} must be a group that has cases; {' & '.join(map(str, reference))} has none"
         )
+    if isinstance(reference, (tuple, list)):
+        raise InvalidInput(f"counts as reference must be ConfusionMatrix(tp, fn, fp, tn); got {reference!r}")
     raise UnknownName.among(f"group of {by!r}", str(reference), members, see=f"groups: {', '.join(list(members)[:8])}")
+
+
+def _as_matrix(reference: Any) -> ConfusionMatrix | None:
+    """The matrix that a text such as ``10,2,3,40`` gives; None for other texts."""
+    parts = reference.split(",") if isinstance(reference, str) and len(reference) < 200 else []
+    try:
+        return ConfusionMatrix(*map(float, parts)) if len(parts) == 4 else None
+    except ValueError:
+        return None
 
 
 def _chosen(members: Mapping[str, ConfusionMatrix], how: Settings | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Iterable, Mapping
@@ -9,12 +10,11 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 from ..cells import ConfusionMatrix
 from ..tabulate import Tally
-from .settings import Settings
+from .settings import ReferenceKind, Settings
 
 __all__ = ["command_of", "counts_source", "record_of", "spelled"]
 
@@ -70,10 +70,15 @@ def record_of(
         defaults["metrics"] = settings["metrics"]
     passed = {name: value for name, value in reading.items() if value is not None}
     call = {
-        name: _names(value, data) if name in ("y_true", "y_pred", "y_score", "groups") else plainly(value)
+        name: _names(value, data, several=name == "groups")
+        if name in ("y_true", "y_pred", "y_score", "groups")
+        else plainly(value)
         for name, value in passed.items()
     }
     call |= {f.name: settings[f.name] for f in fields(Settings) if settings[f.name] != defaults[f.name]}
+    if not isinstance(how.reference, ReferenceKind):
+        # A group may be called "rest", too.
+        call["reference"] = settings["reference"]
     paths = paths_of(data)
     columns = {what: _column_name(passed[name], name) for what, name in _COLUMNS.items() if name in passed}
     return {
@@ -97,7 +102,7 @@ def record_of(
 def paths_of(data: Any) -> list[str]:
     """The paths that were passed as data."""
     each = data if isinstance(data, (list, tuple)) else [data]
-    return [str(path) for path in each] if each and all(isinstance(path, (str, Path)) for path in each) else []
+    return [str(path) for path in each] if each and all(isinstance(path, (str, os.PathLike)) for path in each) else []
 
 
 def counts_source(cells: Mapping[Any, ConfusionMatrix], by: Iterable[str]) -> dict[str, Any]:
@@ -132,11 +137,11 @@ def plainly(value: Any) -> Any:
     return value if isinstance(value, (str, int, float)) else None
 
 
-def _names(given: Any, data: Any) -> Any:
-    """The name of a column of the data, or a list of them; None for values, which are not recorded."""
+def _names(given: Any, data: Any, several: bool) -> Any:
+    """The name of a column of the data, or names of group columns; None for values, which are not recorded."""
     if data is None:
         return None
-    if isinstance(given, (list, tuple)) and all(isinstance(name, str) for name in given):
+    if several and isinstance(given, list) and all(isinstance(name, str) for name in given):
         return list(given)
     return given if isinstance(given, (str, int)) else None
 
@@ -191,7 +196,7 @@ def command_of(source: Iterable[str], call: Mapping[str, Any]) -> str:
 def spelled(name: str, value: Any) -> list[str]:
     """The values of an option, each as the command reads it."""
     if name == "labels":
-        return [f"{by}:{code}={called}" for by, names in value.items() for code, called in names.items()]
+        return [f"{by}:{_quoted(code)}={called}" for by, names in value.items() for code, called in names.items()]
     if name == "bins":
         return [f"{by}={','.join(map(_text, _listed(cuts)))}" for by, cuts in value.items()]
     if name == "strength" and isinstance(value, dict):
@@ -201,6 +206,11 @@ def spelled(name: str, value: Any) -> list[str]:
             return [f"{by}={_reference(one)}" for by, one in value.items()]
         return [_reference(value)]
     return [_text(one) for one in _listed(value)]
+
+
+def _quoted(code: str) -> str:
+    """A value before a ``=``; in quotes if it contains one."""
+    return json.dumps(code, ensure_ascii=False) if "=" in code or code.startswith('"') else code
 
 
 def _reference(value: Any) -> str:

@@ -18,6 +18,7 @@ from ..tabulate import plain
 
 __all__ = [
     "METRICS",
+    "MISSING",
     "WITHOUT_LABELS",
     "Adjust",
     "Chosen",
@@ -28,8 +29,11 @@ __all__ = [
     "ReferenceKind",
     "Selection",
     "Settings",
+    "code_text",
 ]
 
+MISSING = "(missing)"
+"""The name of the group of those without a value."""
 METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
 WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 
@@ -121,8 +125,8 @@ class Settings:
             raise InvalidInput(f"replace_undefined_by must be a finite number; got {replaced!r}")
         # Checked before any work is done; "auto" is learnt later.
         as_strength(self.strength)
-        if not _is_number(self.max_groups) or not self.max_groups > 0:
-            raise InvalidInput(f"max_groups must be a number above 0; got {self.max_groups!r}")
+        if not _is_number(self.max_groups) or not self.max_groups > 0 or self.max_groups != int(self.max_groups):
+            raise InvalidInput(f"max_groups must be a whole number above 0; got {self.max_groups!r}")
         whole = type(self.crossings) is int and self.crossings > 0
         if not whole and self.crossings != "all":
             raise InvalidInput(f"crossings must be 1, 2, 3, … or 'all'; got {self.crossings!r}")
@@ -130,6 +134,7 @@ class Settings:
             if not isinstance(getattr(self, what), str | None):
                 raise InvalidInput(f"{what} must be text; got {getattr(self, what)!r}")
         _check_labels(self.labels)
+        _check_reference(self.reference)
 
     @property
     def names(self) -> dict[str, dict[str, str]]:
@@ -140,7 +145,8 @@ class Settings:
         >>> Settings(labels={"RAC1P": {1: "White"}}).names
         {'RAC1P': {'1': 'White'}}
         """
-        return {str(by): {str(code): name for code, name in names.items()} for by, names in (self.labels or {}).items()}
+        given = self.labels or {}
+        return {str(by): {code_text(code): name for code, name in names.items()} for by, names in given.items()}
 
     def chosen(self, labelled: bool) -> list[Metric]:
         """The metrics, without duplicates.
@@ -227,6 +233,22 @@ def _is_number(value: Any) -> bool:
     return True
 
 
+def code_text(code: Any) -> str:
+    """The text by which a value of a group column is known: 1 and 1.0 are the same value."""
+    return MISSING if plain(code) is None else str(plain(code))
+
+
+def _check_reference(reference: Any) -> None:
+    if isinstance(reference, Mapping):
+        for one in reference.values():
+            _check_reference(one)
+    elif not isinstance(reference, (str, Real, bool, ConfusionMatrix, tuple, list)):
+        raise InvalidInput(
+            "reference must be 'rest', 'all', 'largest', 'best', a group, a ConfusionMatrix, or a mapping of column to "
+            f"one of these; got {reference!r}"
+        )
+
+
 def _check_labels(labels: Any) -> None:
     given = labels if labels is not None else {}
     if not isinstance(given, Mapping) or not all(isinstance(names, Mapping) for names in given.values()):
@@ -237,7 +259,7 @@ def _check_labels(labels: Any) -> None:
         for code, name in names.items():
             if not isinstance(name, str) or not name.strip():
                 raise InvalidInput(f"the name of {code!r} in labels of {by!r} must be text; got {name!r}")
-        if len({str(code) for code in names}) < len(names):
+        if len({code_text(code) for code in names}) < len(names):
             raise InvalidInput(f"labels of {by!r} must name each value once; got {dict(names)!r}")
 
 

@@ -23,7 +23,7 @@ from ..inference import FOUR_FIFTHS
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..records import Record
-from .findings import number, several
+from .findings import number, rounded_down, several
 from .meanings import of_people, worse_way
 from .row import Row, labels
 from .settings import ReferenceKind
@@ -225,7 +225,8 @@ def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: 
     if len(own) >= allowed or any(_complement(row, other) for other in own):
         return True
     # Of two groups that are each other's rest, one sentence says both.
-    return members[row.by] == 2 and any(other.group != row.group and other.metric == row.metric for other in same)
+    mirrored = [other for other in same if other.group != row.group and other.metric == row.metric]
+    return members[row.by] == 2 and row.reference_kind in (ReferenceKind.REST, ReferenceKind.ALL) and bool(mirrored)
 
 
 def _complement(row: Row, other: Row) -> bool:
@@ -265,7 +266,7 @@ def _by(row: Row) -> str:
 
 
 def _down(value: float) -> str:
-    return number(floor(1000 * value) / 1000 if value >= 0.001 else value)
+    return rounded_down(value)
 
 
 def _among(row: Row) -> str:
@@ -416,16 +417,20 @@ def _groups(rows: Iterable[Row]) -> str:
 
 def _lacking(few: Sequence[Row], margin: float) -> list[str]:
     """How many cases would be needed, in half of the rows for which that is known."""
-    known = [(row.basis, needed) for row in few if find_metric(row.metric).kind != "ratio" and (needed := _needed(row))]
-    if not known:
+    needing = [
+        (row, needed) for row in few if find_metric(row.metric).kind != "ratio" and (needed := _needed(row)) is not None
+    ]
+    if not needing:
         return []
-    those = "all of these" if len(known) == len(few) else f"the {len(known):,} of these for which it is known"
     gap = f"To find a true gap of {margin:g} with a probability of 80 %,"
-    if len(known) == 1:
-        return [f"{gap} it takes {known[0][1]:,} cases that the score rests on; there are {known[0][0]:,}."]
+    if len(needing) == 1:
+        row, needed = needing[0]
+        whole = _whole(find_metric(row.metric))
+        return [f"{gap} {row.metric} of {row.group} takes {needed:,} {whole}; there are {row.basis:,}."]
+    those = "them" if len(needing) == len(few) else f"{len(needing):,} of them"
+    need, have = median_low(n for _, n in needing), median_high(row.basis for row, _ in needing)
     return [
-        f"{gap} half of {those} need {median_low(n for _, n in known):,} or more cases that the score rests on; half "
-        f"of them have {median_high(n for n, _ in known):,} or fewer."
+        f"{gap} half of {those} need {need:,} or more cases that the score rests on, and half have {have:,} or fewer."
     ]
 
 
@@ -458,7 +463,8 @@ def needed_text(row: Row, margin: float) -> str:
     if needed is None:
         return ""
     m = find_metric(row.metric)
-    gap = "ratio of 1.25" if m.kind == "ratio" else f"gap of {margin:g}"
+    factor = 0.8 if row.reference_score is not None and 1.25 * row.reference_score > m.base.high else 1.25
+    gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {margin:g}"
     are = "is" if row.basis == 1 else "are"
     return (
         f"It takes {needed:,} {_whole(m)} to find a true {gap} with a probability of 80 %; there {are} {row.basis:,}."

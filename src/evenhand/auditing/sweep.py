@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..records import write_whole
-from .repeat import arguments_of, changes_between
+from .repeat import arguments_of
 
 if TYPE_CHECKING:
     from .audits import Audit
@@ -123,7 +124,7 @@ class Sweep:
         """
         from .audits import audit
 
-        given, arguments = arguments_of(self.audits[0].record, data)
+        given, arguments = arguments_of(self.audits[0].record, data, inspect.signature(audit).parameters)
         again: Sweep = audit(given, **{**arguments, "threshold": list(self.thresholds)})
         return again
 
@@ -150,17 +151,21 @@ class Sweep:
         >>> s.changes(later)[0]
         'at 0.5: tpr of A (race) has another reference_tp: it was 0 and is 1'
         """
+        if not isinstance(other, Sweep):
+            raise InvalidInput(f"other must be a Sweep; got {other!r}")
         before, after = (dict(zip(each.thresholds, each.audits, strict=True)) for each in (self, other))
-        first, later = self.audits[0], other.audits[0]
-        found = list(changes_between((first.record, first.versions, ()), (later.record, later.versions, ())))
+        both = sorted(before.keys() & after.keys())
+        each = {t: before[t].changes(after[t]) for t in both}
+        first = each[both[0]] if len(both) > 1 else []
+        everywhere = [change for change in first if all(change in each[t] for t in both)]
+        found = list(everywhere)
         for threshold in sorted(before.keys() | after.keys()):
             if threshold not in after:
                 found.append(f"the threshold {threshold} is no longer audited")
             elif threshold not in before:
                 found.append(f"the threshold {threshold} was not audited before")
             else:
-                rows = changes_between(({}, {}, before[threshold].rows), ({}, {}, after[threshold].rows))
-                found += [f"at {threshold}: {change}" for change in rows]
+                found += [f"at {threshold}: {change}" for change in each[threshold] if change not in everywhere]
         return found
 
     def to_frame(self, library: str | None = None) -> Any:

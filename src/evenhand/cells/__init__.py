@@ -5,12 +5,13 @@ No other order occurs in this library.
 """
 
 from .classes import MOST_CLASSES, ClassReading, count_classes, read_classes
-from .labels import Reading, count_labels, is_missing, listed, read_labels
+from .labels import MISSING_WORDS, Reading, count_labels, is_missing, listed, read_labels
 from .matrix import CELLS, Cells, ConfusionMatrix, as_cells, whole_counts
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
 __all__ = [
     "CELLS",
+    "MISSING_WORDS",
     "MOST_CLASSES",
     "Cells",
     "ClassReading",

@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
 from typing import Any
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 
-__all__ = ["Reading", "both_columns", "count_labels", "is_missing", "listed", "read_labels"]
+__all__ = ["MISSING_WORDS", "Reading", "both_columns", "count_labels", "is_missing", "listed", "read_labels"]
 
 # Pairs (negative, positive). The negative label must occur: 1 alone may be paired with 2 rather than 0.
 _UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), ("negative", "positive"))
 _KINDS = ("booleans", "numbers", "text")
 # Texts that stand for a missing label, unless one of them is one of the two classes. A group may well be called NA.
-_MISSING_WORDS = {"na", "n/a", "nan", "null", "none"}
+MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none"})
 _OPTIONS = {"y_true": "positive_label", "y_pred": "positive_prediction"}
 
 
@@ -42,12 +42,15 @@ class Reading:
         By column, the positive labels, and the others that occur.
     absent : tuple
         The labels that were given as positive and do not occur.
+    words : dict of str to tuple
+        By column, the words that were read as missing, such as NA.
     """
 
     meanings: dict[str, dict[Any, bool | None]]
     positive: dict[str, tuple[Any, ...]]
     negative: dict[str, tuple[Any, ...]]
     absent: tuple[Any, ...] = ()
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def count_labels(
@@ -167,8 +170,10 @@ def read_labels(
     shared = _several("positive", positive)
     options = {"y_true": positive_label, "y_pred": positive_prediction}
     own = {name: _several(_OPTIONS[name], options[name]) for name in columns}
+    _refuse_unused(columns, shared, own, options)
     given = {name: set(values) for name, values in columns.items()}
-    read = {name: _read(given[name], _missing_texts(name, given, own[name] or shared)) for name in given}
+    missing = {name: _missing_texts(name, given, own[name] or shared) for name in given}
+    read = {name: _read(given[name], missing[name]) for name in given}
     labels = {name: set(meanings.values()) - {None} for name, meanings in read.items()}
     for name, distinct in labels.items():
         if not distinct:
@@ -183,6 +188,8 @@ def read_labels(
         _refuse_many(undecided, shared)
         decided = _checked("positive", shared, together) if shared else _inferred(together)
         chosen |= dict.fromkeys(undecided, decided)
+    for name, distinct in labels.items():
+        _refuse_variants(chosen[name], distinct, _OPTIONS[name] if own[name] else "positive")
     everywhere = set().union(*labels.values())
     return Reading(
         {
@@ -191,22 +198,50 @@ def read_labels(
         },
         {name: _as_spelled(chosen[name], labels[name]) for name in labels},
         {name: tuple(sorted(labels[name] - set(chosen[name]), key=_order)) for name in labels},
-        tuple(v for v in dict.fromkeys(v for name in labels for v in chosen[name]) if v not in everywhere)
-        if shared or any(own.values())
-        else (),
+        tuple(
+            dict.fromkeys(
+                v
+                for name in labels
+                if own[name] or shared
+                for v in chosen[name]
+                if v not in (labels[name] if own[name] else everywhere)
+            )
+        ),
+        {name: tuple(sorted(text for text in texts if text.strip())) for name, texts in missing.items()},
     )
+
+
+def _refuse_unused(
+    columns: Mapping[str, Any], shared: tuple[Any, ...], own: Mapping[str, tuple[Any, ...]], options: Mapping[str, Any]
+) -> None:
+    """An option that says nothing about the columns is a mistake."""
+    for name, option in _OPTIONS.items():
+        if name not in columns and options[name] is not None:
+            raise InvalidInput(f"{option} is for the labels of {name}, and there are none; leave it out")
+    if shared and all(own.values()):
+        raise InvalidInput("positive is not needed beside positive_label and positive_prediction; leave it out")
+
+
+def _refuse_variants(chosen: tuple[Any, ...], labels: set[Any], option: str) -> None:
+    """A negative label that differs from a positive one only in case, spaces or signs is likely to mean the same."""
+    positive = {_folded(label) for label in chosen if isinstance(label, str)}
+    for label in sorted((label for label in labels - set(chosen) if isinstance(label, str)), key=str):
+        if _folded(label) and _folded(label) in positive:
+            spelled = listed({label, *(v for v in chosen if _folded(v) == _folded(label))})
+            raise InvalidInput(f"{spelled} look like one label; pass all of them as {option}=, or make them one")
 
 
 def _several(option: str, given: object) -> tuple[Any, ...]:
     """The labels that were given: one of them, or a list, tuple, set or array of them."""
     if given is None:
         return ()
-    if isinstance(given, (str, bytes)) or not isinstance(given, (list, tuple, set, frozenset, np.ndarray)):
-        return (given,)
-    values = given.tolist() if isinstance(given, np.ndarray) else list(given)
-    if not isinstance(values, list) or not values:
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) == 0:
+        return (given.item() if getattr(given, "ndim", 1) == 0 and hasattr(given, "item") else given,)
+    values = given.tolist() if hasattr(given, "tolist") and not isinstance(given, Mapping) else given
+    labels = () if isinstance(values, Mapping) else tuple(values)
+    if not labels or not all(isinstance(label, Hashable) for label in labels):
         raise InvalidInput(f"{option} must be a label or a list of labels; got {given!r}")
-    return tuple(values)
+    return labels
 
 
 def _missing_texts(name: str, given: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> set[str]:
@@ -217,7 +252,9 @@ def _missing_texts(name: str, given: Mapping[str, set[Any]], asked: tuple[Any, .
     """
     texts = {value for value in given[name] if isinstance(value, str)} - set(asked)
     blank = {text for text in texts if not text.strip()}
-    words = {text for text in texts - blank if text.strip().casefold() in _MISSING_WORDS}
+    # If the positive labels are given, none is a level like any other.
+    known = MISSING_WORDS - ({"none"} if asked else set())
+    words = {text for text in texts - blank if text.strip().casefold() in known}
     classes = given[name] - blank - words - {None}
     for other, values in given.items():
         if other != name and (not classes or values & given[name] - {None}):
@@ -226,7 +263,7 @@ def _missing_texts(name: str, given: Mapping[str, set[Any]], asked: tuple[Any, .
 
 
 def _is_missing_text(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value.strip().casefold() in {"", *_MISSING_WORDS})
+    return value is None or (isinstance(value, str) and value.strip().casefold() in {"", *MISSING_WORDS})
 
 
 def _read(values: set[Any], missing_texts: set[str]) -> dict[Any, Any]:
@@ -246,6 +283,10 @@ def _read(values: set[Any], missing_texts: set[str]) -> dict[Any, Any]:
 
 
 def _as_number(text: str) -> float | None:
+    try:
+        return int(text) if len(text) < 300 else None
+    except ValueError:
+        pass
     try:
         number = float(text)
     except ValueError:

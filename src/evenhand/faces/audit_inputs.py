@@ -16,7 +16,6 @@ import click
 from .. import auditing as library
 from .. import examples
 from ..auditing import Audit, ReferenceKind, Sweep, command_of, spelled
-from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName, printable
 from ..tabulate import decoded, input_files, read_counts, read_counts_file
 from .count_commands import as_strength_option
@@ -91,13 +90,16 @@ def _names(parameter: click.Parameter) -> list[str]:
 
 
 def arguments(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings of an audit, and how its data are read, from the values of the options."""
+    """The settings of an audit, and how its data are read, from the values of the options.
+
+    ``reference`` and ``labels`` are still texts, since only the columns tell where their parts end.
+    """
     settings = dict(options)
     reading = {
         "y_true": settings.pop("label"),
         "y_pred": settings.pop("prediction"),
         "y_score": settings.pop("score"),
-        "bins": dict(map(_bins, settings.pop("bins"))) or None,
+        "bins": _all_bins(settings.pop("bins")),
     }
     for name in ("positive", "positive_label", "positive_prediction", "threshold"):
         values = settings.pop(name)
@@ -106,10 +108,19 @@ def arguments(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     settings |= {
         "metrics": settings.pop("metric") or None,
         "strength": as_strength_option(settings["strength"]),
-        "crossings": int(crossings) if crossings.isdecimal() else crossings,
-        "labels": _group_names(settings.pop("group_name")),
+        "crossings": int(crossings) if crossings.isdecimal() and len(crossings) < 10 else crossings,
+        "labels": settings.pop("group_name"),
     }
     return settings, reading
+
+
+def _all_bins(texts: Sequence[str]) -> dict[str, list[float]] | None:
+    bins: dict[str, list[float]] = {}
+    for column, cuts in map(_bins, texts):
+        if column in bins:
+            raise InvalidInput(f"--bins cuts the column {column!r} twice")
+        bins[column] = cuts
+    return bins or None
 
 
 def _bins(text: str) -> tuple[str, list[float]]:
@@ -122,31 +133,57 @@ def _bins(text: str) -> tuple[str, list[float]]:
     raise InvalidInput(f"--bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got {text!r}")
 
 
-def _group_names(texts: Sequence[str]) -> dict[str, dict[str, str]] | None:
+def _by_columns(settings: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """The settings with the references and the names of groups that the texts give for these columns."""
+    return settings | {
+        "reference": _reference(settings["reference"], columns),
+        "labels": _group_names(settings["labels"], columns),
+    }
+
+
+def _group_names(texts: Sequence[str], columns: Sequence[str]) -> dict[str, dict[str, str]] | None:
     names: dict[str, dict[str, str]] = {}
     for text in texts:
-        column, colon, rest = text.partition(":")
-        value, sign, name = rest.partition("=")
-        if not (colon and sign and name):
-            raise InvalidInput(f"--group-name must be COLUMN:VALUE=NAME, such as RAC1P:1=White; got {text!r}")
+        column = max((name for name in columns if text.startswith(f"{name}:")), key=len, default=None)
+        value, name = _value_and_name(text[len(column) + 1 :]) if column is not None else ("", "")
+        if column is None and ":" in text and "=" in text:
+            raise UnknownName.among("group column in --group-name", text.partition(":")[0], columns)
+        if column is None or not name:
+            raise InvalidInput(
+                "--group-name must be COLUMN:VALUE=NAME, such as RAC1P:1=White, with a value that contains = in double "
+                f"quotes; got {text!r}"
+            )
         if value in names.setdefault(column, {}):
             raise InvalidInput(f"--group-name names {value!r} of {column!r} twice")
         names[column][value] = name
     return names or None
 
 
+def _value_and_name(text: str) -> tuple[str, str]:
+    """The parts of VALUE=NAME; the value may be in double quotes, as JSON writes it."""
+    if text.startswith('"'):
+        try:
+            value, end = json.JSONDecoder().raw_decode(text)
+            if isinstance(value, str) and text[end : end + 1] == "=":
+                return value, text[end + 1 :]
+        except ValueError:
+            pass
+    value, _, name = text.partition("=")
+    return value, name
+
+
 def from_files(files: Sequence[str], reading: dict[str, Any], settings: dict[str, Any]) -> Audit | Sweep:
     """The audit of files; ``-`` is standard input."""
-    reference = _reference(settings.pop("reference"), reading["groups"])
+    settings = _by_columns(settings, reading["groups"])
     if "-" in files and len(files) > 1:
         raise InvalidInput("standard input (-) cannot be audited together with other files")
     if files[0] == "-":
         with _copied() as path:
-            result: Audit | Sweep = library.audit(path, **reading, reference=reference, **settings)
+            result: Audit | Sweep = library.audit(path, **reading, **settings)
         audits = [_with_source(a, ["-"]) for a in (result if isinstance(result, Sweep) else [result])]
         return Sweep(tuple(audits)) if isinstance(result, Sweep) else audits[0]
     data = files[0] if len(files) == 1 else list(files)
-    audit: Audit | Sweep = library.audit(data, **reading, reference=reference, **settings)
+    audit: Audit | Sweep = library.audit(data, **reading, **settings)
     return audit
 
 
@@ -167,7 +204,7 @@ def _copied() -> Iterator[str]:
 
 def _with_source(audit: Audit, words: list[str], **source: Any) -> Audit:
     """The audit with the words that name its data on the command line in its record, in place of a path."""
-    call = audit.record["call"]
+    call = {name: value for name, value in audit.record["call"].items() if name != "by"}
     kept = {name: value for name, value in audit.record["source"].items() if name not in ("paths", "name")}
     named = {"command": command_of(words, call), "source": kept | {"name": words[-1]} | source, "python": None}
     return replace(audit, record=audit.record | named)
@@ -175,23 +212,19 @@ def _with_source(audit: Audit, words: list[str], **source: Any) -> Audit:
 
 def from_counts(file: str, settings: dict[str, Any]) -> Audit:
     """The audit of a table of counts; ``-`` is standard input."""
-    reference = settings.pop("reference")
     if file == "-":
         by, matrices = read_counts(decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
-        result = library.audit_counts(matrices, by=by, reference=_reference(reference, by), **settings)
+        result = library.audit_counts(matrices, by=by, **_by_columns(settings, by))
         return _with_source(result, ["--counts", "-"])
-    if not reference:
-        return library.audit_counts(file, **settings)
+    if not settings["reference"] and not settings["labels"]:
+        return library.audit_counts(file, **_by_columns(settings, ()))
     by, _, _ = read_counts_file(file)
-    return library.audit_counts(file, reference=_reference(reference, by), **settings)
+    return library.audit_counts(file, **_by_columns(settings, by))
 
 
 def from_example(name: str, settings: dict[str, Any]) -> Audit:
     """The audit of a data set that comes with evenhand."""
-    reference = _reference(settings.pop("reference"), ("race",))
-    result = library.audit_counts(getattr(examples, name)(), by="race", reference=reference, **settings)
-    call = {key: value for key, value in result.record["call"].items() if key != "by"}
-    result = replace(result, record=result.record | {"call": call})
+    result = library.audit_counts(getattr(examples, name)(), by="race", **_by_columns(settings, ("race",)))
     return _with_source(result, ["--example", name], kind="example")
 
 
@@ -203,11 +236,11 @@ def _reference(given: Sequence[str], columns: Sequence[str]) -> Any:
         if sign:
             if column in named:
                 raise InvalidInput(f"--reference names the column {column!r} twice")
-            named[column] = _matrix(name)
+            named[column] = name
         elif len(given) > 1:
             raise InvalidInput(f"if --reference is repeated, it must be COLUMN=GROUP; got {text!r}")
         else:
-            return _matrix(text)
+            return text
     return named or ReferenceKind.REST
 
 
@@ -221,14 +254,6 @@ def _split(text: str, columns: Sequence[str]) -> tuple[str, str, str]:
     return text, "", ""
 
 
-def _matrix(text: str) -> str | ConfusionMatrix:
-    """A group, or a matrix that is given as TP,FN,FP,TN."""
-    cells = text.split(",")
-    if len(cells) == 4 and all(cell.strip().isdecimal() for cell in cells):
-        return ConfusionMatrix(*map(int, cells))
-    return text
-
-
 def repeated(
     file: str, files: Sequence[str], check: Callable[[Callable[[], list[Path]]], None]
 ) -> tuple[Audit | Sweep, list[str]]:
@@ -238,16 +263,17 @@ def repeated(
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise InvalidInput(f"{file} cannot be read: {why}") from None
-    source = (saved.audits[0] if isinstance(saved, Sweep) else saved).record.get("source", {})
-    check(lambda: [Path(file), *(path for one in files or source.get("paths", ()) for path in _known(one))])
+    source = (saved.audits[0] if isinstance(saved, Sweep) else saved).record.get("source")
+    if not isinstance(source, dict) or not isinstance(source.get("paths", []), list):
+        raise InvalidInput(f"{file} cannot be repeated: its record must say where the data came from")
+    check(lambda: [Path(file), *(path for one in files or source.get("paths", ()) for path in _known(str(one)))])
     given = (files[0] if len(files) == 1 else list(files)) if files else None
     if isinstance(saved, Sweep):
         each = saved.repeat(given)
         return each, saved.changes(each)
     if source.get("kind") == "example" and not files:
-        settings = dict(saved.record["call"])
-        again = library.audit_counts(getattr(examples, _example(source.get("name")))(), by="race", **settings)
-        again = _with_source(again, ["--example", source["name"]], kind="example")
+        name = _example(source.get("name"))
+        again = _with_source(saved.repeat(getattr(examples, name)()), ["--example", name], kind="example")
         return again, saved.changes(again)
     again = saved.repeat(given)
     return again, saved.changes(again)

@@ -43,6 +43,8 @@ def finite(value: Any, what: str = "threshold") -> float:
     >>> finite(Decimal("0.5"))
     0.5
     """
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()
     try:
         number = float(value) if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) else nan
     except (OverflowError, ValueError):

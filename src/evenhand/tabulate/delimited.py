@@ -90,9 +90,6 @@ def layout_of(path: Path) -> Layout:
         raise InvalidInput(f"{path} has no header; there is nothing to audit")
     separator = max(first, key=lambda sign: _fit(first[sign]))
     columns = tuple(first[separator][0])
-    twice = [name for i, name in enumerate(columns) if name in columns[:i]]
-    if twice:
-        raise InvalidInput(f"{path} must have distinct column names; got {twice[0]!r} twice")
     # DuckDB takes a blank line for a row if there is one column, and g and G for the same name.
     plain = len(columns) > 1 and len({name.casefold() for name in columns}) == len(columns)
     plain = plain and not any(sign in name for name in columns for sign in "\r\n") and head[0] not in "\r\n"

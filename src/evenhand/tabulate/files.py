@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..cells import MISSING_WORDS
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..progress import watch
 from .databases import count_database, first_database_rows
@@ -184,11 +185,31 @@ def _count_relation(
     import duckdb
 
     try:
-        relation, names = _with_numbers(relation, columns, cuts)
+        numbers, names = _with_numbers(_without_zones(relation), columns, cuts)
         with watch(f"counting {path.name or path}", connection.query_progress):
-            return count_frame(relation, names, cuts).rows
+            rows = count_frame(numbers, names, cuts).rows
+        for i in cuts:
+            if names[i] != columns[i] and any(row[i] is None for row in rows):
+                _refuse_other_text(relation, columns[i])
+        return rows
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
+
+
+def _refuse_other_text(relation: DuckDBPyRelation, name: str) -> None:
+    """A text that is neither a number nor missing is not left out in silence."""
+    words = ", ".join(literal(word) for word in ("", *MISSING_WORDS))
+    column = identifier(name)
+    other = relation.filter(
+        f"{column} IS NOT NULL AND {_number(name)} IS NULL AND lower(trim({column})) NOT IN ({words})"
+    )
+    for (text,) in other.project(column).limit(1).fetchall():
+        raise _no_number(name, text)
+
+
+def _no_number(name: str, text: str) -> InvalidInput:
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    return InvalidInput(f"{name!r} must contain numbers; got {shown!r}")
 
 
 def _with_numbers(relation: DuckDBPyRelation, columns: Sequence[str], cuts: Cuts) -> tuple[DuckDBPyRelation, list[str]]:
@@ -210,20 +231,22 @@ def _count_records(layout: Layout, columns: Sequence[str], cuts: Cuts) -> Counte
         for row in records(layout):
             key: list[Any] = [row[i] or None for i in at]
             for i, found in cuts.items():
-                key[i] = _level_of(key[i], found)
+                key[i] = _level_of(key[i], found, columns[i])
             counts[tuple(key)] += 1
             if len(counts) > MOST_ROWS:
                 break
     return gathered((*key, n) for key, n in counts.items())
 
 
-def _level_of(text: str | None, cuts: tuple[float, ...]) -> int | None:
-    # Python would accept the digits of other scripts, which DuckDB does not.
+def _level_of(text: str | None, cuts: tuple[float, ...], name: str) -> int | None:
     text = (text or "").strip()
-    try:
-        return level(float(text), cuts) if text.isascii() else None
-    except ValueError:
+    if text.casefold() in ("", *MISSING_WORDS):
         return None
+    try:
+        # Python would accept the digits of other scripts, which DuckDB does not.
+        return level(float(text if text.isascii() else "?"), cuts)
+    except ValueError:
+        raise _no_number(name, text) from None
 
 
 def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -354,6 +377,8 @@ def _check_columns(found: dict[Path, tuple[str, ...]], columns: Sequence[str] | 
         if not any(name in there for there in found.values()):
             raise UnknownName.among("column", name, first)
         for file, there in found.items():
+            if columns is not None and there.count(name) > 1:
+                raise InvalidInput(f"{file} must have the column {name!r} once; it is there {there.count(name)} times")
             if name not in there:
                 listed = ", ".join(there)
                 raise InvalidInput(f"{file} must have the column {name!r}, as other files have; got {listed}")

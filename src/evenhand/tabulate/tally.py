@@ -44,6 +44,8 @@ class Tally:
         given.
     absent : tuple
         The labels that were given as positive and do not occur.
+    words : dict of str to tuple
+        The words that were read as missing labels, for ``"y_true"`` and ``"y_pred"``.
     threshold : float or None
         Scores at or above it are positive predictions.
     orders : dict of str to tuple
@@ -62,6 +64,7 @@ class Tally:
     positive: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     negative: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     absent: tuple[Any, ...] = ()
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
     threshold: float | None = None
     orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     source: dict[str, Any] = field(default_factory=dict)
@@ -135,6 +138,7 @@ def tallied(
                 unlabelled,
                 **spelled,
                 absent=reading.absent,
+                words=reading.words,
                 threshold=threshold,
                 orders={name: tuple(values) for name, values in (orders or {}).items()},
                 source=counted.source | {"rows": counted.rows.total()},
@@ -146,6 +150,7 @@ def tallied(
 
 def _reading(values: Mapping[str, set[Any]], asked: dict[str, Any]) -> Reading:
     if not values:
+        read_labels({}, **asked)
         return Reading({}, {}, {})
     reading = read_labels(values, **asked)
     labels = [*reading.positive.get("y_true", ()), *reading.negative.get("y_true", ())]
@@ -155,7 +160,7 @@ def _reading(values: Mapping[str, set[Any]], asked: dict[str, Any]) -> Reading:
         occurring = [label for label in labels if label in set(reading.meanings["y_true"])] or labels
         raise InvalidInput(
             f"y_true contains one class only ({listed(occurring)}); if that is right, pass the positive label as "
-            "positive="
+            "positive_label="
         )
     return reading
 
