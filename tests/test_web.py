@@ -864,7 +864,7 @@ def test_rates_that_a_command_would_take_for_counts_have_none(shared: Page) -> N
     assert eval(found["python"], {"evenhand": eh}).reference_n is None
 
 
-def eventually(true: Any, seconds: float = 10) -> None:
+def eventually(true: Any, seconds: float = 30) -> None:
     latest = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < latest
@@ -1003,7 +1003,7 @@ class Served:
 
     def end(self, sign: signal.Signals) -> int:
         self.process.send_signal(sign)
-        code = self.process.wait(10)
+        code = self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
         return code
@@ -1271,8 +1271,8 @@ def test_an_audit_can_be_cancelled(page: Any, running: tuple[str, Any], tmp_path
     page.click("#go")
     page.wait_for_selector("#work:visible")
     page.click("#cancel")
-    page.wait_for_selector("#message:has-text('Cancelled.')", timeout=1000)
-    eventually(lambda: gone(pid), 1)
+    page.wait_for_selector("#message:has-text('Cancelled.')", timeout=10_000)
+    eventually(lambda: gone(pid), 10)
     assert not page.is_visible("#work")
     page.click("#go")
     page.wait_for_selector("#view:visible")
