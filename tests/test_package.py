@@ -57,7 +57,18 @@ def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
 
 def test_every_public_name_comes_from_the_door_of_its_room() -> None:
     rooms = {PACKAGE._MODULE_OF[name].lstrip(".").partition(".")[0] for name in PACKAGE.__all__}
-    rooms_with_names = {"auditing", "cells", "errors", "faces", "inference", "interop", "laws", "metrics", "planning"}
+    rooms_with_names = {
+        "auditing",
+        "cells",
+        "errors",
+        "faces",
+        "inference",
+        "interop",
+        "laws",
+        "metrics",
+        "planning",
+        "scores",
+    }
     assert rooms == {"", *rooms_with_names}
 
 

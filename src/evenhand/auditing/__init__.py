@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .adjust import holm
 from .audits import Audit, audit, audit_counts
 from .findings import KINDS, Finding, number, pvalue, several
 from .meanings import Meaning, meaning, of_people, worse_way
@@ -31,6 +32,7 @@ __all__ = [
     "command_of",
     "compared_with",
     "headlines",
+    "holm",
     "labels",
     "meaning",
     "needed_text",
