@@ -19,10 +19,10 @@ from .ranks import Alternative, area, area_interval, chance_test, check_alternat
 __all__ = ["AREA_INTERVAL", "AreaUnderCurve", "auc", "lacking", "without_missing"]
 
 AREA_INTERVAL = "Newcombe's score interval, approximate"
-_CLAIMS = {
-    "two-sided": "different from chance (two-sided)",
-    "greater": "better than chance (one-sided)",
-    "less": "worse than chance (one-sided)",
+_ALTERNATIVES = {
+    "two-sided": "different from chance",
+    "greater": "better than chance",
+    "less": "worse than chance",
 }
 
 
@@ -58,7 +58,7 @@ class AreaUnderCurve(Record):
     --------
     >>> print(auc([0, 0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.7]))
     AUC 1.000, 95 % interval 0.439 to 1.000, of 2 positives and 3 negatives
-      p-value    = 0.200, different from chance (two-sided)
+      p-value    = 0.200 (alternative: different from chance)
       method     exact
       interval   Newcombe's score interval, approximate
     """
@@ -87,7 +87,7 @@ class AreaUnderCurve(Record):
         return "\n".join(
             [
                 f"AUC {number(self.estimate)}, {ends}, {of}",
-                f"  p-value    {pvalue(self.pvalue)}, {_CLAIMS[self.alternative]}",
+                f"  p-value    {pvalue(self.pvalue)} (alternative: {_ALTERNATIVES[self.alternative]})",
                 f"  method     {self.method}{error}{unknown}",
                 f"  interval   {self.interval_method}",
             ]

@@ -26,7 +26,7 @@ Bools = NDArray[np.bool_]
 ScoreMetric = Literal["auc", "brier", "log_loss"]
 METRICS: tuple[ScoreMetric, ...] = get_args(ScoreMetric)
 NAMES = {"auc": "AUC", "brier": "Brier score", "log_loss": "log loss"}
-_T_INTERVAL = "Student's t, approximate"
+_T_INTERVAL = "Student's t for the logarithm, approximate"
 
 
 class Summary(NamedTuple):
@@ -221,13 +221,11 @@ def summary(metric: ScoreMetric, positive: Bools, scores: Floats, level: float) 
         return Summary(nan, nan, nan, _T_INTERVAL, "no cases")
     if reason := _infinite(losses):
         return Summary(nan, nan, nan, _T_INTERVAL, reason)
-    mean, half = float(losses.mean()), _half_width([losses], level)
-    top = 1.0 if metric == "brier" else np.inf
-    return (
-        Summary(mean, max(mean - half, 0.0), min(mean + half, top), _T_INTERVAL, None)
-        if half == half
-        else Summary(mean, nan, nan, "none: losses without spread", None)
-    )
+    mean = float(losses.mean())
+    low, high = _mean_interval(losses, level)
+    if isnan(low):
+        return Summary(mean, nan, nan, "none: fewer than two cases, or losses without spread", None)
+    return Summary(mean, low, min(high, 1.0) if metric == "brier" else high, _T_INTERVAL, None)
 
 
 def _losses(metric: ScoreMetric, positive: Bools, scores: Floats) -> Floats:
@@ -246,18 +244,17 @@ def _infinite(losses: Floats) -> str | None:
     return f"infinite: {cases:,} {which} had probability 0 of being what {they}"
 
 
-def _half_width(samples: list[Floats], level: float) -> float:
-    """Half the width of the t interval of a mean, or of Welch's of a difference; nan without any spread."""
+def _mean_interval(losses: Floats, level: float) -> tuple[float, float]:
+    """The t interval of the logarithm of a mean loss, since losses are skewed; nan without any spread."""
     from scipy.special import stdtrit
 
-    if min(map(len, samples)) < 2:
-        return nan
-    parts = [float(np.var(losses, ddof=1)) / len(losses) for losses in samples]
-    # A side without spread says nothing about its own error.
-    if min(parts) <= 1e-28:
-        return nan
-    freedom = sum(parts) ** 2 / sum(p**2 / (len(s) - 1) for p, s in zip(parts, samples, strict=True))
-    return float(stdtrit(freedom, (1 + level) / 2) * sum(parts) ** 0.5)
+    mean, cases = float(losses.mean()), len(losses)
+    spread = float(losses.std(ddof=1)) if cases > 1 else 0.0
+    # Losses that are all equal say nothing about their own error.
+    if spread <= 1e-12 * mean:
+        return nan, nan
+    factor = float(np.exp(min(stdtrit(cases - 1, (1 + level) / 2) * spread / cases**0.5 / mean, 700.0)))
+    return mean / factor, mean * factor
 
 
 def compared(
@@ -298,15 +295,13 @@ def compared(
     method = "none"
     if reason is None:
         difference = group.score - reference.score
+        # Newcombe's square-and-add of the two intervals; nan if one of them is missing.
+        low = difference - float(np.hypot(group.score - group.low, reference.high - reference.score))
+        high = difference + float(np.hypot(group.high - group.score, reference.score - reference.low))
         if metric == "auc":
-            low = difference - np.hypot(group.score - group.low, reference.high - reference.score)
-            high = difference + np.hypot(group.high - group.score, reference.score - reference.low)
             p, method, error = area_permutation(member, positive, scores, draws, seed)
         else:
-            losses = _losses(metric, positive, scores)
-            half = _half_width([losses[member], losses[~member]], level)
-            low, high = difference - half, difference + half
-            p, method, error = loss_permutation(member, losses, draws, seed)
+            p, method, error = loss_permutation(member, _losses(metric, positive, scores), draws, seed)
     return ScoreTest(
         metric=metric,
         score=group.score,
@@ -314,8 +309,8 @@ def compared(
         n=int(np.count_nonzero(member)),
         reference_n=int(np.count_nonzero(~member)),
         difference=difference,
-        difference_low=float(low),
-        difference_high=float(high),
+        difference_low=low,
+        difference_high=high,
         level=level,
         pvalue=p,
         method=method,
