@@ -203,9 +203,9 @@ def test_a_small_group_beside_many_others_gets_the_pvalue_that_permuting_all_giv
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 700)
     s = np.round(rng.random(700) * 0.7 + 0.3 * y, 2)
-    s[:20] = np.round(rng.random(20), 2)
+    s[:130] = np.round(s[:130] - 0.12 * (y[:130] - 0.5), 2)
     s = np.clip(s, 0.01, 0.99)
-    table = {"y": y, "s": s, "g": ["a"] * 20 + ["b"] * 680}
+    table = {"y": y, "s": s, "g": ["a"] * 130 + ["b"] * 570}
     audits = [eh.audit_scores(table, y_true="y", y_score="s", groups="g", draws=2_999)]
     monkeypatch.setattr("evenhand.scores.permutations._FEW", 10_000)
     audits.append(eh.audit_scores(table, y_true="y", y_score="s", groups="g", draws=2_999))
@@ -283,6 +283,14 @@ def test_equal_groups_with_many_cases_are_alike_and_the_margin_decides() -> None
     assert {row.verdict for row in eh.audit_scores(table, **options, metrics=["auc", "brier"]).rows} == {"alike"}
     tight = eh.audit_scores(table, **options, metrics=["auc", "brier"], margin={"auc": 0.001})
     assert {row.metric: row.verdict.value for row in tight.rows} == {"auc": "too few to tell", "brier": "alike"}
+    ends = [abs(end) for row in tight.rows[:1] for end in (row.difference_low, row.difference_high)]
+    for margin, verdict in (
+        (min(ends) - 1e-9, "too few to tell"),
+        (sum(ends) / 2, "too few to tell"),
+        (max(ends), "alike"),
+    ):
+        rows = eh.audit_scores(table, **options, metrics="auc", margin=margin).rows
+        assert [row.verdict for row in rows] == [verdict, verdict]
 
 
 def test_a_group_without_a_class_is_undefined_and_so_is_its_mirror_image() -> None:
@@ -403,9 +411,9 @@ def test_draws_without_a_value_count_as_extreme_and_are_said() -> None:
     def picky(y_true: Any, y_pred: Any) -> float:
         return float("nan") if 0 not in y_true else float(y_true.mean())
 
-    audit = eh.audit_callable(picky, [0, 1, 1, 0, 1, 1, 1], [0] * 7, list("aaabbbb"), draws=199)
+    audit = eh.audit_callable(picky, [0, 1, 1, 0, 9, 9, 9], [0] * 7, list("aaabbbb"), draws=199)
     row = audit.rows[0]
-    assert row.undefined_draws > 20
+    assert row.undefined_draws > 60
     assert row.pvalue * 200 >= row.undefined_draws + 1
     assert f"no value in {row.undefined_draws} of 199 draws, which count as extreme" in str(audit)
 
