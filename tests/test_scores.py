@@ -345,6 +345,20 @@ def test_a_named_reference_is_compared_with_each_other_group_only() -> None:
     assert "Each group is compared with b." in str(audit)
 
 
+def test_scores_come_in_from_files_frames_generators_and_two_columns(tmp_path: Any) -> None:
+    import polars as pl
+
+    table = table_of()
+    frame = pl.DataFrame(table)
+    frame.write_csv(tmp_path / "d.csv")
+    options: dict[str, Any] = {"y_true": "y", "y_score": "s", "groups": "g", "draws": 9}
+    rows = eh.audit_scores(table, **options).rows
+    for data in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "d.csv"):
+        assert eh.audit_scores(data, **options).rows == rows
+    both = np.column_stack([1 - table["s"], table["s"]])
+    assert eh.auc(table["y"], both) == eh.auc(iter(table["y"]), iter(table["s"]))
+
+
 def test_the_order_of_rows_does_not_matter_and_rows_without_a_score_are_left_out() -> None:
     table = table_of()
     order = np.random.default_rng(1).permutation(90)
@@ -457,7 +471,7 @@ REFUSED: list[tuple[Any, str]] = [
      "two-sided, greater, less"),
     (lambda: eh.auc([1, 0], [0.1, "high"]), "y_score must contain numbers; got 'high'"),
     (lambda: eh.auc([1, 0, 1], [0.1, 0.3, None]), "1 row has no y_score; drop it first"),
-    (lambda: eh.auc([1, 0], [0.1]), "columns must have the same length; got group 2, y_true 2, y_score 1"),
+    (lambda: eh.auc([1, 0], [0.1]), "y_true and y_score must have the same length; got 2 and 1"),
     (lambda: eh.auc_test([1], [0.1, 0.2], [1], [0.1]), "y_true and y_score must have the same length; got 1 and 2"),
     (lambda: eh.auc_test([], [], [1], [0.1]), "y_true must contain at least one label; got none"),
     (lambda: eh.audit_scores(None, **TABLE, draws=0), "draws must be a whole number above 0; got 0"),

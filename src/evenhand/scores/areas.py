@@ -140,8 +140,11 @@ def auc(
     check_level(level)
     check_alternative(alternative)
     check_seed(seed)
-    length = len(list(y_true)) if hasattr(y_true, "__iter__") and not isinstance(y_true, str) else 0
-    rows = without_missing(scored_rows(None, y_true=y_true, y_score=y_score, groups=[0] * length, positive=positive))
+    labels, scores = _sized("y_true", y_true), _sized("y_score", y_score)
+    if len(labels) != len(scores):
+        raise InvalidInput(f"y_true and y_score must have the same length; got {len(labels)} and {len(scores)}")
+    alone = [0] * len(labels)
+    rows = without_missing(scored_rows(None, y_true=labels, y_score=scores, groups=alone, positive=positive))
     ties = ties_of(rows.positive, rows.scores)
     m = int(np.count_nonzero(rows.positive))
     n = len(rows.positive) - m
@@ -161,6 +164,13 @@ def auc(
         alternative=alternative,
         reason=reason,
     )
+
+
+def _sized(name: str, given: Any) -> Any:
+    """The values, in a list if they have no length."""
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise InvalidInput(f"{name} must be a sequence of values; got {given!r}")
+    return given if hasattr(given, "__len__") else list(given)
 
 
 def lacking(positives: int, negatives: int) -> str | None:
