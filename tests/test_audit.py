@@ -446,7 +446,9 @@ SETTINGS: list[tuple[dict[str, Any], str]] = [
       for value in (None, "x", [0.9], True, 10**400, float("nan"))),
     *(({"max_groups": value}, "max_groups must be a whole number above 0; got ")
       for value in (None, "x", [1], 0, float("nan"))),
-    *(({"metrics": value}, "metrics must be a list of metrics, such as ['tpr', 'ppv']; got ") for value in (5, print)),
+    ({"metrics": 5}, "metrics must be a list of metrics, such as ['tpr', 'ppv']; got 5"),
+    *(({"metrics": value}, "metrics must be names of metrics; pass a function of labels and predictions to "
+       "audit_callable, which compares groups by permutation") for value in (print, [print], ["tpr", print])),
     ({"metrics": [5]}, "metric must be a name or a Metric; got 5 of type int"),
     *(({what: np.array([1, 2])}, f"no {what} is called ") for what in ("adjust", "family", "test", "null")),
     *(({"strength": value}, "strength must be a number of cases from 0 to 1e9") for value in (np.ones(2), 10**400)),

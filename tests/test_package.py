@@ -68,6 +68,7 @@ def test_every_public_name_comes_from_the_door_of_its_room() -> None:
         "metrics",
         "multiclass",
         "planning",
+        "scores",
     }
     assert rooms == {"", *named}
 

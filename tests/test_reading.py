@@ -734,6 +734,7 @@ def test_text_among_scores_is_refused_and_missing_words_are_not(tmp_path: Path) 
         lambda: eh.audit(y_true=Y, y_score=P, groups=G, positive_prediction="zzz"),
         lambda: eh.audit(y_pred=P, groups=G, positive_label="zzz"),
         lambda: eh.audit(y_true=Y, y_pred=P, groups=G, crossings="9" * 5000),
+        lambda: eh.audit(y_true=Y, y_pred=P, groups=G, sample_weight=Y),  # type: ignore[call-overload]
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(call: Any) -> None:

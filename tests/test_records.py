@@ -29,6 +29,14 @@ CLASS_AUDIT = eh.audit_classes(
     {HOSTILE: [HOSTILE, "B"] * 6, "y": ["x", "y", HOSTILE] * 4, "p": ["x", "y", "y", HOSTILE] * 3},
     y_true="y", y_pred="p", groups=HOSTILE, draws=50, averages=["acc", "macro tpr", "mcc"],
 )  # fmt: skip
+SCORES: dict[str, Any] = {
+    "y": [1, 0] * 8,
+    "s": [0.9, 0.2, 0.6, 0.7] * 4,
+    HOSTILE: [HOSTILE, HOSTILE, "B", "B", "C"] * 3 + ["B"],
+}
+SCORED = eh.audit_scores(SCORES, y_true="y", y_score="s", groups=HOSTILE, draws=19)
+CALLED = eh.audit_callable(min, SCORES["y"], SCORES["s"], SCORES[HOSTILE], draws=9, name=HOSTILE)
+WEIGHTED = eh.effective_counts(SCORES["y"], [1] * 16, {HOSTILE: SCORES[HOSTILE]}, range(16))
 RESULTS: dict[str, Any] = {
     "ClassAudit": CLASS_AUDIT,
     "AverageRow": CLASS_AUDIT.averages[0],
@@ -70,6 +78,16 @@ RESULTS: dict[str, Any] = {
     "SmallSampleReport": eh.small_sample_report([0, 0, 1, 1], [0, 1, 1, 1]),
     "SmallSampleReport, hostile": REPORT,
     "ReportedClass": next(c for c in REPORT.classes if c.label == HOSTILE),
+    "AreaUnderCurve": eh.auc(SCORES["y"], SCORES["s"]),
+    "AreaUnderCurve, undefined": eh.auc([1, 1], [0.2, 0.3], positive=1),
+    "ScoreTest": eh.auc_test([1, 0, 1], [0.2, 0.3, 0.4], SCORES["y"], SCORES["s"], draws=19),
+    "ScoreTest, undefined": eh.auc_test([1, 1], [0.2, 0.3], SCORES["y"], SCORES["s"]),
+    "ScoreAudit": SCORED,
+    "ScoreAudit, callable": CALLED,
+    "ScoreRow": next(row for row in SCORED.rows if row.group == HOSTILE),
+    "ScoreRow, undefined": CALLED.rows[0],
+    "EffectiveCounts": WEIGHTED,
+    "EffectiveGroup": next(one for one in WEIGHTED.groups if one.group == HOSTILE),
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],

@@ -256,5 +256,38 @@ from .planning import (
 from .planning import (
     sample_size as sample_size,
 )
+from .scores import (
+    AreaUnderCurve as AreaUnderCurve,
+)
+from .scores import (
+    EffectiveCounts as EffectiveCounts,
+)
+from .scores import (
+    EffectiveGroup as EffectiveGroup,
+)
+from .scores import (
+    ScoreAudit as ScoreAudit,
+)
+from .scores import (
+    ScoreRow as ScoreRow,
+)
+from .scores import (
+    ScoreTest as ScoreTest,
+)
+from .scores import (
+    auc as auc,
+)
+from .scores import (
+    auc_test as auc_test,
+)
+from .scores import (
+    audit_callable as audit_callable,
+)
+from .scores import (
+    audit_scores as audit_scores,
+)
+from .scores import (
+    effective_counts as effective_counts,
+)
 
 __version__: str

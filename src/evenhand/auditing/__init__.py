@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .adjust import holm
 from .audits import Audit, audit, audit_counts
 from .classes import AverageRow, ClassAudit, audit_classes
 from .findings import KINDS, Finding, number, pvalue, several
@@ -35,6 +36,7 @@ __all__ = [
     "command_of",
     "compared_with",
     "headlines",
+    "holm",
     "labels",
     "meaning",
     "needed_text",

@@ -467,6 +467,7 @@ def audit(
     bins: Mapping[str, Sequence[float]] | None = ...,
     sensitive_features: Any = ...,
     pos_label: Any = ...,
+    sample_weight: None = ...,
     metrics: Sequence[str | Metric] | str | Metric | None = ...,
     reference: Reference = ...,
     level: float = ...,
@@ -505,6 +506,7 @@ def audit(  # type: ignore[misc]
     bins: Mapping[str, Sequence[float]] | None = None,
     sensitive_features: Any = None,
     pos_label: Any = None,
+    sample_weight: None = None,
     metrics: Sequence[str | Metric] | str | Metric | None = None,
     reference: Reference = ReferenceKind.REST,
     level: float = 0.95,
@@ -553,6 +555,8 @@ def audit(  # type: ignore[misc]
         The positive labels of ``y_true`` and of ``y_pred``, if they differ.
     bins : mapping of group column to sequence of float
         Where to cut group columns that contain numbers, such as ages: ``{"age": [25, 45]}`` gives three groups.
+    sample_weight : None
+        Refused: weights change the law of the counts, so exact tests do not apply; see `effective_counts`.
     metrics : str, Metric or sequence of them
         Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev.
     reference : "rest", "all", "largest", "best", name of a group, ConfusionMatrix, or mapping of column to one of these
@@ -634,6 +638,11 @@ def audit(  # type: ignore[misc]
         system=system,
         author=author,
     )
+    if sample_weight is not None:
+        raise InvalidInput(
+            "sample_weight changes the law of the counts, so exact tests do not apply; pass effective_counts(y_true, "
+            "y_pred, groups, weights).counts to audit_counts, which is then approximate"
+        )
     chosen = _either(groups, sensitive_features, "groups", "sensitive_features")
     if chosen is None:
         raise InvalidInput("groups must be the name of a group column or its values; got None")

@@ -171,6 +171,12 @@ class Settings:
             names = METRICS if labelled else ("ppr",)
         elif isinstance(names, (str, Metric)):
             names = [names]
+        for name in names if isinstance(names, (list, tuple, set, frozenset)) else [names]:
+            if callable(name) and not isinstance(name, Metric):
+                raise InvalidInput(
+                    "metrics must be names of metrics; pass a function of labels and predictions to audit_callable, "
+                    "which compares groups by permutation"
+                )
         if isinstance(names, Mapping) or not isinstance(names, Sequence):
             raise InvalidInput(f"metrics must be a list of metrics, such as ['tpr', 'ppv']; got {names!r}")
         metrics = list(dict.fromkeys(find_metric(name) for name in names))

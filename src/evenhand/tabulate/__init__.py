@@ -8,21 +8,25 @@ from .counts import CountedRows, as_counts, tabulate, tabulate_each, tabulate_ro
 from .counts_file import decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
 from .frames import plain
+from .scored import ScoredRows, grouped_values, scored_rows
 from .tally import Key, Tally, in_order
 
 __all__ = [
     "CountedRows",
     "Key",
+    "ScoredRows",
     "Tally",
     "as_counts",
     "count",
     "decoded",
     "first_rows",
+    "grouped_values",
     "in_order",
     "input_files",
     "plain",
     "read_counts",
     "read_counts_file",
+    "scored_rows",
     "tabulate",
     "tabulate_each",
     "tabulate_rows",

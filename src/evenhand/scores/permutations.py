@@ -1,0 +1,293 @@
+"""Seeded permutation tests of two groups: areas under the ROC curve, and means of losses.
+
+A statistic is divided by its standard error, so that the test is exact if both groups are drawn from the same law, and
+close for large groups if only the two true scores are equal. p = (r + 1) / (B + 1), where r of B draws are at least as
+extreme as the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, isfinite, nan
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Permuted", "area_permutation", "loss_permutation", "permuted_pvalue"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+
+# How many values are permuted in all; a few seconds. Above it a normal approximation takes over.
+_MOST_WORK = 20_000_000
+# Up to this many cases all are permuted; above, a group that this many times as many outnumber is drawn from them.
+_FEW, _MANY_TIMES = 500, 5
+_BLOCK = 1_000_000
+# Statistics closer than this share are ties that rounding broke.
+_ROUNDING = 1e-9
+
+
+class Permuted(NamedTuple):
+    """A p-value, how it was computed, and its standard error, nan if not known."""
+
+    pvalue: float
+    method: str
+    error: float
+
+
+def permuted_pvalue(extreme: int, draws: int) -> Permuted:
+    """The p-value of a permutation test.
+
+    Parameters
+    ----------
+    extreme : int
+        How many draws are at least as extreme as the data.
+    draws : int
+        How many there are.
+
+    Returns
+    -------
+    Permuted
+        The p-value and the standard error that it has by simulation.
+
+    Examples
+    --------
+    >>> permuted_pvalue(49, 999)
+    Permuted(pvalue=0.05, method='permutation', error=0.006...)
+    """
+    p = (extreme + 1) / (draws + 1)
+    return Permuted(p, "permutation", (p * (1 - p) / draws) ** 0.5)
+
+
+def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+    """Test that a group's area under the ROC curve equals that of the others.
+
+    Group and others exchange positives with positives, and negatives with negatives, so that base rates do not matter.
+
+    Parameters
+    ----------
+    member : numpy.ndarray of bool
+        By case, whether it belongs to the group.
+    positive : numpy.ndarray of bool
+        Whether it is positive.
+    scores : numpy.ndarray of float
+        Its score.
+    draws : int
+        The number of permutations.
+    seed : list of int
+        The seed.
+
+    Returns
+    -------
+    Permuted
+        The p-value; by DeLong's normal approximation if the permutations would take more than a few seconds.
+
+    Examples
+    --------
+    >>> member = np.repeat([True, False], 6)
+    >>> positive = np.tile([True, False], 6)
+    >>> scores = np.array([.9, .1, .8, .2, .7, .3, .1, .9, .2, .8, .3, .7])
+    >>> area_permutation(member, positive, scores, 999, [0]).pvalue < 0.05
+    True
+    """
+    # The statistic is that of the others too, so the smaller side may be the group.
+    member = member if 2 * np.count_nonzero(member) <= len(member) else ~member
+    if _is_beside_many(member):
+        return _area_beside_many(member, positive, scores, draws, seed)
+    order = np.argsort(scores, kind="stable")
+    member, positive, scores = member[order], positive[order], scores[order]
+    starts = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]])
+    # With a single case in a class there is no standard error.
+    single = min(_class_sizes(member, positive) + _class_sizes(~member, positive)) < 2
+
+    def statistics(members: Bools) -> Floats:
+        inside = _areas(members, positive, starts)
+        outside = _areas(~members, positive, starts)
+        gaps = np.abs(inside[0] - outside[0])
+        studentised: Floats = gaps if single else gaps / np.sqrt(inside[1] + outside[1])
+        return studentised
+
+    if len(scores) * draws > _MOST_WORK:
+        return _delong(_areas(member[None], positive, starts), _areas(~member[None], positive, starts))
+    observed = float(statistics(member[None])[0])
+    extreme = 0
+    for members in _permuted(member, [positive, ~positive], draws, seed):
+        extreme += int(np.count_nonzero(statistics(members) >= observed * (1 - _ROUNDING)))
+    return permuted_pvalue(extreme, draws)
+
+
+def _class_sizes(member: Bools, positive: Bools) -> list[int]:
+    return [int(np.count_nonzero(member & positive)), int(np.count_nonzero(member & ~positive))]
+
+
+def _is_beside_many(member: Bools) -> bool:
+    """Whether the group is small beside many others, so that drawing its cases is faster than permuting all."""
+    return len(member) > _FEW and _MANY_TIMES * int(np.count_nonzero(member)) <= len(member)
+
+
+def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+    """The test for a small group: its cases are drawn, and pairs of the others are all pairs less those with a member.
+
+    The variance of the others is taken to be that of all cases.
+    """
+    _, ranks = np.unique(scores, return_inverse=True)
+    plus, minus = np.sort(ranks[positive]), np.sort(ranks[~positive])
+    m, n = _class_sizes(member, positive)
+    # By case, the share of the other class on the right side of it.
+    of_plus, of_minus = _placed(plus, minus), 1 - _placed(minus, plus)
+    whole = float(of_plus.mean())
+    steady = _variance(of_plus, of_minus)
+    others = (len(plus) - m) * (len(minus) - n)
+    single = min(m, n, len(plus) - m, len(minus) - n) < 2
+
+    def statistic(first: Indices, second: Indices) -> float:
+        a, b = plus[first], minus[second]
+        inside, above = _placed(a, b), 1 - _placed(b, a)
+        found = float(inside.mean())
+        pairs = whole * len(plus) * len(minus) - of_plus[first].sum() * len(minus) - of_minus[second].sum() * len(plus)
+        gap = abs(found - float(pairs + inside.sum() * n) / others)
+        return gap if single else float(gap / (_variance(inside, above) + steady) ** 0.5)
+
+    # Members in the order of ranks within each class.
+    at = [
+        np.flatnonzero(member[some][np.argsort(ranks[some], kind="stable")]).astype(np.int64)
+        for some in (positive, ~positive)
+    ]
+    if (m + n) * draws > _MOST_WORK:
+        from_group = _placed(plus[at[0]], minus[at[1]]), 1 - _placed(minus[at[1]], plus[at[0]])
+        gap = statistic(*at) * (1.0 if single else (_variance(*from_group) + steady) ** 0.5)
+        return _approximated(gap, _variance(*from_group) + steady, inf, "DeLong")
+    observed = statistic(*at) * (1 - _ROUNDING)
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    for _ in range(draws):
+        drawn = (np.sort(rng.choice(len(some), k, replace=False, shuffle=False)) for some, k in ((plus, m), (minus, n)))
+        extreme += statistic(*drawn) >= observed
+    return permuted_pvalue(extreme, draws)
+
+
+def _placed(of: Indices, among: Indices) -> Floats:
+    """The share of sorted values that each value exceeds, ties counted half."""
+    found: Floats = (among.searchsorted(of, "left") + among.searchsorted(of, "right")) / (2 * len(among))
+    return found
+
+
+def _variance(of_plus: Floats, of_minus: Floats) -> float:
+    """DeLong's variance of an area, with one more term of the order of one pair, so that it is not 0 at 0 and 1."""
+    m, n = len(of_plus), len(of_minus)
+    spread = [float(((x - x.mean()) ** 2).sum()) / max(len(x) - 1, 1) / len(x) for x in (of_plus, of_minus)]
+    return sum(spread) + 1 / (4 * m * n)
+
+
+def _delong(inside: tuple[Floats, Floats], outside: tuple[Floats, Floats]) -> Permuted:
+    gap, variance = abs(inside[0] - outside[0]), inside[1] + outside[1]
+    return _approximated(float(gap[0]), float(variance[0]), inf, "DeLong")
+
+
+def _areas(members: Bools, positive: Bools, starts: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The area of each row of members, and its variance by DeLong; cases are sorted, distinct scores begin at starts.
+
+    The variance has one more term, of the order of one pair, so that it is not 0 where the area is 0 or 1.
+    """
+    plus = np.add.reduceat(members & positive, starts, axis=1, dtype=np.float64)
+    minus = np.add.reduceat(members & ~positive, starts, axis=1, dtype=np.float64)
+    m, n = plus.sum(axis=1), minus.sum(axis=1)
+    # For a positive of each score, the share of negatives below it; for a negative, the share of positives above it.
+    below = (np.cumsum(minus, axis=1) - minus / 2) / n[:, None]
+    above = 1 - (np.cumsum(plus, axis=1) - plus / 2) / m[:, None]
+    found = (plus * below).sum(axis=1) / m
+    centre = found[:, None]
+    spread = (plus * (below - centre) ** 2).sum(axis=1) / np.maximum(m - 1, 1) / m
+    spread += (minus * (above - centre) ** 2).sum(axis=1) / np.maximum(n - 1, 1) / n
+    return found, spread + 1 / (4 * m * n)
+
+
+def loss_permutation(member: Bools, losses: Floats, draws: int, seed: list[int]) -> Permuted:
+    """Test that a group's mean loss equals that of the others.
+
+    Parameters
+    ----------
+    member : numpy.ndarray of bool
+        By case, whether it belongs to the group.
+    losses : numpy.ndarray of float
+        The loss of each case.
+    draws : int
+        The number of permutations.
+    seed : list of int
+        The seed.
+
+    Returns
+    -------
+    Permuted
+        The p-value; by Welch's t test if the permutations would take more than a few seconds.
+
+    Examples
+    --------
+    >>> member = np.repeat([True, False], 6)
+    >>> losses = np.array([.1, .2, .1, .3, .2, .1, .5, .6, .7, .4, .6, .5])
+    >>> loss_permutation(member, losses, 999, [0]).pvalue < 0.01
+    True
+    """
+    member = member if 2 * np.count_nonzero(member) <= len(member) else ~member
+    cases, inside = len(losses), int(np.count_nonzero(member))
+    outside = cases - inside
+    # Centred, so that sums of squares lose no digits.
+    centred = losses - losses.mean()
+    squared = centred**2
+    total, total_squared = float(centred.sum()), float(squared.sum())
+
+    def moments(sums: Floats, squares: Floats) -> tuple[Floats, Floats, Floats]:
+        a, b = sums / inside, (total - sums) / outside
+        within = np.maximum(squares - inside * a**2, 0) / max(inside - 1, 1)
+        without = np.maximum(total_squared - squares - outside * b**2, 0) / max(outside - 1, 1)
+        return np.abs(a - b), within / inside, without / outside
+
+    def statistics(sums: Floats, squares: Floats) -> Floats:
+        gaps, first, second = moments(sums, squares)
+        if min(inside, outside) < 2:
+            return gaps
+        # Losses without any spread on both sides: a gap between them is as extreme as gaps can be.
+        none = first + second <= 1e-14 * total_squared / cases
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.where(none, np.where(gaps > 0, np.inf, 0.0), gaps / np.sqrt(first + second))
+        return np.asarray(found, dtype=np.float64)
+
+    beside_many = _is_beside_many(member)
+    data = np.array([centred[member].sum()]), np.array([squared[member].sum()])
+    if (inside if beside_many else cases) * draws > _MOST_WORK:
+        gap, first, second = (float(found[0]) for found in moments(*data))
+        freedom = first**2 / (inside - 1) + second**2 / (outside - 1)
+        freedom = (first + second) ** 2 / freedom if freedom > 0 else inf
+        return _approximated(gap, first + second, freedom, "Welch")
+    if beside_many:
+        rng = np.random.default_rng(seed)
+        chosen = (rng.choice(cases, inside, replace=False, shuffle=False) for _ in range(draws))
+        sums = np.array([(centred[some].sum(), squared[some].sum()) for some in chosen]).T
+        found = statistics(sums[0], sums[1])
+    else:
+        blocks = _permuted(member, [np.ones(cases, dtype=bool)], draws, seed)
+        found = np.concatenate([statistics(members @ centred, members @ squared) for members in blocks])
+    observed = float(statistics(*data)[0])
+    threshold = observed * (1 - _ROUNDING) if isfinite(observed) else observed
+    return permuted_pvalue(int(np.count_nonzero(found >= threshold)), draws)
+
+
+def _permuted(member: Bools, within: list[Bools], draws: int, seed: list[int]) -> Iterator[Bools]:
+    """Memberships permuted within each of some sets of cases, in blocks of draws."""
+    rng = np.random.default_rng(seed)
+    block = max(1, _BLOCK // len(member))
+    for start in range(0, draws, block):
+        members = np.tile(member, (min(block, draws - start), 1))
+        for cases in within:
+            members[:, cases] = rng.permuted(members[:, cases], axis=1)
+        yield members
+
+
+def _approximated(gap: float, variance: float, freedom: float, who: str) -> Permuted:
+    from scipy.special import ndtr, stdtr
+
+    t = gap / variance**0.5 if variance > 0 else inf if gap else 0.0
+    p = float(2 * (stdtr(freedom, -t) if isfinite(freedom) else ndtr(-t)))
+    return Permuted(min(1.0, p), f"{who}, approximate", nan)
