@@ -504,3 +504,19 @@ def test_summaries_of_nothing_have_reasons() -> None:
     assert eh.summaries({"a": (3, 1, 1, 2), "b": (1, 3, 3, 4)}, "mcc").ratio.reason == (
         "mcc can be negative, so its ratios have no meaning"
     )
+
+
+def test_differences_from_fairlearn_are_those_of_the_table_in_the_docs() -> None:
+    def both(name: str, groups: Counts, **options: Any) -> tuple[float, float]:
+        y_true, y_pred, who = people(groups)
+        there = getattr(fm, name)(y_true, y_pred, sensitive_features=who, **options)
+        return there, getattr(interop, name)(y_true, y_pred, sensitive_features=who, **options).estimate
+
+    alone: Counts = {"a": (3, 1, 1, 2)}
+    zero: Counts = {"a": (3, 1, 0, 2), "b": (2, 2, 0, 5)}
+    assert both("equal_opportunity_difference", alone) == approx((0.0, math.nan), nan_ok=True)
+    assert both("equal_opportunity_ratio", alone) == approx((1.0, math.nan), nan_ok=True)
+    with np.errstate(invalid="ignore"):
+        assert both("equalized_odds_ratio", zero, agg="mean") == approx((2 / 3, math.nan), nan_ok=True)
+        nobody: Counts = {"a": (0, 1, 0, 2), "b": (0, 2, 1, 5)}
+        assert both("equal_opportunity_ratio", nobody) == approx((math.nan, math.nan), nan_ok=True)

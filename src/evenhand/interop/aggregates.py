@@ -60,7 +60,7 @@ class Aggregate(Record):
         How the p-value was found: exactly, or from random permutations.
     decided_by : dict of str to tuple of str
         By metric, the groups that the estimate compares, the one with the lower score first; or one group, if it is
-        compared with all cases.
+        compared with all cases; none if all scores are equal.
     undefined : dict of str to dict of str to str
         By metric, the groups that are left out because their score is undefined, and why.
     reason : str or None
@@ -221,7 +221,7 @@ def aggregate(
         level=level,
         pvalue=pvalue,
         test=test,
-        decided_by={scored.metric.key: scored.deciding(kind, method) for scored in deciding},
+        decided_by={s.metric.key: s.deciding(kind, method) for s in deciding if np.ptp(s.scores) > 0},
         undefined=undefined,
         reason="; ".join(reasons.values()) or None,
     )
