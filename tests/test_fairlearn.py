@@ -20,7 +20,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pytest import approx
 from scipy.stats import beta, binom
+from scipy.stats.contingency import odds_ratio
 from sklearn.metrics import accuracy_score, confusion_matrix
+from statsmodels.stats.contingency_tables import StratifiedTable
 
 import evenhand as eh
 from evenhand import interop
@@ -520,3 +522,103 @@ def test_differences_from_fairlearn_are_those_of_the_table_in_the_docs() -> None
         assert both("equalized_odds_ratio", zero, agg="mean") == approx((2 / 3, math.nan), nan_ok=True)
         nobody: Counts = {"a": (0, 1, 0, 2), "b": (0, 2, 1, 5)}
         assert both("equal_opportunity_ratio", nobody) == approx((math.nan, math.nan), nan_ok=True)
+
+
+# Levels of another feature
+
+rows = st.tuples(*[st.integers(0, 5)] * 4)
+
+
+@given(levels=st.lists(rows, min_size=1, max_size=3))
+@settings(max_examples=60, deadline=None)
+def test_the_stratified_pvalue_is_that_of_listing_all_tables_of_all_levels(
+    levels: list[tuple[int, int, int, int]],
+) -> None:
+    """Twice the smaller tail of the group's total, in fractions; a level is (a, b) against (c, d)."""
+    laws = [dict[int, Fraction](((0, Fraction(1)),))]
+    for a, b, c, d in levels:
+        laws.append({t[0]: p for t, p in tables((a, c), (a + b, c + d))})
+    total: dict[int, Fraction] = {}
+    for outcome in product(*(law.items() for law in laws)):
+        s = sum(x for x, _ in outcome)
+        total[s] = total.get(s, Fraction(0)) + math.prod(p for _, p in outcome)
+    observed = sum(a for a, *_ in levels)
+    tails = [sum(p for s, p in total.items() if sign * s >= sign * observed) for sign in (1, -1)]
+    counts = {f"level {i}": {"x": (a, b, 0, 0), "y": (c, d, 0, 0)} for i, (a, b, c, d) in enumerate(levels)}
+    found = eh.stratified_test(counts, "tpr", "x")
+    if len(total) == 1:
+        assert found.pvalue is None
+        assert (found.low, found.high) == (0.0, math.inf)
+        assert "no level says anything" in str(found)
+        return
+    assert found.pvalue == approx(min(1.0, float(2 * min(tails))))
+    for end, sign in ((found.low, 1), (found.high, -1)):
+        if 0 < end < math.inf:
+            tilted = {s: float(p) * end**s for s, p in total.items()}
+            beyond = sum(p for s, p in tilted.items() if sign * s >= sign * observed)
+            assert beyond / sum(tilted.values()) == approx(0.025, rel=1e-6)
+        else:
+            assert observed == (min(total) if sign == 1 else max(total))
+
+
+def test_one_level_is_fishers_test_and_several_have_mantel_and_haenszels_odds_ratio() -> None:
+    one = eh.stratified_test({"all": {"x": (7, 5, 0, 0), "y": (20, 40, 0, 0)}}, "tpr", "x")
+    ends = odds_ratio([[7, 5], [20, 40]]).confidence_interval(0.95)
+    assert (one.low, one.high) == approx((ends.low, ends.high), rel=1e-5)
+    assert one.odds_ratio == one.crude_odds_ratio == approx(7 * 40 / (5 * 20))
+    assert (
+        one.pvalue
+        == one.crude_pvalue
+        == approx(
+            eh.disparity(eh.ConfusionMatrix(7, 5, 0, 0), eh.ConfusionMatrix(20, 40, 0, 0), "tpr", test="fisher").pvalue
+        )
+    )
+    levels = {"a": ((7, 5), (20, 40)), "b": ((3, 9), (2, 11)), "c": ((30, 2), (8, 1))}
+    several = eh.stratified_test(
+        {level: {"x": (0, 0, *mine), "y": (0, 0, *theirs)} for level, (mine, theirs) in levels.items()}, "fpr", "x"
+    )
+    pooled = StratifiedTable([np.array(table, dtype=float) for table in levels.values()])
+    assert several.odds_ratio == approx(pooled.oddsratio_pooled)
+
+
+def test_levels_can_explain_a_difference_away_and_overwhelming_ones_do_not_underflow() -> None:
+    counts = {
+        "easy": {"f": (0, 0, 6, 2), "m": (0, 0, 60, 20)},
+        "hard": {"f": (0, 0, 18, 54), "m": (0, 0, 5, 15)},
+    }
+    found = eh.stratified_test(counts, "selection_rate", "f", reference="m")
+    assert found.pvalue == 1.0
+    assert found.crude_pvalue is not None and found.crude_pvalue < 1e-5
+    huge = eh.stratified_test({"a": {"x": (3000, 10, 0, 0), "y": (10, 3000, 0, 0)}}, "tpr", "x")
+    assert huge.pvalue is not None and huge.pvalue < 1e-300
+    assert huge.low < 90_000 < huge.high
+    assert huge.low > 30_000
+
+
+def test_the_reference_is_one_group_or_all_others_and_a_group_may_be_missing_in_a_level() -> None:
+    counts = {
+        "a": {"x": (1, 2, 0, 0), "y": (3, 4, 0, 0), "z": (5, 6, 0, 0)},
+        "b": {"y": (3, 4, 0, 0)},
+    }
+    rest = eh.stratified_test(counts, "tpr", "x")
+    assert [(s.part, s.whole, s.reference_part, s.reference_whole) for s in rest.strata] == [
+        (1, 3, 8, 18),
+        (0, 0, 3, 7),
+    ]
+    assert [s.informative for s in rest.strata] == [True, False]
+    assert eh.stratified_test(counts, "tpr", "x", reference="y").strata[0].reference_whole == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        (("mcc", "x"), {}, "mcc does not depend on one rate only, so levels cannot be pooled exactly; use a rate"),
+        (("tpr", "w"), {}, "no group is called 'w'; known: x, y"),
+        (("tpr", "x"), {"reference": "x"}, "group and reference must differ; got 'x' twice"),
+        (("tpr", "x"), {"level": 0}, "level must lie between 0 and 1; got 0"),
+    ],
+)
+def test_what_cannot_be_pooled_is_refused(arguments: tuple[str, str], options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.stratified_test({"a": {"x": (1, 2, 0, 0), "y": (3, 4, 0, 0)}}, *arguments, **options)
+    assert str(refusal.value) == sentence

@@ -167,6 +167,12 @@ from .interop import (
     SmallSampleReport as SmallSampleReport,
 )
 from .interop import (
+    StratifiedTest as StratifiedTest,
+)
+from .interop import (
+    Stratum as Stratum,
+)
+from .interop import (
     frame_counts as frame_counts,
 )
 from .interop import (
@@ -180,6 +186,9 @@ from .interop import (
 )
 from .interop import (
     small_sample_report as small_sample_report,
+)
+from .interop import (
+    stratified_test as stratified_test,
 )
 from .interop import (
     summaries as summaries,

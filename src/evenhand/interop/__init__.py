@@ -13,12 +13,15 @@ from .group_summaries import GroupSummaries, summaries
 from .metric_frames import frame_counts, frame_metric, from_metric_frame
 from .scorers import scorer
 from .small_samples import ClassScores, SmallSampleReport, small_sample_report
+from .strata import StratifiedTest, Stratum, stratified_test
 
 __all__ = [
     "Aggregate",
     "ClassScores",
     "GroupSummaries",
     "SmallSampleReport",
+    "StratifiedTest",
+    "Stratum",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equal_opportunity_difference",
@@ -30,5 +33,6 @@ __all__ = [
     "from_metric_frame",
     "scorer",
     "small_sample_report",
+    "stratified_test",
     "summaries",
 ]
