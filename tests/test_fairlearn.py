@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -22,7 +24,8 @@ from pytest import approx
 from scipy.stats import beta, binom
 from scipy.stats.contingency import odds_ratio
 from sklearn.metrics import accuracy_score, confusion_matrix
-from statsmodels.stats.contingency_tables import StratifiedTable
+from statsmodels.stats.contingency_tables import StratifiedTable, mcnemar
+from statsmodels.stats.multitest import multipletests
 
 import evenhand as eh
 from evenhand import interop
@@ -622,3 +625,143 @@ def test_what_cannot_be_pooled_is_refused(arguments: tuple[str, str], options: d
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.stratified_test({"a": {"x": (1, 2, 0, 0), "y": (3, 4, 0, 0)}}, *arguments, **options)
     assert str(refusal.value) == sentence
+
+
+# Two models on the same people
+
+SUCCESS: dict[str, Callable[[int, int], bool | None]] = {
+    "acc": lambda y, p: y == p,
+    "ppr": lambda y, p: p == 1,
+    "tpr": lambda y, p: p == 1 if y else None,
+    "fnr": lambda y, p: p == 0 if y else None,
+    "fpr": lambda y, p: None if y else p == 1,
+    "tnr": lambda y, p: None if y else p == 0,
+}
+person = st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.sampled_from("xy"))
+
+
+@pytest.mark.parametrize("key", SUCCESS)
+@given(rows=st.lists(person, min_size=1, max_size=9))
+@settings(max_examples=15, deadline=None)
+def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by_person(
+    key: str, rows: list[tuple[int, int, int, str]]
+) -> None:
+    """All 2**n exchanges; McNemar's test is that of the group's change."""
+    y_true, a, b, who = (list(column) for column in zip(*rows, strict=True))
+    found = eh.compare_models(y_true, a, b, who, key, positive=1, draws=50)
+    assert found.n == len(rows) and found.left_out == 0
+    outcomes = [
+        (first, second, group)
+        for y, p, q, group in rows
+        for first, second in [(SUCCESS[key](y, p), SUCCESS[key](y, q))]
+        if first is not None and second is not None
+    ]
+    for row in found.groups:
+        mine: list[Any] = [Fraction(second - first) for first, second, group in outcomes if group == row.group]
+        others: list[Any] = [Fraction(second - first) for first, second, group in outcomes if group != row.group]
+        if not mine:
+            assert row.pvalue is None and row.gap_pvalue is None
+            assert math.isnan(row.change) and row.reason
+            continue
+        assert row.both + row.only_a + row.only_b + row.neither == len(mine)
+        assert row.change == approx(float(sum(mine) / len(mine)))
+        assert row.low <= row.change <= row.high
+        exchanges = list(product((1, -1), repeat=len(mine)))
+        sums = [sum(s * x for s, x in zip(signs, mine, strict=True)) for signs in exchanges]
+        assert row.pvalue == approx(sum(abs(s) >= abs(sum(mine)) for s in sums) / len(sums))
+        if not others:
+            assert row.gap_pvalue is None and row.reason is not None
+            assert row.reason.startswith("among all others: no ")
+            continue
+        other_sums = [
+            sum(s * x for s, x in zip(signs, others, strict=True)) for signs in product((1, -1), repeat=len(others))
+        ]
+        change = sum(mine) / len(mine) - sum(others) / len(others)
+        assert row.gap_change == approx(float(change))
+        law = Counter(s / len(mine) - t / len(others) for s, t in product(Counter(sums), Counter(other_sums))
+                      for _ in range(Counter(sums)[s] * Counter(other_sums)[t]))  # fmt: skip
+        extreme = sum(n for value, n in law.items() if abs(value) >= abs(change))
+        assert row.gap_pvalue == approx(extreme / law.total())
+        assert row.gap_test == "exact paired permutation"
+
+
+def test_mcnemars_test_is_that_of_statsmodels_and_adjusted_by_holm() -> None:
+    rng = np.random.default_rng(3)
+    n = 300
+    y, a, b = (rng.integers(0, 2, n) for _ in range(3))
+    who = rng.choice(list("uvw"), n)
+    b = np.where(rng.random(n) < 0.5, y, b)
+    found = eh.compare_models(y, a, b, who, "acc")
+    for row in found.groups:
+        right = [(p == y)[who == row.group] for p in (a, b)]
+        table = [[int(((right[0] == i) & (right[1] == j)).sum()) for j in (True, False)] for i in (True, False)]
+        assert [[row.both, row.only_a], [row.only_b, row.neither]] == table
+        assert row.pvalue == approx(mcnemar(table, exact=True).pvalue)
+    for name in ("p", "gap_p"):
+        raw = [getattr(row, f"{name}value") for row in found.groups]
+        assert [getattr(row, f"{name}_adjusted") for row in found.groups] == approx(
+            multipletests(raw, method="holm")[1]
+        )
+    assert eh.compare_models(y, a, b, who, "acc") == found
+    assert found.overall.change == approx(float((b == y).mean() - (a == y).mean()))
+    exchanged = eh.compare_models(y, b, a, who, "acc")
+    assert [row.gap_pvalue for row in exchanged.groups] == approx([row.gap_pvalue for row in found.groups])
+
+
+def test_intervals_of_changes_cover_about_at_the_level() -> None:
+    """300 samples of 40 and 60 pairs; the true changes are 0.2 and 0.1."""
+    rng = np.random.default_rng(8)
+    laws = {"x": (40, [0.4, 0.1, 0.3, 0.2]), "y": (60, [0.5, 0.1, 0.2, 0.2])}
+    inside = Counter[str]()
+    for _ in range(300):
+        a, b, who = [], [], []
+        for group, (n, law) in laws.items():
+            for (p, q), k in zip(((1, 1), (1, 0), (0, 1), (0, 0)), rng.multinomial(n, law), strict=True):
+                a += [p] * k
+                b += [q] * k
+                who += [group] * k
+        row = eh.compare_models([1] * 100, a, b, who, "tpr", positive=1, draws=1_000).groups[0]
+        inside["change"] += row.low <= 0.2 <= row.high
+        inside["gap"] += row.gap_low <= 0.1 <= row.gap_high
+    assert all(0.91 <= hits / 300 <= 0.99 for hits in inside.values()), inside
+
+
+def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -> None:
+    found = eh.compare_models(["no", "yes", "yes", "no"], ["no", "yes", "no", None], ["no", None, "yes", "no"],
+                              {"g": list("abab")}, "acc")  # fmt: skip
+    assert (found.n, found.left_out) == (2, 2)
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.compare_models([0, 1], [0, 1], [0, 2], ["a", "b"])
+    assert str(refusal.value) == "y_pred_b must contain the labels of y_true and y_pred_a (0, 1); got 2"
+
+
+@pytest.mark.parametrize("key", ["ppv", "f1", "mcc", "prev", "equal_opportunity"])
+def test_rates_whose_cases_depend_on_the_model_are_refused(key: str) -> None:
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.compare_models([0, 1], [0, 1], [0, 1], ["a", "b"], key)
+    assert str(refusal.value) == (
+        f"{key} is not a rate of people whose number is the same with both models; use acc, ppr, tpr or fpr, or what "
+        "these leave to 1"
+    )
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "aggregate": lambda: interop.equalized_odds_ratio(
+        [1, 0, 1, 0, 0], [1, 0, 0, 1, 0], sensitive_features=["<b>", "<b>", "y", "y", "z"]
+    ),
+    "undefined aggregate": lambda: interop.equal_opportunity_ratio(
+        [1, 0, 0], [1, 0, 0], sensitive_features=["<b>", "<b>", "y"]
+    ),
+    "summaries": lambda: eh.summaries({"<b>": (3, 1, 0, 6), "\x1b[2J": (0, 0, 1, 2), "y": (1, 1, 1, 1)}, "tpr"),
+    "stratified": lambda: eh.stratified_test({"<b>": {"x": (3, 1, 0, 6), "y": (1, 3, 1, 1)}}, "tpr", "x"),
+    "models": lambda: eh.compare_models([1, 0, 1], [1, 0, 1], [1, 1, 0], ["<b>", "y", "\x1b[2J"], "tpr"),
+}
+
+
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_results_print_show_themselves_and_have_a_way_out(result: Callable[[], Any]) -> None:
+    found = result()
+    assert "\x1b" not in str(found)
+    assert len(repr(found)) <= 140 and "\n" not in repr(found)
+    assert "<b>" not in found._repr_html_()
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()

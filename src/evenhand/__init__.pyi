@@ -161,7 +161,13 @@ from .interop import (
     ClassScores as ClassScores,
 )
 from .interop import (
+    GroupChange as GroupChange,
+)
+from .interop import (
     GroupSummaries as GroupSummaries,
+)
+from .interop import (
+    ModelComparison as ModelComparison,
 )
 from .interop import (
     SmallSampleReport as SmallSampleReport,
@@ -171,6 +177,9 @@ from .interop import (
 )
 from .interop import (
     Stratum as Stratum,
+)
+from .interop import (
+    compare_models as compare_models,
 )
 from .interop import (
     frame_counts as frame_counts,

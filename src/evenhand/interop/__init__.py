@@ -11,6 +11,7 @@ from .fairlearn_names import (
 )
 from .group_summaries import GroupSummaries, summaries
 from .metric_frames import frame_counts, frame_metric, from_metric_frame
+from .paired_models import GroupChange, ModelComparison, compare_models
 from .scorers import scorer
 from .small_samples import ClassScores, SmallSampleReport, small_sample_report
 from .strata import StratifiedTest, Stratum, stratified_test
@@ -18,10 +19,13 @@ from .strata import StratifiedTest, Stratum, stratified_test
 __all__ = [
     "Aggregate",
     "ClassScores",
+    "GroupChange",
     "GroupSummaries",
+    "ModelComparison",
     "SmallSampleReport",
     "StratifiedTest",
     "Stratum",
+    "compare_models",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equal_opportunity_difference",
