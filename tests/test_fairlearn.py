@@ -435,12 +435,43 @@ def test_intervals_of_summaries_are_what_the_intervals_of_all_groups_allow(
     assert (found.group_max.low, found.group_max.high) == approx((max(b[0] for b in box), max(b[1] for b in box)))
     overall = eh.summaries(matrix, "ppr", level=level, method="to_overall")
     sizes = np.array([n for _, n in groups])
+    apart, nearest = 0.0, 1.0
     for point in corners + inside:
         mean = float(sizes @ point / sizes.sum())
-        assert overall.difference.low - 1e-9 <= max(abs(np.array(point) - mean)) <= overall.difference.high + 1e-9
+        apart = max(apart, *abs(np.array(point) - mean))
+        assert overall.difference.low - 1e-9 <= max(abs(np.array(point) - mean))
         if mean > 0 and not math.isnan(overall.ratio.estimate):
             to_mean = min(min(x / mean, mean / x) if x else 0.0 for x in point)
-            assert overall.ratio.low - 1e-9 <= to_mean <= overall.ratio.high + 1e-9
+            nearest = min(nearest, to_mean)
+            assert to_mean <= overall.ratio.high + 1e-9
+    assert overall.difference.high == approx(apart)
+    if not math.isnan(overall.ratio.estimate):
+        assert overall.ratio.low == approx(nearest, abs=1e-9)
+        assert overall.ratio.estimate <= overall.ratio.high <= 1
+
+
+@pytest.mark.parametrize("agg", ["worst_case", "mean"])
+@pytest.mark.parametrize("kind", ["difference", "ratio"])
+def test_the_interval_of_equalized_odds_holds_for_both_rates_of_all_groups(kind: str, agg: str) -> None:
+    """Four rates of two groups, each at level ** (1/4)."""
+    groups: Counts = {"a": (30, 10, 4, 56), "b": (9, 31, 20, 30)}
+    tail = (1 - 0.9 ** (1 / 4)) / 2
+    ends = []
+    for key in ("tpr", "fpr"):
+        (low, high), (other_low, other_high) = (
+            (beta.ppf(tail, k, n - k + 1), beta.ppf(1 - tail, k + 1, n - k))
+            for k, n in (share(key, m) for m in groups.values())
+        )
+        if low < other_low:
+            low, high, other_low, other_high = other_low, other_high, low, high
+        ends.append((low - other_high, high - other_low) if kind == "difference" else
+                    (other_low / high, other_high / low))  # fmt: skip
+    assert kind == "ratio" or min(low for low, _ in ends) > 0
+    combine: Any = np.mean if agg == "mean" else max if kind == "difference" else min
+    y_true, y_pred, who = people(groups)
+    function = getattr(interop, f"equalized_odds_{kind}")
+    found = function(y_true, y_pred, sensitive_features=who, agg=agg, level=0.9)
+    assert (found.low, found.high) == approx(tuple(combine(side) for side in zip(*ends, strict=True)))
 
 
 @pytest.mark.parametrize(

@@ -248,13 +248,8 @@ def _exact(strata: Floats, level: float) -> tuple[float, float, float | None]:
     logs, at = _law(strata)
     if len(logs) == 1:
         return 0.0, inf, None
+    # The tail beyond the observed total is accurate; the other one may have lost outcomes, and is larger all the same.
     below, above = (float(np.exp(logs[part]).sum()) for part in (slice(at + 1), slice(at, None)))
-    a, n, c, k = strata.T
-    # The larger tail contains the mean if groups are alike, which may be too far from the observed total to be listed.
-    if a.sum() > (n * (a + c) / np.maximum(n + k, 1.0)).sum():
-        below = max(below, 1 - above)
-    else:
-        above = max(above, 1 - below)
     tail = (1 - level) / 2
     low = 0.0 if at == 0 else _odds(logs, at, tail, above=True)
     high = inf if at == len(logs) - 1 else _odds(logs, at, tail, above=False)
