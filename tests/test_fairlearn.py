@@ -761,6 +761,9 @@ def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -
     found = eh.compare_models(["no", "yes", "yes", "no"], ["no", "yes", "no", None], ["no", None, "yes", "no"],
                               {"g": list("abab")}, "acc")  # fmt: skip
     assert (found.n, found.left_out) == (2, 2)
+    features = pd.DataFrame({"sex": list("ffmm"), "age": [1, 2, 1, 2]})
+    combined = eh.compare_models([1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1], features)
+    assert [row.group for row in combined.groups] == ["f & 1", "f & 2", "m & 1", "m & 2"]
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.compare_models([0, 1], [0, 1], [0, 2], ["a", "b"])
     assert str(refusal.value) == "y_pred_b must contain the labels of y_true and y_pred_a (0, 1); got 2"

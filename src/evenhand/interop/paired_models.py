@@ -164,7 +164,7 @@ def compare_models(
     ----------
     y_true, y_pred_a, y_pred_b : sequence
         The labels, and the predictions of both models for the same people in the same order.
-    groups : sequence, or mapping of columns
+    groups : sequence, mapping of columns or dataframe
         The group of each person; with several columns, groups are combinations of their values.
     metric : str or Metric
         A rate whose cases do not depend on the predictions: acc, ppr, tpr or fpr, or what these leave to 1.
@@ -283,7 +283,10 @@ def _weights(m: Metric) -> tuple[Floats, Floats]:
 
 def _counted(y_true: Any, y_pred_a: Any, y_pred_b: Any, groups: Any, positive: Any) -> tuple[dict[str, list[Row]], int]:
     """The people of each group by label and both predictions, and how many were left out."""
-    columns = dict(groups) if isinstance(groups, Mapping) else {"group": groups}
+    if hasattr(groups, "columns"):
+        columns = {str(name): groups[name] for name in groups.columns}
+    else:
+        columns = dict(groups) if isinstance(groups, Mapping) else {"group": groups}
     second = "prediction of model b"
     tally = tabulate(None, y_true=y_true, y_pred=y_pred_a, groups=columns | {second: y_pred_b}, positive=positive)
     left_out = sum(tally.left_out.values())
