@@ -14,6 +14,7 @@ import pytest
 import evenhand as eh
 from evenhand.auditing import headlines
 from evenhand.inference import spread_of
+from evenhand.interop import equal_opportunity_difference
 from evenhand.records import Record, plain_value
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
@@ -37,7 +38,17 @@ SCORES: dict[str, Any] = {
 SCORED = eh.audit_scores(SCORES, y_true="y", y_score="s", groups=HOSTILE, draws=19)
 CALLED = eh.audit_callable(min, SCORES["y"], SCORES["s"], SCORES[HOSTILE], draws=9, name=HOSTILE)
 WEIGHTED = eh.effective_counts(SCORES["y"], [1] * 16, {HOSTILE: SCORES[HOSTILE]}, range(16))
+STRATA = eh.stratified_test({HOSTILE: {HOSTILE: (3, 1, 0, 6), "m": (30, 30, 9, 40)}}, "tpr", HOSTILE)
+MODELS = eh.compare_models([1, 0] * 8, [1, 0, 0, 0] * 4, [1, 1, 1, 0] * 4, [HOSTILE] * 8 + ["B"] * 8, "acc")
 RESULTS: dict[str, Any] = {
+    "Aggregate": equal_opportunity_difference(
+        [1, 0] * 8, [1, 0, 0, 0] * 4, sensitive_features=[HOSTILE] * 8 + ["B"] * 8
+    ),
+    "GroupSummaries": eh.summaries({HOSTILE: (3, 1, 0, 6), "b": (30, 30, 9, 40), "c": (0, 0, 4, 9)}, "tpr"),
+    "StratifiedTest": STRATA,
+    "Stratum": STRATA.strata[0],
+    "ModelComparison": MODELS,
+    "GroupChange": MODELS.groups[0],
     "ClassAudit": CLASS_AUDIT,
     "AverageRow": CLASS_AUDIT.averages[0],
     "AverageRow, simulated": CLASS_AUDIT.averages[-1],

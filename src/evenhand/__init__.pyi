@@ -164,16 +164,52 @@ from .inference import (
     undefined_table as undefined_table,
 )
 from .interop import (
+    Aggregate as Aggregate,
+)
+from .interop import (
+    GroupChange as GroupChange,
+)
+from .interop import (
+    GroupSummaries as GroupSummaries,
+)
+from .interop import (
+    ModelComparison as ModelComparison,
+)
+from .interop import (
     ReportedClass as ReportedClass,
 )
 from .interop import (
     SmallSampleReport as SmallSampleReport,
 )
 from .interop import (
+    StratifiedTest as StratifiedTest,
+)
+from .interop import (
+    Stratum as Stratum,
+)
+from .interop import (
+    compare_models as compare_models,
+)
+from .interop import (
+    frame_counts as frame_counts,
+)
+from .interop import (
+    frame_metric as frame_metric,
+)
+from .interop import (
+    from_metric_frame as from_metric_frame,
+)
+from .interop import (
     scorer as scorer,
 )
 from .interop import (
     small_sample_report as small_sample_report,
+)
+from .interop import (
+    stratified_test as stratified_test,
+)
+from .interop import (
+    summaries as summaries,
 )
 from .laws import (
     Distribution as Distribution,

@@ -1,6 +1,42 @@
-"""Where this library meets scikit-learn: scorers for its searches, and a report in the form of its own."""
+"""Where this library meets others: scorers and a report for scikit-learn, frames and aggregates for fairlearn."""
 
+from .aggregates import Aggregate
+from .fairlearn_names import (
+    demographic_parity_difference,
+    demographic_parity_ratio,
+    equal_opportunity_difference,
+    equal_opportunity_ratio,
+    equalized_odds_difference,
+    equalized_odds_ratio,
+)
+from .group_summaries import GroupSummaries, summaries
+from .metric_frames import frame_counts, frame_metric, from_metric_frame
+from .paired_models import GroupChange, ModelComparison, compare_models
 from .scorers import scorer
 from .small_samples import ReportedClass, SmallSampleReport, small_sample_report
+from .strata import StratifiedTest, Stratum, stratified_test
 
-__all__ = ["ReportedClass", "SmallSampleReport", "scorer", "small_sample_report"]
+__all__ = [
+    "Aggregate",
+    "GroupChange",
+    "GroupSummaries",
+    "ModelComparison",
+    "ReportedClass",
+    "SmallSampleReport",
+    "StratifiedTest",
+    "Stratum",
+    "compare_models",
+    "demographic_parity_difference",
+    "demographic_parity_ratio",
+    "equal_opportunity_difference",
+    "equal_opportunity_ratio",
+    "equalized_odds_difference",
+    "equalized_odds_ratio",
+    "frame_counts",
+    "frame_metric",
+    "from_metric_frame",
+    "scorer",
+    "small_sample_report",
+    "stratified_test",
+    "summaries",
+]
