@@ -12,15 +12,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from html import escape
-from importlib.resources import files
 from textwrap import wrap
 from typing import Any, Literal
 
 from ..auditing import Finding, Row, Sweep, Verdict, command_of, compared_with, number, several
-from ..errors import MissingExtra, printable
+from ..errors import printable
 from ..metrics import metric as find_metric
 from .sweep_pictures import GEOMETRY, Chart, SweepLine, columns_of, has_score, lines_of, threshold_text
 from .tables import adjustment
+from .templating import policy, shipped, template
 
 __all__ = ["sweep_html", "sweep_markdown", "sweep_page", "sweep_text"]
 
@@ -228,6 +228,7 @@ def _table(caption: str, titles: Sequence[str], rows: Sequence[Sequence[str]]) -
 def sweep_page(sweep: Sweep) -> str:
     """The whole page."""
     first = sweep.audits[0]
+    style, script = shipped("base.css") + shipped("sweep.css") + _verdict_style(), shipped("sweep.js")
     return str(
         _template().render(
             sweep=sweep,
@@ -244,32 +245,17 @@ def sweep_page(sweep: Sweep) -> str:
             against=compared_with(row for audit in sweep for row in audit.rows),
             versions=first.versions,
             command=_command(sweep),
-            style=_inline("base.css") + _inline("sweep.css") + _verdict_style(),
-            script=_inline("sweep.js"),
+            style=style,
+            script=script,
+            policy=policy(style, script),
         )
     )
 
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError:
-        raise MissingExtra.named("report", "writing an HTML report") from None
-    environment = Environment(
-        loader=PackageLoader("evenhand.faces"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, "shown": printable, "threshold": threshold_text, "score": _score}
-    environment.globals |= {"several": several, "has_score": has_score, "left_findings": _left}
-    return environment.get_template("sweep.html")
-
-
-def _inline(name: str) -> str:
-    return (files("evenhand.faces") / "templates" / name).read_text("utf-8")
+    filters: dict[str, Any] = {"number": number, "shown": printable, "threshold": threshold_text, "score": _score}
+    return template("sweep.html", filters, {"has_score": has_score, "left_findings": _left})
 
 
 def _verdict_style() -> str:

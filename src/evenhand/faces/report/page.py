@@ -8,18 +8,15 @@ JavaScript there is a plain table.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Sequence
 from functools import lru_cache
-from hashlib import sha256
 from html import escape
-from importlib.resources import files
 from typing import Any
 
-from ...auditing import Audit, Tier, Verdict, compared_with, headlines, meaning, number, of_people, several, untold
-from ...errors import MissingExtra
+from ...auditing import Audit, Tier, Verdict, compared_with, headlines, meaning, number, of_people, untold
 from ...metrics import metric as find_metric
 from ..tables import adjustment
+from ..templating import policy, shipped, template
 from .data import Group, grouped, packed
 from .facts import facts, reading, setting, title
 from .names import shown
@@ -62,8 +59,7 @@ def as_page(audit: Audit) -> str:
             plain=_plain(groups[:_PLAIN], settings["metrics"]),
             style=style,
             script=script,
-            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-            "form-action 'none'",
+            policy=policy(style, script),
             data=_json(data),
             ratios=any(m["ratio"] for m in data["metrics"]),
             adjusted=adjustment(audit),
@@ -75,24 +71,7 @@ def as_page(audit: Audit) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ModuleNotFoundError:
-        raise MissingExtra.named("report", "writing an HTML report") from None
-    environment = Environment(
-        loader=PackageLoader("evenhand.faces"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"shown": shown, "setting": setting}
-    environment.globals |= {"several": several}
-    return environment.get_template("report.html")
-
-
-def _shipped(name: str) -> str:
-    return (files("evenhand.faces") / "templates" / name).read_text("utf-8")
+    return template("report.html", {"shown": shown, "setting": setting}, {})
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +85,7 @@ def _style() -> str:
         for v in Verdict
     )
     return (
-        f"{_shipped('base.css')}\n{_shipped('report.css')}\n"
+        f"{shipped('base.css')}\n{shipped('report.css')}\n"
         f":root {{\n{light}}}\n@media screen and (prefers-color-scheme: dark) {{\n"
         f"  :root {{\n{dark}  }}\n}}\n{classes}"
     )
@@ -114,12 +93,8 @@ def _style() -> str:
 
 @lru_cache(maxsize=1)
 def _script() -> str:
-    parts = "\n".join(_shipped(name) for name in _SCRIPTS)
+    parts = "\n".join(shipped(name) for name in _SCRIPTS)
     return f'"use strict";\n{{\n{parts}}}\n'
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _json(data: Any) -> str:
