@@ -10,6 +10,7 @@ from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, isnan, nan, prod
+from pathlib import Path
 from re import escape
 from typing import Any
 
@@ -17,11 +18,13 @@ import mpmath
 import numpy as np
 import oracle
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
 import evenhand as eh
+from evenhand.faces.cli import evenhand
 from evenhand.multiclass import match_each, multiclass_tables, one_against_rest, parsed
 
 ONE_GROUP = [m.key for m in eh.list_metrics() if m.groups == 1]
@@ -1065,3 +1068,40 @@ def test_two_classes_can_be_audited_as_classes() -> None:
     }
     found = audited(data, adjust="none")
     assert found.audits[1].changes(eh.audit(data, y_true="y", y_pred="p", groups="race", adjust="none")) == []
+
+
+# The command
+
+
+def test_the_command_audits_classes_as_the_library_does(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    path = tmp_path / "d.csv"
+    rows = [
+        (rng.choice(list("xyz")), rng.choice(list("xyz")), rng.choice(["A", "B"]), rng.choice(["F", "M"]))
+        for _ in range(300)
+    ]
+    path.write_text("y,p,g,s\n" + "".join(",".join(row) + "\n" for row in rows))
+    words = ["classes", str(path), "--label", "y", "--prediction", "p", "--group", "g", "--group", "s", "--draws", "99"]
+    words += ["--metric", "tpr", "--average", "acc", "--average", "macro f1", "--reference", "g=A", "--class", "x"]
+    expected = eh.audit_classes(
+        path, y_true="y", y_pred="p", groups=["g", "s"], metrics=["tpr"], averages=["acc", "macro f1"], draws=99,
+        reference={"g": "A"}, classes=["x"],
+    )  # fmt: skip
+    typed = CliRunner().invoke(evenhand, [*words, "--json", "-"])
+    assert typed.exit_code == 0, typed.output
+    assert json.loads(typed.stdout) == json.loads(expected.to_json())
+    assert CliRunner().invoke(evenhand, words).stdout == f"{expected}\n"
+    saved = tmp_path / "a.json"
+    CliRunner().invoke(evenhand, [*words, "--json", str(saved)])
+    assert json.loads(saved.read_text()) == json.loads(expected.to_json())
+
+
+def test_the_commands_name_each_other_and_their_options(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("y,p,g\nx,x,A\ny,z,B\nz,y,A\n")
+    columns = [str(path), "--label", "y", "--prediction", "p", "--group", "g"]
+    refused = CliRunner().invoke(evenhand, ["audit", *columns])
+    assert refused.stderr.endswith("or audit each class with evenhand classes\n")
+    for words in (["--class", "q"], ["--average", "nonsense"], ["--crossings", "x"], ["--reference", "best"]):
+        again = CliRunner().invoke(evenhand, ["classes", *columns, *words])
+        assert (again.exit_code, again.stderr[:7]) == (2, "Error: "), words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .adjust import holm
 from .audits import Audit, audit, audit_counts
-from .classes import AverageRow, ClassAudit, audit_classes
+from .classes import AVERAGES, AverageRow, ClassAudit, audit_classes
 from .findings import KINDS, Finding, number, pvalue, several
 from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
@@ -15,6 +15,7 @@ from .sweep import Sweep
 from .verdict import Verdict
 
 __all__ = [
+    "AVERAGES",
     "KINDS",
     "METRICS",
     "Audit",

@@ -54,6 +54,7 @@ class AuditCommand(Command):
         "crossings": "--crossings",
         "labels": "--group-name",
         "bins": "--bins",
+        "audit_classes": "evenhand classes",
     }
     words: ClassVar[set[str]] = {"positive", "threshold", "labels", "bins", "crossings"}
 

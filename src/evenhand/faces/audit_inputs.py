@@ -27,6 +27,7 @@ __all__ = [
     "from_counts",
     "from_example",
     "from_files",
+    "reference_of_texts",
     "repeated",
     "say_changes",
 ]
@@ -136,7 +137,7 @@ def _bins(text: str) -> tuple[str, list[float]]:
 def _by_columns(settings: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:
     """The settings with the references and the names of groups that the texts give for these columns."""
     return settings | {
-        "reference": _reference(settings["reference"], columns),
+        "reference": reference_of_texts(settings["reference"], columns),
         "labels": _group_names(settings["labels"], columns),
     }
 
@@ -228,7 +229,7 @@ def from_example(name: str, settings: dict[str, Any]) -> Audit:
     return _with_source(result, ["--example", name], kind="example")
 
 
-def _reference(given: Sequence[str], columns: Sequence[str]) -> Any:
+def reference_of_texts(given: Sequence[str], columns: Sequence[str]) -> Any:
     """One reference for all columns, or one per column or crossing that is named before a ``=``."""
     named = {}
     for text in given:
