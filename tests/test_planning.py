@@ -302,6 +302,32 @@ def test_a_detectable_difference_is_where_the_power_is_reached(key: str, n: int)
         assert eh.power(key, n, LARGE, difference=high).power < 0.8
 
 
+@pytest.mark.parametrize(("key", "settings"), [("f1_original", {}), ("te_part", {}), ("lr_minus", {"draws": 40})])
+def test_a_far_end_without_power_does_not_hide_nearer_differences(key: str, settings: Any) -> None:
+    """Where a score becomes undefined it is not tested, so power falls again towards the end of the range."""
+    found = eh.detectable_difference(key, 300, LARGE, **settings)
+    assert found.lower is not None and found.higher is not None
+    for difference in (found.lower, found.higher):
+        reached = eh.power(key, 300, LARGE, difference=difference, **settings)
+        assert reached.power == approx(0.8, abs=max(1e-6, 3 * reached.error))
+        assert eh.power(key, 300, LARGE, difference=1.05 * difference, **settings).power > reached.power
+    if key == "f1_original":
+        assert eh.power(key, 300, LARGE, difference=0.001 - found.reference_score).power < 0.8
+
+
+@pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
+def test_a_denominator_that_leaves_no_score_has_no_power(null: Any) -> None:
+    found = eh.power("mcc", 9, LARGE, difference=-0.2, denominator=9, test="match", null=null)
+    assert (found.power, found.p_undefined) == (0, 1)
+    assert "every possible outcome has an undefined score" in str(found)
+
+
+def test_a_score_that_known_rates_do_not_allow_counts_as_found() -> None:
+    """Every error is impossible under the reference's rates: P(at least one error) = 1 - 0.6^6."""
+    found = eh.power("acc", 6, [0.5, 0, 0, 0.5], truth=[0.3, 0.1, 0.3, 0.3], test="match", null="known")
+    assert found.power == approx(1 - 0.6**6)
+
+
 # The audit --------------------------------------------------------------------------------------------------------
 
 
@@ -536,11 +562,12 @@ def test_the_four_fifths_rule_is_a_threshold_on_the_groups_rate() -> None:
 def refusals() -> Iterator[tuple[Any, str]]:
     yield (
         lambda: eh.power("tpr", 40, LARGE, difference=0.3),
-        "a difference of 0.3 from a tpr of 0.75 gives 1.05, outside its range 0 to 1; choose a smaller difference",
+        "a difference of 0.3 from the reference's tpr of 0.75 gives 1.05, outside its range 0 to 1; choose a smaller "
+        "difference",
     )
     yield (
         lambda: eh.power("mb", 40, LARGE, difference=0.5),
-        "a mb of 0.52 is not reached from the reference's rates, only -0.22 to 0.22; choose a smaller difference, or "
+        "mb = 0.52 is not reached from the reference's rates, only -0.22 to 0.22; choose a smaller difference, or "
         "pass the group's truth",
     )
     yield (
@@ -557,6 +584,26 @@ def refusals() -> Iterator[tuple[Any, str]]:
         "tpr is always undefined at n = 5: its denominator is 0",
     )
     yield lambda: eh.power("tpr", 5, LARGE, difference=0.1, denominator=6), "denominator must be at most n = 5; got 6"
+    yield (
+        lambda: eh.power("tpr", 20, LARGE, truth=[0.5, 0.5, 0, 0], denominator=5),
+        "a denominator of 5 is impossible: all of the n = 20 cases are actual positives, according to the group's "
+        "true rates",
+    )
+    yield (
+        lambda: eh.power("mcc", 20, LARGE, truth=[0, 0, 0.5, 0.5], denominator=5),
+        "a denominator of 5 is impossible: none of the n = 20 cases are actual positives, according to the group's "
+        "true rates",
+    )
+    yield (
+        lambda: eh.detectable_difference("mcc", 30, eh.ConfusionMatrix(30, 0, 0, 70)),
+        "the true mcc cannot move away from the reference's, 1: rates of exactly 0 or 1 stay where they are; pass the "
+        "group's truth to power()",
+    )
+    yield (
+        lambda: eh.detectable_difference("mcc", 2, LARGE, level=1e-4),
+        "no true mcc that was looked at lets n = 2 cases reach p <= 0.0001 with a relevant probability, so no "
+        "difference is detectable",
+    )
     yield (
         lambda: eh.power("acc", 5, LARGE, difference=0.1, denominator=5),
         "acc is a score of all n cases, so it has no denominator to give",
@@ -696,6 +743,11 @@ def test_every_plan_prints_a_block_with_a_chart_or_json(words: list[str], field:
     assert max(map(len, text.output.splitlines())) <= 100
     found = CliRunner().invoke(command, ["plan", *words, *REFERENCE, "--json"])
     assert field in json.loads(found.output)
+
+
+def test_exploit_says_which_metrics_it_takes() -> None:
+    text = " ".join(CliRunner().invoke(command, ["plan", "exploit", "--help"]).output.split())
+    assert "A metric of one group, or a difference or a ratio of two." in text
 
 
 def test_a_plan_that_is_refused_speaks_of_options() -> None:
