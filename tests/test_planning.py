@@ -289,6 +289,19 @@ def test_the_size_for_a_score_of_several_rates_is_found_by_search() -> None:
     assert found.n_stays >= found.n
 
 
+def test_a_dip_does_not_hide_a_smaller_number_next_to_it() -> None:
+    reference = eh.ConfusionMatrix(86, 127, 62, 25)
+    settings: Any = {"test": "match", "null": "known"}
+    found = eh.sample_size("mb", reference, -0.3, **settings)
+    assert found.n_looked is not None
+    reached = {
+        n: eh.power("mb", n, reference, difference=-0.3, **settings).power for n in range(30, found.n_looked + 1)
+    }
+    assert found.n == min(n for n, p in reached.items() if p >= 0.8)
+    assert found.n_stays == max(n for n, p in reached.items() if p < 0.8) + 1 > found.n + 1
+    assert found.value == approx(reached[found.n])
+
+
 @pytest.mark.parametrize(("key", "n"), [("tpr", 60), ("acc", 25), ("f1", 80)])
 def test_a_detectable_difference_is_where_the_power_is_reached(key: str, n: int) -> None:
     found = eh.detectable_difference(key, n, LARGE)

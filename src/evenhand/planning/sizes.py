@@ -51,7 +51,8 @@ class SampleSize(Record):
         The power, the probability of an interval that is narrow enough, or the largest probability of an undefined
         score.
     n : int
-        The smallest number of cases that reaches the goal.
+        The smallest number of cases that reaches the goal, among all up to ``n_looked`` if the score depends on one
+        rate. For other scores and tests it is found by bisection, and is the smallest of its neighbours.
     n_stays : int
         The number from which on every number up to ``n_looked`` reaches it. Exact power goes up and down with ``n``, so
         it can be larger than ``n``.
@@ -192,7 +193,8 @@ def sample_size(
 
     Exact power goes up and down as ``n`` grows, since a small group has few possible scores. So there are two answers:
     the smallest ``n`` that reaches the goal, and the ``n`` from which on all do. For scores that depend on one rate all
-    sizes are looked at. For scores made of several rates the sizes are searched by bisection, and then the neighbours.
+    sizes are looked at. For scores made of several rates the sizes are searched by bisection, and then a few
+    neighbours; a smaller number that is farther away, or that a simulation does not tell from them, may do as well.
 
     Parameters
     ----------
@@ -423,16 +425,19 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
     ratio = found.power / max(known[n], 1e-9)
     near = [size for size in around if known[size] * ratio >= target - 1e-9]
     first = n
-    while first - 1 in near:
-        first -= 1
-    dips = [size for size in around if size > n and size not in near]
+    if found.method == "exact" and abs(ratio - 1) < 1e-9:
+        first = min(near)
+    else:
+        # Among estimates, the smallest of several that seem to be enough would be so by chance.
+        while first - 1 in near:
+            first -= 1
     sizes = np.array(sorted(known))
     values = np.array([known[size] * ratio for size in sizes.tolist()])
     if first != n:
         found = test.chance(plan, first)
         if found.power < target - 2 * found.error:
             first, found = n, test.chance(plan, n)
-    stays = max([first, *(size + 1 for size in dips)])
+    stays = max([first, *(size + 1 for size in around if size > first and size not in near)])
     return _Found(first, stays, found.power, sizes, values, around[-1], found.method, found.error)
 
 
