@@ -226,6 +226,24 @@ def test_exact_power_saws_so_that_the_two_sizes_differ() -> None:
     assert "so does every number from 52 up to 128" in str(found)
 
 
+def test_the_largest_number_to_look_at_is_no_reason_to_withhold_an_answer() -> None:
+    free, capped = eh.sample_size("ppr", LARGE, -0.2), eh.sample_size("ppr", LARGE, -0.2, most=55)
+    assert (capped.n, capped.n_stays, capped.n_looked) == (free.n, free.n_stays, 55)
+
+
+@pytest.mark.parametrize("settings", [{"mid_p": True}, {"test": "unconditional"}])
+def test_less_cautious_tests_do_with_a_smaller_reference(settings: Any) -> None:
+    """0.8^10 is more than 0.1, half of the level, which Fisher's test needs; the other two need less."""
+    small, tiny = eh.ConfusionMatrix(10, 0, 0, 0), eh.ConfusionMatrix(3, 0, 0, 0)
+    with pytest.raises(eh.InvalidInput, match="the reference is too small"):
+        eh.sample_size("tpr", small, -0.2, power=0.7, level=0.2)
+    found = eh.sample_size("tpr", small, -0.2, power=0.7, level=0.2, most=120, **settings)
+    assert found.value >= 0.7
+    assert eh.power("tpr", found.n, small, difference=-0.2, level=0.2, **settings).power == approx(found.value)
+    with pytest.raises(eh.InvalidInput, match="the reference is too small"):
+        eh.sample_size("tpr", tiny, -0.2, level=0.2, **settings)
+
+
 def test_the_size_for_an_interval_is_that_of_every_count() -> None:
     """P(half-width <= w) = Σ over k of P(k) [width(k) <= 2 w]."""
     found = eh.sample_size("acc", LARGE, half_width=0.12)
@@ -271,6 +289,19 @@ def test_the_size_for_a_score_of_several_rates_is_found_by_search() -> None:
     assert found.n_stays >= found.n
 
 
+def test_a_dip_does_not_hide_a_smaller_number_next_to_it() -> None:
+    reference = eh.ConfusionMatrix(86, 127, 62, 25)
+    settings: Any = {"test": "match", "null": "known"}
+    found = eh.sample_size("mb", reference, -0.3, **settings)
+    assert found.n_looked is not None
+    reached = {
+        n: eh.power("mb", n, reference, difference=-0.3, **settings).power for n in range(30, found.n_looked + 1)
+    }
+    assert found.n == min(n for n, p in reached.items() if p >= 0.8)
+    assert found.n_stays == max(n for n, p in reached.items() if p < 0.8) + 1 > found.n + 1
+    assert found.value == approx(reached[found.n])
+
+
 @pytest.mark.parametrize(("key", "n"), [("tpr", 60), ("acc", 25), ("f1", 80)])
 def test_a_detectable_difference_is_where_the_power_is_reached(key: str, n: int) -> None:
     found = eh.detectable_difference(key, n, LARGE)
@@ -284,18 +315,41 @@ def test_a_detectable_difference_is_where_the_power_is_reached(key: str, n: int)
         assert eh.power(key, n, LARGE, difference=high).power < 0.8
 
 
+@pytest.mark.parametrize(("key", "settings"), [("f1_original", {}), ("te_part", {}), ("lr_minus", {"draws": 40})])
+def test_a_far_end_without_power_does_not_hide_nearer_differences(key: str, settings: Any) -> None:
+    """Where a score becomes undefined it is not tested, so power falls again towards the end of the range."""
+    found = eh.detectable_difference(key, 300, LARGE, **settings)
+    assert found.lower is not None and found.higher is not None
+    for difference in (found.lower, found.higher):
+        reached = eh.power(key, 300, LARGE, difference=difference, **settings)
+        assert reached.power == approx(0.8, abs=max(1e-6, 3 * reached.error))
+        assert eh.power(key, 300, LARGE, difference=1.05 * difference, **settings).power > reached.power
+    if key == "f1_original":
+        assert eh.power(key, 300, LARGE, difference=0.001 - found.reference_score).power < 0.8
+
+
+@pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
+def test_a_denominator_that_leaves_no_score_has_no_power(null: Any) -> None:
+    found = eh.power("mcc", 9, LARGE, difference=-0.2, denominator=9, test="match", null=null)
+    assert (found.power, found.p_undefined) == (0, 1)
+    assert "every possible outcome has an undefined score" in str(found)
+
+
+def test_a_score_that_known_rates_do_not_allow_counts_as_found() -> None:
+    """Every error is impossible under the reference's rates: P(at least one error) = 1 - 0.6^6."""
+    found = eh.power("acc", 6, [0.5, 0, 0, 0.5], truth=[0.3, 0.1, 0.3, 0.3], test="match", null="known")
+    assert found.power == approx(1 - 0.6**6)
+
+
 # The audit --------------------------------------------------------------------------------------------------------
 
 
-def needed_by_scanning(theirs: int, of: int, rate: float, level: float, mid_p: bool, most: int) -> int | None:
-    """The first denominator with enough rejections in the right direction, from SciPy's tails of every outcome."""
-    lower = rate < theirs / of
-    for k in range(1, most + 1):
-        a = np.arange(k + 1)
-        tail = hypergeom.cdf(a, k + of, a + theirs, k) if lower else hypergeom.sf(a - 1, k + of, a + theirs, k)
-        if mid_p:
-            tail = tail - hypergeom.pmf(a, k + of, a + theirs, k) / 2
-        if binom.pmf(a, k, rate)[2 * tail <= level].sum() >= 0.8:
+def needed_by_scanning(theirs: int, of: int, gap: float, level: float, mid_p: bool, most: int) -> int | None:
+    """The first denominator with enough rejections of either gap, from SciPy's tails of every outcome."""
+    rates = [theirs / of + sign * gap for sign in (-1, 1)]
+    rates = [min(max(rate, 0.0), 1.0) for rate in rates if -1e-12 <= rate <= 1 + 1e-12]
+    for k in range(1, most + 1 if rates else 0):
+        if all(found_with(k, theirs, of, rate, level, mid_p) >= 0.8 for rate in rates):
             return k
     return None
 
@@ -309,11 +363,7 @@ def test_the_cases_needed_are_the_first_with_enough_power_on_both_sides() -> Non
         theirs = int(rng.integers(0, of + 1))
         level, gap, mid_p = rng.choice([0.05, 0.01, 0.002]), rng.choice([0.15, 0.2, 0.3, 0.45]), bool(rng.integers(2))
         found = cases_needed([Wanted(tpr, np.array([theirs, of - theirs, 5.0, 5.0]), level, gap)], mid_p=mid_p)[0]
-        rates = [theirs / of + sign * gap for sign in (-1, 1)]
-        sides = [
-            needed_by_scanning(theirs, of, rate, level, mid_p, most) for rate in rates if -1e-12 <= rate <= 1 + 1e-12
-        ]
-        wanted = None if not sides or None in sides else max(k for k in sides if k is not None)
+        wanted = needed_by_scanning(theirs, of, gap, level, mid_p, most)
         assert (found if found is not None and found <= most else None) == wanted, (theirs, of, level, gap, mid_p)
         compared += wanted is not None
     assert compared > 20
@@ -328,8 +378,30 @@ def test_a_condition_that_fails_once_is_not_the_end_of_the_search(
 ) -> None:
     """Power goes up and down, so that a smaller denominator can be enough although one between is not."""
     found = cases_needed([Wanted(eh.metric("tpr").base, np.array([theirs, of - theirs, 0.0, 0.0]), level, gap)])
-    sides = [needed_by_scanning(theirs, of, theirs / of + sign * gap, level, False, 90) for sign in (-1, 1)]
-    assert found == [max(k or 0 for k in sides)]
+    assert found == [needed_by_scanning(theirs, of, gap, level, False, 90)]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "of", "gap", "first"), [(844, 1662, 0.2, 50), (612, 1225, 0.1, 223), (697, 1555, 0.2, 51)]
+)
+def test_one_side_may_lose_its_power_where_the_other_one_first_has_it(
+    theirs: int, of: int, gap: float, first: int
+) -> None:
+    """Where the slower side first has a power of 80 %, the other one has dipped below it."""
+    assert min(found_with(first, theirs, of, theirs / of + sign * gap, 0.05) for sign in (-1, 1)) < 0.8
+    reference = eh.ConfusionMatrix(theirs, 0, 0, of - theirs)
+    a = eh.audit_counts({"small": (10, 0, 0, 11), "others": reference}, metrics="ppr", margin=gap)
+    needed = next(row.needed for row in a.rows if row.group == "small")
+    assert needed is not None and needed > first
+    assert needed == needed_by_scanning(theirs, of, gap, 0.05, False, 300)
+
+
+def test_half_of_the_observed_outcome_makes_a_small_reference_enough() -> None:
+    """0.9^34 is more than 0.025, and half of it is not."""
+    tpr, ours = eh.metric("tpr").base, np.array([34.0, 0, 5, 5])
+    wanted = [Wanted(tpr, ours, 0.05, 0.1)]
+    assert cases_needed(wanted) == [None]
+    assert cases_needed(wanted, mid_p=True) == [needed_by_scanning(34, 34, 0.1, 0.05, True, 700)]
 
 
 def test_a_reference_that_is_just_large_enough_needs_very_many_cases() -> None:
@@ -374,11 +446,13 @@ def test_a_row_says_how_many_cases_it_needs_at_a_level_that_is_always_enough() -
         assert eh.Audit.from_json(a.to_json()).rows == a.rows
 
 
-def found_with(k: int, theirs: int, of: int, rate: float, level: float) -> float:
+def found_with(k: int, theirs: int, of: int, rate: float, level: float, mid_p: bool = False) -> float:
     """The probability that Fisher's test finds a group's rate in the right direction."""
     a = np.arange(k + 1)
     lower = rate < theirs / of
     tail = hypergeom.cdf(a, k + of, a + theirs, k) if lower else hypergeom.sf(a - 1, k + of, a + theirs, k)
+    if mid_p:
+        tail = tail - hypergeom.pmf(a, k + of, a + theirs, k) / 2
     return float(binom.pmf(a, k, rate)[2 * tail <= level].sum())
 
 
@@ -501,11 +575,12 @@ def test_the_four_fifths_rule_is_a_threshold_on_the_groups_rate() -> None:
 def refusals() -> Iterator[tuple[Any, str]]:
     yield (
         lambda: eh.power("tpr", 40, LARGE, difference=0.3),
-        "a difference of 0.3 from a tpr of 0.75 gives 1.05, outside its range 0 to 1; choose a smaller difference",
+        "a difference of 0.3 from the reference's tpr of 0.75 gives 1.05, outside its range 0 to 1; choose a smaller "
+        "difference",
     )
     yield (
         lambda: eh.power("mb", 40, LARGE, difference=0.5),
-        "a mb of 0.52 is not reached from the reference's rates, only -0.22 to 0.22; choose a smaller difference, or "
+        "mb = 0.52 is not reached from the reference's rates, only -0.22 to 0.22; choose a smaller difference, or "
         "pass the group's truth",
     )
     yield (
@@ -522,6 +597,26 @@ def refusals() -> Iterator[tuple[Any, str]]:
         "tpr is always undefined at n = 5: its denominator is 0",
     )
     yield lambda: eh.power("tpr", 5, LARGE, difference=0.1, denominator=6), "denominator must be at most n = 5; got 6"
+    yield (
+        lambda: eh.power("tpr", 20, LARGE, truth=[0.5, 0.5, 0, 0], denominator=5),
+        "a denominator of 5 is impossible: all of the n = 20 cases are actual positives, according to the group's "
+        "true rates",
+    )
+    yield (
+        lambda: eh.power("mcc", 20, LARGE, truth=[0, 0, 0.5, 0.5], denominator=5),
+        "a denominator of 5 is impossible: none of the n = 20 cases are actual positives, according to the group's "
+        "true rates",
+    )
+    yield (
+        lambda: eh.detectable_difference("mcc", 30, eh.ConfusionMatrix(30, 0, 0, 70)),
+        "the true mcc cannot move away from the reference's, 1: rates of exactly 0 or 1 stay where they are; pass the "
+        "group's truth to power()",
+    )
+    yield (
+        lambda: eh.detectable_difference("mcc", 2, LARGE, level=1e-4),
+        "no true mcc that was looked at lets n = 2 cases reach p <= 0.0001 with a relevant probability, so no "
+        "difference is detectable",
+    )
     yield (
         lambda: eh.power("acc", 5, LARGE, difference=0.1, denominator=5),
         "acc is a score of all n cases, so it has no denominator to give",
@@ -564,7 +659,19 @@ def refusals() -> Iterator[tuple[Any, str]]:
     )
     yield (
         lambda: eh.sample_size("ppr", LARGE, -0.1, most=50),
-        "no number of cases up to 50 reaches 0.8 for good; 49 cases come closest, with 0.256",
+        "no number of cases up to 50 reaches 0.8; 49 cases come closest, with 0.256",
+    )
+    yield (
+        lambda: eh.sample_size("ppr", LARGE, -0.2, most=51),
+        "46 cases reach 0.8, but 51 do not; look at more than 51 cases to find the number from which on all do",
+    )
+    yield (
+        lambda: eh.sample_size("ppr", LARGE, -0.2, most=1),
+        "no number of cases up to 1 reaches 0.8, nor anything above 0",
+    )
+    yield (
+        lambda: eh.sample_size("ppr", [0.1, 0, 0, 0.9], 0.5, most=1, level=0.5),
+        "no number of cases up to 1 reaches 0.8; 1 case comes closest, with 0.6",
     )
     yield (
         lambda: eh.sample_size("tpr", LARGE, 0.1, half_width=0.1),
@@ -649,6 +756,11 @@ def test_every_plan_prints_a_block_with_a_chart_or_json(words: list[str], field:
     assert max(map(len, text.output.splitlines())) <= 100
     found = CliRunner().invoke(command, ["plan", *words, *REFERENCE, "--json"])
     assert field in json.loads(found.output)
+
+
+def test_exploit_says_which_metrics_it_takes() -> None:
+    text = " ".join(CliRunner().invoke(command, ["plan", "exploit", "--help"]).output.split())
+    assert "A metric of one group, or a difference or a ratio of two." in text
 
 
 def test_a_plan_that_is_refused_speaks_of_options() -> None:

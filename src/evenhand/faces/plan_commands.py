@@ -189,7 +189,7 @@ def jagged_command(metric: str, reference: tuple[float, ...] | None, n: range, l
 
 
 @plan.command("exploit", cls=PlanCommand)
-@_metric
+@click.option("--metric", required=True, help="A metric of one group, or a difference or a ratio of two.")
 @counts("--reference", required=True, help="The group's true rates; for two groups, those of the reference.")
 @click.option("--threshold", type=float, required=True, help="The threshold that a score must reach.")
 @click.option("--n", type=_SizeRange(), default="5:100", show_default=True, help="Sample sizes, such as 5:100.")

@@ -13,6 +13,9 @@ Both conditions would hold from one place on if K were a real number. Rounding K
 around that place. The search ends below it, where the condition fails even without the rounding. Successes are counted
 if the reference's rate is at most one half, failures otherwise, since that leaves few places to look at. A normal
 approximation says where to start; what is returned is found by exact tails.
+
+A gap may be one in either direction. Where one direction first has enough power the other one may have lost it again,
+so K grows from the larger of the two answers until both have it.
 """
 
 from __future__ import annotations
@@ -37,7 +40,11 @@ Rows = NDArray[np.int64]
 _MOST = 1e6
 # The side that needs fewer cases by far, according to the normal approximation, is not computed exactly.
 _CLEARLY_FEWER, _SMALL = 0.6, 60.0
+# The search starts at most here.
+_FAR = 1e4
 _TERMS = 32
+# So many denominators are looked at together, per comparison.
+_TOGETHER = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,7 @@ def cases_needed(wanted: Sequence[Wanted], *, mid_p: bool = False, power: float 
     mid_p : bool
         Whether the test counts half of the probability of the observed outcome.
     power : float
-        The probability that a gap is found, on whichever side needs more cases.
+        The probability that a gap is found, whether the true score is lower or higher.
 
     Returns
     -------
@@ -99,12 +106,45 @@ def cases_needed(wanted: Sequence[Wanted], *, mid_p: bool = False, power: float 
         start = _approximate(distinct, power)
         larger = np.zeros(len(wanted))
         np.maximum.at(larger, rows, start[which])
-        exact = np.flatnonzero((start[which] >= _CLEARLY_FEWER * larger[rows]) | (start[which] < _SMALL))
-        chosen = np.unique(which[exact])
+        exact = (start[which] >= _CLEARLY_FEWER * larger[rows]) | (start[which] < _SMALL)
         answers = np.full(len(distinct), np.nan)
-        answers[chosen] = _smallest(distinct[chosen], start[chosen], power, mid_p)
-        np.maximum.at(worst, rows[exact], np.nan_to_num(answers[which[exact]], nan=np.inf))
+
+        def look(lines: Rows) -> None:
+            chosen = np.unique(which[lines])
+            answers[chosen] = _smallest(distinct[chosen], start[chosen], power, mid_p)
+            np.maximum.at(worst, rows[lines], np.nan_to_num(answers[which[lines]], nan=np.inf))
+
+        look(np.flatnonzero(exact))
+        search = _Successes(table, power, mid_p)
+        behind = np.flatnonzero(np.isfinite(worst[rows]) & ~(answers[which] == worst[rows]))
+        behind = behind[~search.enough(behind, worst[rows[behind]])]
+        # Those that seemed to need fewer cases by far.
+        unknown = behind[~exact[behind]]
+        if len(unknown):
+            look(unknown)
+        again = np.unique(rows[behind])
+        again = again[np.isfinite(worst[again])]
+        worst[again] = _both(search, rows, again, worst[again])
     return [int(k) if 0 < k < np.inf else None for k in worst]
+
+
+def _both(search: _Successes, rows: Rows, which: Rows, k: Floats) -> Floats:
+    """The first denominators from ``k`` on at which all sides of each comparison have enough power."""
+    answers, open_ = np.full(len(k), np.inf), np.arange(len(k))
+    lines = [np.flatnonzero(rows == one) for one in which]
+    k = k.copy()
+    while len(open_):
+        sides = np.concatenate([lines[i] for i in open_])
+        owner = np.repeat(np.arange(len(open_)), [len(lines[i]) for i in open_])
+        sizes = k[open_][:, None] + np.arange(_TOGETHER)
+        enough = search.enough(np.repeat(sides, _TOGETHER), sizes[owner].ravel()).reshape(-1, _TOGETHER)
+        every = np.ones(sizes.shape, dtype=bool)
+        np.logical_and.at(every, owner, enough)
+        found = every.any(axis=1)
+        answers[open_[found]] = sizes[found, np.argmax(every[found], axis=1)]
+        k[open_] += _TOGETHER
+        open_ = open_[~found & (k[open_] <= _MOST)]
+    return np.where(answers <= _MOST, answers, np.inf)
 
 
 def _sides(wanted: Sequence[Wanted]) -> tuple[Floats, Rows]:
@@ -156,13 +196,16 @@ def _smallest(table: Floats, start: Floats, power: float, mid_p: bool) -> Floats
     b, size, rate, level = table.T
     # As the group grows without bound, the test becomes one of the reference's count against the group's rate.
     answers = np.full(len(table), np.nan)
-    rows = np.flatnonzero((2 * binomial_sf(b, size, rate) <= level) & np.isfinite(start))
+    tail = binomial_sf(b, size, rate)
+    if mid_p:
+        tail = (tail + binomial_sf(b + 1, size, rate)) / 2
+    rows = np.flatnonzero(2 * tail <= level)
     if not len(rows):
         return answers
     successes = b[rows] <= size[rows] / 2
     for kind, chosen in ((_Successes, rows[successes]), (_Failures, rows[~successes])):
         if len(chosen):
-            answers[chosen] = kind(table[chosen], power, mid_p).run(np.maximum(start[chosen], 1.0))
+            answers[chosen] = kind(table[chosen], power, mid_p).run(np.clip(start[chosen], 1.0, _FAR))
     return answers
 
 
@@ -231,6 +274,22 @@ class _Search(ABC):
             self._closer(np.setdiff1d(far, met), count, k, low, high, step)
             rows = rows[~(over | (count[rows] < 0))]
         return np.where(best <= _MOST, best, np.nan)
+
+    def enough(self, rows: Rows, k: Floats) -> NDArray[np.bool_]:
+        """Whether denominators have the power: the count that is not exceeded with that probability is rejected."""
+        rate = self.rate[rows]
+        spread = np.sqrt(k * rate * (1 - rate))
+        low, high = np.full(len(k), -1.0), k.copy()
+        j, step = np.clip(np.round(k * rate + self._aim * spread), 0.0, k), np.ones(len(k))
+        open_ = np.flatnonzero(high - low > 1)
+        while len(open_):
+            at = j[open_]
+            yes = binomial_cdf(at, k[open_], rate[open_]) >= self._power - 1e-12
+            low[open_], high[open_] = np.where(yes, low[open_], at), np.where(yes, at, high[open_])
+            j[open_] = np.clip(at + np.where(yes, -step[open_], step[open_]), low[open_] + 1, high[open_] - 1)
+            step[open_] *= 2
+            open_ = open_[high[open_] - low[open_] > 1]
+        return np.asarray(self._excess(rows, high, k) <= 0)
 
     def _closer(self, rows: Rows, count: Floats, k: Floats, low: Floats, high: Floats, step: Floats) -> None:
         """The next count: in the middle or, as long as one end is not known, twice as far as before."""

@@ -261,6 +261,8 @@ class Match(PlannedTest):
 
     def _alike(self, cells: Floats) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
         """Outcomes that share a null: all, or those with the same margin."""
+        if not len(cells):
+            return
         if self.given == "n" or self.metric.denominator is None:
             yield np.arange(len(cells))
             return

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix, as_size
+from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput, UnknownName
 from ..inference import Given, NullName
 from ..laws import Binomial, hole_probability, law_of
@@ -35,6 +35,8 @@ TestName = Literal["fisher", "unconditional", "match"]
 
 _SCORES = 65
 _FEW_SCORES = 9
+# Scores without an upper end are looked at up to so many times the reference's, and differences from a small part on.
+_TIMES, _SMALL_PART = 1e3, 1e-4
 _DRAWS = 1_000
 
 
@@ -184,6 +186,7 @@ def check_size(plan: Plan, n: Any, denominator: Any) -> tuple[int, int | None]:
         margin = as_size(denominator, "denominator")
         if margin > size:
             raise InvalidInput(f"denominator must be at most n = {size:,}; got {margin:,}")
+        _check_possible(plan, size, margin)
     why = None
     if margin == 0:
         why = "its denominator is 0"
@@ -192,6 +195,20 @@ def check_size(plan: Plan, n: Any, denominator: Any) -> tuple[int, int | None]:
     if why:
         raise InvalidInput(f"{m.key} is always undefined at n = {size:,}: {why}")
     return size, margin
+
+
+def _check_possible(plan: Plan, n: int, margin: int) -> None:
+    """Refuse a denominator that groups with these true rates never have."""
+    part = plan.metric.denominator
+    assert part is not None
+    inside = [plan.truth[CELLS.index(c)] > 0 for c in part.cells]
+    outside = [plan.truth[CELLS.index(c)] > 0 for c in CELLS if c not in part.cells]
+    if (margin > 0 and not any(inside)) or (margin < n and not any(outside)):
+        share = "all" if any(inside) else "none"
+        raise InvalidInput(
+            f"a denominator of {margin:,} is impossible: {share} of the n = {n:,} cases are {part.name}, according to "
+            "the group's true rates"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -326,7 +343,9 @@ class Power(Record):
         ]
         if self.difference == 0:
             lines.pop(3)
-        if self.power == 0 and self.method == "exact":
+        if self.p_undefined == 1:
+            lines.append(("caution", "every possible outcome has an undefined score"))
+        elif self.power == 0 and self.method == "exact":
             lines.append(("caution", f"no outcome that this truth allows reaches p <= {self.level:g}"))
         head = f"Power {_percent(self.power)} to find {_difference(m, self.difference)}"
         return "\n".join([head, *(f"  {label:<11} {text}" for label, text in lines)])
@@ -407,7 +426,10 @@ def power(
         The test rejects if its p-value is at most this.
     test : {"fisher", "unconditional", "match"}
         The tests of `audit` and `disparity` for equal scores, or `match_test`. For scores made of several rates the
-        first two are the same approximate test; known rates then stand for a reference of a billion cases.
+        first two are the same approximate test; known rates then stand for a reference of a billion cases. With MATCH
+        and ``null="known"``, a group's score that the reference's rates do not allow, which `match_test` refuses,
+        counts as a rejection if twice the probability of the allowed scores below it, or above it, is at most the
+        level. Outside of all allowed scores it always does.
     null, given
         For ``test="match"``, as in `match_test`.
     denominator : int, optional
@@ -489,7 +511,8 @@ class DetectableDifference(Record):
     test, null : str
         The test, as in `Power`.
     lower, higher : float or None
-        The differences: one negative, one positive. None if no true score on that side is found with this power.
+        The differences: one negative, one positive. Larger ones have the power too, if not always up to the end of the
+        range, where some scores become undefined. None if no true score of a grid on that side has it.
     method : {"exact", "simulation"}
         Whether all outcomes were counted.
     error : float
@@ -655,7 +678,7 @@ def detectable_difference(
     if not any(f for f in found) and not any(
         chosen.quick(plan.at(_inside(plan, end)), size, margin) > 0 for end in ends
     ):
-        raise InvalidInput(f"no outcome of n = {size:,} cases reaches p <= {level:g}, so no difference is detectable")
+        raise InvalidInput(_undetectable(chosen, plan, size, level, ends))
     lower, higher = (None if f is None else f[0] for f in found)
     chances = [f[1] for f in found if f is not None]
     simulated = [c for c in chances if c.method != "exact"]
@@ -678,20 +701,42 @@ def detectable_difference(
     )
 
 
+def _undetectable(test: PlannedTest, plan: Plan, n: int, level: float, ends: tuple[float, float]) -> str:
+    """Why no difference is found, not even rarely."""
+    key = plan.metric.key
+    if ends[0] == ends[1]:
+        return (
+            f"the true {key} cannot move away from the reference's, {plan.reference_score:.6g}: rates of exactly 0 or "
+            "1 stay where they are; pass the group's truth to power()"
+        )
+    if isinstance(test, OneRate):
+        return f"no outcome of n = {n:,} cases reaches p <= {level:g}, so no difference is detectable"
+    return (
+        f"no true {key} that was looked at lets n = {n:,} cases reach p <= {level:g} with a relevant probability, so "
+        "no difference is detectable"
+    )
+
+
 def _inside(plan: Plan, end: float) -> float:
     """A score close to the end of the range, at which all outcomes still have a probability."""
-    if np.isinf(end):
-        return 1e3 * max(plan.reference_score, 1.0)
+    if np.isinf(plan.metric.range[1]) and end > plan.reference_score:
+        end = min(end, _TIMES * max(plan.reference_score, 1.0))
     return plan.reference_score + 0.999 * (end - plan.reference_score)
 
 
 def _detected(
     test: PlannedTest, plan: Plan, n: int, margin: int | None, target: float, end: float
 ) -> tuple[float, Chance] | None:
-    """The difference closest to 0, towards the end of the range, from which the power stays at the target or above."""
-    far = _inside(plan, end) if np.isinf(end) or plan.metric.curve is None else end
+    """The difference closest to 0 from which the power stays at the target or above.
+
+    It stays up to the end of the range or, if it falls again before, up to the last true score of a grid that has it.
+    """
+    unbounded = np.isinf(plan.metric.range[1]) and end > plan.reference_score
+    far = _inside(plan, end) if unbounded or plan.metric.curve is None else end
     exact = isinstance(test, OneRate)
-    aim = target
+    aim, precision = target, 1e-12 if exact else 1e-4
+    places = _SCORES if exact else _FEW_SCORES
+    grid = np.r_[0.0, np.geomspace(_SMALL_PART, 1, places - 1)] if unbounded else np.linspace(0, 1, places)
 
     def reached(share: float) -> bool:
         return test.quick(plan.at(plan.reference_score + share * (far - plan.reference_score)), n, margin) >= aim
@@ -699,14 +744,17 @@ def _detected(
     for _ in range(3):
         if far == plan.reference_score:
             return None
-        grid = np.linspace(0, 1, _SCORES if exact else _FEW_SCORES)
         yes = [reached(float(share)) for share in grid]
-        if not yes[-1]:
+        if not any(yes):
             return None
-        first = len(yes) - next((i for i, y in enumerate(reversed(yes)) if not y), len(yes))
+        first = len(yes) - 1 - yes[::-1].index(True)
+        while first > 0 and yes[first - 1]:
+            first -= 1
         low, high = float(grid[max(first - 1, 0)]), float(grid[first])
-        while high - low > (1e-12 if exact else 1e-4) and first:
+        while high - low > (precision * high if unbounded else precision) and first:
             middle = (low + high) / 2
+            if middle in (low, high):
+                break
             low, high = (low, middle) if reached(middle) else (middle, high)
         difference = high * (far - plan.reference_score)
         found = test.chance(plan.at(plan.reference_score + difference), n, margin)

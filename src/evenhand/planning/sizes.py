@@ -51,7 +51,8 @@ class SampleSize(Record):
         The power, the probability of an interval that is narrow enough, or the largest probability of an undefined
         score.
     n : int
-        The smallest number of cases that reaches the goal.
+        The smallest number of cases that reaches the goal, among all up to ``n_looked`` if the score depends on one
+        rate. For other scores and tests it is found by bisection, and is the smallest of its neighbours.
     n_stays : int
         The number from which on every number up to ``n_looked`` reaches it. Exact power goes up and down with ``n``, so
         it can be larger than ``n``.
@@ -192,7 +193,8 @@ def sample_size(
 
     Exact power goes up and down as ``n`` grows, since a small group has few possible scores. So there are two answers:
     the smallest ``n`` that reaches the goal, and the ``n`` from which on all do. For scores that depend on one rate all
-    sizes are looked at. For scores made of several rates the sizes are searched by bisection, and then the neighbours.
+    sizes are looked at. For scores made of several rates the sizes are searched by bisection, and then a few
+    neighbours; a smaller number that is farther away, or that a simulation does not tell from them, may do as well.
 
     Parameters
     ----------
@@ -318,19 +320,39 @@ def _scanned(
             # A value that rounding leaves just short of the target counts.
             good = reached >= target - 1e-12
             below = int(np.flatnonzero(~good)[-1]) + 1 if not good.all() else 0
-            if below <= (1 - _STAYS) * horizon:
+            # Up to the largest number that may be looked at, the goal must hold at the end only.
+            if below <= (1 - _STAYS) * horizon or (horizon >= most and below < horizon):
                 first = int(np.flatnonzero(good)[0]) + 1
                 sizes = np.arange(1, horizon + 1)
                 return _Found(first, below + 1, float(reached[first - 1]), sizes, reached, horizon)
             if (why := hopeless() if not good.any() else None) is not None:
                 raise InvalidInput(why)
             if horizon >= most:
-                best = int(np.argmax(reached)) + 1
-                raise InvalidInput(
-                    f"no number of cases up to {most:,} reaches {target:g} for good; {best:,} cases come closest, with "
-                    f"{reached[best - 1]:.3g}"
-                )
+                raise InvalidInput(_not_reached(reached, good, target, most))
             horizon = min(2 * horizon, most)
+
+
+def _not_reached(reached: Floats, good: NDArray[np.bool_], target: float, most: int) -> str:
+    """What to say if the largest number of cases is not enough."""
+    if good.any():
+        first = int(np.flatnonzero(good)[0]) + 1
+        return (
+            f"{first:,} {_cases(first, 'reaches', 'reach')} {target:g}, but {most:,} do not; look at more than "
+            f"{most:,} cases to find the number from which on all do"
+        )
+    best = int(np.argmax(reached)) + 1
+    return f"no number of cases up to {most:,} reaches {target:g}{_closest(best, float(reached[best - 1]))}"
+
+
+def _closest(best: int, value: float, about: str = "") -> str:
+    """The end of a sentence: which number of cases comes closest, if any comes close."""
+    if value == 0:
+        return ", nor anything above 0"
+    return f"; {best:,} {_cases(best, 'comes', 'come')} closest, with {about}{value:.3g}"
+
+
+def _cases(n: int, one: str, many: str) -> str:
+    return f"case {one}" if n == 1 else f"cases {many}"
 
 
 def _for_power(test: PlannedTest, plan: Plan, target: float, level: float, most: int) -> _Found:
@@ -342,12 +364,18 @@ def _for_power(test: PlannedTest, plan: Plan, target: float, level: float, most:
 
     def hopeless() -> str | None:
         region = test.region
-        if not isinstance(region, (FisherRegion, UnconditionalRegion)):
+        if not isinstance(region, (FisherRegion, UnconditionalRegion)) or target < 0.5:
             return None
-        # As the group grows without bound, its rate becomes known, and the test one of the reference's count.
+        # As the group grows without bound, its rate becomes known, and the test one of the reference's count. Fisher's
+        # test needs a tail of half the level, or so much of a tail with half of the observed outcome. The
+        # unconditional test can do with such a tail of the whole level, if the other one holds nothing.
         count, size = np.array([region.count]), np.array([region.size])
-        below, above = binomial_cdf(count, size, plan.rate), binomial_sf(count, size, plan.rate)
-        if 2 * min(float(below[0]), float(above[0])) <= level:
+        tails = []
+        for tail, outwards in ((binomial_cdf, -1.0), (binomial_sf, 1.0)):
+            whole, beyond = (float(tail(at, size, plan.rate)[0]) for at in (count, count + outwards))
+            plain = isinstance(region, FisherRegion) and not region.mid_p
+            tails.append(whole if plain else (whole + beyond) / 2)
+        if (2 if isinstance(region, FisherRegion) else 1) * min(tails) <= level:
             return None
         return (
             f"the reference is too small: with {region.size:,.0f} cases behind its {plan.metric.key} it cannot be told "
@@ -375,8 +403,8 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
             if crossing is None:
                 best = max(known, key=lambda size: known[size])
                 raise InvalidInput(
-                    f"no number of cases up to {most:,} reaches a power of {target:g}; {best:,} cases come closest, "
-                    f"with about {known[best]:.3g}"
+                    f"none of the numbers of cases looked at, up to {most:,}, reaches a power of {target:g}"
+                    + _closest(best, known[best], "about ")
                 )
             n = crossing
             report("checking the power", turn, 4)
@@ -397,16 +425,19 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
     ratio = found.power / max(known[n], 1e-9)
     near = [size for size in around if known[size] * ratio >= target - 1e-9]
     first = n
-    while first - 1 in near:
-        first -= 1
-    dips = [size for size in around if size > n and size not in near]
+    if found.method == "exact" and abs(ratio - 1) < 1e-9:
+        first = min(near)
+    else:
+        # Among estimates, the smallest of several that seem to be enough would be so by chance.
+        while first - 1 in near:
+            first -= 1
     sizes = np.array(sorted(known))
     values = np.array([known[size] * ratio for size in sizes.tolist()])
     if first != n:
         found = test.chance(plan, first)
         if found.power < target - 2 * found.error:
             first, found = n, test.chance(plan, n)
-    stays = max([first, *(size + 1 for size in dips)])
+    stays = max([first, *(size + 1 for size in around if size > first and size not in near)])
     return _Found(first, stays, found.power, sizes, values, around[-1], found.method, found.error)
 
 

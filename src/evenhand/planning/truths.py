@@ -153,8 +153,8 @@ def moved(m: OneGroup, rates: Floats, score: float) -> Floats:
     near = 1e-12 * max(1.0, abs(score))
     if not low - near <= score <= high + near:
         raise InvalidInput(
-            f"a difference of {score - own:.6g} from a {m.key} of {own:.6g} gives {score:.6g}, outside its range "
-            f"{low:g} to {high:g}; choose a smaller difference"
+            f"a difference of {score - own:.6g} from the reference's {m.key} of {own:.6g} gives {score:.6g}, outside "
+            f"its range {low:g} to {high:g}; choose a smaller difference"
         )
     score = min(max(score, low), high)
     if m.curve is not None:
@@ -163,7 +163,7 @@ def moved(m: OneGroup, rates: Floats, score: float) -> Floats:
     least, most = sorted(float(m.scores(path(t))) for t in ends)
     if not least - near <= score <= most + near:
         raise InvalidInput(
-            f"a {m.key} of {score:.6g} is not reached from the reference's rates, only {least:.6g} to {most:.6g}; "
+            f"{m.key} = {score:.6g} is not reached from the reference's rates, only {least:.6g} to {most:.6g}; "
             "choose a smaller difference, or pass the group's truth"
         )
     return _reached(lambda t: float(m.scores(path(t))), path, ends, score)
