@@ -143,7 +143,7 @@ def test_decimal_commas_do_not_make_a_comma_the_separator(tmp_path: Path) -> Non
         ('y,yhat,g\n1,1,"A\nB"\n1\n', "line 4 of d.csv must have 3 values, as its header has; got 1 value"),
         ("y,yhat,g\n" + "1,1,A\n" * 40_000 + "0,1\n",
          "line 40002 of d.csv must have 3 values, as its header has; got 2 values"),
-        ("y,yhat,g,y\n1,1,A,0\n", "d.csv must have distinct column names; got 'y' twice"),
+        ("y,yhat,g,y\n1,1,A,0\n", "d.csv must have the column 'y' once; it is there 2 times"),
         ('y,yhat,g\n1,1,"A\n', "line 2 of d.csv cannot be read: unexpected end of data"),
         ('y,yhat,g\n1,1,"A"B\n', "line 2 of d.csv cannot be read: ',' expected after '\"'"),
         ('y,yhat,g\n1,"1" ,A\n', "line 2 of d.csv cannot be read: ',' expected after '\"'"),

@@ -319,7 +319,7 @@ def refused(folder: Path, name: str, content: str | None, **columns: Any) -> str
         ("data.csv", "g,y,p\na,1,1\n", {"y_pred": "pp"}, "no column is called 'pp'; did you mean 'p'?"),
         ("data.csv", "race,y,p\na,1,1\n", {"groups": "rcae"}, "no column is called 'rcae'; did you mean 'race'?"),
         ("one.csv", "g,y,p\na,1,1\nb,1,0\n", {}, "y_true contains one class only (1); if that is right, "
-         "pass the positive label as positive="),
+         "pass the positive label as positive_label="),
         ("three.csv", "g,y,p\na,x,x\nb,y,z\n", {}, "y_true and y_pred contain 3 distinct labels ('x', 'y', 'z'); "
          "pass the positive ones as positive=, or audit each class with audit_classes"),
         ("ask.csv", "g,y,p\na,x,x\nb,y,x\n", {}, "the positive label cannot be inferred from the labels 'x', 'y'; pass "
