@@ -6,8 +6,6 @@ import datetime
 import hashlib
 import io
 import math
-import os
-import shutil
 import signal
 import sqlite3
 import sys
@@ -28,6 +26,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
 import pytest
+from engines import ibis, modin, spark
 
 import evenhand as eh
 from evenhand import progress
@@ -50,32 +49,6 @@ HELD: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "duckdb": lambda c: duckdb.from_arrow(pa.table(c)),
     "dask": lambda c: dd.from_pandas(pd.DataFrame(c), npartitions=2),  # type: ignore[no-untyped-call]
 }
-
-
-def spark(table: dict[str, list[Any]]) -> Any:
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed; CONTRIBUTING says how to run this")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java; CONTRIBUTING says how to run this")
-    session = (
-        pyspark.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    return session.createDataFrame(list(zip(*table.values(), strict=True)), list(table))
-
-
-def ibis(table: dict[str, list[Any]]) -> Any:
-    library = pytest.importorskip("ibis", reason="ibis is not installed; it is in the extra dev")
-    return library.memtable(pd.DataFrame(table))
-
-
-def modin(table: dict[str, list[Any]]) -> Any:
-    os.environ.setdefault("MODIN_ENGINE", "python")
-    library = pytest.importorskip("modin.pandas", reason="modin is not installed; CONTRIBUTING says how to run this")
-    return library.DataFrame(table)
 
 
 ELSEWHERE: dict[str, Callable[[dict[str, list[Any]]], Any]] = {"pyspark": spark, "ibis": ibis, "modin": modin}

@@ -34,7 +34,7 @@ def cells(a: eh.Audit, by: str) -> dict[str, tuple[int | None, ...]]:
     return {r.group: (r.tp, r.fn, r.fp, r.tn) for r in a.rows if r.by == by}
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
+def made_up_people() -> list[dict[str, Any]]:
     """One person per case of the shipped example, as the raw file has them."""
     rng = random.Random(1)
     people = []
@@ -58,7 +58,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def people() -> list[dict[str, Any]]:
-    return rows_of("compas")
+    return made_up_people()
 
 
 @pytest.fixture(scope="module")

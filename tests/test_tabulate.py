@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import shutil
 import time
 from collections.abc import Callable
 from contextlib import redirect_stderr
@@ -22,6 +20,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+from engines import ibis, modin, spark
 
 import evenhand as eh
 from evenhand import progress
@@ -49,32 +48,6 @@ def arrow(columns: dict[str, list[Any]]) -> pa.Table:
         for part in (slice(None, half), slice(half, None))
     ]  # fmt: skip
     return pa.concat_tables(encoded)
-
-
-def spark(columns: dict[str, list[Any]]) -> Any:
-    pyspark = pytest.importorskip("pyspark.sql", reason="pyspark is not installed; CONTRIBUTING says how to run this")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java; CONTRIBUTING says how to run this")
-    session = (
-        pyspark.SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    return session.createDataFrame(list(zip(*columns.values(), strict=True)), list(columns))
-
-
-def ibis(columns: dict[str, list[Any]]) -> Any:
-    library = pytest.importorskip("ibis", reason="ibis is not installed; it is in the extra dev")
-    return library.memtable(pd.DataFrame(columns))
-
-
-def modin(columns: dict[str, list[Any]]) -> Any:
-    os.environ.setdefault("MODIN_ENGINE", "python")
-    library = pytest.importorskip("modin.pandas", reason="modin is not installed; CONTRIBUTING says how to run this")
-    return library.DataFrame(columns)
 
 
 def xarray(columns: dict[str, list[Any]]) -> Any:

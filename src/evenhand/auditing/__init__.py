@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .adjust import holm
-from .audits import Audit, audit, audit_counts
+from .audits import audit, audit_counts
 from .classes import AVERAGES, AverageRow, ClassAudit, audit_classes
 from .findings import KINDS, Finding, number, pvalue, several
 from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
+from .result import Audit
 from .row import Row, Sketch, labels
 from .settings import METRICS, ReferenceKind, Settings
 from .summary import Headline, Tier, compared_with, headlines, needed_text, tier, untold

@@ -33,10 +33,11 @@ from ..progress import progress
 from ..records import Record, plain_value
 from ..tabulate import CountedRows, Tally, tabulate_rows
 from .adjust import benjamini_hochberg, holm
-from .audits import Audit, audit_of, measured_of
+from .audits import audit_of, measured_of
 from .findings import Finding, number, pvalue, several
 from .groups import Compared, compared, groupings_of
 from .judge import judge
+from .result import Audit
 from .settings import Chosen, ReferenceKind, Settings
 
 __all__ = ["AVERAGES", "CLASSES_SCHEMA", "AverageRow", "ClassAudit", "audit_classes"]

@@ -17,8 +17,8 @@ from ..records import write_whole
 from .repeat import arguments_of
 
 if TYPE_CHECKING:
-    from .audits import Audit
     from .findings import Finding
+    from .result import Audit
 
 __all__ = ["SWEEP_SCHEMA", "Sweep"]
 
@@ -408,7 +408,7 @@ class Sweep:
         >>> Sweep.from_json(s.to_json()) == s
         True
         """
-        from .audits import Audit
+        from .result import Audit
 
         try:
             content = json.loads(text)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput, TooLarge
 from .labels import (
+    MISSING_WORDS,
     _are_scores,
     _as_boolean,
     _as_number,
@@ -31,7 +32,7 @@ __all__ = ["MOST_CLASSES", "ClassReading", "count_classes", "read_classes"]
 
 MOST_CLASSES = 2_000
 # Texts that stand for a missing label unless they are asked for; "none" is the name of a class too often.
-_MISSING = {"", "na", "n/a", "nan", "null"}
+_MISSING = {"", *MISSING_WORDS} - {"none"}
 
 
 @dataclass(frozen=True, slots=True)
