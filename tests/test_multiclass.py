@@ -860,7 +860,8 @@ def test_a_class_is_audited_as_two_classes_are() -> None:
         assert found.audits[label].changes(alone) == []
         assert found.audits[label].findings == alone.findings
         assert eh.Audit.from_json(found.audits[label].to_json()) == found.audits[label]
-    assert [label for label, _ in found.findings] == sorted(label for label, _ in found.findings)
+    places = [place for place, _ in found.placed_findings()]
+    assert places == sorted(places) and set(places) <= {"class 'x'", "class 'y'", "class 'z'"}
 
 
 @pytest.mark.parametrize("family", ["metric", "audit"])
@@ -1013,9 +1014,10 @@ def test_files_numbers_crossings_and_bins(tmp_path: Any) -> None:
     assert len(from_file.to_frame("pandas")) == 3 * 11
     assert sum(cm.n for (by, _), cm in from_file.matrices.items() if by == "sex") == n
     text = str(from_file)
-    assert text.startswith("Audit of 300 cases in 11 groups, 3 of 3 classes against the rest\n")
-    sizes = [line for line in text.splitlines() if line.startswith("Class ")]
-    assert [int(line.split()[2]) for line in sizes] == [int((rows["y"] == c).sum()) for c in (1, 2, 3)]
+    head = "Audit of 300 cases in 11 groups by age, sex, age & sex, 3 of 3 classes against the rest "
+    assert " ".join(text.split()).startswith(head)
+    cases = ", ".join(f"{c} {(rows['y'] == c).sum()}" for c in (1, 2, 3))
+    assert f"Cases of each: {cases}." in " ".join(text.split())
 
 
 @pytest.mark.parametrize("reference", ["B", "largest", "all"])
@@ -1038,7 +1040,7 @@ def test_groups_may_have_another_reference(reference: str) -> None:
     ("change", "error", "sentence"),
     [
         ({"classes": ["w"]}, eh.UnknownName, "no class is called 'w'; known: x, y, z"),
-        ({"classes": "x"}, eh.InvalidInput, "classes must be a list of classes; got 'x'"),
+        ({"classes": "x"}, eh.InvalidInput, "classes must be a list of classes or 'all'; got 'x'"),
         ({"classes": []}, eh.InvalidInput, "classes must name at least one class"),
         ({"y_true": None}, eh.InvalidInput, "y_true must be the name of a column or its values; got None"),
         ({"averages": ["macro"]}, eh.UnknownName, "no metric is called 'macro'; list_metrics() or 'evenhand metrics' "
@@ -1081,7 +1083,7 @@ def test_the_command_audits_classes_as_the_library_does(tmp_path: Path) -> None:
         for _ in range(300)
     ]
     path.write_text("y,p,g,s\n" + "".join(",".join(row) + "\n" for row in rows))
-    words = ["classes", str(path), "--label", "y", "--prediction", "p", "--group", "g", "--group", "s", "--draws", "99"]
+    words = ["audit", str(path), "--label", "y", "--prediction", "p", "--group", "g", "--group", "s", "--draws", "99"]
     words += ["--metric", "tpr", "--average", "acc", "--average", "macro f1", "--reference", "g=A", "--class", "x"]
     expected = eh.audit_classes(
         path, y_true="y", y_pred="p", groups=["g", "s"], metrics=["tpr"], averages=["acc", "macro f1"], draws=99,
@@ -1089,19 +1091,26 @@ def test_the_command_audits_classes_as_the_library_does(tmp_path: Path) -> None:
     )  # fmt: skip
     typed = CliRunner().invoke(evenhand, [*words, "--json", "-"])
     assert typed.exit_code == 0, typed.output
-    assert json.loads(typed.stdout) == json.loads(expected.to_json())
+    assert eh.ClassAudit.from_json(typed.stdout) == expected
     assert CliRunner().invoke(evenhand, words).stdout == f"{expected}\n"
-    saved = tmp_path / "a.json"
-    CliRunner().invoke(evenhand, [*words, "--json", str(saved)])
-    assert json.loads(saved.read_text()) == json.loads(expected.to_json())
+    files = {kind: tmp_path / f"a.{kind}" for kind in ("json", "html", "markdown", "csv")}
+    CliRunner().invoke(evenhand, [*words, *(word for kind, file in files.items() for word in (f"--{kind}", str(file)))])
+    assert eh.ClassAudit.from_json(files["json"].read_text("utf-8")) == expected
+    assert files["csv"].read_text("utf-8") == expected.to_csv()
+    assert files["markdown"].read_text("utf-8") == expected.to_markdown()
+    assert "<title>Audit of 300 cases" in files["html"].read_text("utf-8")
+    assert CliRunner().invoke(evenhand, ["audit", "--repeat", str(files["json"])]).exit_code == 0
+    path.write_text(path.read_text().replace("x,y,", "x,x,", 1))
+    changed = CliRunner().invoke(evenhand, ["audit", "--repeat", str(files["json"])])
+    assert changed.exit_code == 1 and "- acc of " in changed.stderr
 
 
-def test_the_commands_name_each_other_and_their_options(tmp_path: Path) -> None:
+def test_the_command_names_its_options(tmp_path: Path) -> None:
     path = tmp_path / "d.csv"
     path.write_text("y,p,g\nx,x,A\ny,z,B\nz,y,A\n")
     columns = [str(path), "--label", "y", "--prediction", "p", "--group", "g"]
     refused = CliRunner().invoke(evenhand, ["audit", *columns])
-    assert refused.stderr.endswith("or audit each class with evenhand classes\n")
+    assert refused.stderr.endswith("or audit each class with --class all\n")
     for words in (["--class", "q"], ["--average", "nonsense"], ["--crossings", "x"], ["--reference", "best"]):
-        again = CliRunner().invoke(evenhand, ["classes", *columns, *words])
+        again = CliRunner().invoke(evenhand, ["audit", *columns, "--class", "all", *words])
         assert (again.exit_code, again.stderr[:7]) == (2, "Error: "), words

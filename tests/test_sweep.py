@@ -46,7 +46,9 @@ def columns(rows: Rows) -> dict[str, list[Any]]:
 
 
 def swept(rows: Rows, thresholds: list[float], **settings: Any) -> eh.Sweep:
-    return eh.audit(columns(rows), y_true="label", y_score="score", groups="race", threshold=thresholds, **settings)
+    given: dict[str, Any] = {"y_true": "label", "y_score": "score", "groups": "race", "threshold": thresholds}
+    found: eh.Sweep = eh.audit(columns(rows), **given | settings)
+    return found
 
 
 def counted(rows: Rows, group: str, threshold: float) -> tuple[int, int, int, int]:
@@ -457,7 +459,8 @@ _NOT_SAVED = "text must be audits at several thresholds written by to_json()"
     ("content", "sentence"),
     [
         ('{"schema": "evenhand.sweep/1", "audits": []}', _NOT_SAVED),
-        ('{"schema": "evenhand.sweep/9", "audits": [1]}', _NOT_SAVED),
+        ('{"schema": "evenhand.sweep/9", "audits": [1]}',
+         "the schema of the audit must be 'evenhand.audit/2'; got 'evenhand.sweep/9'"),
         ("[", "text must be an audit written by to_json(): "),
         ("[1]", "text must be an audit written by to_json(): "),
     ],

@@ -823,6 +823,13 @@ OPTIONS: dict[str, tuple[list[str], str, Any]] = {
     "author": (["--author", "A"], "author", "A"),
     "max_groups": (["--max-groups", "7"], "max_groups", 7),
 }
+OF_CLASSES: dict[str, tuple[list[str], Any]] = {
+    "classes": (["--class", "x", "--class", "y"], ["x", "y"]),
+    "averages": (["--class", "all", "--average", "acc", "--average", "macro f1"], ["acc", "macro f1"]),
+    "undefined": (["--class", "all", "--undefined", "omit"], "omit"),
+    "draws": (["--class", "all", "--draws", "99"], 99),
+    "rng": (["--class", "all", "--seed", "7"], 7),
+}
 OUTPUT = {"files", "repeat", "config", "counts", "example", "everything", "fail_on", "verbose", "quiet"}
 OUTPUT |= {"json_file", "html_file", "markdown_file", "csv_file"}
 
@@ -848,7 +855,34 @@ def asked(words: list[str], monkeypatch: pytest.MonkeyPatch, function: str = "au
 
 
 def test_every_option_of_the_command_is_tested_here() -> None:
-    assert {p.name for p in command.params} == set(OPTIONS) | OUTPUT
+    assert {p.name for p in command.params} == set(OPTIONS) | set(OF_CLASSES) | OUTPUT
+
+
+@pytest.mark.parametrize("option", OF_CLASSES)
+def test_every_option_of_classes_reaches_the_library(option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, value = OF_CLASSES[option]
+    columns = ["data.csv", "--group", "G", "--label", "L", "--prediction", "P", "--alpha", "0.2"]
+    given = asked([*columns, *words], monkeypatch, "audit_classes")
+    assert given[option] == value
+    assert (given["groups"], given["y_true"], given["y_pred"], given["alpha"]) == (["G"], "L", "P", 0.2)
+    if option != "classes":
+        assert given["classes"] == "all"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["d.csv", "--draws", "9"], "--draws needs --class, such as --class all"),
+        (["d.csv", "--average", "acc"], "--average needs --class, such as --class all"),
+        (["--example", "compas", "--class", "all"],
+         "--class audits a FILE; a table of counts and the examples are of two classes"),
+        *((["d.csv", "--class", "all", option, "1"], f"{option} is for two classes and cannot be combined with --class")
+          for option in ("--score", "--threshold", "--positive", "--positive-label", "--positive-prediction")),
+    ],
+)  # fmt: skip
+def test_options_of_two_and_of_several_classes_exclude_each_other(words: list[str], sentence: str) -> None:
+    done = CliRunner().invoke(command, [*words, "--group", "g"])
+    assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
 
 
 @pytest.mark.parametrize("option", OPTIONS)

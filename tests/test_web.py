@@ -1465,3 +1465,59 @@ def test_no_serious_accessibility_violation_and_no_sideways_scrolling(
     assert violations(opened) == []
     assert fits()
     context.close()
+
+
+def of_classes(folder: Path) -> Path:
+    path = folder / "pets.csv"
+    rows = [
+        ("north" if i % 3 else "south", "cdf"[i % 7 % 3], "cdf"[(i % 7 % 3 + (i % 5 == 0)) % 3]) for i in range(200)
+    ]
+    path.write_text("site,label,guess\n" + "".join(",".join(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_every_class_is_audited_against_the_rest(page: Any, tmp_path: Path) -> None:
+    path = of_classes(tmp_path)
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#columns:visible")
+    page.select_option("#label", "label")
+    page.select_option("#prediction", "guess")
+    page.wait_for_selector("#of-classes:visible")
+    assert page.is_checked("[name=classes][value=all]")
+    page.check("[name=classes][value=two]")
+    assert page.is_visible("#label-values fieldset")
+    page.check("[name=classes][value=all]")
+    page.get_by_role("button", name="site", exact=True).click()
+    assert not page.is_visible("#label-values fieldset") and not page.is_visible("#prediction-values fieldset")
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    assert page.inner_text("#found") == "Audit of 200 cases, 2 groups, 3 classes"
+    report = page.frame_locator("#report")
+    report.locator("text=Scores of all classes").first.wait_for()
+    expected = eh.audit_classes(path, y_true="label", y_pred="guess", groups=["site"])
+    saved = download(page, "#get-json")
+    assert eh.ClassAudit.from_json(saved) == expected
+    assert download(page, "#get-csv") == expected.to_csv()
+    assert download(page, "#get-md") == expected.to_markdown()
+    columns = "--label label --prediction guess --group site"
+    assert page.text_content("#again-command") == f"evenhand audit pets.csv {columns} --class all"
+    page.click("#back")
+    page.click("#repeating summary")
+    again = tmp_path / "saved.json"
+    again.write_text(saved, "utf-8")
+    page.set_input_files("#saved", str(again))
+    page.wait_for_selector("#view:visible")
+    assert page.text_content("#changes-count") == "Nothing changed"
+
+
+def test_two_values_or_scores_are_not_offered_as_classes(page: Any, tmp_path: Path) -> None:
+    choose(page, tmp_path)
+    page.wait_for_selector("#label-values fieldset")
+    assert not page.is_visible("#of-classes")
+    page.set_input_files("#file", str(of_classes(tmp_path)))
+    page.wait_for_selector("#chosen >> text=pets.csv")
+    page.select_option("#label", "label")
+    page.select_option("#prediction", "guess")
+    page.wait_for_selector("#of-classes:visible")
+    page.check("[name=decided][value=score]")
+    assert not page.is_visible("#of-classes")

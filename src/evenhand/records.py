@@ -19,7 +19,7 @@ import numpy as np
 from .errors import InvalidInput, TooLarge
 from .lazy import notebook
 
-__all__ = ["Record", "plain_value", "write_whole"]
+__all__ = ["Record", "plain_value", "spreadsheet_value", "write_whole"]
 
 
 class Record:
@@ -70,6 +70,12 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     return str(getattr(value, "key", value))
+
+
+def spreadsheet_value(value: Any) -> Any:
+    """``value`` for a cell of a CSV file; text that a spreadsheet would take for a formula follows an apostrophe."""
+    formula = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@") and value.strip()
+    return f"'{value}" if formula else value
 
 
 def write_whole(path: str | Path, text: str) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from .adjust import holm
 from .audits import audit, audit_counts
-from .classes import AVERAGES, AverageRow, ClassAudit, audit_classes
+from .class_result import AverageRow, ClassAudit, classes_text
+from .classes import AVERAGES, audit_classes
 from .findings import KINDS, Finding, number, pvalue, several
 from .meanings import Meaning, meaning, of_people, worse_way
 from .provenance import command_of, spelled
 from .result import Audit
 from .row import Row, Sketch, labels
+from .saved import saved_audit
+from .series import Series
 from .settings import METRICS, ReferenceKind, Settings
 from .summary import Headline, Tier, compared_with, headlines, needed_text, tier, untold
 from .sweep import Sweep
@@ -27,6 +30,7 @@ __all__ = [
     "Meaning",
     "ReferenceKind",
     "Row",
+    "Series",
     "Settings",
     "Sketch",
     "Sweep",
@@ -35,6 +39,7 @@ __all__ = [
     "audit",
     "audit_classes",
     "audit_counts",
+    "classes_text",
     "command_of",
     "compared_with",
     "headlines",
@@ -45,6 +50,7 @@ __all__ = [
     "number",
     "of_people",
     "pvalue",
+    "saved_audit",
     "several",
     "spelled",
     "tier",

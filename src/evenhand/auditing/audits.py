@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
 
-from ..errors import InvalidInput, TooLarge, UnknownName
+from ..errors import InvalidInput
 from ..inference import NullName, Strength, Test
 from ..metrics import Metric
-from ..progress import progress
-from ..tabulate import Tally, as_counts, read_counts_file, tabulate_each
-from .findings import find
-from .groups import EMPTY, Grouping, compared, groupings_of
-from .judge import judge
-from .measure import Comparisons, Measured, measure
-from .provenance import counts_source, record_of
+from ..tabulate import as_counts, read_counts_file, tabulate_each
+from .class_result import ClassAudit
+from .classes import audited_classes
+from .making import audited
+from .provenance import counts_source
 from .result import Audit
-from .row import Row
 from .settings import (
-    WITHOUT_LABELS,
     Adjust,
     Family,
     Favourable,
@@ -35,14 +30,16 @@ from .settings import (
 )
 from .sweep import Sweep
 
-__all__ = ["audit", "audit_counts", "audit_of", "measured_of"]
-
-Called = tuple[str, Any, Mapping[str, Any]]
+__all__ = ["audit", "audit_counts"]
 
 
 # All other arguments are those below.
 @overload
 def audit(data: Any = ..., *, threshold: Sequence[float], **arguments: Any) -> Sweep: ...
+
+
+@overload
+def audit(data: Any = ..., *, classes: str | Iterable[Hashable], **arguments: Any) -> ClassAudit: ...
 
 
 @overload
@@ -57,6 +54,7 @@ def audit(
     positive: Any = ...,
     positive_label: Any = ...,
     positive_prediction: Any = ...,
+    classes: None = ...,
     bins: Mapping[str, Sequence[float]] | None = ...,
     sensitive_features: Any = ...,
     pos_label: Any = ...,
@@ -96,6 +94,7 @@ def audit(  # type: ignore[misc]
     positive: Any = None,
     positive_label: Any = None,
     positive_prediction: Any = None,
+    classes: str | Iterable[Hashable] | None = None,
     bins: Mapping[str, Sequence[float]] | None = None,
     sensitive_features: Any = None,
     pos_label: Any = None,
@@ -121,7 +120,7 @@ def audit(  # type: ignore[misc]
     title: str | None = None,
     system: str | None = None,
     author: str | None = None,
-) -> Audit | Sweep:
+) -> Audit | Sweep | ClassAudit:
     """Audit a table of decisions: which groups differ, which are alike, and where there are too few cases to tell.
 
     The engine that holds the data only counts rows by group, label and prediction; only the counts are fetched.
@@ -146,6 +145,9 @@ def audit(  # type: ignore[misc]
         ``pos_label`` is an alias.
     positive_label, positive_prediction : label or list of labels
         The positive labels of ``y_true`` and of ``y_pred``, if they differ.
+    classes : "all" or iterable of labels
+        For labels of more than two classes: audit all of them or these, each against the rest, and scores of all
+        classes. The result is a `ClassAudit`; `audit_classes` has more settings.
     bins : mapping of group column to sequence of float
         Where to cut group columns that contain numbers, such as ages: ``{"age": [25, 45]}`` gives three groups.
     sample_weight : None
@@ -199,7 +201,8 @@ def audit(  # type: ignore[misc]
     Returns
     -------
     Audit
-        Rows without a label or a prediction are left out and counted. Rows without a group form a group.
+        Or a `Sweep` of several thresholds, or a `ClassAudit` of several classes. Rows without a label or a prediction
+        are left out and counted. Rows without a group form a group.
 
     Examples
     --------
@@ -249,10 +252,15 @@ def audit(  # type: ignore[misc]
         "positive_prediction": positive_prediction,
         "bins": bins,
     }
+    if classes is not None:
+        for name in ("y_score", "threshold", "positive", "positive_label", "positive_prediction"):
+            if (threshold if name == "threshold" else reading.pop(name)) is not None:
+                raise InvalidInput(f"{name} is for two classes and cannot be combined with classes")
+        return audited_classes(data, reading, how, classes)
     several = isinstance(threshold, (Sequence, np.ndarray)) and np.ndim(threshold) == 1
     thresholds: Any = threshold if several or threshold is None else [threshold]
     audits = [
-        _audited(tally, how, ("audit", data, reading | {"threshold": None if threshold is None else tally.threshold}))
+        audited(tally, how, ("audit", data, reading | {"threshold": None if threshold is None else tally.threshold}))
         for tally in tabulate_each(data, thresholds=thresholds, **reading)
     ]
     return Sweep(tuple(audits)) if several else audits[0]
@@ -336,86 +344,14 @@ def audit_counts(
         columns, matrices, source = read_counts_file(counts)
         tally = as_counts(matrices, columns)
         source["rows"] = int(tally.total.n)
-        return _audited(replace(tally, source=source), how, ("audit_counts", counts, {}))
+        return audited(replace(tally, source=source), how, ("audit_counts", counts, {}))
     tally = as_counts(counts, by)
     tally = replace(tally, source=counts_source(tally.cells, tally.columns))
     several = len(tally.columns) > 1 or not isinstance(by, str)
-    return _audited(tally, how, ("audit_counts", counts, {"by": list(tally.columns) if several else by}))
+    return audited(tally, how, ("audit_counts", counts, {"by": list(tally.columns) if several else by}))
 
 
 def _either(one: Any, other: Any, name: str, alias: str) -> Any:
     if one is not None and other is not None:
         raise InvalidInput(f"{alias} is an alias of {name}; pass only one of them")
     return other if one is None else one
-
-
-def _audited(tally: Tally, how: Settings, called: Called) -> Audit:
-    """The audit of a table."""
-    groupings, measured = measured_of(tally, how)
-    return audit_of(tally, how, called, groupings, judge(measured, how))
-
-
-def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Grouping], list[Measured]]:
-    """The groups of a table, and the measures of all of them; ``mark`` is put before the names of their columns."""
-    chosen = how.chosen(tally.labelled)
-    for by in how.names:
-        if by not in tally.columns:
-            raise UnknownName.among("group column in labels", by, tally.columns)
-    crossings = len(tally.columns) if how.crossings == "all" else int(how.crossings)
-    selects = how.selection == "all" and tally.labelled and bool(tally.unlabelled)
-    labelled_cells = {key: tally.cells.get(key, EMPTY) for key in tally.keys} if selects else tally.cells
-    groupings = groupings_of(tally, crossings, how.names, labelled_cells)
-    _check_number(groupings, how)
-    batches = [([m for m in chosen if not (selects and m.key in WITHOUT_LABELS)], groupings, tally.labelled)]
-    if selects:
-        everybody = {key: tally.cells.get(key, EMPTY) + tally.unlabelled.get(key, EMPTY) for key in tally.keys}
-        batches.append(
-            (
-                [m for m in chosen if m.key in WITHOUT_LABELS],
-                groupings_of(tally, crossings, how.names, everybody),
-                False,
-            )
-        )
-    work = [
-        (m, table)
-        for metrics, members, labelled in batches
-        for pairs in [compared(members, how, labelled)]
-        for table in [Comparisons.of([replace(who, by=f"{mark}{who.by}") for who in pairs], how.strength)]
-        for m in metrics
-    ]
-    total = sum(len(grouping.members) for grouping in groupings)
-    measured = [one for m, table in progress(work, f"auditing {total:,} groups") for one in measure(m, table, how)]
-    return groupings, measured
-
-
-def audit_of(
-    tally: Tally, how: Settings, called: Called, groupings: Sequence[Grouping], rows: tuple[Row, ...]
-) -> Audit:
-    """The audit with these rows; ``called`` are the function, the data and what says how they are read."""
-    return Audit(
-        rows=rows,
-        findings=find(rows, tally, groupings, how),
-        n=int(tally.total.n),
-        left_out=tally.left_out,
-        settings=how.recorded(tally.labelled) | {"groups": list(tally.columns), "labelled": tally.labelled},
-        record=record_of(*called, tally, how, {grouping.name: grouping.members for grouping in groupings}),
-        versions=_versions(),
-        library=tally.library,
-    )
-
-
-def _check_number(groupings: Sequence[Grouping], how: Settings) -> None:
-    total = sum(len(grouping.members) for grouping in groupings)
-    if total > how.max_groups:
-        each = ", ".join(f"{len(grouping.members):,} by {grouping.name}" for grouping in groupings)
-        raise TooLarge(
-            f"there are {total:,} groups ({each}), more than max_groups={how.max_groups:,}; choose a coarser column or "
-            "fewer crossings, or raise max_groups"
-        )
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    packages = {name: version(name) for name in ("evenhand", "numpy", "scipy")}
-    return packages | {"python": platform.python_version()}

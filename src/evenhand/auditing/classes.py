@@ -7,19 +7,16 @@ Averages have a family of their own, and MATCH as their test: whether a group is
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from math import isnan
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, UnknownName, printable
-from ..lazy import notebook
+from ..errors import InvalidInput, UnknownName
 from ..multiclass import (
-    Average,
     ClassTables,
     MulticlassConfusion,
     MulticlassMatch,
@@ -30,288 +27,22 @@ from ..multiclass import (
     parsed,
 )
 from ..progress import progress
-from ..records import Record, plain_value
 from ..tabulate import CountedRows, Tally, tabulate_rows
 from .adjust import benjamini_hochberg, holm
-from .audits import audit_of, measured_of
-from .findings import Finding, number, pvalue, several
+from .class_result import AverageRow, ClassAudit, of_one
 from .groups import Compared, compared, groupings_of
 from .judge import judge
+from .making import Called, audit_of, measured_of
+from .provenance import spelled
 from .result import Audit
-from .settings import Chosen, ReferenceKind, Settings
+from .settings import Chosen, Settings
 
-__all__ = ["AVERAGES", "CLASSES_SCHEMA", "AverageRow", "ClassAudit", "audit_classes"]
+__all__ = ["AVERAGES", "audit_classes", "audited_classes"]
 
-CLASSES_SCHEMA = "evenhand.classes/1"
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
 
-_MOST_FINDINGS = 4
-_MOST_ROWS = 40
 # Marks the columns of a class while all classes are judged together; no name of a column begins with it.
 _MARK = "\0{}\0"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class AverageRow(Record):
-    """A score of all classes of one group, beside that of its reference.
-
-    Attributes
-    ----------
-    by, group, n
-        The column, the group, and its number of cases.
-    metric, average : str
-        The key of the metric, and the average over classes; None for a score of all classes at once.
-    score : float or None
-        The group's score; None if it is undefined.
-    reason : str or None
-        Why it is undefined, or why it is not tested.
-    classes : tuple
-        The classes that the score is made of.
-    left_out : dict of label to str
-        The classes that it leaves out, and why.
-    reference_kind, reference, reference_n, reference_score
-        What the group is compared with.
-    difference : float or None
-        The group's score minus the reference's. It has no interval.
-    pvalue, p_adjusted : float or None
-        The p-value of the MATCH test, whether the group is drawn like the reference, before and after adjustment.
-    method : {"exact", "simulated"} or None
-        How the p-value was computed; None if there is no test.
-    draws, seed, standard_error
-        The simulation: the number of simulated groups, the seed that repeats it, and the standard error of the
-        p-value; None, None and 0 if it is exact.
-
-    Examples
-    --------
-    >>> data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
-    >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", averages=["acc"])
-    >>> print(a.averages[0])
-    race A, acc 1.000, reference 0.500: MATCH p = 0.429, adjusted p = 0.429 (exact)
-    """
-
-    by: str
-    group: str
-    n: int
-    metric: str
-    average: Average | None
-    score: float | None
-    reason: str | None
-    classes: tuple[Any, ...]
-    left_out: dict[Any, str]
-    reference_kind: ReferenceKind
-    reference: str
-    reference_n: int
-    reference_score: float | None
-    difference: float | None
-    pvalue: float | None
-    p_adjusted: float | None
-    method: Literal["exact", "simulated"] | None
-    draws: int | None
-    seed: int | None
-    standard_error: float
-
-    @property
-    def name(self) -> str:
-        """The score, such as ``macro f1``.
-
-        Examples
-        --------
-        >>> data = {"race": list("AABB"), "y": list("xyzx"), "p": list("xyzx")}
-        >>> audit_classes(data, y_true="y", y_pred="p", groups="race", averages=["macro f1"]).averages[0].name
-        'macro f1'
-        """
-        return f"{self.average} {self.metric}" if self.average else self.metric
-
-    def __str__(self) -> str:
-        score = "undefined" if self.score is None else number(self.score)
-        text = f"{self.by} {self.group}, {self.name} {score}"
-        if self.reference_score is not None:
-            text += f", reference {number(self.reference_score)}"
-        if self.pvalue is None:
-            return printable(f"{text}: {self.reason}" if self.reason else text)
-        how = "exact" if self.method == "exact" else f"simulated, standard error {self.standard_error:.2g}"
-        return printable(f"{text}: MATCH p {pvalue(self.pvalue)}, adjusted p {pvalue(self.p_adjusted)} ({how})")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class ClassAudit:
-    """The result of `audit_classes`.
-
-    Attributes
-    ----------
-    audits : dict of label to Audit
-        One audit per class, in which the class is positive and all others are negative. Adjusted p-values are adjusted
-        over the audits of all classes.
-    averages : tuple of AverageRow
-        Scores of all classes at once, by group.
-    labels : tuple
-        All classes that occur.
-    matrices : dict of (str, str) to MulticlassConfusion
-        The matrix of each group, by column and group.
-    n : int
-        The number of cases audited.
-    left_out : dict of str to int
-        How many rows were left out, by what they lack.
-    settings : dict
-        The settings: those of each audit, and the averages and how they are tested.
-
-    Examples
-    --------
-    >>> data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
-    >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", draws=200)
-    >>> a
-    <ClassAudit: 8 cases, 3 classes, 2 groups, 0 of 6 scores differ>
-    >>> a.audits["x"].rows[0].n
-    4
-    """
-
-    audits: dict[Any, Audit]
-    averages: tuple[AverageRow, ...]
-    labels: tuple[Any, ...]
-    matrices: dict[tuple[str, str], MulticlassConfusion] = field(repr=False)
-    n: int
-    left_out: dict[str, int]
-    settings: dict[str, Any]
-
-    @property
-    def findings(self) -> tuple[tuple[Any, Finding], ...]:
-        """The findings of all classes, each with its class.
-
-        Examples
-        --------
-        >>> data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
-        >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", draws=200)
-        >>> a.findings[0][0]
-        'x'
-        """
-        return tuple((label, finding) for label, one in self.audits.items() for finding in one.findings)
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """The rows of all classes as a dataframe, with the class as the first column.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars", "pyarrow"}, optional
-            As for `Audit.to_frame`.
-
-        Returns
-        -------
-        dataframe
-            One row per class, group and metric.
-
-        Examples
-        --------
-        >>> data = {"race": list("AABB"), "y": list("xyzx"), "p": list("xyzx")}
-        >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", draws=200)
-        >>> a.to_frame("pandas")["class"].tolist()
-        ['x', 'x', 'y', 'y', 'z', 'z']
-        """
-        import narwhals.stable.v2 as nw
-
-        frames = [
-            nw.from_native(one.to_frame(library)).select(nw.lit(label).alias("class"), nw.all())
-            for label, one in self.audits.items()
-        ]
-        return nw.concat(frames, how="vertical").to_native()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The audits and averages as plain values that can be written as JSON.
-
-        Returns
-        -------
-        dict
-            Schema, number of cases, classes, settings, averages, and the audits with their classes.
-
-        Examples
-        --------
-        >>> data = {"race": list("AABB"), "y": list("xyzx"), "p": list("xyzx")}
-        >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", draws=200)
-        >>> list(a.to_dict())
-        ['schema', 'n', 'left_out', 'labels', 'settings', 'averages', 'audits']
-        """
-        return {
-            "schema": CLASSES_SCHEMA,
-            "n": self.n,
-            "left_out": self.left_out,
-            "labels": plain_value(self.labels),
-            "settings": plain_value(self.settings),
-            "averages": [row.to_dict() for row in self.averages],
-            "audits": [{"class": plain_value(label), "audit": one.to_dict()} for label, one in self.audits.items()],
-        }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The audits and averages as JSON.
-
-        Parameters
-        ----------
-        indent : int or None
-            Spaces per level; None for a single line.
-
-        Returns
-        -------
-        str
-            The JSON text.
-
-        Examples
-        --------
-        >>> data = {"race": list("AABB"), "y": list("xyzx"), "p": list("xyzx")}
-        >>> a = audit_classes(data, y_true="y", y_pred="p", groups="race", metrics="tpr", draws=200)
-        >>> a.to_json(indent=None)[:34]
-        '{"schema": "evenhand.classes/1", "'
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def __str__(self) -> str:
-        lines = [self._head(), self._adjustment()]
-        for label, one in self.audits.items():
-            differ = sum(row.differs for row in one.rows)
-            cases = sum(cm.actual[label] for (by, _), cm in self.matrices.items() if by == self._first)
-            found = f"{differ} of {several(len(one.rows), 'score')} differ{'s' * (differ == 1)}"
-            lines += ["", f"Class {printable(repr(label))}, {several(int(cases), 'case')}: {found}"]
-            lines += [f"  {finding}" for finding in one.findings[:_MOST_FINDINGS]]
-            if len(one.findings) > _MOST_FINDINGS:
-                lines.append(f"  {several(len(one.findings) - _MOST_FINDINGS, 'more finding')} in .audits")
-        if self.averages:
-            lines += ["", "Scores of all classes; MATCH tests whether a group is drawn like its reference"]
-            lines += [f"  {row}" for row in self.averages[:_MOST_ROWS]]
-            if len(self.averages) > _MOST_ROWS:
-                lines.append(f"  {len(self.averages) - _MOST_ROWS:,} more in .averages")
-        return "\n".join(lines)
-
-    @property
-    def _first(self) -> str:
-        return next(iter(self.matrices))[0]
-
-    def _head(self) -> str:
-        groups = several(len(self.matrices), "group")
-        which = f"{len(self.audits):,} of {_classes(len(self.labels))}"
-        return f"Audit of {several(self.n, 'case')} in {groups}, {which} against the rest"
-
-    def _adjustment(self) -> str:
-        how = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}.get(self.settings["adjust"])
-        if how is None:
-            return "P-values are not adjusted"
-        over = (
-            "the groups and classes of each metric"
-            if self.settings["family"] == "metric"
-            else "all groups, classes and metrics"
-        )
-        return f"P-values of classes are adjusted over {over} by {how}; those of averages separately"
-
-    def __repr__(self) -> str:
-        rows = [row for one in self.audits.values() for row in one.rows]
-        differ = sum(row.differs for row in rows)
-        return (
-            f"<ClassAudit: {several(self.n, 'case')}, {_classes(len(self.audits))}, "
-            f"{several(len(self.matrices), 'group')}, {differ} of {several(len(rows), 'score')} differ>"
-        )
-
-    def _repr_html_(self) -> str:
-        return str(notebook().as_html(self))
-
-
-def _classes(n: int) -> str:
-    return f"{n:,} class" if n == 1 else f"{n:,} classes"
 
 
 def audit_classes(
@@ -334,7 +65,7 @@ def audit_classes(
     ----------
     data, y_true, y_pred, groups, bins
         As for `audit`. Labels and predictions may be of any number of classes.
-    classes : iterable of labels, optional
+    classes : iterable of labels or "all", optional
         The classes that are audited against the rest; by default all that occur.
     averages : sequence of str
         Scores of all classes: acc, inacc, balanced_accuracy, mcc or kappa, or any metric of one group after
@@ -365,33 +96,49 @@ def audit_classes(
     >>> [(row.name, row.group, row.score, row.method) for row in a.averages][:2]
     [('acc', 'A', 1.0, 'exact'), ('acc', 'B', 0.5, 'exact')]
     """
-    how = _settings(settings)
-    for what, column in (("y_true", y_true), ("y_pred", y_pred), ("groups", groups)):
-        if column is None:
+    reading = {"y_true": y_true, "y_pred": y_pred, "groups": groups, "bins": bins}
+    return audited_classes(data, reading, _settings(settings), classes, averages, undefined, rng, draws)
+
+
+def audited_classes(
+    data: Any,
+    reading: Mapping[str, Any],
+    how: Settings,
+    classes: Iterable[Hashable] | None = None,
+    averages: Sequence[str] = AVERAGES,
+    undefined: Undefined = "propagate",
+    rng: int = 0,
+    draws: int = 2_000,
+) -> ClassAudit:
+    """What `audit_classes` returns; ``reading`` are the arguments that say how the data are read."""
+    _check_reference(how)
+    for what in ("y_true", "y_pred", "groups"):
+        if reading[what] is None:
             raise InvalidInput(f"{what} must be the name of a column or its values; got None")
     if isinstance(averages, str):
         averages = [averages]
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
         raise InvalidInput(f"rng must be a non-negative seed; got {rng!r}")
-    counted = tabulate_rows(data, y_true=y_true, y_pred=y_pred, groups=groups, bins=bins)
+    counted = tabulate_rows(data, **reading)
     tables = multiclass_tables(counted.rows)
     chosen = _chosen(classes, tables.labels)
     summaries = [parsed(name, tables.labels, undefined) for name in averages]
-    reading = {"y_true": y_true, "y_pred": y_pred, "groups": groups, "bins": bins}
-    reading["classes"] = None if classes is None else list(chosen)
     added = {"averages": [s.key for s in summaries], "undefined": undefined, "rng": int(rng), "draws": draws}
     usual = {"averages": list(AVERAGES), "undefined": "propagate", "rng": 0, "draws": 2_000}
-    reading |= {name: value for name, value in added.items() if value != usual[name]}
-    audits = _audits(chosen, tables, counted, how, ("audit_classes", data, reading))
+    call = dict(reading) | {"classes": "all" if classes is None or isinstance(classes, str) else list(chosen)}
+    call |= {name: value for name, value in added.items() if value != usual[name]}
+    audits = _audits(chosen, tables, counted, how, ("audit_classes", data, call))
     pairs = _pairs(tables, counted, how)
+    record = next(iter(audits.values())).record
     return ClassAudit(
-        audits=audits,
+        audits={label: replace(one, record=of_one(one.record, label)) for label, one in audits.items()},
         averages=_averages(summaries, pairs, how, undefined, int(rng), draws),
         labels=tables.labels,
         matrices={(who.by, who.group): cast("Any", who.cm) for who in pairs},
         n=int(sum(cm.n for cm in tables.matrices.values())),
         left_out=tables.left_out,
         settings=how.recorded(labelled=True) | {"groups": list(counted.columns), "classes": list(chosen)} | added,
+        record={name: value for name, value in record.items() if name not in ("positive", "negative")},
     )
 
 
@@ -400,7 +147,10 @@ def _settings(given: Mapping[str, Any]) -> Settings:
     for name in given:
         if name not in known:
             raise TypeError(f"audit_classes() got an unexpected keyword argument {name!r}")
-    how = Settings(**given)
+    return Settings(**given)
+
+
+def _check_reference(how: Settings) -> None:
     asked = list(how.reference.values()) if isinstance(how.reference, Mapping) else [how.reference]
     for reference in asked:
         if isinstance(reference, ConfusionMatrix) or reference == Chosen.BEST:
@@ -409,15 +159,15 @@ def _settings(given: Mapping[str, Any]) -> Settings:
                 "the reference of classes must be 'rest', 'all', 'largest' or the name of a group; got "
                 f"{what}, which is of two classes"
             )
-    return how
 
 
 def _chosen(classes: Any, labels: tuple[Any, ...]) -> tuple[Any, ...]:
-    if classes is None:
+    if classes is None or (isinstance(classes, str) and classes == "all"):
         return labels
     if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
-        raise InvalidInput(f"classes must be a list of classes; got {classes!r}")
-    known = {str(label): label for label in labels} | {label: label for label in labels}
+        raise InvalidInput(f"classes must be a list of classes or 'all'; got {classes!r}")
+    known = {spelled("classes", label)[0]: label for label in labels}
+    known |= {str(label): label for label in labels} | {label: label for label in labels}
     chosen = list(classes)
     for label in chosen:
         if label not in known:
@@ -435,7 +185,7 @@ def _audits(
     tables: ClassTables,
     counted: CountedRows,
     how: Settings,
-    called: tuple[str, Any, Mapping[str, Any]],
+    called: Called,
 ) -> dict[Any, Audit]:
     """One audit per class, judged together so that p-values are adjusted over all of them."""
     tallies = [_tally(label, tables, counted) for label in chosen]
@@ -445,9 +195,7 @@ def _audits(
     audits = {}
     for label, tally, mark, (groupings, _) in zip(chosen, tallies, marks, measured, strict=True):
         own = tuple(replace(row, by=row.by.removeprefix(mark)) for row in rows if row.by.startswith(mark))
-        found = audit_of(tally, how, called, groupings, own)
-        # The command audits two classes; its name for this call would be wrong.
-        audits[label] = replace(found, record=found.record | {"class": plain_value(label), "command": None})
+        audits[label] = audit_of(tally, how, called, groupings, own)
     return audits
 
 

@@ -16,7 +16,7 @@ from ..cells import ConfusionMatrix
 from ..tabulate import Tally
 from .settings import ReferenceKind, Settings
 
-__all__ = ["command_of", "counts_source", "record_of", "spelled"]
+__all__ = ["command_of", "counts_source", "recalled", "record_of", "spelled"]
 
 # The columns and labels that `audit` reads, and the options of the command with the same meaning.
 _READING = {
@@ -29,6 +29,9 @@ _READING = {
     "positive_label": "--positive-label",
     "positive_prediction": "--positive-prediction",
     "bins": "--bins",
+    "classes": "--class",
+    "averages": "--average",
+    "rng": "--seed",
 }
 _RENAMED = {"metrics": "--metric", "labels": "--group-name"}
 _COLUMNS = {"label": "y_true", "prediction": "y_pred", "score": "y_score"}
@@ -46,7 +49,7 @@ def record_of(
 
     Parameters
     ----------
-    function : {"audit", "audit_counts"}
+    function : {"audit", "audit_counts", "audit_classes"}
         What was called.
     data : object
         The data that were passed; a path is recorded, anything else only described.
@@ -177,7 +180,34 @@ def _is_matrix(value: Any) -> bool:
 def _command(function: str, paths: list[str], call: Mapping[str, Any]) -> str | None:
     if not paths or None in call.values():
         return None
-    return command_of(paths if function == "audit" else ["--counts", *paths], call)
+    return command_of(["--counts", *paths] if function == "audit_counts" else paths, call)
+
+
+def recalled(record: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+    """The record with other arguments in its call, in Python and as a command.
+
+    Parameters
+    ----------
+    record : mapping
+        A record, which may come from a file that somebody changed.
+    **changed
+        The arguments.
+
+    Returns
+    -------
+    dict
+        The record, without what cannot be told from it.
+    """
+    source, call = record.get("source"), record.get("call")
+    python = command = None
+    if isinstance(source, Mapping) and isinstance(call, Mapping):
+        call = {**call, **changed}
+        function, paths = str(record.get("function")), paths_of(source.get("paths") or [])
+        if record.get("python"):
+            python = _python(function, paths, f"{function}(data" in str(record["python"]), call)
+        if record.get("command") and None not in call.values():
+            command = command_of(paths or [str(source.get("name"))], call)
+    return {**record, **changed, "call": call, "python": python, "command": command}
 
 
 def command_of(source: Iterable[str], call: Mapping[str, Any]) -> str:

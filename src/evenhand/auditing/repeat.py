@@ -10,7 +10,7 @@ from ..cells import ConfusionMatrix
 from ..errors import InvalidInput
 from .row import Row
 
-__all__ = ["arguments_of", "changes_between"]
+__all__ = ["arguments_of", "changes_between", "same_value"]
 
 # Another machine may round the last digits differently.
 _RELATIVE = 1e-9
@@ -116,13 +116,14 @@ def _changed_rows(rows: Sequence[Mapping[str, Any]], rows_now: Sequence[Mapping[
         elif first[key]["verdict"] != second[key]["verdict"]:
             yield f"{what} was {first[key]['verdict']} and is {second[key]['verdict']}"
         else:
-            differing = [name for name in Row.columns if not _same(first[key][name], second[key][name])]
+            differing = [name for name in Row.columns if not same_value(first[key][name], second[key][name])]
             if differing:
                 name = differing[0]
                 yield f"{what} has another {name}: it was {first[key][name]} and is {second[key][name]}"
 
 
-def _same(first: Any, second: Any) -> bool:
+def same_value(first: Any, second: Any) -> bool:
+    """Whether two values are the same, but for the last digits of numbers."""
     if isinstance(first, float) and isinstance(second, float):
         return isclose(first, second, rel_tol=_RELATIVE, abs_tol=1e-300)
     return bool(first == second)

@@ -15,7 +15,7 @@ from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
-from ..records import plain_value, write_whole
+from ..records import plain_value, spreadsheet_value, write_whole
 from .findings import Finding
 from .repeat import arguments_of, changes_between
 from .row import Row
@@ -291,7 +291,8 @@ class Audit:
         out = StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(Row.columns)
-        writer.writerows([_as_cell(plain_value(getattr(row, name))) for name in Row.columns] for row in self.rows)
+        for row in self.rows:
+            writer.writerow([spreadsheet_value(plain_value(getattr(row, name))) for name in Row.columns])
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -420,14 +421,6 @@ def _check_content(content: Mapping[str, Any]) -> None:
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
     Settings(**{name: settings[name] for name in known - {"reference"}})
-
-
-def _as_cell(value: Any) -> Any:
-    return (
-        f"'{value}"
-        if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@") and value.strip()
-        else value
-    )
 
 
 def _installed() -> str:

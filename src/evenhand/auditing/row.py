@@ -311,6 +311,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "ReferenceKind": (str,),
     "Severity": (str,),
     "Sketch": (Mapping,),
+    "Average": (str,),
+    "Method": (str,),
 }
 
 
@@ -329,6 +331,10 @@ def check_types(cls: type, values: Any, what: str) -> None:
 
 
 def _fits(value: Any, annotation: str) -> bool:
+    if annotation == "Any":
+        return True
+    if annotation.startswith("dict["):
+        return isinstance(value, Mapping)
     if annotation.startswith("tuple["):
         inside = annotation.removeprefix("tuple[").removesuffix(", ...]")
         return isinstance(value, (list, tuple)) and all(_fits(item, inside) for item in value)

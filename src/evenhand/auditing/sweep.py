@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 from ..errors import InvalidInput, UnknownName
-from ..lazy import figures, pages
+from ..lazy import figures
 from ..metrics import Metric
 from ..metrics import metric as find_metric
-from ..records import write_whole
+from .provenance import recalled
 from .repeat import arguments_of
-
-if TYPE_CHECKING:
-    from .findings import Finding
-    from .result import Audit
+from .result import Audit
+from .series import Series, content_of
 
 __all__ = ["SWEEP_SCHEMA", "Sweep"]
 
@@ -26,7 +23,7 @@ SWEEP_SCHEMA = "evenhand.sweep/1"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Sweep:
+class Sweep(Series):
     """One audit per threshold of a score, in ascending order of the thresholds.
 
     P-values are adjusted within each audit, not over thresholds.
@@ -47,7 +44,57 @@ class Sweep:
     0.5
     """
 
+    _key: ClassVar[str] = "threshold"
     audits: tuple[Audit, ...]
+
+    @property
+    def _audits(self) -> Mapping[float, Audit]:
+        return dict(zip(self.thresholds, self.audits, strict=True))
+
+    @classmethod
+    def _place(cls, key: float) -> str:
+        return f"at {key}"
+
+    @staticmethod
+    def _in_order(keys: Mapping[float, Any]) -> list[float]:
+        return sorted(keys)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What was audited and how it was read, and the call that makes the audits again.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
+        >>> s.record["python"]
+        "evenhand.audit(data, y_true='label', y_score='score', groups='race', threshold=[0.3, 0.5])"
+        """
+        return recalled(self.audits[0].record, threshold=list(self.thresholds))
+
+    def with_records(self, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Sweep:
+        """The same audits with other records.
+
+        Parameters
+        ----------
+        changed : callable
+            Gives the record in place of another.
+
+        Returns
+        -------
+        Sweep
+            The audits with their new records.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
+        >>> s.with_records(lambda record: record | {"title": "Loans"}).record["title"]
+        'Loans'
+        """
+        return Sweep(tuple(replace(a, record=changed(a.record)) for a in self.audits))
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -61,20 +108,6 @@ class Sweep:
         (0.3, 0.5)
         """
         return tuple(float(a.record["threshold"]) for a in self.audits)
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """The findings of all audits, in the order of the thresholds.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.05, 0.3])
-        >>> s.findings[0].sentence
-        'Every prediction of all 4 cases is positive; unless that is so, check the column or the threshold'
-        """
-        return tuple(finding for a in self.audits for finding in a.findings)
 
     def at(self, threshold: float) -> Audit:
         """The audit at one of the thresholds.
@@ -128,75 +161,6 @@ class Sweep:
         again: Sweep = audit(given, **{**arguments, "threshold": list(self.thresholds)})
         return again
 
-    def changes(self, other: Sweep) -> list[str]:
-        """Say what differs in other audits: data, versions, and verdicts and numbers at each threshold.
-
-        Parameters
-        ----------
-        other : Sweep
-            Later audits.
-
-        Returns
-        -------
-        list of str
-            One sentence per change.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> columns = {"y_true": "label", "y_score": "score", "groups": "race", "metrics": "tpr"}
-        >>> s = audit(data, threshold=[0.3, 0.5], **columns)
-        >>> later = audit(data | {"score": [0.1, 0.9, 0.2, 0.6]}, threshold=[0.3, 0.5], **columns)
-        >>> s.changes(later)[0]
-        'at 0.5: tpr of A (race) has another reference_tp: it was 0 and is 1'
-        """
-        if not isinstance(other, Sweep):
-            raise InvalidInput(f"other must be a Sweep; got {other!r}")
-        before, after = (dict(zip(each.thresholds, each.audits, strict=True)) for each in (self, other))
-        both = sorted(before.keys() & after.keys())
-        each = {t: before[t].changes(after[t]) for t in both}
-        first = each[both[0]] if len(both) > 1 else []
-        everywhere = [change for change in first if all(change in each[t] for t in both)]
-        found = list(everywhere)
-        for threshold in sorted(before.keys() | after.keys()):
-            if threshold not in after:
-                found.append(f"the threshold {threshold} is no longer audited")
-            elif threshold not in before:
-                found.append(f"the threshold {threshold} was not audited before")
-            else:
-                found += [f"at {threshold}: {change}" for change in each[threshold] if change not in everywhere]
-        return found
-
-    def to_frame(self, library: str | None = None) -> Any:
-        """The rows of all audits as a dataframe, with the threshold as the first column.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars", "pyarrow"}, optional
-            As for `Audit.to_frame`.
-
-        Returns
-        -------
-        dataframe
-            One row per threshold, group and metric.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", metrics="tpr", threshold=[0.3, 0.5])
-        >>> s.to_frame("pandas")["threshold"].tolist()
-        [0.3, 0.3, 0.5, 0.5]
-        """
-        import narwhals.stable.v2 as nw
-
-        frames = [
-            nw.from_native(a.to_frame(library)).select(nw.lit(threshold).alias("threshold"), nw.all())
-            for threshold, a in zip(self.thresholds, self.audits, strict=True)
-        ]
-        return nw.concat(frames, how="vertical").to_native()
-
     def to_dict(self) -> dict[str, Any]:
         """The audits as plain values that can be written as JSON.
 
@@ -218,122 +182,6 @@ class Sweep:
             "thresholds": list(self.thresholds),
             "audits": [a.to_dict() for a in self.audits],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """The audits as JSON.
-
-        Parameters
-        ----------
-        indent : int or None
-            Spaces per level; None for a single line.
-
-        Returns
-        -------
-        str
-            The JSON text.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
-        >>> s.to_json(indent=None)[:30]
-        '{"schema": "evenhand.sweep/1",'
-        """
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def to_csv(self) -> str:
-        """The rows of all audits as CSV, with the threshold as the first column.
-
-        Returns
-        -------
-        str
-            The CSV text, with a header.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
-        >>> s.to_csv().splitlines()[1][:9]
-        '0.3,race,'
-        """
-        import csv
-        from io import StringIO
-
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        for i, (threshold, a) in enumerate(zip(self.thresholds, self.audits, strict=True)):
-            header, *rows = csv.reader(StringIO(a.to_csv()))
-            writer.writerows([["threshold", *header]] * (i == 0) + [[str(threshold), *row] for row in rows])
-        return out.getvalue()
-
-    def to_text(self, most: int | None = None) -> str:
-        """The scores of all groups at all thresholds as tables of text.
-
-        Parameters
-        ----------
-        most : int, optional
-            The largest number of groups; all by default.
-
-        Returns
-        -------
-        str
-            The text, one table per metric.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
-        >>> s.to_text().splitlines()[0]
-        'Audit of 4 cases in 2 groups by race at 2 thresholds'
-        """
-        return str(pages().sweep_text(self, most))
-
-    def to_markdown(self) -> str:
-        """The scores of all groups at all thresholds as Markdown.
-
-        Returns
-        -------
-        str
-            The Markdown text.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
-        >>> s.to_markdown().splitlines()[0]
-        '# Audit of 4 cases in 2 groups by race at 2 thresholds'
-        """
-        return str(pages().sweep_markdown(self))
-
-    def to_html(self, path: str | Path | None = None) -> str:
-        """The rates of all groups along the thresholds as a self-contained HTML page (extra ``report``).
-
-        Parameters
-        ----------
-        path : str or Path, optional
-            A file to write the page to, whole or not at all.
-
-        Returns
-        -------
-        str
-            The page.
-
-        Examples
-        --------
-        >>> from evenhand import audit
-        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
-        >>> s = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
-        >>> s.to_html()[:15]
-        '<!doctype html>'
-        """
-        page = str(pages().sweep_page(self))
-        if path is not None:
-            write_whole(path, page)
-        return page
 
     def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
         """Plot the scores of the groups of a column along the thresholds, with their intervals (extra ``plots``).
@@ -368,23 +216,11 @@ class Sweep:
             raise UnknownName.among("group column of this audit", by, columns)
         return figures().draw_sweep(self, key, by or self.audits[0].settings["groups"][0], ax=ax)
 
-    def __iter__(self) -> Iterator[Audit]:
-        return iter(self.audits)
-
-    def __len__(self) -> int:
-        return len(self.audits)
-
-    def __str__(self) -> str:
-        return self.to_text()
-
     def __repr__(self) -> str:
         first = self.audits[0]
         groups = len({(row.by, row.group) for row in first.rows})
         shown = ", ".join(f"{threshold:.15g}" for threshold in self.thresholds)
         return f"<Sweep: {first.n:,} cases, {groups} groups, thresholds {shown}>"
-
-    def _repr_html_(self) -> str:
-        return str(pages().sweep_html(self))
 
     @classmethod
     def from_json(cls, text: str) -> Sweep:
@@ -408,15 +244,7 @@ class Sweep:
         >>> Sweep.from_json(s.to_json()) == s
         True
         """
-        from .result import Audit
-
-        try:
-            content = json.loads(text)
-            audits = content["audits"] if content["schema"] == SWEEP_SCHEMA else None
-        except (ValueError, TypeError, KeyError, RecursionError):
-            audits = None
-        if not isinstance(audits, list) or not audits:
-            raise InvalidInput("text must be audits at several thresholds written by to_json()")
+        audits = content_of(text, SWEEP_SCHEMA, "audits at several thresholds")["audits"]
         found = cls(tuple(Audit.from_json(json.dumps(a)) for a in audits))
         thresholds = [a.record.get("threshold") for a in found.audits]
         numbers = [t for t in thresholds if isinstance(t, (int, float)) and not isinstance(t, bool)]

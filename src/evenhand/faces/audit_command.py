@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import click
 
-from ..auditing import KINDS, Audit, Finding, Sweep
+from ..auditing import KINDS, Audit, ClassAudit, Sweep
 from ..errors import InvalidInput
 from ..records import write_whole
 from ..tabulate import input_files
@@ -37,6 +37,9 @@ _WITH_REPEAT = {
     *("json_file", "html_file", "markdown_file", "csv_file"),
 }
 
+# The options that only an audit of several classes has, by their names in the library.
+_OF_CLASSES = ("classes", "averages", "undefined", "rng", "draws")
+
 
 class AuditCommand(Command):
     """The command, with error messages that name its options."""
@@ -54,9 +57,14 @@ class AuditCommand(Command):
         "crossings": "--crossings",
         "labels": "--group-name",
         "bins": "--bins",
-        "audit_classes": "evenhand classes",
+        "audit_classes": "--class all",
+        "classes": "--class",
+        "averages": "--average",
+        "rng": "--seed",
+        "undefined": "--undefined",
+        "draws": "--draws",
     }
-    words: ClassVar[set[str]] = {"positive", "threshold", "labels", "bins", "crossings"}
+    words: ClassVar[set[str]] = {"positive", "threshold", "labels", "bins", "crossings", *_OF_CLASSES}
 
 
 @click.command(cls=AuditCommand)
@@ -79,6 +87,24 @@ class AuditCommand(Command):
 @click.option("--positive", multiple=True, metavar="LABEL", help="A positive label, if ambiguous; may be repeated.")
 @click.option("--positive-label", multiple=True, metavar="LABEL", help="The same for the labels only.")
 @click.option("--positive-prediction", multiple=True, metavar="LABEL", help="The same for the predictions only.")
+@click.option(
+    "--class",
+    "classes",
+    multiple=True,
+    metavar="LABEL",
+    help="Audit a class of several against the rest, and scores of all classes; may be repeated. all: every class.",
+)
+@click.option(
+    "--average",
+    "averages",
+    multiple=True,
+    help="With --class, a score of all classes, such as acc, mcc or 'macro f1'; may be repeated.  [default: a few]",
+)
+@choice("--undefined", "propagate", "omit", explained="With --class, what a class without a score does to an average.")
+@click.option("--draws", type=int, default=2000, show_default=True, help="With --class, groups per simulated test.")
+@click.option(
+    "--seed", "rng", type=int, default=0, show_default=True, help="With --class, the seed of simulated tests."
+)
 @click.option("--counts", metavar="FILE", help="A CSV table of tp, fn, fp, tn per group, in place of FILE.")
 @click.option("--example", type=click.Choice(EXAMPLES), help="Audit a data set that comes with evenhand.")
 @click.option("--metric", multiple=True, help="A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]")
@@ -169,7 +195,7 @@ def audit(
         raise InvalidInput("pass either --verbose or --quiet, not both")
     if "" in (*files, counts, repeat):
         raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
-    result: Audit | Sweep
+    result: Audit | Sweep | ClassAudit
     changes: list[str] | None = None
     if repeat is not None:
         _check_alone()
@@ -179,6 +205,7 @@ def audit(
         if sum(given) != 1:
             raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
         settings, reading = arguments(options)
+        _check_classes(reading, files)
         if files:
             if not group:
                 raise InvalidInput("name the column of groups with --group COLUMN")
@@ -194,7 +221,12 @@ def audit(
     _write(html_file, result.to_html)
     _write(markdown_file, result.to_markdown)
     _write(csv_file, result.to_csv)
-    named = [finding for finding in result.findings if finding.kind in fail_on or "any" in fail_on]
+    placed = [("", finding) for finding in result.findings] if isinstance(result, Audit) else result.placed_findings()
+    named = [
+        f"{where}: {finding}" if where else str(finding)
+        for where, finding in placed
+        if finding.kind in fail_on or "any" in fail_on
+    ]
     if "-" not in outputs.values():
         _print(result, named, verbose=verbose, quiet=quiet, everything=everything)
     if changes is not None:
@@ -212,13 +244,26 @@ def _check_alone() -> None:
             raise InvalidInput(f"{parameter.opts[0]} cannot be combined with --repeat, which keeps all settings")
 
 
-def _print(result: Audit | Sweep, named: list[Finding], *, verbose: bool, quiet: bool, everything: bool) -> None:
+def _check_classes(reading: dict[str, Any], files: tuple[str, ...]) -> None:
+    """Options of several classes need --class, and --class needs a file and no option of two classes."""
+    ctx = click.get_current_context()
+    for parameter in ctx.command.params:
+        typed = ctx.get_parameter_source(str(parameter.name)) is click.core.ParameterSource.COMMANDLINE
+        if typed and parameter.name in _OF_CLASSES and "classes" not in reading:
+            raise InvalidInput(f"{parameter.opts[0]} needs --class, such as --class all")
+    if "classes" in reading and not files:
+        raise InvalidInput("--class audits a FILE; a table of counts and the examples are of two classes")
+
+
+def _print(
+    result: Audit | Sweep | ClassAudit, named: list[str], *, verbose: bool, quiet: bool, everything: bool
+) -> None:
     """Print the findings that were asked for, or summary and table, as wide as the terminal and in its colours."""
     if quiet:
         for finding in named:
-            click.echo(str(finding))
+            click.echo(finding)
         return
-    if isinstance(result, Sweep):
+    if not isinstance(result, Audit):
         click.echo(result.to_text(None if everything or verbose else 24))
         return
     on_terminal = sys.stdout.isatty()

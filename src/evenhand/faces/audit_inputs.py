@@ -15,7 +15,7 @@ import click
 
 from .. import auditing as library
 from .. import examples
-from ..auditing import Audit, ReferenceKind, Sweep, command_of, spelled
+from ..auditing import AVERAGES, Audit, ClassAudit, ReferenceKind, Sweep, command_of, saved_audit, spelled
 from ..errors import InvalidInput, UnknownName, printable
 from ..tabulate import decoded, input_files, read_counts, read_counts_file
 from .count_commands import as_strength_option
@@ -34,7 +34,10 @@ __all__ = [
 
 EXAMPLES = ("compas", "compas_violent", "folktables_income")
 # Options by their name in the library, where a config file may use either.
-_ALIASES = {"labels": "group-name", "groups": "group", "metrics": "metric"}
+_ALIASES = {
+    **{"labels": "group-name", "groups": "group", "metrics": "metric"},
+    **{"classes": "class", "averages": "average", "rng": "seed"},
+}
 
 
 def configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
@@ -105,6 +108,9 @@ def arguments(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     for name in ("positive", "positive_label", "positive_prediction", "threshold"):
         values = settings.pop(name)
         reading[name] = None if not values else values[0] if len(values) == 1 else list(values)
+    of_classes = {name: settings.pop(name) for name in ("classes", "averages", "undefined", "rng", "draws")}
+    if of_classes["classes"]:
+        reading = _of_classes(reading, of_classes)
     crossings = settings["crossings"]
     settings |= {
         "metrics": settings.pop("metric") or None,
@@ -113,6 +119,17 @@ def arguments(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         "labels": settings.pop("group_name"),
     }
     return settings, reading
+
+
+def _of_classes(reading: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """How the data are read if there are several classes."""
+    kept = dict(reading)
+    for name in ("y_score", "threshold", "positive", "positive_label", "positive_prediction"):
+        if kept.pop(name) is not None:
+            raise InvalidInput(f"{name}= is for two classes and cannot be combined with classes=")
+    classes = list(given["classes"])
+    averages = list(given["averages"]) or AVERAGES
+    return kept | given | {"classes": "all" if classes == ["all"] else classes, "averages": averages}
 
 
 def _all_bins(texts: Sequence[str]) -> dict[str, list[float]] | None:
@@ -173,19 +190,25 @@ def _value_and_name(text: str) -> tuple[str, str]:
     return value, name
 
 
-def from_files(files: Sequence[str], reading: dict[str, Any], settings: dict[str, Any]) -> Audit | Sweep:
+def from_files(files: Sequence[str], reading: dict[str, Any], settings: dict[str, Any]) -> Audit | Sweep | ClassAudit:
     """The audit of files; ``-`` is standard input."""
     settings = _by_columns(settings, reading["groups"])
     if "-" in files and len(files) > 1:
         raise InvalidInput("standard input (-) cannot be audited together with other files")
     if files[0] == "-":
         with _copied() as path:
-            result: Audit | Sweep = library.audit(path, **reading, **settings)
-        audits = [_with_source(a, ["-"]) for a in (result if isinstance(result, Sweep) else [result])]
-        return Sweep(tuple(audits)) if isinstance(result, Sweep) else audits[0]
-    data = files[0] if len(files) == 1 else list(files)
-    audit: Audit | Sweep = library.audit(data, **reading, **settings)
-    return audit
+            result = _audited(path, reading | settings)
+        if isinstance(result, Audit):
+            return _with_source(result, ["-"])
+        return result.with_records(lambda record: _sourced(record, ["-"]))
+    return _audited(files[0] if len(files) == 1 else list(files), reading | settings)
+
+
+def _audited(data: str | list[str], given: dict[str, Any]) -> Audit | Sweep | ClassAudit:
+    if "classes" in given:
+        return library.audit_classes(data, **given)
+    found: Audit | Sweep = library.audit(data, **given)
+    return found
 
 
 @contextmanager
@@ -204,11 +227,15 @@ def _copied() -> Iterator[str]:
 
 
 def _with_source(audit: Audit, words: list[str], **source: Any) -> Audit:
-    """The audit with the words that name its data on the command line in its record, in place of a path."""
-    call = {name: value for name, value in audit.record["call"].items() if name != "by"}
-    kept = {name: value for name, value in audit.record["source"].items() if name not in ("paths", "name")}
+    return replace(audit, record=_sourced(audit.record, words, **source))
+
+
+def _sourced(record: dict[str, Any], words: list[str], **source: Any) -> dict[str, Any]:
+    """The record with the words that name its data on the command line, in place of a path."""
+    call = {name: value for name, value in record["call"].items() if name != "by"}
+    kept = {name: value for name, value in record["source"].items() if name not in ("paths", "name")}
     named = {"command": command_of(words, call), "source": kept | {"name": words[-1]} | source, "python": None}
-    return replace(audit, record=audit.record | named)
+    return record | named
 
 
 def from_counts(file: str, settings: dict[str, Any]) -> Audit:
@@ -257,37 +284,24 @@ def _split(text: str, columns: Sequence[str]) -> tuple[str, str, str]:
 
 def repeated(
     file: str, files: Sequence[str], check: Callable[[Callable[[], list[Path]]], None]
-) -> tuple[Audit | Sweep, list[str]]:
+) -> tuple[Audit | Sweep | ClassAudit, list[str]]:
     """The audit in a JSON file made again, of the same files or of others, and what changed."""
     try:
-        saved = _saved(Path(file).read_text("utf-8"))
+        saved = saved_audit(Path(file).read_text("utf-8"))
     except (OSError, ValueError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else problem
         raise InvalidInput(f"{file} cannot be read: {why}") from None
-    source = (saved.audits[0] if isinstance(saved, Sweep) else saved).record.get("source")
+    source = saved.record.get("source")
     if not isinstance(source, dict) or not isinstance(source.get("paths", []), list):
         raise InvalidInput(f"{file} cannot be repeated: its record must say where the data came from")
     check(lambda: [Path(file), *(path for one in files or source.get("paths", ()) for path in _known(str(one)))])
     given = (files[0] if len(files) == 1 else list(files)) if files else None
-    if isinstance(saved, Sweep):
-        each = saved.repeat(given)
-        return each, saved.changes(each)
-    if source.get("kind") == "example" and not files:
+    if source.get("kind") == "example" and not files and isinstance(saved, Audit):
         name = _example(source.get("name"))
         again = _with_source(saved.repeat(getattr(examples, name)()), ["--example", name], kind="example")
         return again, saved.changes(again)
-    again = saved.repeat(given)
-    return again, saved.changes(again)
-
-
-def _saved(text: str) -> Audit | Sweep:
-    """The audit, or the audits at several thresholds, that `to_json` wrote."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        content = None
-    swept = isinstance(content, dict) and "audits" in content
-    return Sweep.from_json(text) if swept else Audit.from_json(text)
+    made: Any = saved.repeat(given)
+    return made, saved.changes(made)
 
 
 def _known(path: str) -> list[Path]:

@@ -26,7 +26,6 @@ __all__ = ["COMMANDS", "Command", "as_json", "choice", "counts", "evenhand", "pr
 
 COMMANDS = {
     "audit": "evenhand.faces.audit_command:audit",
-    "classes": "evenhand.faces.class_command:classes",
     "match": "evenhand.faces.count_commands:match",
     "metrics": "evenhand.faces.count_commands:metrics",
     "plan": "evenhand.faces.plan_commands:plan",

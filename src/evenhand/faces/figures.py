@@ -22,7 +22,8 @@ from ..metrics import Metric
 from ..metrics import metric as find_metric
 from ..planning import DetectableDifference, ExploitableSizes, Jaggedness, Power, SampleSize
 from .overview import names_of
-from .sweep_pictures import has_score, lines_of, places_of, scale_of, shared_reference, threshold_text
+from .series_lines import has_score, lines_of
+from .sweep_pictures import places_of, scale_of, shared_reference, threshold_text
 from .terminal import columns, folded_text
 
 __all__ = [
@@ -150,7 +151,9 @@ def _draw_row(ax: Any, y: float, row: Row, end: float, once: Any) -> None:
 
 def draw_sweep(sweep: Sweep, key: str, by: str, ax: Any = None) -> Any:
     """Draw the scores of the groups of a column along the thresholds, with intervals and verdicts."""
-    lines = sorted((line for line in lines_of(sweep, key) if line.by == by), key=lambda line: (-line.n, line.group))
+    lines = sorted(
+        (line for line in lines_of(sweep.audits, key) if line.by == by), key=lambda line: (-line.n, line.group)
+    )
     ax = _axes(ax, max(3.6, 1.2 + 0.17 * len(lines)))
     places, to_scale = places_of(sweep.thresholds)
     xs = np.array(sweep.thresholds if to_scale else places)

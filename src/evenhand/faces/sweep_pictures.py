@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
-from ..auditing import ReferenceKind, Row, Sweep, Verdict, labels
+from ..auditing import ReferenceKind, Row, Verdict
 from ..metrics import metric as find_metric
+from .series_lines import Line, has_score
 
 __all__ = [
     "GEOMETRY",
     "Chart",
-    "SweepLine",
-    "columns_of",
-    "has_score",
-    "lines_of",
     "places_of",
     "scale_of",
     "shared_reference",
@@ -28,58 +25,7 @@ __all__ = [
 _MOST_COLOURS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class SweepLine:
-    """A group along the thresholds: one row of an audit per threshold, or None where it was not audited."""
-
-    by: str
-    group: str
-    label: str
-    rows: tuple[Row | None, ...]
-
-    @property
-    def n(self) -> int:
-        """The number of cases of the group."""
-        return next((row.n for row in self.rows if row is not None), 0)
-
-    @property
-    def importance(self) -> tuple[float, float]:
-        """What rows of an audit are ordered by, at the threshold where it is most important."""
-        each = [(row.verdict.rank, -row.sure_gap) for row in self.rows if row is not None]
-        return min(each, default=(len(Verdict), 0.0))
-
-    @property
-    def differs(self) -> bool:
-        """Whether the score is higher or lower at some threshold."""
-        return any(row is not None and row.differs for row in self.rows)
-
-
-def lines_of(sweep: Sweep, key: str) -> list[SweepLine]:
-    """The groups of all columns along the thresholds for a metric, most important first."""
-    called: dict[tuple[str, str], str] = {}
-    tables: list[dict[tuple[str, str], Row]] = []
-    for audit in sweep:
-        called |= labels(audit.rows)
-        tables.append({(row.by, row.group): row for row in audit.rows if row.metric == key})
-    groups = dict.fromkeys(group for table in tables for group in table)
-    lines = [SweepLine(*g, called[g], tuple(table.get(g) for table in tables)) for g in groups]
-    return sorted(lines, key=lambda line: line.importance)
-
-
-def columns_of(sweep: Sweep) -> list[str]:
-    """The group columns in the order in which they were given, then their crossings."""
-    first = sweep.audits[0]
-    found = dict.fromkeys(row.by for row in first.rows)
-    given = [by for by in first.settings["groups"] if by in found]
-    return list(dict.fromkeys([*given, *sorted(found, key=lambda by: by.count(" & "))]))
-
-
-def has_score(row: Row | None) -> bool:
-    """Whether a row has a score of its own, rather than none or a number in place of an undefined one."""
-    return row is not None and row.score is not None and isfinite(row.score) and not row.lacks_own_score
-
-
-def shared_reference(lines: Sequence[SweepLine]) -> tuple[str, list[float | None]] | None:
+def shared_reference(lines: Sequence[Line]) -> tuple[str, list[float | None]] | None:
     """The name and scores of the reference if all groups share one at each threshold, otherwise None."""
     names: list[str] = []
     scores: list[float | None] = []
@@ -132,14 +78,11 @@ class Chart:
     pictures: list[_Picture]
 
     @classmethod
-    def of(cls, sweep: Sweep, key: str) -> Chart:
-        """The pictures of a metric."""
+    def of(cls, thresholds: tuple[float, ...], key: str, columns: Mapping[str, list[Line]]) -> Chart:
+        """The pictures of a metric, from the lines of each column."""
         m = find_metric(key)
-        columns: dict[str, list[SweepLine]] = {by: [] for by in columns_of(sweep)}
-        for line in lines_of(sweep, key):
-            columns.setdefault(line.by, []).append(line)
-        shown = [(i, by, lines) for i, (by, lines) in enumerate(columns.items()) if lines]
-        return cls(key, m.name, m.formula, [_Picture.of(sweep.thresholds, key, i, by, lines) for i, by, lines in shown])
+        pictures = [_Picture.of(thresholds, key, i, by, lines) for i, (by, lines) in enumerate(columns.items())]
+        return cls(key, m.name, m.formula, pictures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +94,7 @@ class _Point:
     low: float | None
     high: float | None
     row: Row
-    threshold: float
+    threshold: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +102,7 @@ class _Drawn:
     """A group in a picture; ``place`` is its number and colour, the same for all metrics."""
 
     place: int
-    line: SweepLine
+    line: Line
     path: str
     band: str
     points: list[_Point]
@@ -174,7 +117,7 @@ class _Picture:
     column: int
     by: str
     thresholds: tuple[float, ...]
-    lines: list[SweepLine]
+    lines: list[Line]
     drawn: list[_Drawn]
     reference: tuple[str, str] | None
     x_ticks: list[tuple[float, str]]
@@ -184,7 +127,7 @@ class _Picture:
     to_scale: bool
 
     @classmethod
-    def of(cls, thresholds: tuple[float, ...], key: str, column: int, by: str, lines: list[SweepLine]) -> _Picture:
+    def of(cls, thresholds: tuple[float, ...], key: str, column: int, by: str, lines: list[Line]) -> _Picture:
         g = GEOMETRY
         shares, to_scale = places_of(thresholds)
         xs = [round(g.left + 12 + share * (g.right - g.left - 24), 1) for share in shares]
@@ -215,6 +158,11 @@ class _Picture:
         )
 
     @property
+    def geometry(self) -> _Geometry:
+        """The places of the picture."""
+        return GEOMETRY
+
+    @property
     def many(self) -> bool:
         """Whether there are too many groups for a colour each."""
         return len(self.drawn) > _MOST_COLOURS
@@ -234,7 +182,7 @@ def places_of(thresholds: Sequence[float]) -> tuple[list[float], bool]:
 
 
 def scale_of(
-    key: str, lines: Sequence[SweepLine], reference: Sequence[float | None]
+    key: str, lines: Sequence[Line], reference: Sequence[float | None]
 ) -> tuple[float, float, list[tuple[float, str]]]:
     """The ends and ticks of the vertical axis, from the range of the metric or, if it is unbounded, of the scores."""
     low, high = find_metric(key).range
@@ -248,7 +196,7 @@ def scale_of(
     return first * step, last * step, [(i * step, f"{i * step:.3g}") for i in range(first, last + 1)]
 
 
-def _draw(place: int, line: SweepLine, xs: Sequence[float], thresholds: Sequence[float], y: Any) -> _Drawn:
+def _draw(place: int, line: Line, xs: Sequence[float], thresholds: Sequence[float], y: Any) -> _Drawn:
     points: list[_Point] = []
     corners: list[tuple[float, float | None]] = []
     undefined: list[float] = []
@@ -260,7 +208,7 @@ def _draw(place: int, line: SweepLine, xs: Sequence[float], thresholds: Sequence
             undefined += [x] if row is not None else []
             continue
         ends = (None, None) if row.low is None or row.high is None else (y(row.low), y(row.high))
-        point = _Point(x, y(row.score), ends[0], ends[1], row, threshold)
+        point = _Point(x, y(row.score), ends[0], ends[1], row, threshold_text(threshold))
         points.append(point)
         corners.append((x, point.y))
         runs[-1].append(point)

@@ -5,6 +5,7 @@ Names come from data and are not trusted: control characters are escaped, and ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "as_markdown",
     "gap_ends",
     "gap_text",
+    "marked",
     "metric_lines",
     "notes",
     "settings_text",
@@ -120,16 +122,16 @@ def _more(rows: Sequence[Row]) -> str:
 
 def as_markdown(audit: Audit) -> str:
     """The findings as a list, and all rows as a table."""
-    compared = f"Each group is compared with {_marked(compared_with(audit.rows))}."
-    lines = ["# " + _marked(opening(audit)), "", f"{compared} Scores: {tally_text(audit.rows)}."]
+    compared = f"Each group is compared with {marked(compared_with(audit.rows))}."
+    lines = ["# " + marked(opening(audit)), "", f"{compared} Scores: {tally_text(audit.rows)}."]
     lines += ["", "## Findings", ""]
-    lines += [f"- **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in audit.findings] or ["- none"]
+    lines += [f"- **{f.severity}** ({f.code}) {marked(f.sentence)}." for f in audit.findings] or ["- none"]
     lines += ["", "## All scores", ""]
     lines.append("| " + " | ".join(_TITLES) + " |")
     lines.append("|" + "---|" * len(_TITLES))
-    lines += ["| " + " | ".join(_marked(cell) for cell in _cells(row)) + " |" for row in audit.rows]
-    lines += ["", *(_marked(note) for note in notes(audit)), "", "## Metrics", ""]
-    lines += [*(f"- {_marked(key)}: {_marked(text)}" for key, text in metric_lines(audit)), ""]
+    lines += ["| " + " | ".join(marked(cell) for cell in _cells(row)) + " |" for row in audit.rows]
+    lines += ["", *(marked(note) for note in notes(audit)), "", "## Metrics", ""]
+    lines += [*(f"- {marked(key)}: {marked(text)}" for key, text in metric_lines(audit)), ""]
     return "\n".join(lines)
 
 
@@ -161,7 +163,8 @@ def smoothing_text(row: Row) -> str:
     return f"{number(row.smoothed)} (λ {strength}{keeps})"
 
 
-def _marked(text: str) -> str:
-    """Text from data, escaped for Markdown."""
+def marked(text: str) -> str:
+    """Text from data, escaped for Markdown; addresses in it do not become links."""
     shown = escape(printable(text), quote=False)
-    return "".join("\\" + c if c in "\\`*_[]|#" else c for c in shown)
+    shown = "".join("\\" + c if c in "\\`*_[]|#~$@" else c for c in shown)
+    return re.sub(r"(?i)(?<=www)(?=\.)|(?=://)", r"\\", shown)

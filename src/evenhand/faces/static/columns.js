@@ -52,16 +52,30 @@ const values = async () => {
     found[role] = null;
     at(`${role}-values`).replaceChildren(...(role in columns ? [make("p", { className: "hint" }, "counting its values …")] : []));
   }
+  classed();
   if (!Object.keys(columns).length) return;
   try {
     const answer = await ask("values", { file, columns }, "values");
     for (const role of Object.keys(columns)) tick(role, answer[role]);
+    // Where nobody can tell which of a few labels are positive, each is audited.
+    const each = manyClasses() && found.label.positive === null && found.label.distinct === found.label.values.length;
+    document.querySelector(`[name=classes][value=${each ? "all" : "two"}]`).checked = true;
   } catch (error) {
     if (error instanceof GivenUp) return;
     for (const role of Object.keys(columns)) at(`${role}-values`).replaceChildren(make("p", { className: "bad" }, error.message));
   }
+  classed();
   changed();
 };
+
+// More than two labels can be classes, each of which is then audited against the rest.
+const manyClasses = () => decided() === "prediction" && found.label?.distinct > 2 && found.prediction !== null;
+const byClass = () => manyClasses() && document.querySelector("[name=classes]:checked").value === "all";
+const classed = () => {
+  at("of-classes").hidden = !manyClasses();
+  for (const role of ["label", "prediction"]) at(`${role}-values`).hidden = byClass();
+};
+document.querySelectorAll("[name=classes]").forEach((choice) => choice.addEventListener("change", () => { classed(); changed(); }));
 
 // Tick-boxes for the values that count as positive.
 const tick = (role, counted) => {
@@ -145,6 +159,7 @@ at("threshold").addEventListener("input", () => { paint(); changed(); });
 export const labelled = () => Boolean(at("label").value);
 // What an audit is asked for, or an error that says what is missing.
 export const asked = () => {
+  if (byClass()) return { label: at("label").value, prediction: at("prediction").value, classes: "all" };
   const fields = { label: at("label").value };
   const chosen = positive("label");
   if (fields.label && chosen) {

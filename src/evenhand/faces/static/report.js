@@ -5,7 +5,8 @@ let shown = false;
 export const show = (found) => {
   const cases = `${several(found.n, "case")}, ${several(found.groups, "group")}`;
   const where = found.thresholds.length ? ` at ${several(found.thresholds.length, "threshold")}` : "";
-  at("found").textContent = found.title ? `${found.title}: ${cases}${where}` : `Audit of ${cases}${where}`;
+  const which = found.classes ? `, ${several(found.classes, "class", "classes")}` : where;
+  at("found").textContent = found.title ? `${found.title}: ${cases}${which}` : `Audit of ${cases}${which}`;
   for (const kind of ["html", "json", "csv", "md"]) at(`get-${kind}`).href = `report/${found.audit}.${kind}?download`;
   at("alone").href = `report/${found.audit}.html`;
   at("again-command").textContent = found.command ?? "not available";

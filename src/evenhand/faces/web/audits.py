@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ...auditing import Audit, ReferenceKind, Sweep, audit, audit_counts, command_of
+from ...auditing import Audit, ClassAudit, ReferenceKind, Sweep, audit, audit_counts, saved_audit
 from ...cells import ConfusionMatrix
 from ...progress import ProgressLine
 from ...records import write_whole
@@ -23,19 +23,26 @@ def audited(data: str | list[str], counts: bool, asked: Mapping[str, Any], out: 
 
     A saved audit can be repeated: its settings hold, and what changed is said.
     """
-    result: Audit | Sweep
     if asked.get("repeat"):
-        saved = Audit.from_json(str(asked["repeat"]))
+        saved: Any = saved_audit(str(asked["repeat"]))
         again = saved.repeat(data)
-        return _written(again, data, Path(out)) | {"changes": saved.changes(again)}
+        return _written(again, Path(out)) | {"changes": saved.changes(again)}
     settings = _settings(asked)
     result = audit_counts(str(data), **settings) if counts else audit(data, **_reading(asked), **settings)
-    return _written(result, data, Path(out))
+    return _written(result, Path(out))
 
 
 def _reading(asked: Mapping[str, Any]) -> dict[str, Any]:
     """How the columns of a file are read."""
     thresholds = asked.get("threshold") or []
+    if asked.get("classes"):
+        return {
+            "y_true": asked.get("label") or None,
+            "y_pred": asked.get("prediction") or None,
+            "groups": list(asked.get("groups") or []) or None,
+            "classes": asked["classes"],
+            "bins": asked.get("bins") or None,
+        }
     return {
         "y_true": asked.get("label") or None,
         "y_pred": asked.get("prediction") or None,
@@ -95,7 +102,7 @@ def _one_reference(one: Mapping[str, Any]) -> Any:
     return str(one["group"] if kind is None else kind)
 
 
-def _written(result: Audit | Sweep, data: str | list[str], out: Path) -> dict[str, Any]:
+def _written(result: Audit | Sweep | ClassAudit, out: Path) -> dict[str, Any]:
     writers: dict[str, Callable[[], str]] = {
         "html": result.to_html,
         "json": result.to_json,
@@ -106,28 +113,17 @@ def _written(result: Audit | Sweep, data: str | list[str], out: Path) -> dict[st
         for done, (kind, write) in enumerate(writers.items()):
             report("writing the report", done, len(writers))
             write_whole(out / f"audit.{kind}", write())
-    first = result.audits[0] if isinstance(result, Sweep) else result
-    command, python = first.record["command"], first.record["python"]
-    if isinstance(result, Sweep):
-        call = first.record["call"] | {"threshold": list(result.thresholds)}
-        command, python = command_of([data] if isinstance(data, str) else data, call), _python(data, call)
+    first = result if isinstance(result, Audit) else next(iter(result))
+    record = result.record
     return {
         "audit": out.name,
-        "title": first.record["title"],
-        "source": first.record["source"].get("name"),
+        "title": record["title"],
+        "source": record["source"].get("name"),
         "n": first.n,
         "groups": len({(row.by, row.group) for row in first.rows}),
         "findings": len(result.findings),
         "thresholds": list(result.thresholds) if isinstance(result, Sweep) else [],
-        "command": command,
-        "python": python,
+        "classes": len(result) if isinstance(result, ClassAudit) else 0,
+        "command": record["command"],
+        "python": record["python"],
     }
-
-
-def _python(data: str | list[str], call: Mapping[str, Any]) -> str:
-    """The call in Python that audits a file at several thresholds."""
-    words = [repr(data)]
-    for name, value in call.items():
-        cells = name == "reference" and isinstance(value, list)
-        words.append(f"{name}={'evenhand.ConfusionMatrix({}, {}, {}, {})'.format(*value) if cells else repr(value)}")
-    return f"evenhand.audit({', '.join(words)})"
