@@ -1,0 +1,43 @@
+"""How Sphinx builds the documentation: ``sphinx-build -W -b html docs docs/_build/html``.
+
+The pages need no network, neither to be built nor to be read: formulas become MathML, fonts are the reader's own.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+import evenhand
+
+project = "evenhand"
+author = "the evenhand authors"
+release = version = evenhand.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "mathml",
+    "notebooks",
+    "from_code",
+]
+exclude_patterns = ["_build", "extensions"]
+suppress_warnings = ["misc.highlighting_failure"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]
+
+myst_enable_extensions = ["dollarmath", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = f"evenhand {release}"
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_copyright = False
