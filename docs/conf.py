@@ -24,8 +24,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "extensions"]
 suppress_warnings = ["misc.highlighting_failure"]
-nitpicky = True
-nitpick_ignore_regex = [("py:.*", ".*")]
+default_role = "py:obj"
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3
@@ -39,5 +38,7 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"evenhand {release}"
 html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["output.css"]
 html_copy_source = False
 html_show_copyright = False

@@ -86,16 +86,15 @@ class MetricTable(FromCode):
         metrics = [m for m in evenhand.list_metrics() if m.groups == int(self.arguments[0])]
         return self.parsed(
             table(
-                ["key", "name", "formula", "range", "better", "undefined if", "also found as"],
+                ["key", "name, and others that find it", "formula", "range", "better", "undefined if"],
                 [
                     [
                         f"`{m.key}`" + ("" if m.in_paper else " ᵉ"),
-                        m.name,
+                        f"**{m.name}**" + (f"; {', '.join(m.synonyms)}" if m.synonyms else ""),
                         f"`{m.formula}`",
                         f"{m.low:g} to {m.high:g}".replace("inf", "∞").replace("-", "−"),
                         m.better,
                         m.undefined_if,
-                        ", ".join(m.synonyms),
                     ]
                     for m in metrics
                 ],

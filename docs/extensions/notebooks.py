@@ -18,7 +18,9 @@ The files hold no outputs, so what is shown is always what the code of today giv
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from logging import getLogger
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from myst_parser.sphinx_ import Parser
@@ -30,9 +32,16 @@ def executed(path: Path) -> list[dict[str, Any]]:
     """The cells of a notebook, with the outputs of running it here and now."""
     import nbformat
     from nbclient import NotebookClient
+    from traitlets.config import Config
 
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=120, kernel_name="python3").execute(cwd=str(path.parent))
+    log = getLogger(__name__)
+    log.setLevel("WARNING")
+    with TemporaryDirectory() as folder:
+        # The kernel is reached over files rather than ports, so that nothing listens on the network.
+        files = Config({"AsyncKernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
+        client = NotebookClient(notebook, kernel_name="python3", timeout=120, log=log, config=files)
+        client.execute(cwd=folder)
     cells: list[dict[str, Any]] = notebook["cells"]
     return cells
 
