@@ -25,6 +25,7 @@ extensions = [
 exclude_patterns = ["_build", "extensions"]
 suppress_warnings = ["misc.highlighting_failure"]
 default_role = "py:obj"
+smartquotes = False
 
 myst_enable_extensions = ["dollarmath", "deflist"]
 myst_heading_anchors = 3

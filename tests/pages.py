@@ -1,10 +1,10 @@
 """The blocks of the documentation: what they are, and what happens when their commands are run.
 
-``python tests/pages.py docs/tutorial.md`` runs a page and writes what its commands and Python examples print into it, so
-that nobody types a number. The tests run the same blocks and compare.
+``python tests/pages.py docs/tutorial.md`` runs a page and writes what its commands and Python examples print into it,
+so that nobody types a number. The tests run the same blocks and compare.
 
-In a ``console`` block every command begins with ``$``; what follows is what it prints. A block with a caption is a file of
-this name. Commands of a page run one after the other in an empty folder that holds the files of the page.
+In a ``console`` block every command begins with ``$``; what follows is what it prints. A block with a caption is a file
+of this name. Commands of a page run one after the other in an empty folder that holds the files of the page.
 """
 
 from __future__ import annotations

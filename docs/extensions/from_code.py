@@ -1,4 +1,4 @@
-"""What the reference says is read from the code: public names, metrics, kinds of findings, and commands.
+r"""What the reference says is read from the code: public names, metrics, kinds of findings, and commands.
 
 Nothing is written to the folder of the sources: each directive makes its part of a page while the page is built.
 
@@ -9,7 +9,7 @@ that come from a room; it is for pages in reStructuredText, since docstrings are
 >>> print(table(["a", "b"], [["1", "x | y"]]))
 | a | b |
 |---|---|
-| 1 | x \\| y |
+| 1 | x \| y |
 >>> public_names()["audit"], public_names()["examples"]
 ('auditing', 'examples')
 """
@@ -128,7 +128,8 @@ class FindingTable(FromCode):
         """The table."""
         explained = dict(line.split(": ", 1) for line in self.content if line)
         if explained.keys() != KINDS.keys():
-            raise self.error(f"these kinds of findings are explained wrongly: {sorted(explained.keys() ^ KINDS.keys())}")
+            wrong = sorted(explained.keys() ^ KINDS.keys())
+            raise self.error(f"these kinds of findings are not explained, or do not exist: {wrong}")
         rows = [[code, f"`{kind}`", severity, explained[kind]] for kind, (code, severity) in KINDS.items()]
         return self.parsed(table(["code", "kind", "severity", "what it says"], rows))
 

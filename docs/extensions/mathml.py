@@ -1,10 +1,10 @@
-"""Formulas as MathML, which browsers draw by themselves: no script, no font, no request.
+r"""Formulas as MathML, which browsers draw by themselves: no script, no font, no request.
 
 >>> as_mathml("n^2", display="inline").startswith("<math")
 True
->>> as_mathml(r"\\nosuchcommand{n}", display="inline")
+>>> as_mathml(r"\nosuchcommand{n}", display="inline")
 Traceback (most recent call last):
-sphinx.errors.ExtensionError: this formula has a command that latex2mathml does not know: \\nosuchcommand{n}
+sphinx.errors.ExtensionError: this formula has a command that latex2mathml does not know: \nosuchcommand{n}
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Notebooks as pages: they are run while the documentation is built, and shown with what they give.
+r"""Notebooks as pages: they are run while the documentation is built, and shown with what they give.
 
 The files hold no outputs, so what is shown is always what the code of today gives. A cell that fails ends the build.
 
->>> cell = {"cell_type": "code", "source": "1 + 1", "outputs": [{"output_type": "stream", "text": "2\\n"}]}
+>>> cell = {"cell_type": "code", "source": "1 + 1", "outputs": [{"output_type": "stream", "text": "2\n"}]}
 >>> print(as_markdown([{"cell_type": "markdown", "source": "# Sums"}, cell]))
 # Sums
 <BLANKLINE>
