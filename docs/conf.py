@@ -8,6 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 
+from docutils.nodes import Text, literal_block
+
 import evenhand
 
 project = "evenhand"
@@ -43,3 +45,16 @@ html_static_path = ["_static"]
 html_css_files = ["output.css"]
 html_copy_source = False
 html_show_copyright = False
+
+
+def strip_last_line(app, doctree):
+    """Leave out the empty line that ends a doctest in Markdown."""
+    for block in doctree.findall(literal_block):
+        text = block.astext().rstrip("\n")
+        block.rawsource = text
+        block.children = [Text(text)]
+
+
+def setup(app):
+    """Connect what is done to every page."""
+    app.connect("doctree-read", strip_last_line)

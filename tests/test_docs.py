@@ -346,7 +346,7 @@ LEFT_OUT = {"ES01", "SA01", "PR03", "PR04", "SS05"}
 
 def public_paths() -> list[str]:
     of_interop = [f"evenhand.interop.{name}" for name in interop.__all__ if not hasattr(eh, name)]
-    return [f"evenhand.{name}" for name in eh.__all__ if name != "examples"] + of_interop
+    return [f"evenhand.{name}" for name in dir(eh) if name != "examples"] + of_interop
 
 
 @pytest.mark.parametrize("path", public_paths())
