@@ -3,6 +3,7 @@
 The pages need no network, neither to be built nor to be read: formulas become MathML, fonts are the reader's own.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -55,6 +56,13 @@ def strip_last_line(app, doctree):
         block.children = [Text(text)]
 
 
+def reach_by_keyboard(app, pagename, templatename, context, doctree):
+    """Let the keyboard reach what is scrolled sideways: wide code and wide tables."""
+    body = context.get("body", "").replace("<pre>", '<pre tabindex="0">')
+    context["body"] = re.sub(r'<div class="(?=table-wrapper|math"|output")', '<div tabindex="0" class="', body)
+
+
 def setup(app):
     """Connect what is done to every page."""
     app.connect("doctree-read", strip_last_line)
+    app.connect("html-page-context", reach_by_keyboard)

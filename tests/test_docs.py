@@ -298,10 +298,12 @@ def test_notebooks_are_shown_with_what_they_give(built: Path) -> None:
     assert "170 cases find a difference in ppr of -0.1" in text_of(built, "notebooks/planning.html")
 
 
+SHOWN = ("index", "tutorial", "explanation/errata", "reference/metrics", "notebooks/audit")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_open_in_a_browser_without_requests_and_without_sideways_scrolling(
-    browser: Any, built: Path, scheme: str
-) -> None:
+def test_pages_open_in_a_browser_without_a_request(browser: Any, built: Path, scheme: str) -> None:
+    """Nothing is fetched, and nothing is wider than the screen."""
     requests: list[str] = []
     errors: list[str] = []
     for width in (1280, 375):
@@ -309,13 +311,23 @@ def test_pages_open_in_a_browser_without_requests_and_without_sideways_scrolling
         opened = context.new_page()
         opened.on("request", lambda request: requests.append(request.url))
         opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-        for page in ("index", "tutorial", "explanation/errata", "reference/metrics", "notebooks/audit"):
+        for page in SHOWN:
             opened.goto((built / f"{page}.html").as_uri())
             wider = opened.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             assert wider <= 0, (page, width)
         context.close()
     assert errors == []
     assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, violations: Any, built: Path, scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    opened = context.new_page()
+    for page in ("tutorial", "notebooks/audit"):
+        opened.goto((built / f"{page}.html").as_uri())
+        assert violations(opened) == [], page
+    context.close()
 
 
 # What is said in other places
