@@ -40,7 +40,9 @@ def executed(path: Path) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         # The kernel is reached over files rather than ports, so that nothing listens on the network.
         files = Config({"AsyncKernelManager": {"transport": "ipc", "ip": f"{folder}/kernel"}})
-        client = NotebookClient(notebook, kernel_name="python3", timeout=120, log=log, config=files)
+        client = NotebookClient(
+            notebook, kernel_name="python3", timeout=300, startup_timeout=300, log=log, config=files
+        )
         client.execute(cwd=folder)
     cells: list[dict[str, Any]] = notebook["cells"]
     return cells
