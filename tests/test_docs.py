@@ -31,7 +31,7 @@ from evenhand.faces.cli import evenhand as main_command
 
 ALL = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in pages()}
 WITH_COMMANDS = [name for name, text in ALL.items() if any(block.what == "console" for block in blocks(text))]
-DIRECTIVES = {"toctree", "metric-table", "undefined-table", "finding-table", "command-options", "literalinclude"}
+DIRECTIVES = {"toctree", "metric-table", "undefined-table", "finding-table", "command-list", "literalinclude"}
 TESTED_HERE = {"how-to/spark.md": {"audit_on_spark.py", "counts.sql"}, "how-to/ci.md": {"audit.toml"}}
 REVIEWS = "language,stars,guessed\n" + "".join(
     f"{language},{stars},{(stars + wrong) % 5}\n" for language in "ab" for stars in range(5) for wrong in (0, 0, 0, 1)

@@ -3,7 +3,7 @@ r"""What the reference says is read from the code: public names, metrics, kinds 
 Nothing is written to the folder of the sources: each directive makes its part of a page while the page is built.
 
 ``{metric-table}`` lists the metrics of the catalogue of so many groups, ``{finding-table}`` the kinds of findings, each
-explained in the body of the directive, and ``{command-options}`` a command. ``public-names`` documents the public names
+explained in the body of the directive, and ``{command-list}`` the commands. ``public-names`` documents the public names
 that come from a room; it is for pages in reStructuredText, since docstrings are written in it.
 
 >>> print(table(["a", "b"], [["1", "x | y"]]))
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,7 +32,7 @@ from evenhand import interop
 from evenhand.auditing.findings import KINDS
 from evenhand.faces.cli import evenhand as main_command
 
-__all__ = ["command_at", "public_names", "setup", "table"]
+__all__ = ["every_command", "public_names", "setup", "table"]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -54,16 +54,24 @@ def public_names() -> dict[str, str]:
     }
 
 
-def command_at(path: str) -> tuple[click.Command, click.Context]:
-    """The command that is called by these words, such as ``plan size``, and the context to describe it in."""
-    found: click.Command = main_command
-    context = click.Context(found, info_name="evenhand")
-    for word in path.split():
-        assert isinstance(found, click.Group), path
-        inner = found.get_command(context, word)
-        assert inner is not None, path
-        found, context = inner, click.Context(inner, info_name=word, parent=context)
-    return found, context
+def every_command() -> Iterator[tuple[click.Command, click.Context]]:
+    """Every command that does something itself, each with the context to describe it in.
+
+    >>> [context.command_path for _, context in every_command()][0]
+    'evenhand audit'
+    """
+
+    def below(group: click.Group, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            inner = click.Context(command, info_name=name, parent=context)
+            if isinstance(command, click.Group):
+                yield from below(command, inner)
+            else:
+                yield command, inner
+
+    return below(main_command, click.Context(main_command, info_name="evenhand"))
 
 
 class FromCode(SphinxDirective):
@@ -134,15 +142,15 @@ class FindingTable(FromCode):
         return self.parsed(table(["code", "kind", "severity", "what it says"], rows))
 
 
-class CommandOptions(FromCode):
-    """What a command does, how it is called, and its options."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
+class Commands(FromCode):
+    """Every command: what it does, how it is called, and its options."""
 
     def run(self) -> list[nodes.Node]:
+        """A section for each."""
+        return [self.section(command, context) for command, context in every_command()]
+
+    def section(self, command: click.Command, context: click.Context) -> nodes.section:
         """Usage, text and options."""
-        command, context = command_at(self.arguments[0])
         text = inspect.cleandoc(command.help or "").replace("\b\n", "")
         usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
         options = [
@@ -150,7 +158,11 @@ class CommandOptions(FromCode):
             for names, explained in (p.get_help_record(context) or ("", "") for p in command.get_params(context))
             if names
         ]
-        return self.parsed(f"```text\n{usage}\n```\n\n{text}\n\n{table(['option', 'meaning'], options)}\n")
+        name = context.command_path
+        section = nodes.section(ids=[name.replace(" ", "-")], names=[name])
+        section += nodes.title(text=name)
+        section += self.parsed(f"```text\n{usage}\n```\n\n{text}\n\n{table(['option', 'meaning'], options)}\n")
+        return section
 
 
 class PublicNames(FromCode):
@@ -185,6 +197,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("metric-table", MetricTable)
     app.add_directive("undefined-table", UndefinedTable)
     app.add_directive("finding-table", FindingTable)
-    app.add_directive("command-options", CommandOptions)
+    app.add_directive("command-list", Commands)
     app.add_directive("public-names", PublicNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
