@@ -21,7 +21,7 @@ import click
 import pytest
 import yaml
 from numpydoc.validate import validate
-from pages import DOCS, ROOT, blocks, commands, pages, play, run_words
+from pages import DOCS, PREPARED, ROOT, blocks, commands, pages, play, run_words
 
 import evenhand as eh
 from evenhand import interop
@@ -33,11 +33,6 @@ ALL = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in pages()}
 WITH_COMMANDS = [name for name, text in ALL.items() if any(block.what == "console" for block in blocks(text))]
 DIRECTIVES = {"toctree", "metric-table", "undefined-table", "finding-table", "command-list", "literalinclude"}
 TESTED_HERE = {"how-to/spark.md": {"audit_on_spark.py", "counts.sql"}, "how-to/ci.md": {"audit.toml"}}
-REVIEWS = "language,stars,guessed\n" + "".join(
-    f"{language},{stars},{(stars + wrong) % 5}\n" for language in "ab" for stars in range(5) for wrong in (0, 0, 0, 1)
-)
-PREPARED = {"how-to/multiclass.md": {"reviews.csv": REVIEWS}}
-"""Files of the reader's own that a page names but does not show."""
 
 
 # Every block is run
@@ -79,7 +74,7 @@ def test_pytest_collects_the_python_blocks() -> None:
 @pytest.mark.parametrize("name", WITH_COMMANDS)
 def test_commands_print_what_the_page_says(name: str, tmp_path: Path) -> None:
     """``python tests/pages.py PAGE`` writes what they print into the page."""
-    for command, said, printed in play(ALL[name], tmp_path, PREPARED.get(name)):
+    for command, said, printed in play(name, ALL[name], tmp_path):
         assert said == printed or (not said and name in PREPARED), command
 
 
