@@ -1,8 +1,8 @@
-"""How often tests reject and intervals cover: the whole of docs/calibration.md.
+"""How often tests reject and intervals cover: the whole of docs/reference/calibration.md.
 
-Run it with ``.venv/bin/python benchmarks/calibration.py > docs/calibration.md``; it takes about five minutes. What can
-be listed is exact: every outcome with its probability. The rest is simulated from a fixed seed, with standard errors.
-Progress and times go to stderr.
+Run it with ``.venv/bin/python benchmarks/calibration.py > docs/reference/calibration.md``; it takes about five minutes.
+What can be listed is exact: every outcome with its probability. The rest is simulated from a fixed seed, with standard
+errors. Progress and times go to stderr.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Run it with ``.venv/bin/python benchmarks/planning.py``; it takes about two minutes and prints Markdown. The simulation
 draws 10**5 groups and tests each distinct outcome once, with the same Fisher test; a simulation that tests every draw
 is slower. Times depend on the machine, so read the ratios. Expect the exact power of a rate ahead up to n = 10**3. With
-``jaggedness`` as an argument only the table in docs/planning.md is printed.
+``jaggedness`` as an argument only the table in docs/how-to/planning.md is printed.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def in_the_audit() -> Iterator[str]:
 
 
 def how_jagged() -> Iterator[str]:
-    """The table in docs/planning.md."""
+    """The table in docs/how-to/planning.md."""
     hispanic = compas()["Hispanic"]
     rows = []
     for m in list_metrics():

@@ -3,14 +3,19 @@
 Run it with ``.venv/bin/python benchmarks/report.py``; it needs Chromium and Playwright, takes about a minute, and
 prints a Markdown table. Groups are race by sex by schooling, made up from a fixed seed. Script time is Chromium's own
 count of time spent in scripts until the page has been drawn; nodes are counted before anything is opened.
-``--pictures docs/images`` takes the screenshots of the documentation instead.
+``--pictures docs/images`` takes the screenshots of the documentation instead: of the report, and of the page that
+``evenhand serve`` opens.
 """
 
 from __future__ import annotations
 
+import csv
+import os
 import shutil
+import socket
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +28,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from evenhand import Audit, audit_counts
-from evenhand.examples import compas
+from evenhand.examples import compas, rows
 
 RACES = (
     *("White", "Black or African American", "American Indian", "Alaska Native", "American Indian and Alaska Native"),
@@ -100,8 +105,62 @@ def measure() -> None:
             print(f"| {groups:,} | {share:.2f} | {' | '.join(times)} |", flush=True)
 
 
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The page of ``evenhand serve``, on loopback; its address."""
+    import uvicorn
+
+    from evenhand.faces.web import create_app
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        app = create_app("picture", {f"127.0.0.1:{port}"}, folder)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{port}/picture/"
+        app.state.desk.close()
+        server.should_exit = True
+        thread.join()
+
+
+def save(shot: bytes, path: Path) -> None:
+    picture = Image.open(BytesIO(shot)).convert("RGB")
+    picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def page_pictures(browser: Any, address: str, data: Path, folder: Path) -> None:
+    """The page: a file has been dropped, and its audit."""
+    columns = rows(compas())
+    with data.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["race", "reoffended", "called_risky"])
+        writer.writerows(zip(columns["group"], columns["y_true"], columns["y_pred"], strict=True))
+    page = browser.new_page(viewport={"width": 1180, "height": 860})
+    page.goto(address)
+    page.set_input_files("#file", str(data))
+    page.select_option("#label", "reoffended")
+    page.select_option("#prediction", "called_risky")
+    page.wait_for_selector("#label-values label")
+    page.wait_for_selector("#prediction-values label")
+    page.locator("#chips").get_by_text("race").click()
+    page.wait_for_selector("fieldset.group option[value='group:Caucasian']", state="attached")
+    page.select_option("#favourable", "negative")
+    save(page.screenshot(full_page=True), folder / "page-columns.png")
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    page.frame_locator("#report").locator(".map tbody tr[data-at]").first.wait_for(state="attached")
+    save(page.screenshot(), folder / "page-audit.png")
+    page.close()
+
+
 def pictures(folder: Path) -> None:
-    """Three small screenshots: the first screen, the map of many groups, and a card."""
+    """Small screenshots: a report's first screen, the map of many groups, a card, and the page."""
+    # Reports show the time. With a fixed one, pictures change only if what they show does.
+    os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept, chromium() as browser:
         paths = {name: Path(kept) / f"{name}.html" for name in ("six", "many")}
@@ -116,11 +175,10 @@ def pictures(folder: Path) -> None:
             page.goto(address)
             page.wait_for_selector(".map tbody tr[data-at]")
             part = page if selector is None else page.locator(selector)
-            picture = Image.open(BytesIO(part.screenshot())).convert("RGB")
-            picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
-                folder / f"report-{name}.png", optimize=True
-            )
+            save(part.screenshot(), folder / f"report-{name}.png")
             page.close()
+        with served(Path(kept)) as address:
+            page_pictures(browser, address, Path(kept) / "decisions.csv", folder)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """How fast it is: everything that was slow once, beside what it is measured against, in one run.
 
-Run it with ``.venv/bin/python benchmarks/scale.py > docs/speed.md``; it takes a few minutes, and 100 MB in the folder
-of temporary files. Name rows to run only those. Each row runs in a process of its own, so that its memory is its own,
-and times are CPU seconds of all threads, the best of a few runs, so that other work on the machine matters little. Runs
-differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to read.
+Run it with ``.venv/bin/python benchmarks/scale.py > docs/reference/speed.md``; it takes a few minutes, and 100 MB in
+the folder of temporary files. Name rows to run only those. Each row runs in a process of its own, so that its memory is
+its own, and times are CPU seconds of all threads, the best of a few runs, so that other work on the machine matters
+little. Runs differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to
+read.
 
 Groups are made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. The floor is what
 the bare tests and intervals would take: SciPy's hypergeometric tails and beta quantiles of as many rows. (Those tails
@@ -241,7 +242,7 @@ What takes long with hundreds of groups, millions of rows or exact sums, beside 
 is written by one command, in a few minutes:
 
 ```console
-$ .venv/bin/python benchmarks/scale.py > docs/speed.md
+$ .venv/bin/python benchmarks/scale.py > docs/reference/speed.md
 ```
 
 Times are CPU seconds of all threads, each row in a process of its own, whose peak memory is the last column. They

@@ -1,6 +1,6 @@
 """Coverage of the intervals and size of the tests of scores, by simulation with a fixed seed.
 
-Prints the tables in docs/scores.md. Positives are normal around `shift`, negatives around 0, so the true area is
+Prints the tables in docs/how-to/scores.md. Positives are normal around `shift`, negatives around 0, so the true area is
 Phi(shift / sqrt 2); probabilities for the losses come from a logistic model that is right.
 """
 

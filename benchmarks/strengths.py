@@ -1,7 +1,7 @@
 """How strengths that are learnt from the other groups fare beside fixed ones, on real and on made-up groups.
 
 Run it with ``.venv/bin/python benchmarks/strengths.py``; it takes under a minute and prints the table of
-docs/smoothing.md. Each group of a collection is left out in turn: its strengths come from the others
+docs/explanation/smoothing.md. Each group of a collection is left out in turn: its strengths come from the others
 (`learn_strengths`), its prior is the others added up, and its true rates are known. Samples of 10, 20, 50 and 100 are
 drawn from those rates (seeded), smoothed and scored by nine metrics. A cell of the comparison is one group, metric and
 size; its number is the mean squared error divided by that of the raw score, over samples in which the raw score is

@@ -340,7 +340,7 @@ def degenerate_table() -> str:
 
 
 def test_the_degenerate_matrices_in_the_docs_are_what_the_audit_gives() -> None:
-    assert degenerate_table() in (ROOT / "docs/audit.md").read_text("utf-8")
+    assert degenerate_table() in (ROOT / "docs/reference/audit.md").read_text("utf-8")
 
 
 def test_detection_agrees_with_the_p_value_of_a_score_that_far_away() -> None:

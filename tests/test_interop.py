@@ -500,7 +500,7 @@ def test_the_classes_shown_can_be_chosen_and_ordered() -> None:
 
 # The documentation
 
-DOCS = (Path(__file__).parent.parent / "docs/scikit-learn.md").read_text("utf-8")
+DOCS = (Path(__file__).parent.parent / "docs/how-to/scikit-learn.md").read_text("utf-8")
 DEGENERATE = {
     "no actual positives": (0, 0, 3, 7),
     "no actual negatives": (6, 4, 0, 0),

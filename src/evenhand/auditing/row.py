@@ -221,7 +221,7 @@ class Row(Record):
 
     @property
     def status(self) -> str:
-        """``ok``, or ``undefined: `` and the reason.
+        """``ok``, or ``undefined:`` and the reason.
 
         Examples
         --------

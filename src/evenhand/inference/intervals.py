@@ -89,7 +89,7 @@ def interval(
         A metric of one group.
     level : float
         The posterior probability that the interval contains the true score. Its coverage of a fixed true score, in
-        docs/calibration.md, is about the level on average, and less for some rates near 0 and 1.
+        docs/reference/calibration.md, is about the level on average, and less for some rates near 0 and 1.
     reference : ConfusionMatrix, optional
         The source of the prior's proportions.
     strength : float, mapping or "auto"

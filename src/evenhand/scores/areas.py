@@ -120,7 +120,7 @@ def auc(
     alternative : {"two-sided", "greater", "less"}
         ``"greater"`` asks whether the scores are better than chance.
     level : float
-        The level of the interval. Its coverage is approximate; ``docs/scores.md`` shows what was measured.
+        The level of the interval. Its coverage is approximate; ``docs/how-to/scores.md`` shows what was measured.
     seed : int
         The seed, where the p-value is simulated.
 
