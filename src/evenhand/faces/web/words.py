@@ -15,9 +15,7 @@ _WORDS = {
     "pass the positive labels of each as positive_label= and positive_prediction=": "tick the positive values of each",
     "pass them as y_score= with a threshold=": "choose the column as scores, with a threshold",
     "or pass scores as y_score with a threshold": "or choose it as scores, with a threshold",
-    "pass the positive ones as positive=, or audit each class with audit_classes": (
-        "tick the positive ones, or audit every class against the rest"
-    ),
+    "pass the positive ones as positive=, or audit each class with audit_classes": "tick the positive ones",
     "pass the positive ones as positive=": "tick the positive ones",
     "pass the positive label as positive_label=": "tick the positive value, or enter it",
     "pass it as positive=": "tick it, or enter it",
