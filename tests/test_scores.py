@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
+from math import comb, prod
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import hypergeom, mannwhitneyu, norm
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
 import evenhand as eh
@@ -78,6 +79,48 @@ def test_two_large_classes_get_a_labelled_normal_approximation_with_ties() -> No
         assert found.method == "normal approximation"
         assert np.isnan(found.error)
         assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(1500, 3, 2000), (4, 3000, 2, 1), (1100, 1100, 1100)])
+@pytest.mark.parametrize("most", [0, 1])
+def test_large_ties_are_counted_without_overflow(sizes: tuple[int, ...], most: int) -> None:
+    """p = Σ Π C(t_i, j_i) / C(N, m) over the numbers j_i of positives per score, in whole numbers."""
+    chosen = (2, 1, 2, 1)[: len(sizes)]
+    m, total = sum(chosen), sum(sizes)
+
+    def doubled(js: tuple[int, ...]) -> int:
+        minus = [t - j for t, j in zip(sizes, js, strict=True)]
+        return sum(j * (2 * sum(minus[:i]) + minus[i]) for i, j in enumerate(js))
+
+    labels: list[bool] = []
+    for t, j in zip(sizes, chosen, strict=True):
+        labels += [True] * j + [False] * (t - j)
+    scores = [i for i, t in enumerate(sizes) for _ in range(t)]
+    every = [js for js in product(*(range(min(t, m) + 1) for t in sizes)) if sum(js) == m]
+    ways = {js: prod(comb(t, j) for t, j in zip(sizes, js, strict=True)) for js in every}
+    assert sum(ways.values()) == comb(total, m)
+    expected = Fraction(sum(w for js, w in ways.items() if doubled(js) >= doubled(chosen)), comb(total, m))
+    # With the classes exchanged, the larger one is positive and the area is that of the other end.
+    found = eh.auc([label != bool(most) for label in labels], scores, alternative="less" if most else "greater")
+    assert (found.method, found.error) == ("exact", 0)
+    assert found.pvalue == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_scores_of_decisions_have_a_hypergeometric_law_at_any_size() -> None:
+    """P(at least x of m positives are among the h cases with the higher score), also far out in the tail."""
+    for m, n, high, x in ((40, 200_000, 100_040, 40), (500, 700, 300, 180), (700, 500, 300, 180), (3, 4, 4, 1)):
+        labels = np.repeat([1, 0], [m, n])
+        scores = np.concatenate([np.arange(m) < x, np.arange(n) < high - x]).astype(int)
+        found = eh.auc(labels, scores, alternative="greater")
+        assert found.method == "exact"
+        assert found.pvalue == pytest.approx(hypergeom.sf(x - 1, m + n, high, m), rel=1e-9)
+        assert eh.auc(labels, -scores, alternative="less").pvalue == pytest.approx(found.pvalue, rel=1e-12)
+
+
+def test_scores_that_are_all_equal_say_nothing() -> None:
+    for cases in (1, 3, 700, 20_000):
+        found = eh.auc([0, 1] * cases, [0.5] * 2 * cases)
+        assert (found.estimate, found.pvalue, found.method) == (0.5, 1.0, "exact")
 
 
 @pytest.mark.parametrize("few", [1, 0])
@@ -227,6 +270,47 @@ def test_too_much_work_gets_a_labelled_approximation(monkeypatch: pytest.MonkeyP
     for one, other in zip(fast.rows, slow.rows, strict=True):
         assert np.isnan(one.error)
         assert one.pvalue == pytest.approx(other.pvalue, abs=0.05)
+
+
+@pytest.mark.parametrize("sizes", [(1, 150, 20, 250), (150, 4, 250, 30), (2, 250, 300, 9)])
+def test_large_groups_with_few_cases_of_a_class_are_not_compared_by_a_normal_law(
+    sizes: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The approximation is close to permuting all, whichever class differs, and true nulls are rejected as seldom."""
+    rng = np.random.default_rng(0)
+    y, y2 = (np.repeat([1, 0], pair) for pair in (sizes[:2], sizes[2:]))
+    drawn = [(rng.normal(size=len(y)) + y, rng.normal(size=len(y2)) + y2) for _ in range(120)]
+    moved = [(drawn[i][0] + 0.9 * (y == i % 2), drawn[i][1]) for i in range(4)]
+    permuted = [eh.auc_test(y, s, y2, s2, draws=1_999) for s, s2 in moved]
+    assert {found.method for found in permuted} == {"permutation"}
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    for (s, s2), expected in zip(moved, permuted, strict=True):
+        found = eh.auc_test(y, s, y2, s2, draws=1_999)
+        assert found.method == "permutation of few cases, approximate"
+        assert found.score == expected.score
+        assert found.pvalue == pytest.approx(expected.pvalue, abs=0.05)
+        assert 0 < found.error < 0.02
+    rejected = sum(eh.auc_test(y, one[0], y2, one[1], draws=99, seed=i).pvalue <= 0.1 for i, one in enumerate(drawn))
+    assert 0.02 < rejected / 120 < 0.2
+
+
+def test_a_group_of_one_case_is_never_compared_by_an_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """p is within 5 standard errors of the share of cases that are as far from the mean of the others."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 60)
+    s = np.clip(0.3 * y + 0.6 * rng.random(60), 0.01, 0.99)
+    losses = (s - y) ** 2
+    gaps = [abs(losses[i] - np.delete(losses, i).mean()) for i in range(60)]
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 100)
+    table = {"y": y, "s": s, "g": ["a"] + ["b"] * 59}
+    row = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics="brier", draws=2_999).rows[0]
+    exact = np.mean(np.array(gaps) >= gaps[0] - 1e-12)
+    assert row.method == "permutation"
+    assert 0.05 < exact < 0.95
+    assert abs(row.pvalue - exact) < 5 * row.error
+    small = {"y": [0, 1] * 20, "s": s[:40], "g": ["a"] * 6 + ["b"] * 34}
+    rows = eh.audit_scores(small, y_true="y", y_score="s", groups="g", draws=999).rows
+    assert {row.method for row in rows} == {"permutation"}
 
 
 def table_of(n: int = 90, seed: int = 4) -> dict[str, Any]:
@@ -414,11 +498,53 @@ def test_a_callable_without_a_value_is_undefined_with_the_reason() -> None:
     assert reasons == [
         "the group has no value: the function raised ValueError: no such label",
         "the group has no value: the function returned nan",
-        "the group has no value: the function returned a list, not a number",
-        "the group has no value: the function returned a list, not a number",
+        "the group has no value: the function returned a value of type list, not a number",
+        "the group has no value: the function returned a value of type list, not a number",
     ]
     others = eh.audit_callable(fails, labels, labels, list("aaaaabbbb"), draws=9).rows
     assert others[1].reason == "the reference has no value: the function raised ValueError: no such label"
+
+
+class Unreadable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no number")
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        ("0.5", "returned a value of type str, not a number"),
+        (b"1", "returned a value of type bytes, not a number"),
+        (None, "returned a value of type NoneType, not a number"),
+        (1j, "returned a value of type complex, not a number"),
+        (np.array([1.0, 2.0]), "returned a value of type ndarray, not a number"),
+        (Unreadable(), "returned a value of type Unreadable, not a number"),
+        (10**400, "returned a number that is too large"),
+        (float("-inf"), "returned -inf"),
+        (np.float32("nan"), "returned nan"),
+    ],
+)
+def test_a_callable_may_return_anything(returned: Any, reason: str) -> None:
+    rows = eh.audit_callable(lambda *_: returned, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows
+    assert rows[0].reason == f"the group has no value: the function {reason}"
+    assert np.isnan([rows[0].score, rows[0].pvalue, rows[1].score]).all()
+
+
+def test_a_callable_may_raise_anything() -> None:
+    def fails(*_: Any) -> float:
+        raise Unreadable
+
+    reason = eh.audit_callable(fails, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows[0].reason
+    assert reason == "the group has no value: the function raised Unreadable"
+
+
+@pytest.mark.parametrize("value", [True, np.float32(1), np.array(1.0), Fraction(1), 1])
+def test_a_callable_may_return_any_kind_of_number(value: Any) -> None:
+    row = eh.audit_callable(lambda *_: value, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows[0]
+    assert (row.score, row.pvalue, row.reason) == (1.0, 1.0, None)
 
 
 def test_draws_without_a_value_count_as_extreme_and_are_said() -> None:
@@ -493,6 +619,18 @@ REFUSED: list[tuple[Any, str]] = [
      "y_true 2, y_pred 1, group 2"),
     (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, -2]), "weights must be finite and at least 0; got -2"),
     (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [0, 0]), "weights must not all be 0"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, float("nan")]), "weights must be finite and at least "
+     "0; got nan"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, float("inf")]), "weights must be finite and at least "
+     "0; got inf"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1e308, 1e308]), "weights must add up to a finite number; "
+     "divide them by a common factor"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), np.array([1j, 1])), "weights must contain numbers that "
+     "fit into a float64"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [10**400, 1]), "weights must contain numbers that fit "
+     "into a float64"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), ["x", 1]),  # type: ignore[list-item]
+     "weights must contain numbers that fit into a float64"),
     (lambda: eh.effective_counts([1, 0], [1, None], list("ab"), [1, 1]), "y_pred contains 1 missing "
      "value; drop that row first"),
 ]  # fmt: skip

@@ -227,7 +227,8 @@ def mirrored(test: ScoreTest) -> ScoreTest:
         reference_score=test.score,
         n=test.reference_n,
         reference_n=test.n,
-        difference=-test.difference,
+        # Not minus 0.
+        difference=0.0 - test.difference,
         difference_low=-test.difference_high,
         difference_high=-test.difference_low,
         reason=said,
