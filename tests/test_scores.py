@@ -133,6 +133,19 @@ def test_a_few_cases_beside_very_many_get_a_simulated_pvalue(few: int) -> None:
     assert abs(found.pvalue - 2 * 1000 / 40_000) < 5 * found.error < 0.005
 
 
+def test_simulated_choices_of_positives_are_without_replacement() -> None:
+    """45 of 445 cases: with replacement the rank sum would have a variance larger by 11 %."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat([1, 0], [45, 400])
+    scores = rng.permutation(445) + 45 * labels
+    scores = np.argsort(np.argsort(scores, kind="stable"))
+    found = eh.auc(labels, scores, alternative="greater")
+    expected = mannwhitneyu(scores[labels == 1], scores[labels == 0], alternative="greater", method="asymptotic")
+    assert found.method == "permutation, 99,999 draws"
+    assert 0.01 < expected.pvalue < 0.1
+    assert abs(found.pvalue - expected.pvalue) < 4 * found.error
+
+
 @given(cases=st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=2, max_size=40))
 @settings(max_examples=60, deadline=None)
 def test_the_area_is_scikit_learns(cases: list[tuple[bool, float]]) -> None:
@@ -429,6 +442,27 @@ def test_a_named_reference_is_compared_with_each_other_group_only() -> None:
     assert "Each group is compared with b." in str(audit)
 
 
+def test_each_column_may_have_a_reference_of_its_own() -> None:
+    table = table_of() | {"h": np.random.default_rng(0).choice(["u", "v", "w"], 90)}
+    said = {}
+    for reference in ({"g": "b"}, {"g": "rest"}, {"g": "b", "h": "v"}, "rest"):
+        audit = eh.audit_scores(
+            table, y_true="y", y_score="s", groups=["g", "h"], metrics="auc", reference=reference, draws=9
+        )
+        said[str(reference)] = str(audit).splitlines()[1]
+        asked = reference if isinstance(reference, dict) else {}
+        for row in audit.rows:
+            assert row.reference == asked.get(row.by, "rest")
+            other = table[row.by] == row.reference if row.reference != "rest" else table[row.by] != row.group
+            assert row.reference_n == other.sum()
+    assert list(said.values()) == [
+        "Each group is compared with b (g) and the rest (h).",
+        "Each group is compared with all cases outside it.",
+        "Each group is compared with b (g) and v (h).",
+        "Each group is compared with all cases outside it.",
+    ]
+
+
 def test_scores_come_in_from_files_frames_generators_and_two_columns(tmp_path: Any) -> None:
     import polars as pl
 
@@ -609,6 +643,8 @@ REFUSED: list[tuple[Any, str]] = [
      "metrics must be names; pass a function of your "
      "own to audit_callable"),
     (lambda: eh.audit_scores(None, **TABLE, metrics=[]), "metrics must contain at least one metric"),
+    (lambda: eh.audit_scores(None, **TABLE, reference={"grupo": "a"}), "no group column is called 'grupo'; did you "
+     "mean 'group'?"),
     (lambda: eh.audit_scores(None, **TABLE, reference="c"), "no group of 'group' is called 'c'; known: a, b"),
     (lambda: eh.audit_scores(None, **(TABLE | {"groups": list("aaaa")})), "'group' has only one group ('a'), so "
      "there is nothing to compare it with"),

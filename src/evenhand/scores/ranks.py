@@ -291,11 +291,12 @@ def _normal(sizes: Ints, m: int, n: int, observed: int, alternative: Alternative
 
 
 def _drawn_sums(ranks: Ints, chosen: int, seed: int) -> Ints:
-    """Rank sums of random choices without replacement: choices that contain a case twice are drawn again."""
+    """Rank sums of random choices without replacement, by Floyd's method in all draws at once."""
     rng = np.random.default_rng(seed)
-    sums = np.empty(0, dtype=np.int64)
-    while len(sums) < _DRAWS:
-        picked = np.sort(rng.integers(len(ranks), size=(20_000, chosen)), axis=1)
-        distinct = (np.diff(picked, axis=1) > 0).all(axis=1)
-        sums = np.concatenate([sums, ranks[picked[distinct]].sum(axis=1)])
-    return sums[:_DRAWS]
+    picked = np.empty((chosen, _DRAWS), dtype=np.int64)
+    for i in range(chosen):
+        last = len(ranks) - chosen + i
+        drawn = rng.integers(last + 1, size=_DRAWS)
+        picked[i] = np.where((picked[:i] == drawn).any(axis=0), last, drawn)
+    sums: Ints = ranks[picked].sum(axis=0)
+    return sums
