@@ -615,7 +615,9 @@ GROUP: Table = [[1, 1, 0], [0, 1, 1], [1, 0, 0]]
 REST: Table = [[4, 1, 1], [0, 3, 2], [1, 0, 5]]
 
 
-def null_law(null: str, n: int, group: Table, rest: Table) -> dict[tuple[tuple[int, ...], ...], Fraction]:
+def null_law(
+    null: str, n: int, group: Table, rest: Table, prior: Fraction = Fraction(1, 2)
+) -> dict[tuple[tuple[int, ...], ...], Fraction]:
     """The exact probability of every matrix of n cases under a null."""
     k = len(group)
     mine, theirs = ([cell for row in t for cell in row] for t in (group, rest))
@@ -628,7 +630,7 @@ def null_law(null: str, n: int, group: Table, rest: Table) -> dict[tuple[tuple[i
         elif null == "known":
             p = oracle.multinomial(flat, theirs)
         else:
-            p = oracle.dirichlet_multinomial(flat, [Fraction(t) + Fraction(1, 2) for t in theirs])
+            p = oracle.dirichlet_multinomial(flat, [Fraction(t) + prior for t in theirs])
         if p:
             law[tuple(map(tuple, table))] = p
     assert sum(law.values()) == 1
@@ -746,6 +748,42 @@ def test_the_test_of_a_class_is_that_of_its_matrix_against_the_rest(key: str) ->
             for name in ("pvalue", "percentile", "statistic", "reference_score", "p_undefined"):
                 assert getattr(ours, name) == approx(getattr(binary, name), nan_ok=True, rel=1e-12), name
             assert (ours.method, ours.reason) == ("exact", binary.reason)
+            assert ours.given == ("n" if binary.denominator is None else "margin")
+        for settings in (
+            {"null": "known"}, {"null": "predictive", "prior": 3}, {"mid_p": True}, {"alternative": "less"},
+            {"alternative": "greater", "given": "n"},
+        ):  # fmt: skip
+            chosen: Any = settings
+            ours = eh.multiclass_match(cm, reference, key, label=label, **chosen)
+            binary = eh.match_test(mine, theirs, key, **chosen)
+            assert ours.pvalue == approx(binary.pvalue, nan_ok=True, rel=1e-12), settings
+
+
+def test_the_prior_of_the_predictive_null_counts_in_every_cell() -> None:
+    """Three cases in each of the 9 cells: 9 in correct cells and 18 in the others."""
+    law = null_law("predictive", 5, GROUP, REST, Fraction(3))
+    options: Any = {"null": "predictive", "prior": 3, "draws": 20_000}
+    expected = exact_test(lambda t: overall("acc", t), GROUP, law, "less")
+    found = eh.multiclass_match(matrix(GROUP), matrix(REST), "acc", alternative="less", **options)
+    assert (found.pvalue, found.percentile, found.p_undefined) == approx(expected, rel=1e-10)
+    kappa, _, gone = exact_test(lambda t: overall("kappa", t), GROUP, law, "less")
+    found = eh.multiclass_match(matrix(GROUP), matrix(REST), "kappa", alternative="less", **options)
+    assert abs(found.pvalue - kappa) <= 4 * found.standard_error
+    assert abs(found.p_undefined - gone) < 0.01
+
+
+@pytest.mark.parametrize(("key", "average"), [("acc", None), ("f1", "micro"), ("tpr", "weighted"), ("f1", "weighted")])
+def test_mid_p_counts_half_of_the_observed_score(key: str, average: Any) -> None:
+    """Mid-p of one side is half of P(S <= s) - P(S >= s) + 1; the draws are those of the plain p-value."""
+    cm, reference = matrix(GROUP), matrix(REST)
+
+    def p(alternative: Any, mid_p: bool) -> float:
+        found = eh.multiclass_match(cm, reference, key, average, alternative=alternative, mid_p=mid_p, draws=5_000)
+        return found.pvalue
+
+    for one, other in (("less", "greater"), ("greater", "less")):
+        assert p(one, True) == approx((p(one, False) - p(other, False) + 1) / 2, abs=3e-4)
+    assert p("two-sided", True) == approx(2 * min(p("less", True), p("greater", True)), rel=1e-12)
 
 
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import hypergeom, mannwhitneyu, norm
+from scipy.stats import hypergeom, mannwhitneyu, norm, ttest_ind
+from scipy.stats import t as t_law
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
 import evenhand as eh
@@ -283,6 +284,44 @@ def test_too_much_work_gets_a_labelled_approximation(monkeypatch: pytest.MonkeyP
     for one, other in zip(fast.rows, slow.rows, strict=True):
         assert np.isnan(one.error)
         assert one.pvalue == pytest.approx(other.pvalue, abs=0.05)
+
+
+@pytest.mark.parametrize("others", [110, 700])
+def test_the_approximation_of_two_mean_losses_is_welchs(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 100 + others)
+    s = np.clip(0.3 * y + 0.6 * rng.random(100 + others), 0.01, 0.99)
+    losses = (s - y) ** 2
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    table = {"y": y, "s": s, "g": ["a"] * 100 + ["b"] * others}
+    row = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics="brier").rows[0]
+    assert row.method == "Welch, approximate"
+    assert row.pvalue == pytest.approx(ttest_ind(losses[:100], losses[100:], equal_var=False).pvalue, rel=1e-9)
+    low, high = (np.exp(np.log(losses[:100].mean()) + sign * t_law.ppf(0.975, 99) * losses[:100].std(ddof=1) / 10
+                        / losses[:100].mean()) for sign in (-1, 1))  # fmt: skip
+    assert (row.low, row.high) == pytest.approx((low, high), rel=1e-9)
+
+
+@pytest.mark.parametrize("others", [110, 700])
+def test_the_normal_approximation_of_two_areas_is_delongs(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """p = 2 Φ(-|A - B| / √(V(A) + V(B))), V by DeLong plus 1 / (4 m n); V(B) of all cases beside many others."""
+    rng = np.random.default_rng(6)
+    y, y2 = (np.repeat([1, 0], [60, n]) for n in (50, others))
+    s, s2 = np.round(rng.normal(size=110) + y, 1), np.round(rng.normal(size=60 + others) + 1.3 * y2, 1)
+
+    def measured(labels: Any, scores: Any) -> tuple[float, float]:
+        wins = np.array([[(p > q) + (p == q) / 2 for q in scores[labels == 0]] for p in scores[labels == 1]])
+        m, n = wins.shape
+        spread = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
+        return float(wins.mean()), float(spread + 1 / (4 * m * n))
+
+    (area, own), (other, theirs) = measured(y, s), measured(y2, s2)
+    if others == 700:
+        theirs = measured(np.r_[y, y2], np.r_[s, s2])[1]
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    found = eh.auc_test(y, s, y2, s2)
+    assert found.method == "DeLong, approximate"
+    assert found.pvalue == pytest.approx(2 * norm.sf(abs(area - other) / (own + theirs) ** 0.5), rel=1e-9)
 
 
 @pytest.mark.parametrize("sizes", [(1, 150, 20, 250), (150, 4, 250, 30), (2, 250, 300, 9)])
