@@ -346,6 +346,59 @@ def test_large_groups_with_few_cases_of_a_class_are_not_compared_by_a_normal_law
     assert 0.02 < rejected / 120 < 0.2
 
 
+def test_a_small_group_that_is_told_apart_perfectly_is_compared_by_its_standard_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Random groups with so large a gap are far less certain of it; beside many others as when all are permuted."""
+    rng = np.random.default_rng(0)
+    y2 = np.repeat([1, 0], 300)
+    y, s, s2 = np.repeat([1, 0], 6), np.r_[2 + np.arange(6) / 100, -1 - np.arange(6) / 100], rng.normal(size=600)
+    found = [eh.auc_test(y, s, y2, s2 + 0.8 * y2, draws=999)]
+    monkeypatch.setattr("evenhand.scores.permutations._FEW", 10_000)
+    found.append(eh.auc_test(y, s, y2, s2 + 0.8 * y2, draws=999))
+    assert [one.method for one in found] == ["permutation"] * 2
+    assert max(one.pvalue for one in found) < 0.01
+    assert found[0] != found[1]
+
+
+def test_a_few_positives_that_agree_are_compared_by_their_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y, y2 = np.repeat([1, 0], [5, 200]), np.repeat([1, 0], [40, 300])
+    s, s2 = rng.normal(size=205), rng.normal(size=340) + y2
+    s[:5] = 2.2 + np.arange(5) / 100
+    exact = eh.auc_test(y, s, y2, s2, draws=999)
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    found = eh.auc_test(y, s, y2, s2, draws=999)
+    assert (exact.method, found.method) == ("permutation", "permutation of few cases, approximate")
+    assert max(exact.pvalue, found.pvalue) < 0.015
+
+
+def test_a_single_case_of_another_class_on_either_side_is_drawn_on_its_own_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """1 + 200 cases against 250 + 1: p is near that of all 251 x 201 exchanges, whose gaps are skewed."""
+    rng = np.random.default_rng(2)
+    plus, minus = rng.normal(size=251) + 2.3, rng.normal(size=201)
+    # The group's positive has a low score and the reference's negative a usual one.
+    plus = np.r_[np.quantile(plus, 0.03), plus[1:]]
+    below = (plus[:, None] > minus).astype(float)
+    rows, columns = below.sum(axis=1)[:, None], below.sum(axis=0)[None, :]
+    gaps = np.abs((rows - below) / 200 - (columns - below) / 250)
+    exact = np.mean(gaps >= gaps[0, 200] - 1e-12)
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    y, y2 = np.repeat([1, 0], [1, 200]), np.repeat([1, 0], [250, 1])
+    found = eh.auc_test(y, np.r_[plus[0], minus[:200]], y2, np.r_[plus[1:], minus[200]], draws=4_999)
+    assert found.method == "permutation of few cases, approximate"
+    assert 0.1 < exact < 0.3
+    assert abs(found.pvalue - exact) < 5 * found.error
+
+
+def test_losses_that_are_all_equal_are_no_more_extreme_than_others() -> None:
+    table = {"y": [1, 0] * 10, "s": [0.7, 0.3] * 10, "g": ["a"] * 6 + ["b"] * 14}
+    rows = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics=["brier", "log_loss"], draws=99).rows
+    assert [(row.pvalue, row.verdict.value) for row in rows] == [(1.0, "too few to tell")] * 4
+
+
 def test_a_group_of_one_case_is_never_compared_by_an_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
     """p is within 5 standard errors of the share of cases that are as far from the mean of the others."""
     rng = np.random.default_rng(3)
