@@ -7,6 +7,7 @@ import pickle
 import warnings
 from collections.abc import Iterator
 from copy import deepcopy
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import comb, isnan, nan, prod
@@ -19,7 +20,7 @@ import numpy as np
 import oracle
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pytest import approx
 
@@ -172,6 +173,14 @@ def test_text_is_read_as_numbers_only_beside_numbers() -> None:
     assert read(["NA", "b"], ["b", "b"], labels=["NA", "b"]).counts.tolist() == [[0, 1], [0, 1]]
 
 
+def test_decimals_are_numbers() -> None:
+    one, two, half = Decimal(1), Decimal("2.00"), Decimal("0.5")
+    assert repr(eh.MulticlassConfusion.from_labels([one, two], [1, 1]).labels) == "(1, 2)"
+    assert repr(eh.MulticlassConfusion.from_labels([one, half], [one, one], [half, one]).labels) == "(0.5, 1)"
+    with pytest.raises(eh.InvalidInput, match=r"^y_true contains 1 missing value; drop that row first$"):
+        eh.MulticlassConfusion.from_labels([one, Decimal("nan")], [one, one])
+
+
 @pytest.mark.parametrize(
     ("true", "pred", "labels", "sentence"),
     [
@@ -189,6 +198,9 @@ def test_text_is_read_as_numbers_only_beside_numbers() -> None:
          "them"),
         (["a"], ["a"], "a", "labels must be a sequence of classes; got 'a'"),
         (["a"], ["a"], ["a", "a"], "labels must name each class once; got 'a', 'a'"),
+        (["a"], ["a"], [], "labels must name at least one class; got none"),
+        (["a"], ["a"], [["a"]], "labels must contain numbers, text or booleans; got values of type list"),
+        (["a"], ["a"], ["a", None], "labels must contain numbers, text or booleans; got values of type missing"),
         ([], [], None, "y_true and y_pred must contain at least one label; got none"),
     ],
 )  # fmt: skip
@@ -311,6 +323,17 @@ def test_real_cells_are_collapsed_as_counts_are(table: Table) -> None:
     expected = np.array([against_rest(table, c) for c in range(3)]) / 4
     assert (one_against_rest(quarters) == expected).all()
     assert (matrix(quarters).one_against_rest == expected).all()
+
+
+@given(k=st.integers(1, 6), seed=st.integers(0, 2**32 - 1))
+def test_what_is_outside_the_row_and_the_column_of_a_class_is_added_up(k: int, seed: int) -> None:
+    """TN_c = Σ of cells (i, j), i and j other than c, of many matrices at once; 0 if all of them are 0."""
+    rng = np.random.default_rng(seed)
+    real = rng.random((2, k, k)) * (rng.random((2, k, k)) < 0.5)
+    found = one_against_rest(real)
+    for m, c in product(range(2), range(k)):
+        expected = sum(real[m, i, j] for i, j in product(range(k), repeat=2) if c not in (i, j))
+        assert found[m, c, 3] == approx(expected, rel=1e-14, abs=0)
 
 
 # Scores -----------------------------------------------------------------------------------------------------------
@@ -438,6 +461,30 @@ def test_scores_agree_with_scikit_learn_where_both_are_defined(table: Table) -> 
         assert float(eh.multiclass_score(cm, "acc")) == approx(sk.accuracy_score(true, pred), rel=1e-12)
 
 
+@given(
+    cells=st.lists(st.just(0.0) | st.integers(-60, 12).map(lambda e: 1.37 * 10.0**e), min_size=9, max_size=9),
+    key=st.sampled_from(["mcc", "kappa"]),
+)
+@example(cells=[4, 1e-20, 0, 2e-20, 1e-20, 0, 0, 1e-20, 3e-20], key="mcc")
+@example(cells=[1, 1e-20, 0, 1e-20, 0, 0, 0, 0, 0], key="kappa")
+def test_real_cells_of_any_size_keep_their_digits(cells: list[float], key: str) -> None:
+    """R_K and kappa of real cells by exact fractions, also where one cell is 10^70 times another."""
+    x = [[Fraction(cell) for cell in cells[i : i + 3]] for i in (0, 3, 6)]
+    n, rows, columns = sum(map(sum, x)), [sum(row) for row in x], [sum(column) for column in zip(*x, strict=True)]
+    both = sum(r * c for r, c in zip(rows, columns, strict=True))
+    above = n * sum(x[i][i] for i in range(3)) - both
+    squares = (n * n - sum(r * r for r in rows)) * (n * n - sum(c * c for c in columns))
+    found = eh.multiclass_score(matrix(np.reshape(cells, (3, 3))), key)
+    if (squares if key == "mcc" else n * n - both) == 0:
+        assert isnan(float(found)) and found.reason is not None
+        return
+    assert found.reason is None
+    # The numerator is a difference; beside its parts, it may be nothing but rounding.
+    below = mpmath.sqrt(_mp(squares)) if key == "mcc" else _mp(n * n - both)
+    parts = sum(x[i][i] * (n - rows[i] - columns[i] + x[i][i]) for i in range(3))
+    assert float(found) == approx(float(_mp(above) / below), rel=1e-12, abs=1e-14 * float(_mp(parts) / below))
+
+
 def test_scores_of_huge_counts_do_not_overflow() -> None:
     """Multiplying all counts leaves every score unchanged."""
     table = np.array([[3, 1, 0], [0, 2, 5], [1, 0, 4]])
@@ -502,6 +549,10 @@ def test_scores_of_classes_print_as_a_table() -> None:
     assert scores.metrics == tuple(ONE_GROUP)
     assert str(eh.class_scores(cm, ["recall"])).splitlines() == ["class   tpr  n", "a      0.75  4", "b         -  0"]
     assert {"label": "b", "metric": "tpr", "reason": "no actual positives (TP + FN = 0)"} in scores.undefined
+    large = eh.class_scores(matrix([[1234567, 0], [0, 2]], ["a", "b"]), "tpr")
+    assert str(large).splitlines()[1:] == ["a        1  1234567", "b        1        2"]
+    halves = eh.class_scores(matrix([[1.5, 0], [0, 2]], ["a", "b"]), "tpr")
+    assert str(halves).splitlines()[1:] == ["a        1  1.5", "b        1    2"]
     with pytest.raises(eh.UnknownName, match=r"^no metric of these scores is called 'ppv'; known: tpr$"):
         eh.class_scores(cm, "tpr")["a", "ppv"]
     with pytest.raises(eh.InvalidInput, match=r"^cm must be a MulticlassConfusion; got 3$"):
@@ -564,7 +615,9 @@ GROUP: Table = [[1, 1, 0], [0, 1, 1], [1, 0, 0]]
 REST: Table = [[4, 1, 1], [0, 3, 2], [1, 0, 5]]
 
 
-def null_law(null: str, n: int, group: Table, rest: Table) -> dict[tuple[tuple[int, ...], ...], Fraction]:
+def null_law(
+    null: str, n: int, group: Table, rest: Table, prior: Fraction = Fraction(1, 2)
+) -> dict[tuple[tuple[int, ...], ...], Fraction]:
     """The exact probability of every matrix of n cases under a null."""
     k = len(group)
     mine, theirs = ([cell for row in t for cell in row] for t in (group, rest))
@@ -577,7 +630,7 @@ def null_law(null: str, n: int, group: Table, rest: Table) -> dict[tuple[tuple[i
         elif null == "known":
             p = oracle.multinomial(flat, theirs)
         else:
-            p = oracle.dirichlet_multinomial(flat, [Fraction(t) + Fraction(1, 2) for t in theirs])
+            p = oracle.dirichlet_multinomial(flat, [Fraction(t) + prior for t in theirs])
         if p:
             law[tuple(map(tuple, table))] = p
     assert sum(law.values()) == 1
@@ -623,6 +676,67 @@ def test_the_test_of_accuracy_and_of_micro_averages_is_exact(null: Any, alternat
             assert (found.pvalue, found.percentile, found.p_undefined) == approx(expected, rel=1e-10, abs=1e-14)
 
 
+@pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
+@pytest.mark.parametrize(
+    ("key", "average"), [("acc", "macro"), ("inacc", "macro"), ("tpr", "weighted"), ("fnr", "weighted")]
+)
+def test_means_that_depend_only_on_correct_cases_are_tested_exactly(null: Any, key: str, average: Any) -> None:
+    """Macro accuracy is 1 - 2 (1 - accuracy) / K, and weighted recall is accuracy."""
+    law = null_law(null, 5, GROUP, REST)
+    for alternative in ("two-sided", "less", "greater"):
+        expected = exact_test(lambda t: averaged(key, t, average), GROUP, law, alternative)
+        for undefined in ("propagate", "omit"):
+            found = eh.multiclass_match(
+                matrix(GROUP), matrix(REST), key, average, null=null, alternative=alternative, undefined=undefined
+            )
+            assert (found.method, found.given) == ("exact", "n")
+            assert (found.pvalue, found.percentile, found.p_undefined) == approx(expected, rel=1e-10)
+            assert found.statistic == approx(float(averaged(key, GROUP, average)), rel=1e-12)
+
+
+def test_a_mean_of_two_classes_that_omits_one_is_not_tested_as_one_of_both() -> None:
+    """Balanced accuracy over the classes with cases is defined where that of the 2x2 matrix is not."""
+    cm, reference = matrix([[3, 2], [0, 0]]), matrix([[20, 5], [3, 6]])
+    found = eh.multiclass_match(cm, reference, "balanced_accuracy", undefined="omit", draws=500)
+    assert (found.method, found.statistic, found.reason) == ("simulated", 0.6, None)
+    assert 0 < found.pvalue <= 1
+    assert isnan(eh.multiclass_match(cm, reference, "balanced_accuracy").pvalue)
+
+
+def test_a_score_that_no_simulated_group_has_is_not_tested() -> None:
+    """One case of each of 8 classes beside thousands of one: random groups of 8 lack a class."""
+    group, rest = np.eye(8, dtype=int), np.zeros((8, 8), dtype=int)
+    rest[0, 0] = 5_000
+    found = eh.multiclass_match(matrix(group), matrix(rest), "tpr", "macro", draws=50)
+    assert (found.statistic, found.p_undefined, isnan(found.pvalue)) == (1.0, 1.0, True)
+    why = "not tested: no simulated group of 50 has a defined macro tpr; use more draws, or undefined='omit'"
+    assert found.reason == why
+    assert str(found).splitlines()[1:] == ["  score         1", f"  p-value       none: {why}"]
+    kappa = eh.multiclass_match(matrix(group[:3, :3]), matrix(rest[:3, :3] * 10**5), "kappa", draws=9)
+    assert kappa.reason == "not tested: no simulated group of 9 has a defined kappa; use more draws"
+    data = {"y": [*range(8)] + [0] * 5_000, "p": [*range(8)] + [0] * 5_000, "g": ["a"] * 8 + ["b"] * 5_000}
+    rows = eh.audit_classes(data, y_true="y", y_pred="p", groups="g", metrics="tpr", averages=["macro tpr", "acc"],
+                            draws=50).averages  # fmt: skip
+    assert (rows[0].score, rows[0].pvalue, rows[0].p_adjusted, rows[0].method, rows[0].reason) == (
+        1.0, None, None, None, why)  # fmt: skip
+    assert str(rows[0]) == f"g a, macro tpr 1.000: {why}"
+    assert rows[2].pvalue == 1.0
+
+
+@pytest.mark.parametrize("mid_p", [False, True])
+def test_the_standard_error_is_that_of_the_p_value_over_seeds(mid_p: bool) -> None:
+    cm, reference = matrix(GROUP), matrix(REST)
+    for alternative in ("less", "greater"):
+        found = [
+            eh.multiclass_match(
+                cm, reference, "f1", "weighted", alternative=alternative, mid_p=mid_p, rng=seed, draws=100
+            )
+            for seed in range(300)
+        ]
+        spread = float(np.std([r.pvalue for r in found]))
+        assert np.mean([r.standard_error for r in found]) == approx(spread, rel=0.15)
+
+
 @pytest.mark.parametrize("key", ["tpr", "ppv", "f1", "mcc", "acc"])
 def test_the_test_of_a_class_is_that_of_its_matrix_against_the_rest(key: str) -> None:
     cm, reference = matrix(GROUP, list("abc")), matrix(REST, list("abc"))
@@ -634,6 +748,42 @@ def test_the_test_of_a_class_is_that_of_its_matrix_against_the_rest(key: str) ->
             for name in ("pvalue", "percentile", "statistic", "reference_score", "p_undefined"):
                 assert getattr(ours, name) == approx(getattr(binary, name), nan_ok=True, rel=1e-12), name
             assert (ours.method, ours.reason) == ("exact", binary.reason)
+            assert ours.given == ("n" if binary.denominator is None else "margin")
+        for settings in (
+            {"null": "known"}, {"null": "predictive", "prior": 3}, {"mid_p": True}, {"alternative": "less"},
+            {"alternative": "greater", "given": "n"},
+        ):  # fmt: skip
+            chosen: Any = settings
+            ours = eh.multiclass_match(cm, reference, key, label=label, **chosen)
+            binary = eh.match_test(mine, theirs, key, **chosen)
+            assert ours.pvalue == approx(binary.pvalue, nan_ok=True, rel=1e-12), settings
+
+
+def test_the_prior_of_the_predictive_null_counts_in_every_cell() -> None:
+    """Three cases in each of the 9 cells: 9 in correct cells and 18 in the others."""
+    law = null_law("predictive", 5, GROUP, REST, Fraction(3))
+    options: Any = {"null": "predictive", "prior": 3, "draws": 20_000}
+    expected = exact_test(lambda t: overall("acc", t), GROUP, law, "less")
+    found = eh.multiclass_match(matrix(GROUP), matrix(REST), "acc", alternative="less", **options)
+    assert (found.pvalue, found.percentile, found.p_undefined) == approx(expected, rel=1e-10)
+    kappa, _, gone = exact_test(lambda t: overall("kappa", t), GROUP, law, "less")
+    found = eh.multiclass_match(matrix(GROUP), matrix(REST), "kappa", alternative="less", **options)
+    assert abs(found.pvalue - kappa) <= 4 * found.standard_error
+    assert abs(found.p_undefined - gone) < 0.01
+
+
+@pytest.mark.parametrize(("key", "average"), [("acc", None), ("f1", "micro"), ("tpr", "weighted"), ("f1", "weighted")])
+def test_mid_p_counts_half_of_the_observed_score(key: str, average: Any) -> None:
+    """Mid-p of one side is half of P(S <= s) - P(S >= s) + 1; the draws are those of the plain p-value."""
+    cm, reference = matrix(GROUP), matrix(REST)
+
+    def p(alternative: Any, mid_p: bool) -> float:
+        found = eh.multiclass_match(cm, reference, key, average, alternative=alternative, mid_p=mid_p, draws=5_000)
+        return found.pvalue
+
+    for one, other in (("less", "greater"), ("greater", "less")):
+        assert p(one, True) == approx((p(one, False) - p(other, False) + 1) / 2, abs=3e-4)
+    assert p("two-sided", True) == approx(2 * min(p("less", True), p("greater", True)), rel=1e-12)
 
 
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
@@ -642,7 +792,7 @@ def test_what_is_simulated_comes_close_to_listing_every_matrix(null: Any) -> Non
     cm, reference = matrix(GROUP), matrix(REST)
     law = null_law(null, 5, GROUP, REST)
     group = GROUP
-    scores: Any = [("mcc", None), ("kappa", None), ("f1", "weighted"), ("jaccard", "macro"), ("acc", "macro")]
+    scores: Any = [("mcc", None), ("kappa", None), ("f1", "weighted"), ("jaccard", "macro"), ("acc", "weighted")]
     for key, average in scores:
 
         def score(t: Table, key: str = key, average: Any = average) -> Any:
@@ -744,10 +894,10 @@ def test_groups_that_cannot_be_tested_are_refused() -> None:
 # Undefined cases --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_counts_of_undefined_matrices_are_those_of_listing_them(k: int) -> None:
     """For every metric: of one class, of averages, and of all classes at once, among C(n + K² - 1, n) matrices."""
-    for n in range(4):
+    for n in range(4 if k < 4 else 3):
         every = list(all_tables(n, k))
         assert len(every) == comb(n + k * k - 1, n)
         counts = np.array(every)
@@ -757,7 +907,7 @@ def test_counts_of_undefined_matrices_are_those_of_listing_them(k: int) -> None:
             assert eh.count_undefined_classes(key, n, k) == holes[:, 0].sum()
             micro = [averaged(key, table, "micro") is None for table in every]
             assert eh.count_undefined_classes(key, n, k, "micro") == sum(micro), key
-            if key != "pt":
+            if key != "pt" or k <= 2 or n == 0:
                 weighty = counts.sum(axis=2) > 0
                 weighted = (holes & weighty).any(axis=1) | (n == 0)
                 assert eh.count_undefined_classes(key, n, k, "macro") == (holes.any(axis=1) | (n == 0)).sum(), key
@@ -784,10 +934,20 @@ def test_counts_of_balanced_accuracy_have_a_closed_form() -> None:
         assert eh.count_undefined_classes("ppv", n, k, "macro") == expected
 
 
+@pytest.mark.parametrize(("n", "k"), [(6, 5), (40, 12), (300, 3), (310, 300)])
+def test_counts_of_matrices_with_an_empty_row_follow_from_adding_rows(n: int, k: int) -> None:
+    """Without an empty row: f(i, m) = Σ_j C(j + K, j + 1) f(i - 1, m - j), with j cases more than one in row i."""
+    more = [comb(j + k, j + 1) for j in range(max(n - k, 0) + 1)]
+    full = [1] + [0] * max(n - k, 0)
+    for _ in range(k):
+        full = [sum(more[j] * full[m - j] for j in range(m + 1)) for m in range(len(full))]
+    assert eh.count_undefined_classes("tpr", n, k, "macro") == comb(n + k * k - 1, n) - full[-1]
+
+
 def test_counts_that_are_not_in_closed_form_are_refused() -> None:
     for error, arguments, sentence in (
-        (eh.InvalidInput, ("pt", 3, 3, "macro"), "there is no closed form for the macro average of pt, which is also "
-         "undefined where TPR equals FPR"),
+        (eh.InvalidInput, ("pt", 3, 3, "macro"), "there is no closed form for the macro average of pt over more than "
+         "two classes, which is also undefined where TPR equals FPR"),
         (eh.InvalidInput, ("tpr", 3, 3, "all"), "only acc, inacc, balanced_accuracy, mcc, kappa have a definition for "
          "all classes at once; got tpr"),
         (eh.InvalidInput, ("tpr", 3, 0, "macro"), "k must be at least 1"),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
+from math import comb, prod
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import hypergeom, mannwhitneyu, norm, ttest_ind
+from scipy.stats import t as t_law
 from sklearn.metrics import brier_score_loss, f1_score, log_loss, roc_auc_score
 
 import evenhand as eh
@@ -80,6 +82,48 @@ def test_two_large_classes_get_a_labelled_normal_approximation_with_ties() -> No
         assert found.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
 
 
+@pytest.mark.parametrize("sizes", [(1500, 3, 2000), (4, 3000, 2, 1), (1100, 1100, 1100)])
+@pytest.mark.parametrize("most", [0, 1])
+def test_large_ties_are_counted_without_overflow(sizes: tuple[int, ...], most: int) -> None:
+    """p = Σ Π C(t_i, j_i) / C(N, m) over the numbers j_i of positives per score, in whole numbers."""
+    chosen = (2, 1, 2, 1)[: len(sizes)]
+    m, total = sum(chosen), sum(sizes)
+
+    def doubled(js: tuple[int, ...]) -> int:
+        minus = [t - j for t, j in zip(sizes, js, strict=True)]
+        return sum(j * (2 * sum(minus[:i]) + minus[i]) for i, j in enumerate(js))
+
+    labels: list[bool] = []
+    for t, j in zip(sizes, chosen, strict=True):
+        labels += [True] * j + [False] * (t - j)
+    scores = [i for i, t in enumerate(sizes) for _ in range(t)]
+    every = [js for js in product(*(range(min(t, m) + 1) for t in sizes)) if sum(js) == m]
+    ways = {js: prod(comb(t, j) for t, j in zip(sizes, js, strict=True)) for js in every}
+    assert sum(ways.values()) == comb(total, m)
+    expected = Fraction(sum(w for js, w in ways.items() if doubled(js) >= doubled(chosen)), comb(total, m))
+    # With the classes exchanged, the larger one is positive and the area is that of the other end.
+    found = eh.auc([label != bool(most) for label in labels], scores, alternative="less" if most else "greater")
+    assert (found.method, found.error) == ("exact", 0)
+    assert found.pvalue == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_scores_of_decisions_have_a_hypergeometric_law_at_any_size() -> None:
+    """P(at least x of m positives are among the h cases with the higher score), also far out in the tail."""
+    for m, n, high, x in ((40, 200_000, 100_040, 40), (500, 700, 300, 180), (700, 500, 300, 180), (3, 4, 4, 1)):
+        labels = np.repeat([1, 0], [m, n])
+        scores = np.concatenate([np.arange(m) < x, np.arange(n) < high - x]).astype(int)
+        found = eh.auc(labels, scores, alternative="greater")
+        assert found.method == "exact"
+        assert found.pvalue == pytest.approx(hypergeom.sf(x - 1, m + n, high, m), rel=1e-9)
+        assert eh.auc(labels, -scores, alternative="less").pvalue == pytest.approx(found.pvalue, rel=1e-12)
+
+
+def test_scores_that_are_all_equal_say_nothing() -> None:
+    for cases in (1, 3, 700, 20_000):
+        found = eh.auc([0, 1] * cases, [0.5] * 2 * cases)
+        assert (found.estimate, found.pvalue, found.method) == (0.5, 1.0, "exact")
+
+
 @pytest.mark.parametrize("few", [1, 0])
 def test_a_few_cases_beside_very_many_get_a_simulated_pvalue(few: int) -> None:
     """One case of a class at rank r of N: P(as extreme) is a count of ranks."""
@@ -88,6 +132,19 @@ def test_a_few_cases_beside_very_many_get_a_simulated_pvalue(few: int) -> None:
     found = eh.auc(labels, np.arange(40_000))
     assert found.method == "permutation, 99,999 draws"
     assert abs(found.pvalue - 2 * 1000 / 40_000) < 5 * found.error < 0.005
+
+
+def test_simulated_choices_of_positives_are_without_replacement() -> None:
+    """45 of 445 cases: with replacement the rank sum would have a variance larger by 11 %."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat([1, 0], [45, 400])
+    scores = rng.permutation(445) + 45 * labels
+    scores = np.argsort(np.argsort(scores, kind="stable"))
+    found = eh.auc(labels, scores, alternative="greater")
+    expected = mannwhitneyu(scores[labels == 1], scores[labels == 0], alternative="greater", method="asymptotic")
+    assert found.method == "permutation, 99,999 draws"
+    assert 0.01 < expected.pvalue < 0.1
+    assert abs(found.pvalue - expected.pvalue) < 4 * found.error
 
 
 @given(cases=st.lists(st.tuples(st.booleans(), st.floats(0, 1)), min_size=2, max_size=40))
@@ -229,6 +286,138 @@ def test_too_much_work_gets_a_labelled_approximation(monkeypatch: pytest.MonkeyP
         assert one.pvalue == pytest.approx(other.pvalue, abs=0.05)
 
 
+@pytest.mark.parametrize("others", [110, 700])
+def test_the_approximation_of_two_mean_losses_is_welchs(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(9)
+    y = rng.integers(0, 2, 100 + others)
+    s = np.clip(0.3 * y + 0.6 * rng.random(100 + others), 0.01, 0.99)
+    losses = (s - y) ** 2
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    table = {"y": y, "s": s, "g": ["a"] * 100 + ["b"] * others}
+    row = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics="brier").rows[0]
+    assert row.method == "Welch, approximate"
+    assert row.pvalue == pytest.approx(ttest_ind(losses[:100], losses[100:], equal_var=False).pvalue, rel=1e-9)
+    low, high = (np.exp(np.log(losses[:100].mean()) + sign * t_law.ppf(0.975, 99) * losses[:100].std(ddof=1) / 10
+                        / losses[:100].mean()) for sign in (-1, 1))  # fmt: skip
+    assert (row.low, row.high) == pytest.approx((low, high), rel=1e-9)
+
+
+@pytest.mark.parametrize("others", [110, 700])
+def test_the_normal_approximation_of_two_areas_is_delongs(others: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """p = 2 Φ(-|A - B| / √(V(A) + V(B))), V by DeLong plus 1 / (4 m n); V(B) of all cases beside many others."""
+    rng = np.random.default_rng(6)
+    y, y2 = (np.repeat([1, 0], [60, n]) for n in (50, others))
+    s, s2 = np.round(rng.normal(size=110) + y, 1), np.round(rng.normal(size=60 + others) + 1.3 * y2, 1)
+
+    def measured(labels: Any, scores: Any) -> tuple[float, float]:
+        wins = np.array([[(p > q) + (p == q) / 2 for q in scores[labels == 0]] for p in scores[labels == 1]])
+        m, n = wins.shape
+        spread = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
+        return float(wins.mean()), float(spread + 1 / (4 * m * n))
+
+    (area, own), (other, theirs) = measured(y, s), measured(y2, s2)
+    if others == 700:
+        theirs = measured(np.r_[y, y2], np.r_[s, s2])[1]
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    found = eh.auc_test(y, s, y2, s2)
+    assert found.method == "DeLong, approximate"
+    assert found.pvalue == pytest.approx(2 * norm.sf(abs(area - other) / (own + theirs) ** 0.5), rel=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(1, 150, 20, 250), (150, 4, 250, 30), (2, 250, 300, 9)])
+def test_large_groups_with_few_cases_of_a_class_are_not_compared_by_a_normal_law(
+    sizes: tuple[int, int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The approximation is close to permuting all, whichever class differs, and true nulls are rejected as seldom."""
+    rng = np.random.default_rng(0)
+    y, y2 = (np.repeat([1, 0], pair) for pair in (sizes[:2], sizes[2:]))
+    drawn = [(rng.normal(size=len(y)) + y, rng.normal(size=len(y2)) + y2) for _ in range(120)]
+    moved = [(drawn[i][0] + 0.9 * (y == i % 2), drawn[i][1]) for i in range(4)]
+    permuted = [eh.auc_test(y, s, y2, s2, draws=1_999) for s, s2 in moved]
+    assert {found.method for found in permuted} == {"permutation"}
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    for (s, s2), expected in zip(moved, permuted, strict=True):
+        found = eh.auc_test(y, s, y2, s2, draws=1_999)
+        assert found.method == "permutation of few cases, approximate"
+        assert found.score == expected.score
+        assert found.pvalue == pytest.approx(expected.pvalue, abs=0.05)
+        assert 0 < found.error < 0.02
+    rejected = sum(eh.auc_test(y, one[0], y2, one[1], draws=99, seed=i).pvalue <= 0.1 for i, one in enumerate(drawn))
+    assert 0.02 < rejected / 120 < 0.2
+
+
+def test_a_small_group_that_is_told_apart_perfectly_is_compared_by_its_standard_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Random groups with so large a gap are far less certain of it; beside many others as when all are permuted."""
+    rng = np.random.default_rng(0)
+    y2 = np.repeat([1, 0], 300)
+    y, s, s2 = np.repeat([1, 0], 6), np.r_[2 + np.arange(6) / 100, -1 - np.arange(6) / 100], rng.normal(size=600)
+    found = [eh.auc_test(y, s, y2, s2 + 0.8 * y2, draws=999)]
+    monkeypatch.setattr("evenhand.scores.permutations._FEW", 10_000)
+    found.append(eh.auc_test(y, s, y2, s2 + 0.8 * y2, draws=999))
+    assert [one.method for one in found] == ["permutation"] * 2
+    assert max(one.pvalue for one in found) < 0.01
+    assert found[0] != found[1]
+
+
+def test_a_few_positives_that_agree_are_compared_by_their_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y, y2 = np.repeat([1, 0], [5, 200]), np.repeat([1, 0], [40, 300])
+    s, s2 = rng.normal(size=205), rng.normal(size=340) + y2
+    s[:5] = 2.2 + np.arange(5) / 100
+    exact = eh.auc_test(y, s, y2, s2, draws=999)
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    found = eh.auc_test(y, s, y2, s2, draws=999)
+    assert (exact.method, found.method) == ("permutation", "permutation of few cases, approximate")
+    assert max(exact.pvalue, found.pvalue) < 0.015
+
+
+def test_a_single_case_of_another_class_on_either_side_is_drawn_on_its_own_side(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """1 + 200 cases against 250 + 1: p is near that of all 251 x 201 exchanges, whose gaps are skewed."""
+    rng = np.random.default_rng(2)
+    plus, minus = rng.normal(size=251) + 2.3, rng.normal(size=201)
+    # The group's positive has a low score and the reference's negative a usual one.
+    plus = np.r_[np.quantile(plus, 0.03), plus[1:]]
+    below = (plus[:, None] > minus).astype(float)
+    rows, columns = below.sum(axis=1)[:, None], below.sum(axis=0)[None, :]
+    gaps = np.abs((rows - below) / 200 - (columns - below) / 250)
+    exact = np.mean(gaps >= gaps[0, 200] - 1e-12)
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 1_000)
+    y, y2 = np.repeat([1, 0], [1, 200]), np.repeat([1, 0], [250, 1])
+    found = eh.auc_test(y, np.r_[plus[0], minus[:200]], y2, np.r_[plus[1:], minus[200]], draws=4_999)
+    assert found.method == "permutation of few cases, approximate"
+    assert 0.1 < exact < 0.3
+    assert abs(found.pvalue - exact) < 5 * found.error
+
+
+def test_losses_that_are_all_equal_are_no_more_extreme_than_others() -> None:
+    table = {"y": [1, 0] * 10, "s": [0.7, 0.3] * 10, "g": ["a"] * 6 + ["b"] * 14}
+    rows = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics=["brier", "log_loss"], draws=99).rows
+    assert [(row.pvalue, row.verdict.value) for row in rows] == [(1.0, "too few to tell")] * 4
+
+
+def test_a_group_of_one_case_is_never_compared_by_an_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """p is within 5 standard errors of the share of cases that are as far from the mean of the others."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 60)
+    s = np.clip(0.3 * y + 0.6 * rng.random(60), 0.01, 0.99)
+    losses = (s - y) ** 2
+    gaps = [abs(losses[i] - np.delete(losses, i).mean()) for i in range(60)]
+    monkeypatch.setattr("evenhand.scores.permutations._MOST_WORK", 100)
+    table = {"y": y, "s": s, "g": ["a"] + ["b"] * 59}
+    row = eh.audit_scores(table, y_true="y", y_score="s", groups="g", metrics="brier", draws=2_999).rows[0]
+    exact = np.mean(np.array(gaps) >= gaps[0] - 1e-12)
+    assert row.method == "permutation"
+    assert 0.05 < exact < 0.95
+    assert abs(row.pvalue - exact) < 5 * row.error
+    small = {"y": [0, 1] * 20, "s": s[:40], "g": ["a"] * 6 + ["b"] * 34}
+    rows = eh.audit_scores(small, y_true="y", y_score="s", groups="g", draws=999).rows
+    assert {row.method for row in rows} == {"permutation"}
+
+
 def table_of(n: int = 90, seed: int = 4) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     y, g = rng.integers(0, 2, n), rng.choice(["a", "b", "c"], n)
@@ -345,6 +534,27 @@ def test_a_named_reference_is_compared_with_each_other_group_only() -> None:
     assert "Each group is compared with b." in str(audit)
 
 
+def test_each_column_may_have_a_reference_of_its_own() -> None:
+    table = table_of() | {"h": np.random.default_rng(0).choice(["u", "v", "w"], 90)}
+    said = {}
+    for reference in ({"g": "b"}, {"g": "rest"}, {"g": "b", "h": "v"}, "rest"):
+        audit = eh.audit_scores(
+            table, y_true="y", y_score="s", groups=["g", "h"], metrics="auc", reference=reference, draws=9
+        )
+        said[str(reference)] = str(audit).splitlines()[1]
+        asked = reference if isinstance(reference, dict) else {}
+        for row in audit.rows:
+            assert row.reference == asked.get(row.by, "rest")
+            other = table[row.by] == row.reference if row.reference != "rest" else table[row.by] != row.group
+            assert row.reference_n == other.sum()
+    assert list(said.values()) == [
+        "Each group is compared with b (g) and the rest (h).",
+        "Each group is compared with all cases outside it.",
+        "Each group is compared with b (g) and v (h).",
+        "Each group is compared with all cases outside it.",
+    ]
+
+
 def test_scores_come_in_from_files_frames_generators_and_two_columns(tmp_path: Any) -> None:
     import polars as pl
 
@@ -414,11 +624,53 @@ def test_a_callable_without_a_value_is_undefined_with_the_reason() -> None:
     assert reasons == [
         "the group has no value: the function raised ValueError: no such label",
         "the group has no value: the function returned nan",
-        "the group has no value: the function returned a list, not a number",
-        "the group has no value: the function returned a list, not a number",
+        "the group has no value: the function returned a value of type list, not a number",
+        "the group has no value: the function returned a value of type list, not a number",
     ]
     others = eh.audit_callable(fails, labels, labels, list("aaaaabbbb"), draws=9).rows
     assert others[1].reason == "the reference has no value: the function raised ValueError: no such label"
+
+
+class Unreadable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    def __float__(self) -> float:
+        raise RuntimeError("no number")
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        ("0.5", "returned a value of type str, not a number"),
+        (b"1", "returned a value of type bytes, not a number"),
+        (None, "returned a value of type NoneType, not a number"),
+        (1j, "returned a value of type complex, not a number"),
+        (np.array([1.0, 2.0]), "returned a value of type ndarray, not a number"),
+        (Unreadable(), "returned a value of type Unreadable, not a number"),
+        (10**400, "returned a number that is too large"),
+        (float("-inf"), "returned -inf"),
+        (np.float32("nan"), "returned nan"),
+    ],
+)
+def test_a_callable_may_return_anything(returned: Any, reason: str) -> None:
+    rows = eh.audit_callable(lambda *_: returned, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows
+    assert rows[0].reason == f"the group has no value: the function {reason}"
+    assert np.isnan([rows[0].score, rows[0].pvalue, rows[1].score]).all()
+
+
+def test_a_callable_may_raise_anything() -> None:
+    def fails(*_: Any) -> float:
+        raise Unreadable
+
+    reason = eh.audit_callable(fails, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows[0].reason
+    assert reason == "the group has no value: the function raised Unreadable"
+
+
+@pytest.mark.parametrize("value", [True, np.float32(1), np.array(1.0), Fraction(1), 1])
+def test_a_callable_may_return_any_kind_of_number(value: Any) -> None:
+    row = eh.audit_callable(lambda *_: value, [1, 0, 1], [1, 1, 1], list("aab"), draws=9).rows[0]
+    assert (row.score, row.pvalue, row.reason) == (1.0, 1.0, None)
 
 
 def test_draws_without_a_value_count_as_extreme_and_are_said() -> None:
@@ -483,6 +735,8 @@ REFUSED: list[tuple[Any, str]] = [
      "metrics must be names; pass a function of your "
      "own to audit_callable"),
     (lambda: eh.audit_scores(None, **TABLE, metrics=[]), "metrics must contain at least one metric"),
+    (lambda: eh.audit_scores(None, **TABLE, reference={"grupo": "a"}), "no group column is called 'grupo'; did you "
+     "mean 'group'?"),
     (lambda: eh.audit_scores(None, **TABLE, reference="c"), "no group of 'group' is called 'c'; known: a, b"),
     (lambda: eh.audit_scores(None, **(TABLE | {"groups": list("aaaa")})), "'group' has only one group ('a'), so "
      "there is nothing to compare it with"),
@@ -493,6 +747,18 @@ REFUSED: list[tuple[Any, str]] = [
      "y_true 2, y_pred 1, group 2"),
     (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, -2]), "weights must be finite and at least 0; got -2"),
     (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [0, 0]), "weights must not all be 0"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, float("nan")]), "weights must be finite and at least "
+     "0; got nan"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1, float("inf")]), "weights must be finite and at least "
+     "0; got inf"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [1e308, 1e308]), "weights must add up to a finite number; "
+     "divide them by a common factor"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), np.array([1j, 1])), "weights must contain numbers that "
+     "fit into a float64"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), [10**400, 1]), "weights must contain numbers that fit "
+     "into a float64"),
+    (lambda: eh.effective_counts([1, 0], [1, 0], list("ab"), ["x", 1]),  # type: ignore[list-item]
+     "weights must contain numbers that fit into a float64"),
     (lambda: eh.effective_counts([1, 0], [1, None], list("ab"), [1, 1]), "y_pred contains 1 missing "
      "value; drop that row first"),
 ]  # fmt: skip

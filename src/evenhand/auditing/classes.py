@@ -258,6 +258,8 @@ def _average_row(summary: Summary, who: Compared, test: MulticlassMatch | None) 
     reason = summary.reason(mine)
     if reason is None and not who.is_reference and who.against.n == 0:
         reason = "the reference has no cases"
+    if reason is None and test is not None:
+        reason = test.reason
     p = None if test is None or isnan(test.pvalue) else test.pvalue
     simulated = test if p is not None and test is not None and test.method == "simulated" else None
     return AverageRow(

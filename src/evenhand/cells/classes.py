@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from .labels import (
     _as_boolean,
     _as_number,
     _distinct,
+    _not_a_label,
     _one_kind,
     _order,
     _refuse_missing,
@@ -158,7 +160,12 @@ def read_classes(
 def _asked(labels: Any) -> tuple[Any, ...]:
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
         raise InvalidInput(f"labels must be a sequence of classes; got {labels!r}")
-    order = tuple(value.item() if isinstance(value, np.generic) else value for value in labels)
+    order = tuple(_plain(value) for value in labels)
+    if not order:
+        raise InvalidInput("labels must name at least one class; got none")
+    for value in order:
+        if not isinstance(value, Hashable):
+            raise _not_a_label("labels", type(value).__name__)
     _one_kind("labels", set(order))
     if len(set(order)) < len(order):
         raise InvalidInput(f"labels must name each class once; got {', '.join(map(repr, order[:20]))}")
@@ -174,9 +181,16 @@ def _present(values: Iterable[Any], asked: tuple[Any, ...]) -> dict[Any, Any]:
         ):
             present[value] = None
         else:
-            whole = isinstance(value, float) and value.is_integer()
-            present[value] = int(value) if whole else value
+            label = _plain(value)
+            present[value] = int(label) if isinstance(label, float) and label.is_integer() else label
     return present
+
+
+def _plain(value: Any) -> Any:
+    """A label as a plain number, text or boolean."""
+    if isinstance(value, Decimal):
+        return int(value) if value.is_finite() and value == int(value) else float(value)
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _of_one_kind(given: dict[str, dict[Any, Any]], parse: bool) -> dict[str, dict[Any, Any]]:

@@ -1,8 +1,9 @@
 """The MATCH test for K classes: whether a group is drawn like the reference, with a score of classes as the statistic.
 
-It is exact for whatever collapses to the 2x2 shapes: a class against the rest; accuracy and micro averages, which
-depend only on the number of correct cases; and mcc, kappa and balanced accuracy of two classes. Means over classes, and
-mcc and kappa of more than two, are simulated with a seed, and their results say so.
+It is exact for whatever collapses to the 2x2 shapes: a class against the rest; accuracy, micro averages, macro accuracy
+and weighted recall, which depend only on the number of correct cases; and mcc, kappa and balanced accuracy of two
+classes. Other means over classes, and mcc and kappa of more than two, are simulated with a seed, and their results say
+so.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class MulticlassMatch(Record):
     percentile : float
         P(S <= statistic) under the null.
     pvalue : float
-        The p-value; nan if the group's score is undefined.
+        The p-value; nan if the group's score is undefined or could not be tested.
     alternative, null, mid_p
         The test, as passed to `multiclass_match`.
     given : {"margin", "n"}
@@ -64,7 +65,7 @@ class MulticlassMatch(Record):
     p_undefined : float
         The probability of an undefined score under the null; simulated if the p-value is.
     reason : str or None
-        Why the group's score is undefined; None if it is defined.
+        Why the group's score is undefined, or why it could not be tested; None if there is a p-value.
     method : {"exact", "simulated"}
         How the p-value was computed.
     draws : int or None
@@ -119,7 +120,9 @@ class MulticlassMatch(Record):
     def __str__(self) -> str:
         head = f"MATCH test of {printable(self.name)}, group of {self.n:,} against {self.n_reference:,}"
         if self.reason is not None:
-            return f"{head}\n  score         undefined: {printable(self.reason)}"
+            if isnan(self.statistic):
+                return f"{head}\n  score         undefined: {printable(self.reason)}"
+            return f"{head}\n  score         {self.statistic:.4g}\n  p-value       none: {printable(self.reason)}"
         theirs = "undefined" if isnan(self.reference_score) else f"{self.reference_score:.4g}"
         how = "exact"
         if self.method == "simulated":
@@ -202,7 +205,8 @@ def multiclass_match(
     -------
     MulticlassMatch
         Its ``method`` says whether the p-value is exact or simulated. A simulated p-value is (r + 1) / (B + 1), for r
-        of B simulated groups with a defined score that is at least as extreme, so it is never 0.
+        of B simulated groups with a defined score that is at least as extreme, so it is never 0. If none of them has a
+        defined score, there is no p-value, and the reason says so.
 
     Examples
     --------
@@ -314,7 +318,7 @@ def _result(asked: _Question, summary: Summary, **found: Any) -> MulticlassMatch
 
 def _exact(asked: _Question, summary: Summary) -> MulticlassMatch | None:
     """The exact test, if the score collapses to a 2x2 shape."""
-    two = asked.cm.k == 2 and summary.average is None
+    two = asked.cm.k == 2 and summary.average is None and not summary.omits
     correct = summary.of_correct(np.arange(asked.n + 1, dtype=np.float64), asked.n, asked.cm.k) if asked.n else None
     if isinstance(summary, OneClass) or (two and correct is None):
         positive = summary.label if isinstance(summary, OneClass) else asked.cm.labels[-1]
@@ -410,9 +414,9 @@ def _tested(asked: _Question, summary: Summary, scores: Floats, seed: int | None
     if result.reason is not None:
         return result
     if not kept:
-        raise InvalidInput(
-            f"none of {draws:,} simulated groups has a defined {summary.key}; use more draws, or undefined='omit'"
-        )
+        omit = "" if summary.omits or summary.average in (None, "micro") else ", or undefined='omit'"
+        none = f"no simulated group of {draws:,} has a defined {summary.key}"
+        return replace(result, reason=f"not tested: {none}; use more draws{omit}")
     near = 1e-12 * max(1.0, abs(result.statistic))
     at = int(np.count_nonzero(np.abs(scores - result.statistic) <= near))
     below = int(np.count_nonzero(scores < result.statistic - near))
@@ -425,7 +429,8 @@ def _tested(asked: _Question, summary: Summary, scores: Floats, seed: int | None
         result,
         percentile=(below + at) / kept,
         pvalue=min(1.0, factor * tail),
-        standard_error=factor * sqrt(tail * (1 - tail) / kept),
+        # A group that counts half varies less than one that counts or does not.
+        standard_error=factor * sqrt(max(tail * (1 - tail) - asked.mid_p * at / kept / 4, 0.0) / kept),
     )
 
 

@@ -615,10 +615,21 @@ def one_against_rest(counts: NDArray[Any]) -> NDArray[np.float64]:
         tn = counts.sum(axis=(-2, -1))[..., None] - tp - fn - fp
         return np.stack([tp, fn, fp, tn], axis=-1).astype(np.float64)
     # A difference of rounded sums may be tiny where the true sum is 0, and whether a score is defined depends on it.
-    others = ~np.eye(counts.shape[-1], dtype=bool)
-    off = np.where(others, counts, 0.0)
-    tn = np.stack([counts[..., rest, :][..., rest].sum(axis=(-2, -1)) for rest in others], axis=-1)
-    return np.stack([tp, off.sum(axis=-1), off.sum(axis=-2), tn], axis=-1)
+    off = np.where(np.eye(counts.shape[-1], dtype=bool), 0.0, counts)
+    return np.stack([tp, off.sum(axis=-1), off.sum(axis=-2), _elsewhere(counts)], axis=-1)
+
+
+def _elsewhere(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of the cells outside the row and the column of each class, from sums towards the four corners."""
+    k = counts.shape[-1]
+    before = np.arange(k)
+    total = np.zeros(counts.shape[:-1])
+    for rows, above in ((1, before), (-1, before[::-1])):
+        for columns, left in ((1, before), (-1, before[::-1])):
+            corner = np.zeros((*counts.shape[:-2], k + 1, k + 1))
+            corner[..., 1:, 1:] = counts[..., ::rows, ::columns].cumsum(axis=-1).cumsum(axis=-2)
+            total += corner[..., above, left]
+    return total
 
 
 def _checked_counts(array: Any) -> NDArray[Any]:

@@ -221,7 +221,7 @@ class ClassScores(Record):
         rows = [["class", *self.metrics, "n"]]
         for label, values in zip(self.labels, self.values, strict=True):
             scores = ("-" if isnan(value) else f"{value:.4g}" for value in values)
-            rows.append([printable(str(label)), *scores, f"{sizes[label]:g}"])
+            rows.append([printable(str(label)), *scores, _size(sizes[label])])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
 
@@ -262,6 +262,10 @@ def class_scores(cm: MulticlassConfusion, metrics: str | Metric | Sequence[str |
         values=tuple(tuple(row) for row in table.tolist()),
         _cm=cm,
     )
+
+
+def _size(n: float) -> str:
+    return str(n) if isinstance(n, int) else f"{n:.6g}"
 
 
 def _check(cm: Any) -> None:

@@ -39,6 +39,11 @@ class Summary(ABC):
     average: ClassVar[Average | None] = None
 
     @property
+    def omits(self) -> bool:
+        """Whether classes without a score are left out."""
+        return False
+
+    @property
     def key(self) -> str:
         """The name in results, such as ``macro tpr``."""
         return f"{self.average} {self.metric.key}" if self.average else self.metric.key
@@ -102,6 +107,11 @@ class OverClasses(Summary):
 
     undefined: Undefined
 
+    @property
+    def omits(self) -> bool:
+        """Whether classes without a score are left out."""
+        return self.undefined == "omit"
+
     @abstractmethod
     def weights(self, counts: NDArray[Any]) -> Floats:
         """The weight of each class, shape (..., K)."""
@@ -154,6 +164,13 @@ class Macro(OverClasses):
         """1 per class."""
         return np.ones(counts.shape[:-1])
 
+    def of_correct(self, correct: Floats, n: int, k: int) -> Floats | None:
+        """Accuracy of a class against the rest: every error is one of two classes."""
+        if self.metric.key not in ("acc", "inacc"):
+            return None
+        errors = 2 * (n - correct) / (k * n)
+        return 1 - errors if self.metric.key == "acc" else errors
+
 
 @dataclass(frozen=True, slots=True)
 class Weighted(OverClasses):
@@ -164,6 +181,12 @@ class Weighted(OverClasses):
     def weights(self, counts: NDArray[Any]) -> Floats:
         """The number of cases of each class."""
         return np.asarray(counts.sum(axis=-1), dtype=np.float64)
+
+    def of_correct(self, correct: Floats, n: int, k: int) -> Floats | None:
+        """The weights cancel the denominators of the true positive rates, which leaves accuracy."""
+        if self.metric.key not in ("tpr", "fnr"):
+            return None
+        return correct / n if self.metric.key == "tpr" else (n - correct) / n
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,24 +231,21 @@ class Accuracy(Summary):
 
 
 class _OfTotals(Summary):
-    """A score made of the number of correct cases and the totals of rows and columns."""
+    """Agreement beyond chance, made of the number of correct cases and the totals of rows and columns."""
 
     __slots__ = ()
 
     def values(self, counts: NDArray[Any]) -> Floats:
-        """The scores, from totals that are exact for counts."""
-        if counts.dtype.kind == "i" and counts.size and counts.sum(axis=(-2, -1)).max() >= _SAFE:
-            counts = counts.astype(object)
-        rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
-        n, correct = rows.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
-        above, below = self.quotient(n, correct, rows, columns)
+        """Agreement beyond chance over what it could be at most."""
+        beyond, *parts = _agreement(counts)
+        below = self.most(*parts)
         with np.errstate(divide="ignore", invalid="ignore"):
-            score = np.asarray(above, dtype=np.float64) / below
+            score = beyond / below
         return np.where(below > 0, np.clip(score, -1.0, 1.0), np.nan)
 
     @abstractmethod
-    def quotient(self, n: Any, correct: Any, rows: Any, columns: Any) -> tuple[Any, Floats]:
-        """Numerator and denominator; a denominator that is not positive means undefined."""
+    def most(self, rows: Floats, columns: Floats, both: Floats) -> Floats:
+        """The denominator, from n² less the sum of squared rows, of squared columns, and of their products."""
 
 
 class Mcc(_OfTotals):
@@ -233,10 +253,9 @@ class Mcc(_OfTotals):
 
     __slots__ = ()
 
-    def quotient(self, n: Any, correct: Any, rows: Any, columns: Any) -> tuple[Any, Floats]:
-        """The covariance, and the geometric mean of the variances."""
-        spreads = [_spread(totals, n) for totals in (rows, columns)]
-        return n * correct - (rows * columns).sum(axis=-1), np.sqrt(spreads[0]) * np.sqrt(spreads[1])
+    def most(self, rows: Floats, columns: Floats, both: Floats) -> Floats:
+        """The geometric mean of the variances."""
+        return np.asarray(np.sqrt(rows) * np.sqrt(columns))
 
     def reason(self, cm: MulticlassConfusion) -> str | None:
         """All cases are of one class, or are predicted to be."""
@@ -255,12 +274,9 @@ class Kappa(_OfTotals):
 
     __slots__ = ()
 
-    def quotient(self, n: Any, correct: Any, rows: Any, columns: Any) -> tuple[Any, Floats]:
-        """Agreement beyond chance, and what it could be at most; 0 only if one cell of the diagonal has all cases."""
-        chance = (rows * columns).sum(axis=-1)
-        everyone = np.asarray(n)[..., None]
-        alone = ((rows == everyone) & (columns == everyone)).any(axis=-1)
-        return n * correct - chance, np.where(alone, 0.0, np.asarray(n * n - chance, dtype=np.float64))
+    def most(self, rows: Floats, columns: Floats, both: Floats) -> Floats:
+        """What is beyond chance; 0 only if one cell of the diagonal has all cases."""
+        return both
 
     def reason(self, cm: MulticlassConfusion) -> str | None:
         """All cases are of one class and predicted so."""
@@ -271,10 +287,23 @@ class Kappa(_OfTotals):
         return None
 
 
-def _spread(totals: Any, n: Any) -> Floats:
-    """n² - Σ totals², exactly 0 if one class has all cases."""
-    alone = (totals > 0).sum(axis=-1) <= 1
-    return np.where(alone, 0.0, np.maximum(np.asarray(n * n - (totals * totals).sum(axis=-1), dtype=np.float64), 0.0))
+def _agreement(counts: NDArray[Any]) -> tuple[Floats, ...]:
+    """n · correct - Σ r c, n² - Σ r², n² - Σ c² and n² - Σ r c, of the totals r of rows and c of columns.
+
+    They are exact for counts. Real cells are multiplied class by class, since differences of rounded squares may be 0
+    or have the wrong sign where one cell is much larger than the others.
+    """
+    if counts.dtype.kind == "i":
+        if counts.size and counts.sum(axis=(-2, -1)).max() >= _SAFE:
+            counts = counts.astype(object)
+        rows, columns = counts.sum(axis=-1), counts.sum(axis=-2)
+        n, correct = rows.sum(axis=-1), np.trace(counts, axis1=-2, axis2=-1)
+        squares = [(a * b).sum(axis=-1) for a, b in ((rows, rows), (columns, columns), (rows, columns))]
+        exact = (n * correct - squares[2], *(n * n - square for square in squares))
+        return tuple(np.asarray(part, dtype=np.float64) for part in exact)
+    tp, fn, fp, tn = np.moveaxis(one_against_rest(counts), -1, 0)
+    parts = (tp * tn - fn * fp, (tp + fn) * (fp + tn), (tp + fp) * (fn + tn), (tp + fn) * (fn + tn))
+    return tuple(part.sum(axis=-1) for part in parts)
 
 
 def _tpr() -> OneGroup:

@@ -73,9 +73,13 @@ def count_undefined_classes(metric: str | Metric, n: int, k: int, of: Of = "clas
         return _micro(m, size, classes)
     if of == "class":
         return _one_class(m.holes[0], size, classes)
+    if m.apart and classes <= 2:
+        # A class against the only other one: both lack a score, or neither does.
+        return _one_class(m.holes[0], size, classes)
     if m.apart:
         raise InvalidInput(
-            f"there is no closed form for the {of} average of {m.key}, which is also undefined where TPR equals FPR"
+            f"there is no closed form for the {of} average of {m.key} over more than two classes, which is also "
+            "undefined where TPR equals FPR"
         )
     return _any_class(_lacking(m.holes[0], weighted=of == "weighted"), size, classes)
 
@@ -173,14 +177,16 @@ def _ways(most: int, kinds: int) -> Iterator[tuple[int, ...]]:
 
 def _emptied(kinds: list[Cells], chosen: tuple[int, ...], k: int) -> int:
     """How many cells of a K x K matrix are empty, if so many classes lack these cells."""
-    empty = np.zeros((k, k), dtype=bool)
-    i = 0
-    for kind, times in zip(kinds, chosen, strict=True):
-        for _ in range(times):
-            others = np.arange(k) != i
-            empty[i, i] |= "tp" in kind
-            empty[i, others] |= "fn" in kind
-            empty[others, i] |= "fp" in kind
-            empty[np.ix_(others, others)] |= "tn" in kind
-            i += 1
-    return int(empty.sum())
+    classes = [(kind, times) for kind, times in zip(kinds, chosen, strict=True) if times]
+    classes.append((frozenset(), k - sum(chosen)))
+    # All cells outside its row and column are empty for each of so many classes.
+    apart = sum(times for kind, times in classes if "tn" in kind)
+    empty = 0
+    for one, times in classes:
+        if "tp" in one or apart > ("tn" in one):
+            empty += times
+        for other, others in classes:
+            pairs = times * (others - (one is other))
+            if "fn" in one or "fp" in other or apart > ("tn" in one) + ("tn" in other):
+                empty += pairs
+    return empty

@@ -107,7 +107,7 @@ def auc(
 
     The test is the rank-sum test (Mann and Whitney) given the ties, by counting all choices of positives. Where that
     would take more than about a second, it is simulated if one class has fewer than 50 cases, and otherwise a normal
-    approximation; ``method`` says which.
+    approximation; ``method`` says which. With two distinct scores it is always exact.
 
     Parameters
     ----------

@@ -102,6 +102,10 @@ def audit_scores(
         (by, *named_groups(by, [key[i] for key in rows.keys], rows.of, rows.orders.get(by, ())))
         for i, by in enumerate(rows.columns)
     ]
+    if isinstance(reference, Mapping):
+        for by in reference:
+            if by not in rows.columns:
+                raise UnknownName.among("group column", by, rows.columns)
     faced = {by: _reference(by, names, reference, len(columns)) for by, names, _ in columns}
     found: list[Compared] = []
     total = len(chosen) * sum(len(names) for _, names, _ in columns)
@@ -114,7 +118,7 @@ def audit_scores(
     return ScoreAudit(
         rows=judged(found, alpha, margins),
         n=len(rows.scores),
-        reference="rest" if reference == "rest" else ", ".join(dict.fromkeys(str(name) for name in faced.values())),
+        reference=_named(faced),
         level=level,
         alpha=alpha,
         margins=margins,
@@ -227,7 +231,8 @@ def mirrored(test: ScoreTest) -> ScoreTest:
         reference_score=test.score,
         n=test.reference_n,
         reference_n=test.n,
-        difference=-test.difference,
+        # Not minus 0.
+        difference=0.0 - test.difference,
         difference_low=-test.difference_high,
         difference_high=-test.difference_low,
         reason=said,
@@ -285,6 +290,13 @@ def _reference(by: str, names: list[str], reference: Any, columns: int) -> str |
     if str(asked) not in names:
         raise UnknownName.among(f"group of {by!r}", asked, names)
     return str(asked)
+
+
+def _named(faced: Mapping[str, str | None]) -> str:
+    """What groups are compared with, per column if that differs."""
+    if len(set(faced.values())) == 1:
+        return next(iter(faced.values())) or "rest"
+    return " and ".join(f"{name or 'the rest'} ({by})" for by, name in faced.items())
 
 
 def _check_probabilities(rows: ScoredRows, metrics: list[ScoreMetric]) -> None:

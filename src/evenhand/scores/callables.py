@@ -126,13 +126,24 @@ class _Measured:
         try:
             returned = self._metric(self._true[cases], self._pred[cases])
         except Exception as error:
-            said = next(iter(str(error).strip().splitlines()), "")
+            said = _first_line(error)
             return nan, f"the function raised {type(error).__name__}{': ' * bool(said)}{said}"
         try:
+            if isinstance(returned, (str, bytes)):
+                raise TypeError("a text that spells a number is no number")
             found = float(returned)
-        except (TypeError, ValueError, OverflowError):
-            return nan, f"the function returned a {type(returned).__name__}, not a number"
+        except OverflowError:
+            return nan, "the function returned a number that is too large"
+        except Exception:
+            return nan, f"the function returned a value of type {type(returned).__name__}, not a number"
         return (found, None) if isfinite(found) else (nan, f"the function returned {found}")
+
+
+def _first_line(error: Exception) -> str:
+    try:
+        return next(iter(str(error).strip().splitlines()), "")
+    except Exception:
+        return ""
 
 
 def _tested(

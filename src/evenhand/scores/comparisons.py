@@ -127,7 +127,8 @@ def auc_test(
     Groups exchange positives with positives and negatives with negatives at random, so that base rates do not matter.
     The difference of areas is divided by its standard error (DeLong). The test is exact, but for simulation, if the
     scores of each class have the same law in both groups, and approximate if only the areas are equal. Where the draws
-    would take more than a few seconds, DeLong's normal approximation is used instead; ``method`` says so.
+    would take more than a few seconds, an approximation is used instead, and ``method`` says which: DeLong's normal one
+    or, if a side has fewer than 50 cases of a class, a permutation of these.
 
     Parameters
     ----------

@@ -20,10 +20,14 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-# How many values are permuted in all; a few seconds. Above it a normal approximation takes over.
+# How many values are permuted in all; a few seconds. Above it approximations take over, but not for a group of fewer
+# cases than this, however many draws are asked for.
 _MOST_WORK = 20_000_000
+_LARGE = 100
 # Up to this many cases all are permuted; above, a group that this many times as many outnumber is drawn from them.
 _FEW, _MANY_TIMES = 500, 5
+# From this many cases of a class on both sides on, the normal law is close.
+_MANY = 50
 _BLOCK = 1_000_000
 # Statistics closer than this share are ties that rounding broke.
 _ROUNDING = 1e-9
@@ -82,7 +86,8 @@ def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int,
     Returns
     -------
     Permuted
-        The p-value; by DeLong's normal approximation if the permutations would take more than a few seconds.
+        The p-value. If the permutations would take more than a few seconds, it is approximate: by DeLong's normal
+        approximation or, if a side has fewer than 50 cases of a class, by drawing those.
 
     Examples
     --------
@@ -94,13 +99,17 @@ def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int,
     """
     # The statistic is that of the others too, so the smaller side may be the group.
     member = member if 2 * np.count_nonzero(member) <= len(member) else ~member
-    if _is_beside_many(member):
+    sizes = _class_sizes(member, positive) + _class_sizes(~member, positive)
+    beside_many = _is_beside_many(member, draws)
+    if _is_too_much(member, beside_many, draws) and min(sizes) < _MANY:
+        return _area_of_few(member, positive, scores, draws, seed)
+    if beside_many:
         return _area_beside_many(member, positive, scores, draws, seed)
     order = np.argsort(scores, kind="stable")
     member, positive, scores = member[order], positive[order], scores[order]
     starts = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]])
     # With a single case in a class there is no standard error.
-    single = min(_class_sizes(member, positive) + _class_sizes(~member, positive)) < 2
+    single = min(sizes) < 2
 
     def statistics(members: Bools) -> Floats:
         inside = _areas(members, positive, starts)
@@ -109,7 +118,7 @@ def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int,
         studentised: Floats = gaps if single else gaps / np.sqrt(inside[1] + outside[1])
         return studentised
 
-    if len(scores) * draws > _MOST_WORK:
+    if _is_too_much(member, beside_many, draws):
         return _delong(_areas(member[None], positive, starts), _areas(~member[None], positive, starts))
     observed = float(statistics(member[None])[0])
     extreme = 0
@@ -122,9 +131,16 @@ def _class_sizes(member: Bools, positive: Bools) -> list[int]:
     return [int(np.count_nonzero(member & positive)), int(np.count_nonzero(member & ~positive))]
 
 
-def _is_beside_many(member: Bools) -> bool:
+def _is_beside_many(member: Bools, draws: int) -> bool:
     """Whether the group is small beside many others, so that drawing its cases is faster than permuting all."""
-    return len(member) > _FEW and _MANY_TIMES * int(np.count_nonzero(member)) <= len(member)
+    cases, inside = len(member), int(np.count_nonzero(member))
+    return (cases > _FEW and _MANY_TIMES * inside <= cases) or (inside < _LARGE and cases * draws > _MOST_WORK)
+
+
+def _is_too_much(member: Bools, beside_many: bool, draws: int) -> bool:
+    """Whether the draws would take more than a few seconds, for a group that can do without them."""
+    inside = int(np.count_nonzero(member))
+    return inside >= _LARGE and (inside if beside_many else len(member)) * draws > _MOST_WORK
 
 
 def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
@@ -155,7 +171,7 @@ def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int
         np.flatnonzero(member[some][np.argsort(ranks[some], kind="stable")]).astype(np.int64)
         for some in (positive, ~positive)
     ]
-    if (m + n) * draws > _MOST_WORK:
+    if _is_too_much(member, True, draws):
         from_group = _placed(plus[at[0]], minus[at[1]]), 1 - _placed(minus[at[1]], plus[at[0]])
         gap = statistic(*at) * (1.0 if single else (_variance(*from_group) + steady) ** 0.5)
         return _approximated(gap, _variance(*from_group) + steady, inf, "DeLong")
@@ -168,6 +184,59 @@ def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int
     return permuted_pvalue(extreme, draws)
 
 
+def _area_of_few(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+    """The test of large groups of which one has few cases of a class, which the normal law does not fit.
+
+    The gap of areas is close to a sum of two: of positives' mean ranks among all negatives, and of negatives' among all
+    positives. Where a side has few cases of a class, they are drawn; otherwise the gap of means is normal.
+    """
+    rng = np.random.default_rng(seed)
+    _, ranks = np.unique(scores, return_inverse=True)
+    gaps, variances = np.zeros(draws), np.zeros(draws)
+    gap = variance = 0.0
+    single = False
+    for some, sign in ((positive, 1.0), (~positive, -1.0)):
+        inside = member[some]
+        placed = sign * _placed(ranks[some], np.sort(ranks[~some]))
+        k = int(np.count_nonzero(inside))
+        single = single or min(k, len(inside) - k) < 2
+        # Of the data, ranks among the other class of the same side.
+        for side, way in ((member, 1.0), (~member, -1.0)):
+            own = _placed(ranks[some & side], np.sort(ranks[~some & side]))
+            gap += way * sign * float(own.mean()) / 2
+            variance += _variance_of_mean(own)
+        if min(k, len(inside) - k) < _MANY:
+            drawn, spread = _drawn_gaps(placed, k, draws, rng)
+        else:
+            spread = np.full(draws, float(placed.var(ddof=1)) * (1 / k + 1 / (len(inside) - k)))
+            drawn = rng.normal(0.0, spread**0.5)
+        gaps, variances = gaps + drawn, variances + spread
+    ends = [_class_sizes(side, positive) for side in (member, ~member)]
+    least = sum(1 / (4 * m * n) for m, n in ends)
+    found = np.abs(gaps) if single else np.abs(gaps) / np.sqrt(variances + least)
+    observed = abs(gap) if single else abs(gap) / (variance + least) ** 0.5
+    extreme = int(np.count_nonzero(found >= observed * (1 - _ROUNDING)))
+    return permuted_pvalue(extreme, draws)._replace(method="permutation of few cases, approximate")
+
+
+def _drawn_gaps(values: Floats, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """The mean of k values drawn at random less that of the others, and the variance of that gap."""
+    sign, few = (1.0, k) if 2 * k <= len(values) else (-1.0, len(values) - k)
+    many = len(values) - few
+    centred = values - values.mean()
+    squared = centred**2
+    chosen = (rng.choice(len(values), few, replace=False, shuffle=False) for _ in range(draws))
+    sums, squares = np.array([(centred[some].sum(), squared[some].sum()) for some in chosen]).T
+    # Centred values add up to 0.
+    within = np.maximum(squares - sums**2 / few, 0.0) / max(few - 1, 1) / few
+    without = np.maximum(squared.sum() - squares - sums**2 / many, 0.0) / max(many - 1, 1) / many
+    return sign * sums * (1 / few + 1 / many), within + without
+
+
+def _variance_of_mean(values: Floats) -> float:
+    return float(((values - values.mean()) ** 2).sum()) / max(len(values) - 1, 1) / len(values)
+
+
 def _placed(of: Indices, among: Indices) -> Floats:
     """The share of sorted values that each value exceeds, ties counted half."""
     found: Floats = (among.searchsorted(of, "left") + among.searchsorted(of, "right")) / (2 * len(among))
@@ -177,8 +246,7 @@ def _placed(of: Indices, among: Indices) -> Floats:
 def _variance(of_plus: Floats, of_minus: Floats) -> float:
     """DeLong's variance of an area, with one more term of the order of one pair, so that it is not 0 at 0 and 1."""
     m, n = len(of_plus), len(of_minus)
-    spread = [float(((x - x.mean()) ** 2).sum()) / max(len(x) - 1, 1) / len(x) for x in (of_plus, of_minus)]
-    return sum(spread) + 1 / (4 * m * n)
+    return _variance_of_mean(of_plus) + _variance_of_mean(of_minus) + 1 / (4 * m * n)
 
 
 def _delong(inside: tuple[Floats, Floats], outside: tuple[Floats, Floats]) -> Permuted:
@@ -254,9 +322,9 @@ def loss_permutation(member: Bools, losses: Floats, draws: int, seed: list[int])
             found = np.where(none, np.where(gaps > 0, np.inf, 0.0), gaps / np.sqrt(first + second))
         return np.asarray(found, dtype=np.float64)
 
-    beside_many = _is_beside_many(member)
+    beside_many = _is_beside_many(member, draws)
     data = np.array([centred[member].sum()]), np.array([squared[member].sum()])
-    if (inside if beside_many else cases) * draws > _MOST_WORK:
+    if _is_too_much(member, beside_many, draws):
         gap, first, second = (float(found[0]) for found in moments(*data))
         freedom = first**2 / (inside - 1) + second**2 / (outside - 1)
         freedom = (first + second) ** 2 / freedom if freedom > 0 else inf

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import UnknownName
+from ..laws import Binomial, Hypergeometric
 
 __all__ = ["Alternative", "ChanceTest", "Ties", "area", "area_interval", "chance_test", "check_alternative", "ties_of"]
 
@@ -20,8 +21,9 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Alternative = Literal["two-sided", "greater", "less"]
 
-# How many additions the exact law may take; about a second.
-_MOST_WORK = 300_000_000
+# How many additions the exact law may take, about a second, and how many numbers it may keep.
+_MOST_WORK = 600_000_000
+_MOST_KEPT = 20_000_000
 # From this many cases in the smaller class on, a normal law is close where the exact one takes too long.
 _MANY = 50
 _DRAWS = 99_999
@@ -133,7 +135,7 @@ def _lower(estimate: float, positives: int, negatives: int, z: float) -> float:
         return a * (1 - a) / (positives * negatives) * (1 + extra * ((1 - a) / (2 - a) + a / (1 + a)))
 
     low, high = 0.0, estimate
-    # The distance grows and the standard error shrinks towards 0, so there is one root; bisection finds it to the bit.
+    # The standard error is concave and 0 at 0, so there is one root; bisection finds it to the bit.
     for _ in range(100):
         middle = (low + high) / 2
         if estimate - middle > z * variance(middle) ** 0.5:
@@ -189,6 +191,11 @@ def chance_test(ties: Ties, alternative: Alternative = "two-sided", seed: int = 
     """
     m, n = int(ties.positives.sum()), int(ties.negatives.sum())
     centre, observed = m * n, _doubled(ties)
+    if len(ties.positives) == 1:
+        return ChanceTest(1.0, "exact", 0.0)
+    if len(ties.positives) == 2:
+        totals, chances = _two_scores(ties, m)
+        return ChanceTest(min(1.0, float(chances[_extreme(totals, observed, centre, alternative)].sum())), "exact", 0.0)
     # The smaller class is counted; if that is the negative one, the total is read from the other end.
     flipped = n < m
     fewer = n if flipped else m
@@ -198,7 +205,7 @@ def chance_test(ties: Ties, alternative: Alternative = "two-sided", seed: int = 
     # Every rank sum is a multiple of the step, which is 2 without ties.
     step = int(np.gcd.reduce(ranks))
     largest = (2 * m * n + fewer * (fewer + 1)) // step
-    if len(sizes) * (fewer + 1) * (largest + 1) <= _MOST_WORK:
+    if _is_countable(sizes, ranks // step, fewer, largest):
         sums = step * np.arange(largest + 1) - fewer * (fewer + 1)
         chances = _rank_sums(sizes, ranks // step, fewer, largest)
         totals = 2 * m * n - sums if flipped else sums
@@ -220,23 +227,51 @@ def _extreme(totals: Ints, observed: int, centre: int, alternative: Alternative)
     return far
 
 
-def _rank_sums(sizes: Ints, ranks: Ints, chosen: int, largest: int) -> Floats:
-    """The probability of each rank sum of so many cases, drawn at random."""
-    from scipy.special import comb
+def _two_scores(ties: Ties, m: int) -> tuple[Ints, Floats]:
+    """Doubled numbers of pairs in the right order and their probabilities, if there are two scores, as of decisions.
 
-    # ways[a, s] is proportional to the number of choices of a cases so far with sum s.
+    How many positives have the higher one is hypergeometric.
+    """
+    low, high = (ties.positives + ties.negatives).tolist()
+    above = np.arange(max(0, m - low), min(m, high) + 1)
+    below = m - above
+    totals = above * (2 * (low - below) + high - above) + below * (low - below)
+    return totals, Hypergeometric(high, low).pmf(above, m)
+
+
+def _is_countable(sizes: Ints, ranks: Ints, chosen: int, largest: int) -> bool:
+    """Whether the law of rank sums can be counted in about a second."""
+    if (chosen + 1) * (largest + 1) > _MOST_KEPT:
+        return False
+    work = 0
+    for size, rank in zip(sizes.tolist(), ranks.tolist(), strict=True):
+        taken = np.arange(min(size, chosen) + 1)
+        work += int(((chosen + 1 - taken) * np.maximum(largest + 1 - taken * rank, 0)).sum())
+        if work > _MOST_WORK:
+            return False
+    return True
+
+
+def _rank_sums(sizes: Ints, ranks: Ints, chosen: int, largest: int) -> Floats:
+    """The probability of each rank sum of so many cases, drawn at random.
+
+    Choosing each case with the same probability, whatever it is, makes all choices of the same number equally likely;
+    with the share of chosen cases, that number is among the likely ones and nothing under- or overflows.
+    """
+    share = chosen / int(sizes.sum())
+    law = Binomial(share, 1 - share)
+    # ways[a, s] is the probability of a chosen cases so far with sum s.
     ways = np.zeros((chosen + 1, largest + 1))
     ways[0, 0] = 1.0
     for size, rank in zip(sizes.tolist(), ranks.tolist(), strict=True):
-        added = ways.copy()
-        for j in range(1, min(size, chosen) + 1):
-            shift = j * rank
-            if shift > largest:
-                break
-            added[j:, shift:] += float(comb(size, j)) * ways[: chosen + 1 - j, : largest + 1 - shift]
-        ways = added / added.max()
-    chances: Floats = ways[chosen] / ways[chosen].sum()
-    return chances
+        taken = np.arange(min(size, chosen, largest // rank) + 1)
+        chances = law.pmf(taken, size) if size > 1 else np.array([1 - share, share])
+        added = chances[0] * ways
+        for j in taken[1:].tolist():
+            added[j:, j * rank :] += chances[j] * ways[: chosen + 1 - j, : largest + 1 - j * rank]
+        ways = added
+    found: Floats = ways[chosen] / ways[chosen].sum()
+    return found
 
 
 def _normal(sizes: Ints, m: int, n: int, observed: int, alternative: Alternative) -> float:
@@ -256,11 +291,12 @@ def _normal(sizes: Ints, m: int, n: int, observed: int, alternative: Alternative
 
 
 def _drawn_sums(ranks: Ints, chosen: int, seed: int) -> Ints:
-    """Rank sums of random choices without replacement: choices that contain a case twice are drawn again."""
+    """Rank sums of random choices without replacement, by Floyd's method in all draws at once."""
     rng = np.random.default_rng(seed)
-    sums = np.empty(0, dtype=np.int64)
-    while len(sums) < _DRAWS:
-        picked = np.sort(rng.integers(len(ranks), size=(20_000, chosen)), axis=1)
-        distinct = (np.diff(picked, axis=1) > 0).all(axis=1)
-        sums = np.concatenate([sums, ranks[picked[distinct]].sum(axis=1)])
-    return sums[:_DRAWS]
+    picked = np.empty((chosen, _DRAWS), dtype=np.int64)
+    for i in range(chosen):
+        last = len(ranks) - chosen + i
+        drawn = rng.integers(last + 1, size=_DRAWS)
+        picked[i] = np.where((picked[:i] == drawn).any(axis=0), last, drawn)
+    sums: Ints = ranks[picked].sum(axis=0)
+    return sums

@@ -229,7 +229,7 @@ class ScoreAudit(Record):
         simulated = (
             f" ({self.draws:,} draws, standard error before adjustment at most {max(errors):.2g})" if errors else ""
         )
-        said = ", ".join(method + simulated * (method == "permutation") for method in methods)
+        said = ", ".join(method + simulated * method.startswith("permutation") for method in methods)
         if said:
             lines.append(f"p: {said}.")
             lines.append(f"Adjusted over groups (Holm); at or below {self.alpha:g} a score is higher or lower.")
