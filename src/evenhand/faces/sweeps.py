@@ -7,7 +7,6 @@ highlight a group.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -19,7 +18,7 @@ from ..auditing import Finding, Row, Sweep, Verdict, command_of, compared_with, 
 from ..errors import printable
 from ..metrics import metric as find_metric
 from .sweep_pictures import GEOMETRY, Chart, SweepLine, columns_of, has_score, lines_of, threshold_text
-from .tables import adjustment
+from .tables import adjustment, marked
 from .templating import policy, shipped, template
 
 __all__ = ["sweep_html", "sweep_markdown", "sweep_page", "sweep_text"]
@@ -171,29 +170,22 @@ def _wrapped(text: str, indent: str = "") -> list[str]:
 
 def sweep_markdown(sweep: Sweep) -> str:
     """The main findings as a list, and one table of all groups per metric."""
-    lines = ["# " + _marked(_head(sweep)), "", _marked(_reading(sweep)), "", "## Findings", ""]
+    lines = ["# " + marked(_head(sweep)), "", marked(_reading(sweep)), "", "## Findings", ""]
     items = []
     for where, shown, left in _main_findings(sweep):
-        items += [f"- {where}: **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in shown]
+        items += [f"- {where}: **{f.severity}** ({f.code}) {marked(f.sentence)}." for f in shown]
         items += [f"- {where}: {_left(left)}"] if left else []
     lines += items or ["- none"]
     titles = ["group", "n", *map(threshold_text, sweep.thresholds)]
     for key in sweep.audits[0].settings["metrics"]:
         groups = lines_of(sweep, key)
-        lines += ["", f"## {_marked(_title(key))}", "", "| " + " | ".join(titles) + " |"]
+        lines += ["", f"## {marked(_title(key))}", "", "| " + " | ".join(titles) + " |"]
         lines.append("|---|" + "---:|" * (len(titles) - 1))
         lines += [
-            "| " + " | ".join([_marked(line.label), f"{line.n:,}", *map(_score, line.rows)]) + " |" for line in groups
+            "| " + " | ".join([marked(line.label), f"{line.n:,}", *map(_score, line.rows)]) + " |" for line in groups
         ]
-        lines += [text for reason in _reasons(groups) for text in ("", _marked(reason))]
-    return "\n".join([*lines, "", *map(_marked, _notes(sweep)), ""])
-
-
-def _marked(text: str) -> str:
-    """Text from data, escaped for Markdown; addresses in it do not become links."""
-    shown = escape(printable(text), quote=False)
-    shown = "".join("\\" + c if c in "\\`*_[]|#~$@" else c for c in shown)
-    return re.sub(r"(?i)(?<=www)(?=\.)|(?=://)", r"\\", shown)
+        lines += [text for reason in _reasons(groups) for text in ("", marked(reason))]
+    return "\n".join([*lines, "", *map(marked, _notes(sweep)), ""])
 
 
 def sweep_html(sweep: Sweep) -> str:

@@ -5,6 +5,7 @@ Names come from data and are not trusted: control characters are escaped, and ma
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "as_markdown",
     "gap_ends",
     "gap_text",
+    "marked",
     "metric_lines",
     "notes",
     "settings_text",
@@ -31,6 +33,10 @@ _TITLES = (
     *("reference", "gap", "p", "p adjusted", "smoothed", "verdict"),
 )
 _NAMED = 4
+# Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
+_NOTICED = re.compile(r"(?<=@)|(?<=#)(?=\w)|(?<=\bgh-)(?=\d)|(?<=:)(?=[\w+-]+:)|(?=\$)", re.IGNORECASE)
+# Where an address becomes a link.
+_ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 
 
 def gap_text(row: Row) -> tuple[str, str]:
@@ -120,16 +126,16 @@ def _more(rows: Sequence[Row]) -> str:
 
 def as_markdown(audit: Audit) -> str:
     """The findings as a list, and all rows as a table."""
-    compared = f"Each group is compared with {_marked(compared_with(audit.rows))}."
-    lines = ["# " + _marked(opening(audit)), "", f"{compared} Scores: {tally_text(audit.rows)}."]
+    compared = f"Each group is compared with {marked(compared_with(audit.rows))}."
+    lines = ["# " + marked(opening(audit)), "", f"{compared} Scores: {tally_text(audit.rows)}."]
     lines += ["", "## Findings", ""]
-    lines += [f"- **{f.severity}** ({f.code}) {_marked(f.sentence)}." for f in audit.findings] or ["- none"]
+    lines += [f"- **{f.severity}** ({f.code}) {marked(f.sentence)}." for f in audit.findings] or ["- none"]
     lines += ["", "## All scores", ""]
     lines.append("| " + " | ".join(_TITLES) + " |")
     lines.append("|" + "---|" * len(_TITLES))
-    lines += ["| " + " | ".join(_marked(cell) for cell in _cells(row)) + " |" for row in audit.rows]
-    lines += ["", *(_marked(note) for note in notes(audit)), "", "## Metrics", ""]
-    lines += [*(f"- {_marked(key)}: {_marked(text)}" for key, text in metric_lines(audit)), ""]
+    lines += ["| " + " | ".join(marked(cell) for cell in _cells(row)) + " |" for row in audit.rows]
+    lines += ["", *(marked(note) for note in notes(audit)), "", "## Metrics", ""]
+    lines += [*(f"- {marked(key)}: {marked(text)}" for key, text in metric_lines(audit)), ""]
     return "\n".join(lines)
 
 
@@ -161,7 +167,27 @@ def smoothing_text(row: Row) -> str:
     return f"{number(row.smoothed)} (λ {strength}{keeps})"
 
 
-def _marked(text: str) -> str:
-    """Text from data, escaped for Markdown."""
-    shown = escape(printable(text), quote=False)
-    return "".join("\\" + c if c in "\\`*_[]|#" else c for c in shown)
+def marked(text: str) -> str:
+    r"""Text from data, escaped for Markdown, also as GitHub shows it.
+
+    GitHub looks for people, issues, emoji and formulas in the text that is left once backslashes are gone. A zero-width
+    space keeps them apart; none can come from the data, where it would be escaped.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Markdown that shows the text, on one line, and nothing else.
+
+    Examples
+    --------
+    >>> print(marked("<b> @ada #7 www.example.org"))
+    &lt;b&gt; @&#8203;ada \#&#8203;7 www\.example.org
+    """
+    shown = escape(_NOTICED.sub("\u200b", printable(text)), quote=False)
+    shown = "".join("\\" + c if c in "\\`*_[]|#~$" else c for c in shown)
+    return _ADDRESSES.sub(r"\\", shown).replace("\u200b", "&#8203;")

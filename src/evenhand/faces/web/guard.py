@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["PAGE_POLICY", "Guard", "read_json"]
+__all__ = ["PAGE_POLICY", "SMALL", "Guard", "arriving", "read_json"]
 
 _LARGEST_JSON = 16 * 2**20
+SMALL = 2**20
 _DEEPEST_JSON = 16
+# How long a body may take to begin, and how many bytes must come each second from then on.
+_PATIENCE_SECONDS, _SLOWEST = 30.0, 10_000
 _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -92,13 +96,28 @@ class Guard:
         return None
 
 
-async def read_json(request: Request) -> dict[str, Any]:
+async def arriving(request: Request) -> AsyncIterator[bytes]:
+    """The parts of a body as they arrive; one that arrives too slowly is given up, so that it keeps nobody waiting."""
+    stream, latest = request.stream(), asyncio.get_running_loop().time() + _PATIENCE_SECONDS
+    while True:
+        try:
+            async with asyncio.timeout_at(latest):
+                part = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise InvalidInput("the request arrives too slowly; try again") from None
+        latest += len(part) / _SLOWEST
+        yield part
+
+
+async def read_json(request: Request, largest: int = _LARGEST_JSON) -> dict[str, Any]:
     """The object in the body of a request, which may be neither large nor deep, however it is sent."""
     body = bytearray()
-    async for part in request.stream():
+    async for part in arriving(request):
         body += part
-        if len(body) > _LARGEST_JSON:
-            raise InvalidInput(f"the request is larger than {_LARGEST_JSON // 2**20} MB")
+        if len(body) > largest:
+            raise InvalidInput(f"the request is larger than {largest // 2**20} MB")
     if _depth(bytes(body)) > _DEEPEST_JSON:
         raise InvalidInput(f"the request is nested more than {_DEEPEST_JSON} levels deep")
     try:
