@@ -220,7 +220,7 @@ def test_an_unambiguous_positive_label_is_inferred(negative: Any, positive: Any)
     assert ConfusionMatrix.from_labels([negative], [negative]) == ConfusionMatrix(0, 0, 0, 1)
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), pd.NA,
+@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT", "D"), Decimal("nan"), pd.NA,
                                    pd.NaT])  # fmt: skip
 def test_a_missing_value_is_known_as_such(value: Any) -> None:
     assert is_missing(value)

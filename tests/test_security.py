@@ -18,6 +18,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zipfile import ZipFile
 
 import cmarkgfm
 import pytest
@@ -518,3 +520,47 @@ def test_what_renders_these_names_would_notice_markup() -> None:
     }
     pages = {name: Rendered(name) for name in MARKUP}
     assert {name for name, page in pages.items() if page.tags != ["p"] or page.noticed} == set(MARKUP) - harmless
+
+
+SECURITY = (Path(__file__).parent.parent / "SECURITY.md").read_text("utf-8")
+
+
+def test_every_dependency_is_accounted_for() -> None:
+    project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = {"–": project["dependencies"], **project["optional-dependencies"]}
+    needed: dict[str, list[str]] = {}
+    for extra, requirements in extras.items():
+        for name in (re.match(r"[\w-]+", text)[0] for text in requirements if extra != "dev"):  # type: ignore[index]
+            if name != "evenhand":
+                needed.setdefault(name, []).append(extra)
+    table = SECURITY.split("## What evenhand stands on")[1].split("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert {name.strip(): extra.strip().split(", ") for name, extra, *_ in rows} == needed
+
+
+@pytest.mark.parametrize(
+    ("affected", "code"),
+    [
+        ({"versions": ["{version}"]}, 1),
+        ({"versions": ["0.0.1"]}, 0),
+        ({"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}]}]}, 1),
+        ({"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"fixed": "{version}"}]}]}, 0),
+        ({"ranges": [{"type": "ECOSYSTEM", "events": [{"introduced": "0"}, {"last_affected": "{version}"}]}]}, 1),
+        (None, 2),
+    ],
+)
+def test_advisories_are_looked_up_offline(tmp_path: Path, affected: dict[str, Any] | None, code: int) -> None:
+    """A copy of the database is searched; one that is empty, or none, is no success."""
+    from importlib.metadata import version
+
+    path = tmp_path / "all.zip"
+    with ZipFile(path, "w") as archive:
+        if affected is not None:
+            made = json.dumps({"package": {"ecosystem": "PyPI", "name": "Narwhals"}, **affected})
+            made = made.replace("{version}", version("narwhals"))
+            archive.writestr("X-1.json", json.dumps({"id": "X-1", "affected": [json.loads(made)]}))
+    script = Path(__file__).parent.parent / "benchmarks/dependencies.py"
+    found = subprocess.run([sys.executable, script, "--advisories", path], capture_output=True, text=True)
+    assert found.returncode == code, found.stderr
+    assert ("X-1" in found.stdout) == (code == 1)
+    assert ("Not looked up" in found.stdout) == (code == 2)
