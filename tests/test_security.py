@@ -522,6 +522,16 @@ def test_what_renders_these_names_would_notice_markup() -> None:
     assert {name for name, page in pages.items() if page.tags != ["p"] or page.noticed} == set(MARKUP) - harmless
 
 
+@pytest.mark.parametrize("part", [b"{},", b"0,", b'"",', b"[],"])
+def test_a_request_of_millions_of_parts_is_refused_before_it_is_read(tmp_path: Path, part: bytes) -> None:
+    client = TestClient(create_app("t", {"testserver"}, tmp_path), base_url="http://testserver")
+    body = b'{"file": [' + part * (12 * 2**20 // len(part)) + b"0]}"
+    start = time.process_time()
+    refused = client.post("/t/audit", content=body, headers={"X-Evenhand": "1"})
+    assert (refused.status_code, refused.json()) == (400, {"error": "the request has too many parts"})
+    assert time.process_time() - start < 1
+
+
 SECURITY = (Path(__file__).parent.parent / "SECURITY.md").read_text("utf-8")
 
 

@@ -52,7 +52,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
         app = create_app(token, {f"127.0.0.1:{port}", f"localhost:{port}"}, folder, limit=limit)
         opened(f"http://127.0.0.1:{port}/{token}/")
         # Nothing that is still open when the page is stopped is worth waiting for.
-        config = uvicorn.Config(app, ws="none", log_level="critical", server_header=False, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, ws="none", log_level="critical", server_header=False, timeout_graceful_shutdown=0)
         try:
             _server(uvicorn, config, caught, app.state.desk.close).run(sockets=[listener])
         finally:
