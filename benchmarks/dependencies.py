@@ -60,7 +60,8 @@ def licence(package: Distribution) -> str:
     """The licence as the package states it."""
     about = package.metadata
     classifiers = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier") or [] if c.startswith("License ::")]
-    return about.get("License-Expression") or ", ".join(classifiers) or str(about.get("License", "?")).splitlines()[0]
+    words = about.get_all("License-Expression") or classifiers or about.get_all("License") or ["?"]
+    return ", ".join(text.splitlines()[0] for text in words)
 
 
 def advisories(path: Path) -> Iterator[dict[str, Any]]:

@@ -26,7 +26,7 @@ VERSION = eh.__version__
 NOT_SHIPPED = {"__pycache__", "_build", ".ipynb_checkpoints"}
 
 
-def run(*command: str | Path, cwd: Path, code: int = 0) -> str:
+def run(*command: object, cwd: Path, code: int = 0) -> str:
     found = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
     assert found.returncode == code, found.stdout + found.stderr
     return found.stdout
