@@ -311,6 +311,35 @@ def test_the_name_of_a_column_is_only_a_name(
     assert {(row.by, row.group, row.n) for row in a.rows} == {(column, "A", 10), (column, "B", 10)}
 
 
+def test_a_parquet_file_that_points_at_another_one_does_not_open_it(tmp_path: Path) -> None:
+    """The parts of a data set may be in other files, as its description says."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    secret, parts = pa.table({"g": ["SECRET"] * 8, "y": [1, 0] * 4, "p": [1, 0] * 4}), []
+    pq.write_table(secret, tmp_path / "secret.parquet", metadata_collector=parts)
+    parts[0].set_file_path("secret.parquet")
+    parts[0].write_metadata_file(tmp_path / "x.parquet")
+    assert pq.ParquetFile(tmp_path / "x.parquet").metadata.row_group(0).column(0).file_path == "secret.parquet"
+    with pytest.raises(eh.InvalidInput, match=r"x\.parquet cannot be read: ") as refusal:
+        eh.audit(tmp_path / "x.parquet", y_true="y", y_pred="p", groups="g")
+    assert "SECRET" not in str(refusal.value)
+
+
+def test_a_saved_audit_is_repeated_on_the_data_that_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.faces.web.audits import audited
+
+    monkeypatch.chdir(tmp_path)
+    for name, group in (("x.csv", "A"), ("secret.csv", "SECRET")):
+        Path(name).write_text(ROWS.replace("A", group), "utf-8")
+    saved = (
+        eh.audit("x.csv", y_true="y", y_pred="p", groups="g", metrics="ppr").to_json().replace("x.csv", "secret.csv")
+    )
+    (tmp_path / "out").mkdir()
+    audited("x.csv", counts=False, asked={"repeat": saved}, out="out")
+    assert "SECRET" not in Path("out/audit.json").read_text("utf-8")
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
