@@ -220,8 +220,9 @@ def test_an_unambiguous_positive_label_is_inferred(negative: Any, positive: Any)
     assert ConfusionMatrix.from_labels([negative], [negative]) == ConfusionMatrix(0, 0, 0, 1)
 
 
-@pytest.mark.parametrize("value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), pd.NA,
-                                   pd.NaT])  # fmt: skip
+@pytest.mark.parametrize(
+    "value", [None, float("nan"), np.float32("nan"), np.datetime64("NaT", "D"), Decimal("nan"), pd.NA, pd.NaT]
+)
 def test_a_missing_value_is_known_as_such(value: Any) -> None:
     assert is_missing(value)
 

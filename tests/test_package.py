@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def test_scoring_needs_numpy_only() -> None:
 def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
     for name in PACKAGE.__all__:
         assert getattr(evenhand, name) is not None
-    tree = ast.parse((ROOT / "src/evenhand/__init__.pyi").read_text("utf-8"))
+    tree = ast.parse(Path(evenhand.__file__).with_suffix(".pyi").read_text("utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     # A stub exports what it imports under the same name.
     assert all(a.asname == a.name for node in imports for a in node.names)
@@ -128,8 +129,11 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_one_version() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["version"] == evenhand.__version__
+    """It is written in ``__init__.py``; a citation and a list of changes must repeat it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert project["project"]["dynamic"] == ["version"]
+    assert project["tool"]["hatch"]["version"] == {"path": "src/evenhand/__init__.py"}
+    assert version("evenhand") == evenhand.__version__
     assert f"version: {evenhand.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"## {evenhand.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 

@@ -54,6 +54,10 @@ class EvenhandError(Exception):
     n must not be negative; got -1
     """
 
+    def __str__(self) -> str:
+        # Names of files, columns and groups must not steer the terminal that a traceback is printed on.
+        return printable(super().__str__())
+
 
 class InvalidInput(EvenhandError, ValueError):
     """Raised when an argument, a file or a column has an invalid value.

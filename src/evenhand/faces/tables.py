@@ -33,6 +33,10 @@ _TITLES = (
     *("reference", "gap", "p", "p adjusted", "smoothed", "verdict"),
 )
 _NAMED = 4
+# Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
+_NOTICED = re.compile(r"(?<=@)|(?<=#)(?=\w)|(?<=\bgh-)(?=\d)|(?<=:)(?=[\w+-]+:)|(?=\$)", re.IGNORECASE)
+# Where an address becomes a link.
+_ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 
 
 def gap_text(row: Row) -> tuple[str, str]:
@@ -164,7 +168,26 @@ def smoothing_text(row: Row) -> str:
 
 
 def marked(text: str) -> str:
-    """Text from data, escaped for Markdown; addresses in it do not become links."""
-    shown = escape(printable(text), quote=False)
-    shown = "".join("\\" + c if c in "\\`*_[]|#~$@" else c for c in shown)
-    return re.sub(r"(?i)(?<=www)(?=\.)|(?=://)", r"\\", shown)
+    r"""Text from data, escaped for Markdown, also as GitHub shows it.
+
+    GitHub looks for people, issues, emoji and formulas in the text that is left once backslashes are gone. A zero-width
+    space keeps them apart; none can come from the data, where it would be escaped.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        Markdown that shows the text, on one line, and nothing else.
+
+    Examples
+    --------
+    >>> print(marked("<b> @ada #7 www.example.org"))
+    &lt;b&gt; @&#8203;ada \#&#8203;7 www\.example.org
+    """
+    shown = escape(_NOTICED.sub("\u200b", printable(text)), quote=False)
+    shown = "".join("\\" + c if c in "\\`*_[]|#~$" else c for c in shown)
+    return _ADDRESSES.sub(r"\\", shown).replace("\u200b", "&#8203;")

@@ -25,6 +25,8 @@ __all__ = ["count_database", "first_database_rows"]
 
 # How many steps SQLite takes between two looks at whether Ctrl-C was pressed.
 _STEPS = 100_000
+# The largest value or row, in bytes; SQLite itself would allow a billion.
+_LARGEST = 64 * 2**20
 
 
 def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
@@ -122,6 +124,8 @@ def _opened(path: Path) -> Iterator[Connection]:
         with closing(sqlite3.connect(address, uri=True)) as connection:
             connection.set_progress_handler(lambda: 0, _STEPS)
             connection.execute("PRAGMA trusted_schema = OFF")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
             yield connection
     except sqlite3.Error as error:
         # What Ctrl-C raises in a function that SQLite calls does not come through.

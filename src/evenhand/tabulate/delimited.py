@@ -31,6 +31,8 @@ _SEPARATORS = ",;\t|"
 _HEAD = 1 << 20
 _CHECKED = 50
 _BLOCK = 1 << 22
+# The longest line, in characters; a small file can unpack to one that fills the memory.
+_LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,10 @@ def layout_of(path: Path) -> Layout:
         tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
         first = {separator: _first_records(head, separator) for separator in ("\t" if tabs else _SEPARATORS)}
     if not any(first.values()):
+        if head.strip():
+            raise InvalidInput(
+                f"{path} cannot be read: its header has a value of more than {csv.field_size_limit():,} characters"
+            )
         raise InvalidInput(f"{path} has no header; there is nothing to audit")
     separator = max(first, key=lambda sign: _fit(first[sign]))
     columns = tuple(first[separator][0])
@@ -181,7 +187,14 @@ def _lines(path: Path) -> Iterator[Iterable[str]]:
             yield lines
         return
     with _open(path) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-        yield text
+        yield _bounded(text, path)
+
+
+def _bounded(text: IO[str], path: Path) -> Iterator[str]:
+    while line := text.readline(_LONGEST_LINE):
+        if len(line) == _LONGEST_LINE and line[-1] not in "\r\n":
+            raise InvalidInput(f"{path} cannot be read: it has a line of more than {_LONGEST_LINE:,} characters")
+        yield line
 
 
 def _unpacked(path: Path) -> Generator[str, None, None]:

@@ -17,7 +17,7 @@ from ...errors import EvenhandError, InvalidInput, MissingExtra
 from ...metrics import CATALOGUE
 from ...tabulate import input_files
 from .desk import MEGABYTE, Desk, Upload
-from .guard import Guard, read_json
+from .guard import SMALL, Guard, arriving, read_json
 from .jobs import Job
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def _size(folder: Path) -> int:
 
 async def _keep(request: Request, folder: Path, names: list[str], limit: int) -> None:
     """Write the last of some files while it arrives; it is refused as soon as it is too large or of a wrong kind."""
-    path = folder / names[-1]
+    path, before = folder / names[-1], _size(folder)
     too_large = InvalidInput(
         f"{path.name} is larger than {max(limit, 0) / MEGABYTE:g} MB; start the page with a larger --limit"
     )
@@ -242,7 +242,7 @@ async def _keep(request: Request, folder: Path, names: list[str], limit: int) ->
     size = 0
     try:
         with path.open("xb") as copy:
-            async for part in request.stream():
+            async for part in arriving(request):
                 if size == 0 and part:
                     copy.write(part[:1])
                     copy.flush()
@@ -253,6 +253,9 @@ async def _keep(request: Request, folder: Path, names: list[str], limit: int) ->
                     raise too_large
                 copy.write(part)
         _check_kind(folder, names)
+        # Others may have arrived beside it.
+        if _size(folder) - before > limit:
+            raise too_large
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -268,13 +271,13 @@ def _check_kind(folder: Path, names: list[str]) -> None:
 async def _table(request: Request, desk: Desk) -> Response:
     """Keep a table of counts that was pasted, or the counts of an example, and start to look into it."""
     asked = await read_json(request)
+    text = None if asked.get("example") else str(asked["text"]).encode()
+    desk.audits.check_room()
     folder = desk.new_folder()
     upload = Upload(folder, _COUNTS, counts=True)
-    if asked.get("example"):
-        arguments = {"example": "compas"}
-    else:
-        (folder / _COUNTS).write_text(str(asked["text"]), "utf-8", newline="")
-        arguments = {}
+    arguments = {"example": "compas"} if text is None else {}
+    if text is not None:
+        (folder / _COUNTS).write_bytes(text)
     return _started(
         desk.start("look_at_counts", folder, {"data": _COUNTS, **arguments}, _slot(request)),
         file=desk.keep_upload(upload),
@@ -283,7 +286,7 @@ async def _table(request: Request, desk: Desk) -> Response:
 
 async def _values(request: Request, desk: Desk) -> Response:
     """Start to count the values of columns."""
-    asked = await read_json(request)
+    asked = await read_json(request, SMALL)
     upload = desk.upload(asked.get("file"))
     columns = {str(role): str(name) for role, name in asked["columns"].items()}
     return _started(desk.start("values", upload.folder, {"data": upload.data, "columns": columns}, _slot(request)))
@@ -291,7 +294,7 @@ async def _values(request: Request, desk: Desk) -> Response:
 
 async def _scores(request: Request, desk: Desk) -> Response:
     """Start to count the scores of a column for a histogram."""
-    asked = await read_json(request)
+    asked = await read_json(request, SMALL)
     upload = desk.upload(asked.get("file"))
     arguments = {"data": upload.data, "column": str(asked["column"])}
     return _started(desk.start("scores", upload.folder, arguments, _slot(request)))
@@ -299,7 +302,7 @@ async def _scores(request: Request, desk: Desk) -> Response:
 
 async def _bins(request: Request, desk: Desk) -> Response:
     """Start to count the bins of a group column."""
-    asked = await read_json(request)
+    asked = await read_json(request, SMALL)
     upload = desk.upload(asked.get("file"))
     arguments = {"data": upload.data, "column": str(asked["column"]), "cuts": [float(cut) for cut in asked["cuts"]]}
     return _started(desk.start("bins", upload.folder, arguments, _slot(request)))
@@ -309,6 +312,7 @@ async def _audit(request: Request, desk: Desk) -> Response:
     """Start an audit of a file or of a table of counts."""
     asked = await read_json(request)
     upload = desk.upload(asked.get("file"))
+    desk.audits.check_room()
     out = desk.result()
     arguments = {"data": upload.data, "counts": upload.counts, "asked": asked, "out": str(out)}
     return _started(desk.start("audit", upload.folder, arguments, _slot(request)))
@@ -316,13 +320,13 @@ async def _audit(request: Request, desk: Desk) -> Response:
 
 async def _what_if(request: Request, desk: Desk) -> Response:
     """Start to compute what would follow from the counts of a group and a reference."""
-    asked = await read_json(request)
+    asked = await read_json(request, SMALL)
     return _started(desk.start("what_if", desk.folder, {"asked": asked}, _slot(request), lane=desk.what_ifs))
 
 
 async def _plan(request: Request, desk: Desk) -> Response:
     """Start to answer a question of planning."""
-    asked = await read_json(request)
+    asked = await read_json(request, SMALL)
     return _started(desk.start("plan", desk.folder, {"asked": asked}, _slot(request), lane=desk.what_ifs))
 
 

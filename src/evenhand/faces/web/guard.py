@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInput
@@ -13,10 +14,15 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["PAGE_POLICY", "Guard", "read_json"]
+__all__ = ["PAGE_POLICY", "SMALL", "Guard", "arriving", "read_json"]
 
 _LARGEST_JSON = 16 * 2**20
+SMALL = 2**20
 _DEEPEST_JSON = 16
+# How many texts a request may have, and how many bytes besides them; what is long in a request is one text.
+_MOST_TEXTS, _MOST_BESIDES = 2**17, 2**20
+# How long a body may take to begin, and how many bytes must come each second from then on.
+_PATIENCE_SECONDS, _SLOWEST = 30.0, 10_000
 _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
@@ -92,14 +98,34 @@ class Guard:
         return None
 
 
-async def read_json(request: Request) -> dict[str, Any]:
+async def arriving(request: Request) -> AsyncIterator[bytes]:
+    """The parts of a body as they arrive; one that arrives too slowly is given up, so that it keeps nobody waiting."""
+    stream, latest = request.stream(), asyncio.get_running_loop().time() + _PATIENCE_SECONDS
+    while True:
+        try:
+            async with asyncio.timeout_at(latest):
+                part = await anext(stream)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise InvalidInput("the request arrives too slowly; try again") from None
+        latest += len(part) / _SLOWEST
+        yield part
+
+
+async def read_json(request: Request, largest: int = _LARGEST_JSON) -> dict[str, Any]:
     """The object in the body of a request, which may be neither large nor deep, however it is sent."""
     body = bytearray()
-    async for part in request.stream():
+    async for part in arriving(request):
         body += part
-        if len(body) > _LARGEST_JSON:
-            raise InvalidInput(f"the request is larger than {_LARGEST_JSON // 2**20} MB")
-    if _depth(bytes(body)) > _DEEPEST_JSON:
+        if len(body) > largest:
+            raise InvalidInput(f"the request is larger than {largest // 2**20} MB")
+    if body.count(b'"') > 2 * _MOST_TEXTS:
+        raise InvalidInput("the request has too many parts")
+    outside = _outside(bytes(body))
+    if len(outside) > _MOST_BESIDES:
+        raise InvalidInput("the request has too many parts")
+    if _depth(outside) > _DEEPEST_JSON:
         raise InvalidInput(f"the request is nested more than {_DEEPEST_JSON} levels deep")
     try:
         asked = json.loads(body, parse_constant=_refuse)
@@ -110,11 +136,15 @@ async def read_json(request: Request) -> dict[str, Any]:
     return asked
 
 
-def _depth(body: bytes) -> int:
-    """How deep a JSON text is nested; brackets inside texts do not count."""
-    outside = body.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
+def _outside(body: bytes) -> bytes:
+    """What a JSON text has outside of its texts."""
+    return b"".join(body.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2])
+
+
+def _depth(outside: bytes) -> int:
+    """How deep a JSON text is nested, from what it has outside of its texts."""
     deepest = depth = 0
-    for sign in b"".join(outside).translate(None, _NO_BRACKETS):
+    for sign in outside.translate(None, _NO_BRACKETS):
         depth += 1 if sign in b"[{" else -1
         deepest = max(deepest, depth)
         if deepest > _DEEPEST_JSON:

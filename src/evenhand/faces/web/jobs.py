@@ -22,7 +22,7 @@ from ...errors import TooLarge
 __all__ = ["Job", "Lane"]
 
 # How many jobs may wait, and how long a job that was overtaken may go on before its process is killed for it.
-_MOST_WAITING = 64
+_MOST_WAITING = 32
 _GRACE_SECONDS = 1.0
 _POLL_SECONDS = 0.02
 _CLOSE_SECONDS = 2.0
@@ -102,11 +102,15 @@ class Lane:
         self._process: multiprocessing.process.BaseProcess | None = None
         self._line: Connection | None = None
 
+    def check_room(self) -> None:
+        """Refuse if too many jobs are waiting."""
+        if len(self._waiting) >= _MOST_WAITING:
+            raise TooLarge("too much is waiting to be computed; try again when it is done")
+
     def submit(self, job: Job) -> None:
         """Add a job to the end of the queue."""
         with self._changed:
-            if len(self._waiting) >= _MOST_WAITING:
-                raise TooLarge("too much is waiting to be computed; try again when it is done")
+            self.check_room()
             self._waiting.append(job)
             if self._watcher is None and not self._closed:
                 self._watcher = threading.Thread(target=self._watch, daemon=True)

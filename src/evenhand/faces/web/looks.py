@@ -25,6 +25,8 @@ from .words import in_page_words
 __all__ = ["bins", "look", "look_at_counts", "scores", "values"]
 
 _SAMPLED, _PREVIEWED, _LONGEST = 200, 8, 80
+# What is looked at of a value, which may have gigabytes.
+_LOOKED_AT = 1_000
 _MOST_VALUES, _MOST_PREVIEWED_COLUMNS = 50, 200
 _BARS = 24
 
@@ -34,8 +36,11 @@ Files = str | list[str]
 
 def look(data: Files) -> dict[str, Any]:
     """The columns of a file with a sample of their values, and what each seems to be."""
-    columns, rows = first_rows(data, _SAMPLED)
+    columns, found = first_rows(data, _SAMPLED)
     _count.cache_clear()
+    if not found:
+        raise InvalidInput(f"{data if isinstance(data, str) else data[0]} has no rows; there is nothing to audit")
+    rows = [[v[:_LOOKED_AT] if isinstance(v, (str, bytes)) else v for v in row] for row in found]
     sampled = list(zip(*rows, strict=True))
     kinds = [kind_of(values) for values in sampled]
     return {

@@ -6,7 +6,8 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -18,6 +19,8 @@ from .desk import folder_of_its_own
 __all__ = ["serve"]
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+# How long a connection may be open without a request that has arrived as far as its body.
+_SILENT_SECONDS = 15.0
 
 
 def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
@@ -49,7 +52,7 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
         app = create_app(token, {f"127.0.0.1:{port}", f"localhost:{port}"}, folder, limit=limit)
         opened(f"http://127.0.0.1:{port}/{token}/")
         # Nothing that is still open when the page is stopped is worth waiting for.
-        config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app, ws="none", log_level="critical", server_header=False, timeout_graceful_shutdown=0)
         try:
             _server(uvicorn, config, caught, app.state.desk.close).run(sockets=[listener])
         finally:
@@ -59,6 +62,8 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None]) -> None:
 
 
 def _server(uvicorn: Any, config: Any, caught: list[int], close: Callable[[], None]) -> Any:
+    silent: dict[Any, float] = {}
+
     class Server(uvicorn.Server):  # type: ignore[misc]
         """A server that leaves signals to `serve`, and ends all work as soon as there is one."""
 
@@ -67,6 +72,8 @@ def _server(uvicorn: Any, config: Any, caught: list[int], close: Callable[[], No
             yield
 
         async def on_tick(self, counter: int) -> bool:
+            if counter % 10 == 0:
+                _hang_up(self.server_state.connections, silent)
             if caught:
                 close()
                 self.should_exit = True
@@ -74,6 +81,17 @@ def _server(uvicorn: Any, config: Any, caught: list[int], close: Callable[[], No
             return bool(await super().on_tick(counter))
 
     return Server(config)
+
+
+def _hang_up(connections: Iterable[Any], silent: dict[Any, float]) -> None:
+    """Close connections that are silent for too long; uvicorn waits for the rest of a request for ever."""
+    now = time.monotonic()
+    idle = [one for one in connections if one.cycle is None or one.cycle.response_complete]
+    for one in silent.keys() - set(idle):
+        del silent[one]
+    for one in idle:
+        if now - silent.setdefault(one, now) > _SILENT_SECONDS:
+            one.transport.abort()
 
 
 @contextmanager

@@ -63,7 +63,8 @@ def _done(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any]:
         os.chdir(folder)
         return "done", task(**arguments)
     except EvenhandError as refusal:
-        return "failed", in_page_words(str(refusal))
+        # DuckDB names whole paths.
+        return "failed", in_page_words(str(refusal).replace(f"{folder}{os.sep}", ""))
     except MemoryError:
         return "failed", "this needs more memory than the page may use; choose smaller counts or a smaller file"
     except RecursionError:
