@@ -33,10 +33,9 @@ from ..progress import progress
 from ..records import Record, plain_value
 from ..tabulate import CountedRows, Tally, tabulate_rows
 from .adjust import benjamini_hochberg, holm
-from .audits import audit_of, measured_of
+from .audits import audits_together
 from .findings import Finding, number, pvalue, several
 from .groups import Compared, compared, groupings_of
-from .judge import judge
 from .result import Audit
 from .settings import Chosen, ReferenceKind, Settings
 
@@ -47,8 +46,6 @@ AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
 
 _MOST_FINDINGS = 4
 _MOST_ROWS = 40
-# Marks the columns of a class while all classes are judged together; no name of a column begins with it.
-_MARK = "\0{}\0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -439,16 +436,12 @@ def _audits(
 ) -> dict[Any, Audit]:
     """One audit per class, judged together so that p-values are adjusted over all of them."""
     tallies = [_tally(label, tables, counted) for label in chosen]
-    marks = [_MARK.format(i) for i in range(len(chosen))]
-    measured = [measured_of(tally, how, mark) for tally, mark in zip(tallies, marks, strict=True)]
-    rows = judge([one for _, some in measured for one in some], how)
-    audits = {}
-    for label, tally, mark, (groupings, _) in zip(chosen, tallies, marks, measured, strict=True):
-        own = tuple(replace(row, by=row.by.removeprefix(mark)) for row in rows if row.by.startswith(mark))
-        found = audit_of(tally, how, called, groupings, own)
-        # The command audits two classes; its name for this call would be wrong.
-        audits[label] = replace(found, record=found.record | {"class": plain_value(label), "command": None})
-    return audits
+    audits = audits_together(tallies, [how] * len(tallies), called)
+    # The command audits two classes; its name for this call would be wrong.
+    return {
+        label: replace(found, record=found.record | {"class": plain_value(label), "command": None})
+        for label, found in zip(chosen, audits, strict=True)
+    }
 
 
 def _tally(label: Any, tables: ClassTables, counted: CountedRows) -> Tally:

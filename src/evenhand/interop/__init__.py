@@ -1,6 +1,7 @@
 """Where this library meets others: scorers and a report for scikit-learn, frames and aggregates for fairlearn."""
 
 from .aggregates import Aggregate
+from .controls import ControlledAudit, LevelAudit, PooledRow, audit_within
 from .fairlearn_names import (
     demographic_parity_difference,
     demographic_parity_ratio,
@@ -18,13 +19,17 @@ from .strata import StratifiedTest, Stratum, stratified_test
 
 __all__ = [
     "Aggregate",
+    "ControlledAudit",
     "GroupChange",
     "GroupSummaries",
+    "LevelAudit",
     "ModelComparison",
+    "PooledRow",
     "ReportedClass",
     "SmallSampleReport",
     "StratifiedTest",
     "Stratum",
+    "audit_within",
     "compare_models",
     "demographic_parity_difference",
     "demographic_parity_ratio",
