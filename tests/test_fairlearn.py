@@ -716,6 +716,19 @@ def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by
         extreme = sum(n for value, n in law.items() if abs(value) >= abs(change))
         assert row.gap_pvalue == approx(extreme / law.total())
         assert row.gap_test == "exact paired permutation"
+        gaps = [
+            Fraction(sum(o[side] for o in outcomes if o[2] == row.group), len(mine))
+            - Fraction(sum(o[side] for o in outcomes if o[2] != row.group), len(others))
+            for side in (0, 1)
+        ]
+        size = abs(gaps[1]) - abs(gaps[0])
+        assert row.size_change == approx(float(size))
+        middle = sum(gaps) / 2
+        sizes = sum(
+            n for value, n in law.items() if abs(abs(middle + value / 2) - abs(middle - value / 2)) >= abs(size)
+        )
+        assert row.size_pvalue == approx(sizes / law.total())
+        assert row.size_low <= row.size_change <= row.size_high
 
 
 def test_mcnemars_test_is_that_of_statsmodels_and_adjusted_by_holm() -> None:
@@ -768,7 +781,12 @@ def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -
     assert [row.group for row in combined.groups] == ["f & 1", "f & 2", "m & 1", "m & 2"]
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.compare_models([0, 1], [0, 1], [0, 2], ["a", "b"])
-    assert str(refusal.value) == "y_pred_b must contain the labels of y_true and y_pred_a (0, 1); got 2"
+    assert str(refusal.value) == (
+        "y_true and y_pred contain 3 distinct labels (0, 1, 2); pass the positive ones as positive=, or audit each "
+        "class with audit_classes"
+    )
+    blank = eh.compare_models(["yes", "no", "yes"], ["yes", "no", "no"], ["yes", "NA", ""], list("aab"), positive="yes")
+    assert (blank.n, blank.left_out) == (1, 2)
 
 
 @pytest.mark.parametrize("key", ["ppv", "f1", "mcc", "prev", "equal_opportunity"])
@@ -776,9 +794,105 @@ def test_rates_whose_cases_depend_on_the_model_are_refused(key: str) -> None:
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.compare_models([0, 1], [0, 1], [0, 1], ["a", "b"], key)
     assert str(refusal.value) == (
-        f"{key} is not a rate of people whose number is the same with both models; use acc, ppr, tpr or fpr, or what "
+        f"{key} is not a rate of people whose number is the same with all models; use acc, ppr, tpr or fpr, or what "
         "these leave to 1"
     )
+
+
+def several(n: int = 120) -> tuple[Any, dict[str, Any], Any]:
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, n)
+    who = rng.choice(list("uvw"), n)
+    right = {"one": 0.6, "two": 0.8, "three": 0.9}
+    return y, {name: np.where(rng.random(n) < share, y, 1 - y) for name, share in right.items()}, who
+
+
+@pytest.mark.parametrize(("against", "pairs"), [
+    ("first", [("one", "two"), ("one", "three")]),
+    ("two", [("two", "one"), ("two", "three")]),
+    (None, [("one", "two"), ("one", "three"), ("two", "three")]),
+])  # fmt: skip
+def test_several_models_are_compared_as_two_are_and_adjusted_over_pairs_groups_and_metrics(
+    against: str | None, pairs: list[tuple[str, str]]
+) -> None:
+    y, models, who = several()
+    found = eh.compare_several_models(y, models, who, ["acc", "tpr"], against=against, draws=500)
+    assert [(one.metric, one.model_a, one.model_b) for one in found.comparisons] == [
+        (key, *pair) for key in ("acc", "tpr") for pair in pairs
+    ]
+    adjustments = ("p_adjusted", "gap_p_adjusted", "size_p_adjusted")
+    for one in found.comparisons:
+        alone = eh.compare_models(y, models[one.model_a], models[one.model_b], who, one.metric, draws=500)
+        for mine, other in zip((one.overall, *one.groups), (alone.overall, *alone.groups), strict=True):
+            mine_fields, others = mine.to_dict(), other.to_dict()
+            for name in adjustments:
+                del mine_fields[name], others[name]
+            assert mine_fields == others
+    rows = [row for one in found.comparisons for row in one.groups]
+    for name in ("p", "gap_p", "size_p"):
+        raw = [getattr(row, f"{name}value") for row in rows]
+        assert [getattr(row, f"{name}_adjusted") for row in rows] == approx(multipletests(raw, method="holm")[1])
+    raw = [one.overall.pvalue for one in found.comparisons]
+    assert [one.overall.p_adjusted for one in found.comparisons] == approx(multipletests(raw, method="holm")[1])
+    assert found.to_frame("pandas").shape[0] == 4 * len(found.comparisons)
+    assert json.loads(found.to_json())["models"] == ["one", "two", "three"]
+
+
+def test_the_gaps_of_two_groups_count_once() -> None:
+    y, models, who = several()
+    two = np.where(who == "u", "u", "rest")
+    found = eh.compare_several_models(y, models, two, "acc", draws=100)
+    rows = [row for one in found.comparisons for row in one.groups]
+    expected = multipletests([rows[0].gap_pvalue, rows[2].gap_pvalue], method="holm")[1]
+    assert [row.gap_p_adjusted for row in rows] == approx([expected[0]] * 2 + [expected[1]] * 2)
+    assert [row.p_adjusted for row in rows] == approx(multipletests([r.pvalue for r in rows], method="holm")[1])
+
+
+def test_thresholds_of_a_score_are_models_on_the_same_people() -> None:
+    y, models, who = several()
+    score = np.random.default_rng(2).random(len(y))
+    score[:3] = np.nan
+    labels = np.where(y == 1, "good", "bad").tolist()
+    labels[5] = None
+    found = eh.compare_several_models(labels, score, who, "ppr", thresholds=[0.5, 0.25], positive="good", draws=100)
+    assert found.models == ("at 0.5", "at 0.25")
+    assert (found.left_out, found.lacking, found.n) == (4, {"y_true": 1, "at 0.5": 3, "at 0.25": 3}, len(y) - 4)
+    kept = [i for i in range(len(y)) if i > 2 and i != 5]
+    overall = found.comparisons[0].overall
+    assert (overall.rate_a, overall.rate_b) == approx(((score[kept] >= 0.5).mean(), (score[kept] >= 0.25).mean()))
+    assert (overall.only_a, overall.only_b) == (0, int(((score[kept] >= 0.25) & (score[kept] < 0.5)).sum()))
+    frame = pd.DataFrame(models)
+    assert eh.compare_several_models(y, frame, who, draws=50) == eh.compare_several_models(y, models, who, draws=50)
+    everybody = eh.compare_several_models(y, models | {"one": [None, *models["one"][1:]]}, who, draws=50)
+    assert (everybody.n, everybody.left_out, everybody.lacking) == (119, 1, {"one": 1})
+    assert "1 case without a label or a prediction of every model left out" in str(everybody)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        (({"a": [0, 1]}, "acc"), {}, "models must contain at least two models with different names; got 'a'"),
+        (([0, 1], "acc"), {}, "models must map the names of models to their predictions; for several thresholds of one "
+         "score, pass thresholds=; got list"),
+        (({"a": [0, 1], "b": [0, 1]}, "acc"), {"thresholds": [0.5, 0.6]},
+         "with thresholds, models must be the scores of one model"),
+        (([0.1, 0.7], "acc"), {"thresholds": [0.5]}, "thresholds must contain at least two different numbers; got "
+         "[0.5]"),
+        (([0.1, 0.7], "acc"), {"thresholds": [0.5, math.inf]}, "thresholds must be finite numbers; got inf"),
+        (([0.1, "x"], "acc"), {"thresholds": [0.5, 0.6]}, "scores must be numbers; got 'x'"),
+        (({"a": [0, 1], "b": [0, 1]}, "acc"), {"against": "c"}, "no model is called 'c'; known: a, b"),
+        (({"a": [0, 1], "b": [0, 1]}, []), {}, "metrics must contain at least one metric"),
+        (({"a": [0, 1], "b": [0, 1]}, ["acc", "ppv"]), {}, "ppv is not a rate of people whose number is the same with "
+         "all models; use acc, ppr, tpr or fpr, or what these leave to 1"),
+    ],
+)  # fmt: skip
+def test_models_that_cannot_be_compared_are_refused(
+    arguments: tuple[Any, Any], options: dict[str, Any], sentence: str
+) -> None:
+    models, metrics = arguments
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.compare_several_models([0, 1], models, ["x", "y"], metrics, **options)
+    assert str(refusal.value) == sentence
 
 
 RESULTS: dict[str, Callable[[], Any]] = {

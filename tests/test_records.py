@@ -55,6 +55,9 @@ RESULTS: dict[str, Any] = {
     "StratifiedTest": STRATA,
     "Stratum": STRATA.strata[0],
     "ModelComparison": MODELS,
+    "ModelComparisons": eh.compare_several_models(
+        [1, 0] * 8, {HOSTILE: [1, 0, 0, 0] * 4, "b": [1, 1, 1, 0] * 4}, [HOSTILE] * 8 + ["B"] * 8, ["acc", "tpr"]
+    ),
     "GroupChange": MODELS.groups[0],
     "ClassAudit": CLASS_AUDIT,
     "AverageRow": CLASS_AUDIT.averages[0],

@@ -182,6 +182,9 @@ from .interop import (
     ModelComparison as ModelComparison,
 )
 from .interop import (
+    ModelComparisons as ModelComparisons,
+)
+from .interop import (
     PooledRow as PooledRow,
 )
 from .interop import (
@@ -201,6 +204,9 @@ from .interop import (
 )
 from .interop import (
     compare_models as compare_models,
+)
+from .interop import (
+    compare_several_models as compare_several_models,
 )
 from .interop import (
     frame_counts as frame_counts,

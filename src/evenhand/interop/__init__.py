@@ -12,7 +12,7 @@ from .fairlearn_names import (
 )
 from .group_summaries import GroupSummaries, summaries
 from .metric_frames import frame_counts, frame_metric, from_metric_frame
-from .paired_models import GroupChange, ModelComparison, compare_models
+from .paired_models import GroupChange, ModelComparison, ModelComparisons, compare_models, compare_several_models
 from .scorers import scorer
 from .small_samples import ReportedClass, SmallSampleReport, small_sample_report
 from .strata import StratifiedTest, Stratum, stratified_test
@@ -24,6 +24,7 @@ __all__ = [
     "GroupSummaries",
     "LevelAudit",
     "ModelComparison",
+    "ModelComparisons",
     "PooledRow",
     "ReportedClass",
     "SmallSampleReport",
@@ -31,6 +32,7 @@ __all__ = [
     "Stratum",
     "audit_within",
     "compare_models",
+    "compare_several_models",
     "demographic_parity_difference",
     "demographic_parity_ratio",
     "equal_opportunity_difference",
