@@ -111,6 +111,31 @@ def test_a_metric_itself_is_a_metric_of_a_frame_if_every_group_has_both_labels(m
     assert np.ravel(frame.difference()).tolist() == [0.25]
 
 
+def test_a_metric_that_cannot_infer_the_positive_label_of_a_group_says_what_can() -> None:
+    data: dict[str, Any] = {"y_true": [1, 0, 1, 1], "y_pred": [1, 0, 1, 1], "sensitive_features": list("aabb")}
+    with pytest.raises(eh.InvalidInput) as refusal:
+        fm.MetricFrame(metrics=eh.metric("tpr"), **data)
+    assert str(refusal.value) == (
+        "the positive label cannot be inferred from the label 1; pass it as positive=, or use frame_metric('tpr') in a "
+        "MetricFrame"
+    )
+    assert fm.MetricFrame(metrics=eh.frame_metric("tpr"), **data).by_group.tolist() == [1.0, 1.0]
+    with pytest.raises(eh.InvalidInput, match=r"pass it as positive=$"):
+        eh.metric("tpr")([3, 4], [3, 4])
+
+
+def test_the_number_of_cases_is_a_metric_of_a_frame_by_its_plain_name() -> None:
+    y_true, y_pred, who = people({"a": (3, 1, 1, 5), "b": (2, 2, 0, 4)})
+    number = pickle.loads(pickle.dumps(eh.frame_metric("count")))
+    metrics = {"Count": number, "tpr": eh.frame_metric("tpr"), "fpr": eh.frame_metric("fpr"), "ppr": fm.selection_rate}
+    frame = fm.MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=who)
+    assert frame.by_group["Count"].tolist() == [10, 8]
+    assert frame.overall["Count"] == 18
+    assert number.__name__ == "count"
+    assert matrices(eh.from_metric_frame(frame, metrics="tpr"), "sensitive_feature_0") == {
+        "a": (3, 1, 1, 5), "b": (2, 2, 0, 4)}  # fmt: skip
+
+
 def test_a_frame_metric_is_named_after_its_metric_and_survives_pickling() -> None:
     metric = pickle.loads(pickle.dumps(eh.frame_metric("recall", positive="yes")))
     assert metric.__name__ == "tpr"

@@ -72,7 +72,7 @@ def frame_metric(metric: str | Metric, *, positive: object = 1) -> Any:
     Parameters
     ----------
     metric : str or Metric
-        A metric of one group.
+        A metric of one group; or ``"count"``, the number of cases.
     positive : label or list of labels
         The positive labels; 1 by default, as in fairlearn.
 
@@ -91,10 +91,20 @@ def frame_metric(metric: str | Metric, *, positive: object = 1) -> Any:
     >>> frame.by_group.to_dict()
     {'a': 0.5, 'b': nan}
     """
+    if isinstance(metric, str) and metric.casefold() == "count":
+        return _count
     m = find_metric(metric)
     if not isinstance(m, OneGroup):
         raise InvalidInput(f"{m.key} compares two groups, and a metric of a MetricFrame sees one; use audit()")
     return _FrameMetric(m, positive)
+
+
+def _count(y_true: Any, y_pred: Any) -> int:
+    """The number of cases."""
+    return len(y_true)
+
+
+_count.__name__ = "count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +261,7 @@ def _reader(results: list[dict[str, Any]], columns: Mapping[str, str]) -> _Reade
     sizes, rates = [], {}
     for name in names:
         meant = columns.get(name, name)
-        if meant in _SIZES:
+        if meant.strip().casefold() in _SIZES:
             sizes.append(name)
         elif (m := _known(meant, name in columns)) is not None:
             rates[name] = m

@@ -94,13 +94,14 @@ NOT_HERE = {
     "d2_brier_score": _SCORES,
     "confusion_matrix": "is the counts themselves; use ConfusionMatrix.from_labels()",
     "multilabel_confusion_matrix": "is the counts of each class; use ConfusionMatrix.from_labels() with positive=",
-    "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio'",
+    "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio', or the "
+    "function of that name in evenhand.interop, which is about all groups",
     "average_odds_difference": "is the mean of two differences in AIF360; use 'equal_opportunity' and "
     "'predictive_equality'",
     "mean_prediction": "averages predictions of any kind in fairlearn; of predictions 0 and 1 it is 'ppr'",
     "count": "is the number of cases, n of a ConfusionMatrix",
 }
-_OVER_GROUPS = "is the {} score of all groups in fairlearn; audit() shows the score of each group"
+_OVER_GROUPS = "is the {} score of all groups in fairlearn; use summaries(), or audit() for the score of each group"
 
 
 def not_here(name: str) -> str | None:
@@ -121,7 +122,7 @@ def not_here(name: str) -> str | None:
     >>> not_here("fbeta score")
     "needs a beta; use f_beta(beta), or a name such as 'f2'"
     >>> not_here("recall score group min")
-    'is the smallest score of all groups in fairlearn; audit() shows the score of each group'
+    'is the smallest score of all groups in fairlearn; use summaries(), or audit() for the score of each group'
     """
     for ending, which in ((" group min", "smallest"), (" group max", "largest")):
         if name.endswith(ending):
