@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -748,11 +748,14 @@ def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by
         ]
         size = abs(gaps[1]) - abs(gaps[0])
         assert row.size_change == approx(float(size))
-        middle = sum(gaps) / 2
-        sizes = sum(
-            n for value, n in law.items() if abs(abs(middle + value / 2) - abs(middle - value / 2)) >= abs(size)
-        )
-        assert row.size_pvalue == approx(sizes / law.total())
+        both = [first + second for first, second, _ in outcomes]
+        regrouped = [
+            Fraction(sum(both[i] for i in chosen), len(mine))
+            - Fraction(sum(both) - sum(both[i] for i in chosen), len(others))
+            for chosen in combinations(range(len(both)), len(mine))
+        ]
+        as_far = sum(abs(value) >= abs(sum(gaps)) for value in regrouped) / len(regrouped)
+        assert row.size_pvalue == approx(max(extreme / law.total(), as_far))
         assert row.size_low <= row.size_change <= row.size_high
 
 
@@ -795,6 +798,25 @@ def test_intervals_of_changes_cover_about_at_the_level() -> None:
         inside["change"] += row.low <= 0.2 <= row.high
         inside["gap"] += row.gap_low <= 0.1 <= row.gap_high
     assert all(0.91 <= hits / 300 <= 0.99 for hits in inside.values()), inside
+
+
+def test_a_gap_that_only_changes_its_sign_is_seldom_found_to_be_smaller() -> None:
+    """The gap is 0.2 and then -0.2: it has changed, and its size has not."""
+    rng = np.random.default_rng(4)
+    laws = {"x": [0.35, 0.25, 0.05, 0.35], "y": [0.35, 0.05, 0.25, 0.35]}
+    found = Counter[str]()
+    for _ in range(120):
+        pairs = [
+            pair
+            for law in laws.values()
+            for pair, k in zip(((1, 1), (1, 0), (0, 1), (0, 0)), rng.multinomial(40, law), strict=True)
+            for _ in range(k)
+        ]
+        a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+        row = eh.compare_models([1] * 80, a, b, ["x"] * 40 + ["y"] * 40, "tpr", positive=1, draws=20).groups[0]
+        found["gap"] += (row.gap_pvalue or 0) <= 0.05
+        found["size"] += (row.size_pvalue or 0) <= 0.05
+    assert found["gap"] > 90 and found["size"] <= 12, found
 
 
 def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -> None:

@@ -2,8 +2,11 @@
 
 People for whom two models agree say nothing about which is better. Among those for whom they disagree, models that are
 exchangeable for every person are right equally often: this is McNemar's exact test. The same law, for a group and for
-all others, gives the exact law of the change of the gap between them. Exchanging the predictions of a person never
-changes the sum of the two gaps, so the law of the change of their sizes follows from it.
+all others, gives the exact law of the change of the gap between them.
+
+The size of the gap changes by its change times the sum of both gaps, up to a positive factor. So its direction is known
+only if both are told from 0, and the larger of the two p-values is that of the size. The sum of the gaps compares what
+both models give together: alike groups divide people with two, one and no success as a random order would.
 """
 
 from __future__ import annotations
@@ -67,8 +70,10 @@ class GroupChange(Record):
     size_low, size_high : float
         The posterior interval of the true change of the size.
     size_pvalue, size_p_adjusted : float or None
-        The test that the size of the gap does not change, and the same by Holm's method.
-    gap_test : str or None
+        The test that the size of the gap does not change, and the same by Holm's method. It is the larger of two
+        p-values: that of the change of the gap, and that of the sum of both gaps, which must differ from 0 as well, or
+        the gap may have changed its sign only.
+    gap_test, size_test : str or None
         How ``gap_pvalue`` and ``size_pvalue`` were found.
     reason : str or None
         Why a rate or a gap is undefined.
@@ -107,6 +112,7 @@ class GroupChange(Record):
     size_pvalue: float | None
     size_p_adjusted: float | None
     gap_test: str | None
+    size_test: str | None
     reason: str | None
 
     def __str__(self) -> str:
@@ -312,8 +318,8 @@ def compare_models(
     probability 1/2. The test of the gap's change exchanges the two predictions of each person at random, and is exact
     if the models are exchangeable for every person. If one model is better by as much in all groups, this spreads the
     change of the gap more widely than chance does, so the test is conservative in large samples. Whether the gap is
-    smaller with model b is a question of its size; its test uses the same exchanges. Intervals are posterior ones, with
-    a Dirichlet(1/2, 1/2, 1/2, 1/2) prior on both, only a, only b and neither.
+    smaller with model b is a question of its size, whose test also needs the sum of both gaps to differ from 0.
+    Intervals are posterior ones, with a Dirichlet(1/2, 1/2, 1/2, 1/2) prior on both, only a, only b and neither.
 
     Parameters
     ----------
@@ -345,9 +351,9 @@ def compare_models(
     tpr from model a to model b, 30 cases
     overall: 0.567 to 0.8 (0 only with a, 7 only with b), p-value 0.0156
     f: 0.3 to 0.9 (0 only with a, 6 only with b), p-value 0.0312 (adjusted 0.0625)
-      gap -0.4 to 0.15, p-value 0.0313; size 0.4 to 0.15, p-value 0.453
+      gap -0.4 to 0.15, p-value 0.0313; size 0.4 to 0.15, p-value 0.479
     m: 0.7 to 0.75 (0 only with a, 1 only with b), p-value 1
-      gap 0.4 to -0.15, p-value 0.0313; size 0.4 to 0.15, p-value 0.453
+      gap 0.4 to -0.15, p-value 0.0313; size 0.4 to 0.15, p-value 0.479
     """
     check_level(level)
     check_draws(draws, seed)
@@ -422,9 +428,9 @@ def compare_several_models(
     tpr from model old to model new
       overall: 0.567 to 0.8 (0 only with old, 7 only with new), p-value 0.0156
       f: 0.3 to 0.9 (0 only with old, 6 only with new), p-value 0.0312 (adjusted 0.125)
-        gap -0.4 to 0.15, p-value 0.0313 (adjusted 0.0625); size 0.4 to 0.15, p-value 0.453 (adjusted 0.543)
+        gap -0.4 to 0.15, p-value 0.0313 (adjusted 0.0625); size 0.4 to 0.15, p-value 0.479 (adjusted 0.543)
       m: 0.7 to 0.75 (0 only with old, 1 only with new), p-value 1
-        gap 0.4 to -0.15, p-value 0.0313 (adjusted 0.0625); size 0.4 to 0.15, p-value 0.453 (adjusted 0.543)
+        gap 0.4 to -0.15, p-value 0.0313 (adjusted 0.0625); size 0.4 to 0.15, p-value 0.479 (adjusted 0.543)
     <BLANKLINE>
     tpr from model old to model newest
       overall: 0.567 to 0.933 (0 only with old, 11 only with newest), p-value 0.000977 (adjusted 0.00195)
@@ -573,6 +579,7 @@ _NO_GAP: dict[str, Any] = {
     "gap_pvalue": None,
     "size_pvalue": None,
     "gap_test": None,
+    "size_test": None,
 }
 
 # A label, the two predictions, and how many people have them.
@@ -719,8 +726,8 @@ def _of_gap(
     drawn_a, drawn_b = (a - b for a, b in zip(own, theirs, strict=True))
     low, high = _ends(drawn_b - drawn_a, level, change)
     size_low, size_high = _ends(np.abs(drawn_b) - np.abs(drawn_a), level, size)
-    # Exchanges keep the sum of the gaps, so the size changes by as much exactly if the gap changes by that much.
-    (pvalue, size_pvalue), test = _exchanged(mine, others, (abs(change), abs(size)), draws, seed)
+    pvalue, test = _exchanged(mine, others, change, draws, seed)
+    of_sum, sum_test = _regrouped(mine, others, gap_a + gap_b, draws, seed)
     return {
         "gap_a": gap_a,
         "gap_b": gap_b,
@@ -731,8 +738,9 @@ def _of_gap(
         "size_change": size,
         "size_low": size_low,
         "size_high": size_high,
-        "size_pvalue": size_pvalue,
+        "size_pvalue": max(pvalue, of_sum),
         "gap_test": test,
+        "size_test": f"{test} and {sum_test}",
     }
 
 
@@ -743,10 +751,8 @@ def _mcnemar(only_a: int, only_b: int) -> float:
     return min(1.0, 2 * float(binom.cdf(min(only_a, only_b), only_a + only_b, 0.5)))
 
 
-def _exchanged(
-    mine: _Pairs, others: _Pairs, observed: Sequence[float], draws: int, seed: int
-) -> tuple[list[float], str]:
-    """The probabilities of changes of the gap that are at least as large, if predictions are exchanged at random."""
+def _exchanged(mine: _Pairs, others: _Pairs, observed: float, draws: int, seed: int) -> tuple[float, str]:
+    """The probability of a change of the gap at least as large, if predictions are exchanged at random."""
     from scipy.stats import binom
 
     sides = [(int(side.counts[1] + side.counts[2]), side.n) for side in (mine, others)]
@@ -754,13 +760,42 @@ def _exchanged(
         (first, p), (second, q) = (
             ((2 * x - d) / n, binom.pmf(x, d, 0.5)) for d, n in sides for x in [np.arange(d + 1)]
         )
-        changes = np.abs(first[:, None] - second)
-        tails = [float(p @ ((changes >= value - _TIE) @ q)) for value in observed]
-        return [min(1.0, tail) for tail in tails], "exact paired permutation"
+        extreme = np.abs(first[:, None] - second) >= abs(observed) - _TIE
+        return min(1.0, float(p @ (extreme @ q))), "exact paired permutation"
     rng = np.random.default_rng(seed)
     first, second = ((2 * rng.binomial(d, 0.5, draws) - d) / n for d, n in sides)
-    as_extreme = [int((np.abs(first - second) >= value - _TIE).sum()) for value in observed]
-    return [(1 + n) / (1 + draws) for n in as_extreme], f"paired permutation, {draws:,} draws, seed {seed}"
+    as_extreme = int((np.abs(first - second) >= abs(observed) - _TIE).sum())
+    return (1 + as_extreme) / (1 + draws), f"paired permutation, {draws:,} draws, seed {seed}"
+
+
+def _regrouped(mine: _Pairs, others: _Pairs, observed: float, draws: int, seed: int) -> tuple[float, str]:
+    """The probability of a sum of both gaps at least as large, if people are divided into the two sides at random."""
+    from scipy.special import betaln
+
+    twice, once, never = (int(people) for people in _successes(mine) + _successes(others))
+    n, rest = int(mine.n), int(others.n)
+    if (min(twice, n) + 1) * (min(once, n) + 1) <= _MOST_PAIRS:
+        x, y = np.meshgrid(np.arange(min(twice, n) + 1), np.arange(min(once, n) + 1), indexing="ij")
+        left = n - x - y
+        possible = (left >= 0) & (left <= never)
+        x, y, left = x[possible], y[possible], left[possible]
+        logs = -sum(betaln(part + 1, total - part + 1) for part, total in ((x, twice), (y, once), (left, never)))
+        weights = np.exp(logs - logs.max())
+        law = weights / weights.sum()
+        sums = (2 * x + y) / n - (2 * (twice - x) + once - y) / rest
+        return min(1.0, float(law[np.abs(sums) >= abs(observed) - _TIE].sum())), "exact permutation"
+    rng = np.random.default_rng(seed)
+    drawn = rng.multivariate_hypergeometric([twice, once, never], n, size=draws, method="marginals")
+    successes = drawn @ np.array([2, 1, 0])
+    sums = successes / n - (2 * twice + once - successes) / rest
+    as_extreme = int((np.abs(sums) >= abs(observed) - _TIE).sum())
+    return (1 + as_extreme) / (1 + draws), f"permutation, {draws:,} draws, seed {seed}"
+
+
+def _successes(side: _Pairs) -> Floats:
+    """How many people have a success with both models, with one of them, and with none."""
+    both, only_a, only_b, neither = side.counts
+    return np.array([both, only_a + only_b, neither])
 
 
 def _ends(drawn: Floats, level: float, estimate: float) -> tuple[float, float]:
