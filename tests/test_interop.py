@@ -129,6 +129,20 @@ def test_every_function_of_labels_in_the_other_libraries_is_found_or_refused_wit
             assert message.startswith(f"no metric is called {name!r}: it "), name
 
 
+def test_every_scorer_of_labels_in_scikit_learn_is_found_or_refused_with_a_sentence() -> None:
+    """Scorers of regression, of clusters and of several labels per case are no classification metrics."""
+    others = ("_error", "_deviance", "explained_variance", "r2", "_samples", "mutual_info", "rand_score", "d2_absolute",
+              "completeness", "homogeneity", "v_measure", "top_k", "roc_auc_ov")  # fmt: skip
+    names = [name for name in sm.get_scorer_names() if not any(other in name for other in others)]
+    assert len(names) > 20
+    for name in names:
+        try:
+            assert eh.metric(name)
+        except eh.UnknownName as refusal:
+            message = str(refusal)
+            assert message.startswith(f"no metric is called {name!r}: it "), name
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -137,6 +151,10 @@ def test_every_function_of_labels_in_the_other_libraries_is_found_or_refused_wit
         ("fbeta_score", "needs a beta; use f_beta(beta), or a name such as 'f2'"),
         ("fowlkes_mallows_score",
          "compares two clusterings in scikit-learn; the index of a confusion matrix is 'fowlkes_mallows'"),
+        ("recall_weighted",
+         "is an average over classes in scikit-learn; use multiclass_score() with average='weighted'"),
+        ("roc_auc", "needs scores, and a confusion matrix keeps predictions only; use auc() or audit_scores(); of "
+         "predictions it is 'balanced_accuracy'"),
         ("F1_Score_Group_Min",
          "is the smallest score of all groups in fairlearn; use summaries(), or audit() for the score of each group"),
     ],
