@@ -405,6 +405,19 @@ def test_what_cannot_be_compared_is_undefined_with_a_reason() -> None:
     assert nobody.to_dict()["estimate"] is None
 
 
+def test_rows_without_a_label_or_a_prediction_are_left_out_and_counted() -> None:
+    found = interop.equalized_odds_difference(
+        [1, 0, None, 1, 0, 1], [1, 0, 1, None, 1, 0], sensitive_features=list("aaabbb"), positive=1
+    )
+    assert found.left_out == {"y_true": 1, "y_pred": 1}
+    assert str(found).splitlines()[-2:] == [
+        "1 row without a label is left out",
+        "1 row without a prediction is left out",
+    ]
+    selected = interop.demographic_parity_difference(None, [1, 0, None, 1], sensitive_features=list("aabb"))
+    assert (selected.left_out, selected.estimate) == ({"y_pred": 1}, 0.5)
+
+
 def test_groups_of_several_features_are_their_combinations() -> None:
     features = {"sex": list("ffmmffmm"), "age": [1, 1, 1, 1, 2, 2, 2, 2]}
     found = interop.demographic_parity_difference(None, [1, 1, 0, 1, 0, 0, 1, 0], sensitive_features=features)
@@ -823,6 +836,7 @@ def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -
     found = eh.compare_models(["no", "yes", "yes", "no"], ["no", "yes", "no", None], ["no", None, "yes", "no"],
                               {"g": list("abab")}, "acc")  # fmt: skip
     assert (found.n, found.left_out) == (2, 2)
+    assert str(found).startswith("acc from model a to model b, 2 cases, 2 without a label or a prediction left out\n")
     features = pd.DataFrame({"sex": list("ffmm"), "age": [1, 2, 1, 2]})
     combined = eh.compare_models([1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1], features)
     assert [row.group for row in combined.groups] == ["f & 1", "f & 2", "m & 1", "m & 2"]

@@ -22,6 +22,7 @@ from ..errors import InvalidInput, printable
 from ..metrics import Metric
 from ..records import Record
 from ..tabulate import Tally, group_columns, tabulate
+from .aggregates import lacking
 from .strata import Stratum, fields_of, shown_pvalue, stratum_of, within_levels
 
 __all__ = ["ControlledAudit", "LevelAudit", "PooledRow", "audit_within", "within"]
@@ -29,7 +30,6 @@ __all__ = ["ControlledAudit", "LevelAudit", "PooledRow", "audit_within", "within
 Verdict = Literal["higher", "lower", "no difference shown", "undefined"]
 
 _MOST_ROWS = 40
-_LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_true and y_pred": "a label and a prediction"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -267,7 +267,7 @@ class ControlledAudit(Record):
         return nw.concat(frames, how="vertical").to_native()
 
     def __str__(self) -> str:
-        lines = [self._head(), *self._lacking(), *self._adjustment()]
+        lines = [self._head(), *lacking(self.left_out, self.settings["selection"] == "all"), *self._adjustment()]
         lines += ["", "Pooled over levels: the odds of a group against those of its reference in the same level"]
         for row in self.pooled[:_MOST_ROWS]:
             lines += [f"  {row}"] + ([f"    {row._directions}"] if row.pvalue is not None else [])
@@ -295,13 +295,6 @@ class ControlledAudit(Record):
     @property
     def _audited(self) -> set[tuple[str, str]]:
         return {(row.by, row.group) for audit in self.audits.values() for row in audit.rows}
-
-    def _lacking(self) -> Iterable[str]:
-        for what, lacking in _LACKING.items():
-            if n := self.left_out.get(what, 0):
-                selects = what == "y_true" and self.settings["selection"] == "all"
-                but = ", and counted in selection rates only" if selects else ""
-                yield f"{n:,} row{'s' * (n != 1)} without {lacking} {'is' if n == 1 else 'are'} left out{but}"
 
     def _adjustment(self) -> Iterable[str]:
         how = {"holm": "Holm's method", "bh": "Benjamini and Hochberg's method"}.get(self.settings["adjust"])

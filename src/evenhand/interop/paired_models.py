@@ -177,7 +177,8 @@ class ModelComparison(Record):
     groups: tuple[GroupChange, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self._head()}, {_cases(self.n)}", *self._lines()])
+        left_out = f", {self.left_out:,} without a label or a prediction left out" if self.left_out else ""
+        return "\n".join([f"{self._head()}, {_cases(self.n)}{left_out}", *self._lines()])
 
     def _head(self) -> str:
         return f"{self.metric} from model {printable(self.model_a)} to model {printable(self.model_b)}"
