@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,6 +111,31 @@ def test_a_metric_itself_is_a_metric_of_a_frame_if_every_group_has_both_labels(m
     assert np.ravel(frame.difference()).tolist() == [0.25]
 
 
+def test_a_metric_that_cannot_infer_the_positive_label_of_a_group_says_what_can() -> None:
+    data: dict[str, Any] = {"y_true": [1, 0, 1, 1], "y_pred": [1, 0, 1, 1], "sensitive_features": list("aabb")}
+    with pytest.raises(eh.InvalidInput) as refusal:
+        fm.MetricFrame(metrics=eh.metric("tpr"), **data)
+    assert str(refusal.value) == (
+        "the positive label cannot be inferred from the label 1; pass it as positive=, or use frame_metric('tpr') in a "
+        "MetricFrame"
+    )
+    assert fm.MetricFrame(metrics=eh.frame_metric("tpr"), **data).by_group.tolist() == [1.0, 1.0]
+    with pytest.raises(eh.InvalidInput, match=r"pass it as positive=$"):
+        eh.metric("tpr")([3, 4], [3, 4])
+
+
+def test_the_number_of_cases_is_a_metric_of_a_frame_by_its_plain_name() -> None:
+    y_true, y_pred, who = people({"a": (3, 1, 1, 5), "b": (2, 2, 0, 4)})
+    number = pickle.loads(pickle.dumps(eh.frame_metric("count")))
+    metrics = {"Count": number, "tpr": eh.frame_metric("tpr"), "fpr": eh.frame_metric("fpr"), "ppr": fm.selection_rate}
+    frame = fm.MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=who)
+    assert frame.by_group["Count"].tolist() == [10, 8]
+    assert frame.overall["Count"] == 18
+    assert number.__name__ == "count"
+    assert matrices(eh.from_metric_frame(frame, metrics="tpr"), "sensitive_feature_0") == {
+        "a": (3, 1, 1, 5), "b": (2, 2, 0, 4)}  # fmt: skip
+
+
 def test_a_frame_metric_is_named_after_its_metric_and_survives_pickling() -> None:
     metric = pickle.loads(pickle.dumps(eh.frame_metric("recall", positive="yes")))
     assert metric.__name__ == "tpr"
@@ -127,7 +152,8 @@ def framed(groups: Counts, metrics: dict[str, Callable[..., Any]], **features: A
         return fm.MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, **({"sensitive_features": who} | features))
 
 
-def matrices(audit: eh.Audit, by: str) -> Counts:
+def matrices(audit: Any, by: str) -> Counts:
+    assert isinstance(audit, eh.Audit)
     return {row.group: (row.tp, row.fn, row.fp, row.tn) for row in audit.rows if row.by == by}  # type: ignore[misc]
 
 
@@ -185,16 +211,17 @@ def test_counts_of_millions_of_cases_are_solved_exactly_or_refused(matrix: tuple
     assert matrices(found, "g") == {"a": matrix, "b": matrix}
 
 
-def test_features_of_a_frame_become_group_columns_and_empty_combinations_are_ignored() -> None:
-    """Sensitive and control features both; nobody is old and in b."""
+def test_sensitive_features_of_a_frame_become_group_columns_and_empty_combinations_are_ignored() -> None:
+    """Nobody is old and in b."""
     groups = {"a": (3, 1, 1, 5), "b": (2, 2, 0, 4)}
     _, _, who = people(groups)
     age = ["old" if group == "a" and i % 2 else "young" for i, group in enumerate(who)]
-    frame = framed(groups, {"c": eh.frame_counts}, sensitive_features={"team": who}, control_features={"age": age})
+    frame = framed(groups, {"c": eh.frame_counts}, sensitive_features={"team": who, "age": age})
     found = eh.from_metric_frame(frame, metrics="acc")
-    assert {row.by for row in found.rows} == {"age", "team", "age & team"}
+    assert isinstance(found, eh.Audit)
+    assert {row.by for row in found.rows} == {"age", "team", "team & age"}
     assert matrices(found, "team") == groups
-    assert sum(sum(m) for m in matrices(found, "age & team").values()) == 18
+    assert sum(sum(m) for m in matrices(found, "team & age").values()) == 18
 
 
 def test_names_that_a_frame_uses_can_be_explained() -> None:
@@ -376,6 +403,19 @@ def test_what_cannot_be_compared_is_undefined_with_a_reason() -> None:
     nobody = interop.demographic_parity_ratio(None, [0, 0, 0, 0], sensitive_features=list("aabb"), positive=1)
     assert nobody.reason == "ppr is 0 in every group"
     assert nobody.to_dict()["estimate"] is None
+
+
+def test_rows_without_a_label_or_a_prediction_are_left_out_and_counted() -> None:
+    found = interop.equalized_odds_difference(
+        [1, 0, None, 1, 0, 1], [1, 0, 1, None, 1, 0], sensitive_features=list("aaabbb"), positive=1
+    )
+    assert found.left_out == {"y_true": 1, "y_pred": 1}
+    assert str(found).splitlines()[-2:] == [
+        "1 row without a label is left out",
+        "1 row without a prediction is left out",
+    ]
+    selected = interop.demographic_parity_difference(None, [1, 0, None, 1], sensitive_features=list("aabb"))
+    assert (selected.left_out, selected.estimate) == ({"y_pred": 1}, 0.5)
 
 
 def test_groups_of_several_features_are_their_combinations() -> None:
@@ -714,6 +754,22 @@ def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by
         extreme = sum(n for value, n in law.items() if abs(value) >= abs(change))
         assert row.gap_pvalue == approx(extreme / law.total())
         assert row.gap_test == "exact paired permutation"
+        gaps = [
+            Fraction(sum(o[side] for o in outcomes if o[2] == row.group), len(mine))
+            - Fraction(sum(o[side] for o in outcomes if o[2] != row.group), len(others))
+            for side in (0, 1)
+        ]
+        size = abs(gaps[1]) - abs(gaps[0])
+        assert row.size_change == approx(float(size))
+        both = [first + second for first, second, _ in outcomes]
+        regrouped = [
+            Fraction(sum(both[i] for i in chosen), len(mine))
+            - Fraction(sum(both) - sum(both[i] for i in chosen), len(others))
+            for chosen in combinations(range(len(both)), len(mine))
+        ]
+        as_far = sum(abs(value) >= abs(sum(gaps)) for value in regrouped) / len(regrouped)
+        assert row.size_pvalue == approx(max(extreme / law.total(), as_far))
+        assert row.size_low <= row.size_change <= row.size_high
 
 
 def test_mcnemars_test_is_that_of_statsmodels_and_adjusted_by_holm() -> None:
@@ -757,16 +813,41 @@ def test_intervals_of_changes_cover_about_at_the_level() -> None:
     assert all(0.91 <= hits / 300 <= 0.99 for hits in inside.values()), inside
 
 
+def test_a_gap_that_only_changes_its_sign_is_seldom_found_to_be_smaller() -> None:
+    """The gap is 0.2 and then -0.2: it has changed, and its size has not."""
+    rng = np.random.default_rng(4)
+    laws = {"x": [0.35, 0.25, 0.05, 0.35], "y": [0.35, 0.05, 0.25, 0.35]}
+    found = Counter[str]()
+    for _ in range(120):
+        pairs = [
+            pair
+            for law in laws.values()
+            for pair, k in zip(((1, 1), (1, 0), (0, 1), (0, 0)), rng.multinomial(40, law), strict=True)
+            for _ in range(k)
+        ]
+        a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+        row = eh.compare_models([1] * 80, a, b, ["x"] * 40 + ["y"] * 40, "tpr", positive=1, draws=20).groups[0]
+        found["gap"] += (row.gap_pvalue or 0) <= 0.05
+        found["size"] += (row.size_pvalue or 0) <= 0.05
+    assert found["gap"] > 90 and found["size"] <= 12, found
+
+
 def test_people_without_a_prediction_are_left_out_and_unknown_labels_refused() -> None:
     found = eh.compare_models(["no", "yes", "yes", "no"], ["no", "yes", "no", None], ["no", None, "yes", "no"],
                               {"g": list("abab")}, "acc")  # fmt: skip
     assert (found.n, found.left_out) == (2, 2)
+    assert str(found).startswith("acc from model a to model b, 2 cases, 2 without a label or a prediction left out\n")
     features = pd.DataFrame({"sex": list("ffmm"), "age": [1, 2, 1, 2]})
     combined = eh.compare_models([1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 1, 1], features)
     assert [row.group for row in combined.groups] == ["f & 1", "f & 2", "m & 1", "m & 2"]
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.compare_models([0, 1], [0, 1], [0, 2], ["a", "b"])
-    assert str(refusal.value) == "y_pred_b must contain the labels of y_true and y_pred_a (0, 1); got 2"
+    assert str(refusal.value) == (
+        "y_true and y_pred contain 3 distinct labels (0, 1, 2); pass the positive ones as positive=, or audit each "
+        "class with audit_classes"
+    )
+    blank = eh.compare_models(["yes", "no", "yes"], ["yes", "no", "no"], ["yes", "NA", ""], list("aab"), positive="yes")
+    assert (blank.n, blank.left_out) == (1, 2)
 
 
 @pytest.mark.parametrize("key", ["ppv", "f1", "mcc", "prev", "equal_opportunity"])
@@ -774,9 +855,105 @@ def test_rates_whose_cases_depend_on_the_model_are_refused(key: str) -> None:
     with pytest.raises(eh.InvalidInput) as refusal:
         eh.compare_models([0, 1], [0, 1], [0, 1], ["a", "b"], key)
     assert str(refusal.value) == (
-        f"{key} is not a rate of people whose number is the same with both models; use acc, ppr, tpr or fpr, or what "
+        f"{key} is not a rate of people whose number is the same with all models; use acc, ppr, tpr or fpr, or what "
         "these leave to 1"
     )
+
+
+def several(n: int = 120) -> tuple[Any, dict[str, Any], Any]:
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, n)
+    who = rng.choice(list("uvw"), n)
+    right = {"one": 0.6, "two": 0.8, "three": 0.9}
+    return y, {name: np.where(rng.random(n) < share, y, 1 - y) for name, share in right.items()}, who
+
+
+@pytest.mark.parametrize(("against", "pairs"), [
+    ("first", [("one", "two"), ("one", "three")]),
+    ("two", [("two", "one"), ("two", "three")]),
+    (None, [("one", "two"), ("one", "three"), ("two", "three")]),
+])  # fmt: skip
+def test_several_models_are_compared_as_two_are_and_adjusted_over_pairs_groups_and_metrics(
+    against: str | None, pairs: list[tuple[str, str]]
+) -> None:
+    y, models, who = several()
+    found = eh.compare_several_models(y, models, who, ["acc", "tpr"], against=against, draws=500)
+    assert [(one.metric, one.model_a, one.model_b) for one in found.comparisons] == [
+        (key, *pair) for key in ("acc", "tpr") for pair in pairs
+    ]
+    adjustments = ("p_adjusted", "gap_p_adjusted", "size_p_adjusted")
+    for one in found.comparisons:
+        alone = eh.compare_models(y, models[one.model_a], models[one.model_b], who, one.metric, draws=500)
+        for mine, other in zip((one.overall, *one.groups), (alone.overall, *alone.groups), strict=True):
+            mine_fields, others = mine.to_dict(), other.to_dict()
+            for name in adjustments:
+                del mine_fields[name], others[name]
+            assert mine_fields == others
+    rows = [row for one in found.comparisons for row in one.groups]
+    for name in ("p", "gap_p", "size_p"):
+        raw = [getattr(row, f"{name}value") for row in rows]
+        assert [getattr(row, f"{name}_adjusted") for row in rows] == approx(multipletests(raw, method="holm")[1])
+    raw = [one.overall.pvalue for one in found.comparisons]
+    assert [one.overall.p_adjusted for one in found.comparisons] == approx(multipletests(raw, method="holm")[1])
+    assert found.to_frame("pandas").shape[0] == 4 * len(found.comparisons)
+    assert json.loads(found.to_json())["models"] == ["one", "two", "three"]
+
+
+def test_the_gaps_of_two_groups_count_once() -> None:
+    y, models, who = several()
+    two = np.where(who == "u", "u", "rest")
+    found = eh.compare_several_models(y, models, two, "acc", draws=100)
+    rows = [row for one in found.comparisons for row in one.groups]
+    expected = multipletests([rows[0].gap_pvalue, rows[2].gap_pvalue], method="holm")[1]
+    assert [row.gap_p_adjusted for row in rows] == approx([expected[0]] * 2 + [expected[1]] * 2)
+    assert [row.p_adjusted for row in rows] == approx(multipletests([r.pvalue for r in rows], method="holm")[1])
+
+
+def test_thresholds_of_a_score_are_models_on_the_same_people() -> None:
+    y, models, who = several()
+    score = np.random.default_rng(2).random(len(y))
+    score[:3] = np.nan
+    labels = np.where(y == 1, "good", "bad").tolist()
+    labels[5] = None
+    found = eh.compare_several_models(labels, score, who, "ppr", thresholds=[0.5, 0.25], positive="good", draws=100)
+    assert found.models == ("at 0.5", "at 0.25")
+    assert (found.left_out, found.lacking, found.n) == (4, {"y_true": 1, "at 0.5": 3, "at 0.25": 3}, len(y) - 4)
+    kept = [i for i in range(len(y)) if i > 2 and i != 5]
+    overall = found.comparisons[0].overall
+    assert (overall.rate_a, overall.rate_b) == approx(((score[kept] >= 0.5).mean(), (score[kept] >= 0.25).mean()))
+    assert (overall.only_a, overall.only_b) == (0, int(((score[kept] >= 0.25) & (score[kept] < 0.5)).sum()))
+    frame = pd.DataFrame(models)
+    assert eh.compare_several_models(y, frame, who, draws=50) == eh.compare_several_models(y, models, who, draws=50)
+    everybody = eh.compare_several_models(y, models | {"one": [None, *models["one"][1:]]}, who, draws=50)
+    assert (everybody.n, everybody.left_out, everybody.lacking) == (119, 1, {"one": 1})
+    assert "1 case without a label or a prediction of every model left out" in str(everybody)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "sentence"),
+    [
+        (({"a": [0, 1]}, "acc"), {}, "models must contain at least two models with different names; got 'a'"),
+        (([0, 1], "acc"), {}, "models must map the names of models to their predictions; for several thresholds of one "
+         "score, pass thresholds=; got list"),
+        (({"a": [0, 1], "b": [0, 1]}, "acc"), {"thresholds": [0.5, 0.6]},
+         "with thresholds, models must be the scores of one model"),
+        (([0.1, 0.7], "acc"), {"thresholds": [0.5]}, "thresholds must contain at least two different numbers; got "
+         "[0.5]"),
+        (([0.1, 0.7], "acc"), {"thresholds": [0.5, math.inf]}, "thresholds must be finite numbers; got inf"),
+        (([0.1, "x"], "acc"), {"thresholds": [0.5, 0.6]}, "scores must be numbers; got 'x'"),
+        (({"a": [0, 1], "b": [0, 1]}, "acc"), {"against": "c"}, "no model is called 'c'; known: a, b"),
+        (({"a": [0, 1], "b": [0, 1]}, []), {}, "metrics must contain at least one metric"),
+        (({"a": [0, 1], "b": [0, 1]}, ["acc", "ppv"]), {}, "ppv is not a rate of people whose number is the same with "
+         "all models; use acc, ppr, tpr or fpr, or what these leave to 1"),
+    ],
+)  # fmt: skip
+def test_models_that_cannot_be_compared_are_refused(
+    arguments: tuple[Any, Any], options: dict[str, Any], sentence: str
+) -> None:
+    models, metrics = arguments
+    with pytest.raises(eh.InvalidInput) as refusal:
+        eh.compare_several_models([0, 1], models, ["x", "y"], metrics, **options)
+    assert str(refusal.value) == sentence
 
 
 RESULTS: dict[str, Callable[[], Any]] = {

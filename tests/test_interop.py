@@ -129,15 +129,34 @@ def test_every_function_of_labels_in_the_other_libraries_is_found_or_refused_wit
             assert message.startswith(f"no metric is called {name!r}: it "), name
 
 
+def test_every_scorer_of_labels_in_scikit_learn_is_found_or_refused_with_a_sentence() -> None:
+    """Scorers of regression, of clusters and of several labels per case are no classification metrics."""
+    others = ("_error", "_deviance", "explained_variance", "r2", "_samples", "mutual_info", "rand_score", "d2_absolute",
+              "completeness", "homogeneity", "v_measure", "top_k", "roc_auc_ov")  # fmt: skip
+    names = [name for name in sm.get_scorer_names() if not any(other in name for other in others)]
+    assert len(names) > 20
+    for name in names:
+        try:
+            assert eh.metric(name)
+        except eh.UnknownName as refusal:
+            message = str(refusal)
+            assert message.startswith(f"no metric is called {name!r}: it "), name
+
+
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("equalized_odds_ratio", "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio'"),
+        ("equalized_odds_ratio", "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio', or the "
+         "function of that name in evenhand.interop, which is about all groups"),
         ("fbeta_score", "needs a beta; use f_beta(beta), or a name such as 'f2'"),
         ("fowlkes_mallows_score",
          "compares two clusterings in scikit-learn; the index of a confusion matrix is 'fowlkes_mallows'"),
+        ("recall_weighted",
+         "is an average over classes in scikit-learn; use multiclass_score() with average='weighted'"),
+        ("roc_auc", "needs scores, and a confusion matrix keeps predictions only; use auc() or audit_scores(); of "
+         "predictions it is 'balanced_accuracy'"),
         ("F1_Score_Group_Min",
-         "is the smallest score of all groups in fairlearn; audit() shows the score of each group"),
+         "is the smallest score of all groups in fairlearn; use summaries(), or audit() for the score of each group"),
     ],
 )  # fmt: skip
 def test_a_name_that_means_something_else_is_refused(name: str, sentence: str) -> None:
@@ -420,9 +439,15 @@ def test_the_report_has_the_scores_of_scikit_learn_or_why_there_are_none(pairs: 
             assert (name in scores.undefined) == math.isnan(score.estimate) == (ONE_GROUP[key](*cells) is None)
             assert math.isnan(score.estimate) or score.low <= score.estimate <= score.high
     assert report.accuracy.estimate == approx(sm.accuracy_score(true, pred))
-    several = len({*true, *pred}) > 2
-    assert (report.mcc is None) == (report.balanced_accuracy is None) == several
-    if report.mcc is not None and report.balanced_accuracy is not None:
+    if len({*true, *pred}) > 2:
+        counts = np.array([[pairs.count((t, p)) for p in "abc"] for t in "abc"])
+        assert ("mcc" in report.undefined) == (min(np.count_nonzero(counts.sum(axis=i)) for i in (0, 1)) < 2)
+        assert ("balanced_accuracy" in report.undefined) == (0 in counts.sum(axis=1))
+        if "mcc" not in report.undefined:
+            assert report.mcc.estimate == approx(sm.matthews_corrcoef(true, pred), abs=1e-12)
+        if "balanced_accuracy" not in report.undefined:
+            assert report.balanced_accuracy.estimate == approx(sm.balanced_accuracy_score(true, pred))
+    else:
         positive = max({*true, *pred})
         expected_mcc = ONE_GROUP["mcc"](*cells_of(true, pred, positive))
         assert ("mcc" in report.undefined) == math.isnan(report.mcc.estimate) == (expected_mcc is None)
@@ -495,7 +520,49 @@ def test_the_classes_shown_can_be_chosen_and_ordered() -> None:
     report = eh.small_sample_report(true, np.array(pred), labels=np.array(["c", "a"]))
     assert [c.label for c in report.classes] == ["c", "a"]
     assert report.accuracy.estimate == 0.75
-    assert report.mcc is None
+    assert report.mcc.estimate == approx(sm.matthews_corrcoef(true, pred))
+
+
+def test_intervals_of_several_classes_come_from_the_recalls_and_from_a_posterior_of_the_cells() -> None:
+    """Distances add up in squares; Dirichlet(counts + 1/9), drawn here with another generator."""
+    counts = np.array([[9, 2, 1], [1, 6, 0], [2, 2, 7]])
+    true = [str(t) for t in range(3) for p in range(3) for _ in range(counts[t, p])]
+    pred = [str(p) for t in range(3) for p in range(3) for _ in range(counts[t, p])]
+    report = eh.small_sample_report(true, pred, level=0.9)
+    sums, hits = counts.sum(axis=1), counts.diagonal()
+    low, high = (beta.ppf(q, hits + 0.5, sums - hits + 0.5) for q in (0.05, 0.95))
+    mean = (hits / sums).mean()
+    expected = (
+        mean - np.sqrt(((hits / sums - low) ** 2).sum()) / 3,
+        mean + np.sqrt(((high - hits / sums) ** 2).sum()) / 3,
+    )
+    assert (report.balanced_accuracy.low, report.balanced_accuracy.high) == approx(expected)
+    drawn = np.random.default_rng(5).dirichlet(counts.ravel() + 1 / 9, 40_000).reshape(-1, 3, 3)
+    labels = np.eye(3)
+    scores = []
+    for cells in drawn[:4_000]:
+        own, theirs = cells.sum(axis=1), cells.sum(axis=0)
+        covariance = sum(cells[t, p] * (labels[t] - own) @ (labels[p] - theirs) for t in range(3) for p in range(3))
+        scores.append(covariance / np.sqrt((1 - own @ own) * (1 - theirs @ theirs)))
+    assert (report.mcc.low, report.mcc.high) == approx(tuple(np.quantile(scores, [0.05, 0.95])), abs=0.02)
+    assert report.mcc.method == "posterior, 1 case over all cells, 20,000 draws, seed 0"
+    assert report == eh.small_sample_report(true, pred, level=0.9)
+
+
+def test_intervals_of_several_classes_cover_about_at_the_level() -> None:
+    """80 samples of 40 cases of four classes; the true recalls are 0.8, and MCC follows from the cells."""
+    rng = np.random.default_rng(1)
+    shares = np.array([0.4, 0.3, 0.2, 0.1])[:, None] * np.where(np.eye(4), 0.8, 0.2 / 3)
+    own, theirs = shares.sum(axis=1), shares.sum(axis=0)
+    mcc = (shares.trace() - own @ theirs) / np.sqrt((1 - own @ own) * (1 - theirs @ theirs))
+    inside = {"mcc": 0, "balanced_accuracy": 0}
+    for _ in range(80):
+        counts = rng.multinomial(40, shares.ravel())
+        rows = [divmod(int(i), 4) for i in np.repeat(np.arange(16), counts)]
+        report = eh.small_sample_report([t for t, _ in rows], [p for _, p in rows])
+        inside["mcc"] += mcc in report.mcc
+        inside["balanced_accuracy"] += 0.8 in report.balanced_accuracy
+    assert all(hits / 80 >= 0.86 for hits in inside.values()), inside
 
 
 # The documentation

@@ -40,7 +40,14 @@ CALLED = eh.audit_callable(min, SCORES["y"], SCORES["s"], SCORES[HOSTILE], draws
 WEIGHTED = eh.effective_counts(SCORES["y"], [1] * 16, {HOSTILE: SCORES[HOSTILE]}, range(16))
 STRATA = eh.stratified_test({HOSTILE: {HOSTILE: (3, 1, 0, 6), "m": (30, 30, 9, 40)}}, "tpr", HOSTILE)
 MODELS = eh.compare_models([1, 0] * 8, [1, 0, 0, 0] * 4, [1, 1, 1, 0] * 4, [HOSTILE] * 8 + ["B"] * 8, "acc")
+WITHIN = eh.audit_within(
+    {HOSTILE: [HOSTILE, "B", HOSTILE] * 4, "c": [HOSTILE, "d"] * 6, "p": [1, 0, 0, 1] * 3},
+    y_pred="p", groups=HOSTILE, control="c",
+)  # fmt: skip
 RESULTS: dict[str, Any] = {
+    "ControlledAudit": WITHIN,
+    "LevelAudit": WITHIN.levels[0],
+    "PooledRow": WITHIN.pooled[0],
     "Aggregate": equal_opportunity_difference(
         [1, 0] * 8, [1, 0, 0, 0] * 4, sensitive_features=[HOSTILE] * 8 + ["B"] * 8
     ),
@@ -48,6 +55,9 @@ RESULTS: dict[str, Any] = {
     "StratifiedTest": STRATA,
     "Stratum": STRATA.strata[0],
     "ModelComparison": MODELS,
+    "ModelComparisons": eh.compare_several_models(
+        [1, 0] * 8, {HOSTILE: [1, 0, 0, 0] * 4, "b": [1, 1, 1, 0] * 4}, [HOSTILE] * 8 + ["B"] * 8, ["acc", "tpr"]
+    ),
     "GroupChange": MODELS.groups[0],
     "ClassAudit": CLASS_AUDIT,
     "AverageRow": CLASS_AUDIT.averages[0],

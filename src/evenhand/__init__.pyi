@@ -167,13 +167,25 @@ from .interop import (
     Aggregate as Aggregate,
 )
 from .interop import (
+    ControlledAudit as ControlledAudit,
+)
+from .interop import (
     GroupChange as GroupChange,
 )
 from .interop import (
     GroupSummaries as GroupSummaries,
 )
 from .interop import (
+    LevelAudit as LevelAudit,
+)
+from .interop import (
     ModelComparison as ModelComparison,
+)
+from .interop import (
+    ModelComparisons as ModelComparisons,
+)
+from .interop import (
+    PooledRow as PooledRow,
 )
 from .interop import (
     ReportedClass as ReportedClass,
@@ -188,7 +200,13 @@ from .interop import (
     Stratum as Stratum,
 )
 from .interop import (
+    audit_within as audit_within,
+)
+from .interop import (
     compare_models as compare_models,
+)
+from .interop import (
+    compare_several_models as compare_several_models,
 )
 from .interop import (
     frame_counts as frame_counts,

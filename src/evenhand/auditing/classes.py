@@ -31,8 +31,7 @@ from ..tabulate import CountedRows, Tally, tabulate_rows
 from .adjust import benjamini_hochberg, holm
 from .class_result import AverageRow, ClassAudit, of_one
 from .groups import Compared, compared, groupings_of
-from .judge import judge
-from .making import Called, audit_of, measured_of
+from .making import Called, audits_together
 from .provenance import spelled
 from .result import Audit
 from .settings import Chosen, Settings
@@ -40,9 +39,6 @@ from .settings import Chosen, Settings
 __all__ = ["AVERAGES", "audit_classes", "audited_classes"]
 
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
-
-# Marks the columns of a class while all classes are judged together; no name of a column begins with it.
-_MARK = "\0{}\0"
 
 
 def audit_classes(
@@ -189,14 +185,7 @@ def _audits(
 ) -> dict[Any, Audit]:
     """One audit per class, judged together so that p-values are adjusted over all of them."""
     tallies = [_tally(label, tables, counted) for label in chosen]
-    marks = [_MARK.format(i) for i in range(len(chosen))]
-    measured = [measured_of(tally, how, mark) for tally, mark in zip(tallies, marks, strict=True)]
-    rows = judge([one for _, some in measured for one in some], how)
-    audits = {}
-    for label, tally, mark, (groupings, _) in zip(chosen, tallies, marks, measured, strict=True):
-        own = tuple(replace(row, by=row.by.removeprefix(mark)) for row in rows if row.by.startswith(mark))
-        audits[label] = audit_of(tally, how, called, groupings, own)
-    return audits
+    return dict(zip(chosen, audits_together(tallies, [how] * len(tallies), called), strict=True))
 
 
 def _tally(label: Any, tables: ClassTables, counted: CountedRows) -> Tally:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..errors import TooLarge, UnknownName
@@ -19,19 +20,60 @@ from .result import Audit
 from .row import Row
 from .settings import WITHOUT_LABELS, Settings
 
-__all__ = ["Called", "audit_of", "audited", "measured_of"]
+__all__ = ["Called", "audited", "audits_together"]
 
 Called = tuple[str, Any, Mapping[str, Any]]
 """The function that was called, its data, and what says how they are read."""
+# Marks the columns of a table while several are judged together; no name of a column begins with it.
+_MARK = "\0{}\0"
 
 
 def audited(tally: Tally, how: Settings, called: Called) -> Audit:
     """The audit of a table."""
-    groupings, measured = measured_of(tally, how)
-    return audit_of(tally, how, called, groupings, judge(measured, how))
+    (found,) = audits_together([tally], [how], called)
+    return found
 
 
-def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Grouping], list[Measured]]:
+def audits_together(
+    tallies: Sequence[Tally],
+    hows: Sequence[Settings],
+    called: Called,
+    comparable: Callable[[int, Grouping], bool] = lambda _, grouping: True,
+) -> list[Audit]:
+    """Audit several tables, with p-values that are adjusted over all of them.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        The tables.
+    hows : sequence of Settings
+        The settings of each, which may differ in reference and labels.
+    called : tuple
+        The function that was called, the data, and what says how they are read.
+    comparable : callable, optional
+        Whether to audit the groups of a column or crossing, given the place of the table.
+
+    Returns
+    -------
+    list of Audit
+        One per table.
+    """
+    marks = [_MARK.format(i) if len(tallies) > 1 else "" for i in range(len(tallies))]
+    found = [
+        _measured(tally, how, mark, partial(comparable, i))
+        for i, (tally, how, mark) in enumerate(zip(tallies, hows, marks, strict=True))
+    ]
+    rows = judge([one for _, some in found for one in some], hows[0])
+    audits = []
+    for tally, how, mark, (groupings, _) in zip(tallies, hows, marks, found, strict=True):
+        own = tuple(replace(row, by=row.by.removeprefix(mark)) for row in rows if row.by.startswith(mark))
+        audits.append(_audit_of(tally, how, called, groupings, own))
+    return audits
+
+
+def _measured(
+    tally: Tally, how: Settings, mark: str, comparable: Callable[[Grouping], bool]
+) -> tuple[list[Grouping], list[Measured]]:
     """The groups of a table, and the measures of all of them; ``mark`` is put before the names of their columns."""
     chosen = how.chosen(tally.labelled)
     for by in how.names:
@@ -40,7 +82,7 @@ def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Group
     crossings = len(tally.columns) if how.crossings == "all" else int(how.crossings)
     selects = how.selection == "all" and tally.labelled and bool(tally.unlabelled)
     labelled_cells = {key: tally.cells.get(key, EMPTY) for key in tally.keys} if selects else tally.cells
-    groupings = groupings_of(tally, crossings, how.names, labelled_cells)
+    groupings = [one for one in groupings_of(tally, crossings, how.names, labelled_cells) if comparable(one)]
     _check_number(groupings, how)
     batches = [([m for m in chosen if not (selects and m.key in WITHOUT_LABELS)], groupings, tally.labelled)]
     if selects:
@@ -48,7 +90,7 @@ def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Group
         batches.append(
             (
                 [m for m in chosen if m.key in WITHOUT_LABELS],
-                groupings_of(tally, crossings, how.names, everybody),
+                [one for one in groupings_of(tally, crossings, how.names, everybody) if comparable(one)],
                 False,
             )
         )
@@ -64,7 +106,7 @@ def measured_of(tally: Tally, how: Settings, mark: str = "") -> tuple[list[Group
     return groupings, measured
 
 
-def audit_of(
+def _audit_of(
     tally: Tally, how: Settings, called: Called, groupings: Sequence[Grouping], rows: tuple[Row, ...]
 ) -> Audit:
     """The audit with these rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from io import StringIO
 from pathlib import Path
@@ -21,7 +21,7 @@ from .repeat import arguments_of, changes_between
 from .row import Row
 from .settings import WITHOUT_LABELS, Settings
 
-__all__ = ["SCHEMA", "Audit"]
+__all__ = ["SCHEMA", "Audit", "frame_of"]
 
 SCHEMA = "evenhand.audit/2"
 _LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -102,13 +102,7 @@ class Audit:
         >>> a.to_frame("pandas")[["group", "score"]].values.tolist()
         [['A', 0.0], ['B', 0.75]]
         """
-        import narwhals.stable.v2 as nw
-
-        columns = {name: [plain_value(getattr(row, name)) for row in self.rows] for name in Row.columns}
-        backend = library or self.library or _installed()
-        if backend not in _LIBRARIES:
-            raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
-        return nw.from_dict(columns, backend=backend).to_native()  # type: ignore[arg-type]
+        return frame_of(self.rows, Row.columns, library or self.library)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as plain values that can be written as JSON.
@@ -239,6 +233,11 @@ class Audit:
             raise InvalidInput(
                 "this is the audit of one of several classes, over which its p-values are adjusted; repeat all of them "
                 "with audit_classes"
+            )
+        if self.record.get("function") in ("audit_within", "from_metric_frame"):
+            raise InvalidInput(
+                "this is the audit of one of several levels, over which its p-values are adjusted; repeat all of them "
+                f"with {self.record['function']}"
             )
         from .audits import audit, audit_counts
 
@@ -421,6 +420,17 @@ def _check_content(content: Mapping[str, Any]) -> None:
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
     Settings(**{name: settings[name] for name in known - {"reference"}})
+
+
+def frame_of(rows: Sequence[Any], columns: Sequence[str], library: str | None) -> Any:
+    """Rows as a dataframe of a library, or of the first that is installed."""
+    import narwhals.stable.v2 as nw
+
+    values = {name: [plain_value(getattr(row, name)) for row in rows] for name in columns}
+    backend = library or _installed()
+    if backend not in _LIBRARIES:
+        raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
+    return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
 
 
 def _installed() -> str:

@@ -5,8 +5,8 @@ The interval follows from simultaneous intervals of all groups, the p-value from
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isnan, nan
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -32,12 +32,15 @@ __all__ = [
     "check_draws",
     "check_level",
     "intervals",
+    "lacking",
     "named",
     "rate",
 ]
 
 Floats = NDArray[np.float64]
 Kind = Literal["difference", "ratio"]
+
+_LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_true and y_pred": "a label and a prediction"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -65,6 +68,8 @@ class Aggregate(Record):
         By metric, the groups that are left out because their score is undefined, and why.
     reason : str or None
         Why the estimate is undefined.
+    left_out : dict of str to int
+        How many rows were left out, by what they lack.
 
     Examples
     --------
@@ -88,6 +93,7 @@ class Aggregate(Record):
     decided_by: dict[str, tuple[str, ...]]
     undefined: dict[str, dict[str, str]]
     reason: str | None
+    left_out: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [self._first()]
@@ -98,7 +104,7 @@ class Aggregate(Record):
             for key, groups in self.undefined.items()
             for group, why in groups.items()
         ]
-        return "\n".join(lines)
+        return "\n".join([*lines, *lacking(self.left_out)])
 
     def _first(self) -> str:
         if isnan(self.estimate):
@@ -186,6 +192,7 @@ def aggregate(
     agg: Aggregation = "worst_case",
     draws: int = 9_999,
     seed: int = 0,
+    left_out: Mapping[str, int] | None = None,
 ) -> Aggregate:
     """The difference or the ratio of one metric, or the worst or the mean of those of two.
 
@@ -198,7 +205,7 @@ def aggregate(
         reason = "; ".join(reasons.values())
         return Aggregate(
             name=name, estimate=nan, low=nan, high=nan, level=level, pvalue=None, test=None, decided_by={},
-            undefined=undefined, reason=reason,
+            undefined=undefined, reason=reason, left_out=dict(left_out or {}),
         )  # fmt: skip
     values = [float(scored.compared(kind, method, scored.scores)) for scored in told]
     larger = kind == "difference"
@@ -224,6 +231,7 @@ def aggregate(
         decided_by={s.metric.key: s.deciding(kind, method) for s in deciding if np.ptp(s.scores) > 0},
         undefined=undefined,
         reason="; ".join(reasons.values()) or None,
+        left_out=dict(left_out or {}),
     )
 
 
@@ -235,6 +243,14 @@ def intervals(kind: Kind, found: Sequence[Scored], method: Method, level: float)
         box = box_of(scored.metric, scored.cells, level ** (len(scored.groups) / total))
         ends.append(box.difference(method) if kind == "difference" else box.ratio(method))
     return ends
+
+
+def lacking(left_out: Mapping[str, int], selects: bool = False) -> Iterator[str]:
+    """A line per reason for which rows were left out; with ``selects``, those without a label count as selected."""
+    for what, text in _LACKING.items():
+        if n := left_out.get(what, 0):
+            but = ", and counted in selection rates only" if selects and what == "y_true" else ""
+            yield f"{n:,} row{'s' * (n != 1)} without {text} {'is' if n == 1 else 'are'} left out{but}"
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -462,4 +462,5 @@ def _over_groups(
     tally = tabulate(None, y_true=y_true, y_pred=y_pred, groups=groups, positive=positive)
     counts = [(named(key), cm) for key, cm in tally.cells.items()]
     found = [Scored.of(rate(key), counts) for key in keys]
-    return aggregate(name, kind, found, method=method, level=level, agg=agg, draws=draws, seed=seed)
+    options: Any = {"method": method, "level": level, "agg": agg, "draws": draws, "seed": seed}
+    return aggregate(name, kind, found, **options, left_out=tally.left_out)

@@ -87,9 +87,9 @@ def summaries(
     Every group gets an interval at the level ``level ** (1 / k)``, where k is the number of groups, so that all of
     them contain the true scores together with probability ``level``. The intervals of difference, ratio, smallest and
     largest score are what these allow. For scores that depend on one rate, the groups' intervals are Clopper and
-    Pearson's, so the summaries cover at least at the level, all at once; they are wider than an interval for one
-    difference of two groups, which `disparity` gives. Intervals of other scores are posterior ones, whose coverage is
-    about the level.
+    Pearson's, so these four cover at least at the level, all at once; they are wider than an interval for one
+    difference of two groups, which `disparity` gives. The interval of the overall score has the level on its own.
+    Intervals of other scores are posterior ones, whose coverage is about the level.
 
     Parameters
     ----------

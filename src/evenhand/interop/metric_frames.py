@@ -8,18 +8,20 @@ number of cases and enough rates.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..auditing import Audit, audit_counts
+from ..auditing import Audit, Settings, audit_counts
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
+from ..tabulate import as_counts
+from .controls import ControlledAudit, within
 
 __all__ = ["frame_counts", "frame_metric", "from_metric_frame"]
 
@@ -70,7 +72,7 @@ def frame_metric(metric: str | Metric, *, positive: object = 1) -> Any:
     Parameters
     ----------
     metric : str or Metric
-        A metric of one group.
+        A metric of one group; or ``"count"``, the number of cases.
     positive : label or list of labels
         The positive labels; 1 by default, as in fairlearn.
 
@@ -89,10 +91,20 @@ def frame_metric(metric: str | Metric, *, positive: object = 1) -> Any:
     >>> frame.by_group.to_dict()
     {'a': 0.5, 'b': nan}
     """
+    if isinstance(metric, str) and metric.casefold() == "count":
+        return _count
     m = find_metric(metric)
     if not isinstance(m, OneGroup):
         raise InvalidInput(f"{m.key} compares two groups, and a metric of a MetricFrame sees one; use audit()")
     return _FrameMetric(m, positive)
+
+
+def _count(y_true: Any, y_pred: Any) -> int:
+    """The number of cases."""
+    return len(y_true)
+
+
+_count.__name__ = "count"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +122,10 @@ class _FrameMetric:
         return self.metric.key
 
 
-def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, **settings: Any) -> Audit:
-    """Audit the groups of a fairlearn `MetricFrame`.
+def from_metric_frame(
+    frame: Any, *, columns: Mapping[str, str] | None = None, **settings: Any
+) -> Audit | ControlledAudit:
+    """Audit the groups of a fairlearn `MetricFrame`, within the levels of its control features if it has any.
 
     A frame does not keep its data, only what its metrics returned. If one of the metrics is `frame_counts`, or
     scikit-learn's ``confusion_matrix`` with ``labels=``, the counts are read from there. Otherwise they are solved for:
@@ -122,7 +136,7 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
     ----------
     frame : fairlearn.metrics.MetricFrame
         A frame of two-class labels and predictions, without sample weights. Groups that it combines from several
-        sensitive or control features are audited by each feature and by their crossings.
+        sensitive features are audited by each feature and by their crossings.
     columns : mapping of str to str, optional
         What the metrics of the frame are, by their names there: the name of a metric of this library, or ``"count"``.
         By default they are recognised by their names, and those with other names are ignored.
@@ -131,8 +145,9 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
 
     Returns
     -------
-    Audit
-        The audit.
+    Audit or ControlledAudit
+        The audit. If the frame has control features, one audit per level and the tests pooled over levels, as
+        `audit_within` gives them.
 
     Raises
     ------
@@ -171,7 +186,13 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
         counts[key] = read(", ".join(map(str, key)), found)
     if not counts:
         raise InvalidInput("frame must have at least one group with cases; got none")
-    return audit_counts(counts, by=by, **settings)
+    control = [str(name) for name in getattr(frame, "control_levels", None) or []]
+    if not control:
+        return audit_counts(counts, by=by, **settings)
+    unknown = set(settings) - {f.name for f in fields(Settings)}
+    if unknown:
+        raise TypeError(f"from_metric_frame() got an unexpected keyword argument {min(unknown)!r}")
+    return within(as_counts(counts, by), control, Settings(**settings), ("from_metric_frame", frame, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +261,7 @@ def _reader(results: list[dict[str, Any]], columns: Mapping[str, str]) -> _Reade
     sizes, rates = [], {}
     for name in names:
         meant = columns.get(name, name)
-        if meant in _SIZES:
+        if meant.strip().casefold() in _SIZES:
             sizes.append(name)
         elif (m := _known(meant, name in columns)) is not None:
             rates[name] = m

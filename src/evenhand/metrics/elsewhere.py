@@ -85,22 +85,28 @@ NOT_HERE = {
     "neg_negative_likelihood_ratio": "is negated; use 'lr_minus', or scorer('lr_minus') for a search",
     "precision_recall_fscore_support": "is several metrics; use 'ppv', 'tpr' and 'f1', or small_sample_report()",
     "classification_report": "is a table; use small_sample_report()",
-    "roc_auc_score": f"{_SCORES}; of predictions it is 'balanced_accuracy'",
+    "roc_auc_score": f"{_SCORES}; use auc() or audit_scores(); of predictions it is 'balanced_accuracy'",
+    "roc_auc": f"{_SCORES}; use auc() or audit_scores(); of predictions it is 'balanced_accuracy'",
     "average_precision_score": _SCORES,
-    "brier_score_loss": f"{_SCORES}; of predictions it is 'inacc'",
-    "log_loss": _SCORES,
+    "average_precision": _SCORES,
+    "brier_score_loss": f"{_SCORES}; use audit_scores(); of predictions it is 'inacc'",
+    "neg_brier_score": f"is negated and {_SCORES}; use audit_scores(); of predictions it is minus 'inacc'",
+    "log_loss": f"{_SCORES}; use audit_scores()",
+    "neg_log_loss": f"is negated and {_SCORES}; use audit_scores()",
     "hinge_loss": _SCORES,
     "d2_log_loss_score": _SCORES,
     "d2_brier_score": _SCORES,
     "confusion_matrix": "is the counts themselves; use ConfusionMatrix.from_labels()",
     "multilabel_confusion_matrix": "is the counts of each class; use ConfusionMatrix.from_labels() with positive=",
-    "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio'",
+    "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio', or the "
+    "function of that name in evenhand.interop, which is about all groups",
     "average_odds_difference": "is the mean of two differences in AIF360; use 'equal_opportunity' and "
     "'predictive_equality'",
     "mean_prediction": "averages predictions of any kind in fairlearn; of predictions 0 and 1 it is 'ppr'",
     "count": "is the number of cases, n of a ConfusionMatrix",
 }
-_OVER_GROUPS = "is the {} score of all groups in fairlearn; audit() shows the score of each group"
+_OVER_CLASSES = "is an average over classes in scikit-learn; use multiclass_score() with average={!r}"
+_OVER_GROUPS = "is the {} score of all groups in fairlearn; use summaries(), or audit() for the score of each group"
 
 
 def not_here(name: str) -> str | None:
@@ -120,12 +126,17 @@ def not_here(name: str) -> str | None:
     --------
     >>> not_here("fbeta score")
     "needs a beta; use f_beta(beta), or a name such as 'f2'"
+    >>> not_here("f1 macro")
+    "is an average over classes in scikit-learn; use multiclass_score() with average='macro'"
     >>> not_here("recall score group min")
-    'is the smallest score of all groups in fairlearn; audit() shows the score of each group'
+    'is the smallest score of all groups in fairlearn; use summaries(), or audit() for the score of each group'
     """
     for ending, which in ((" group min", "smallest"), (" group max", "largest")):
         if name.endswith(ending):
             return _OVER_GROUPS.format(which)
+    for average in ("macro", "micro", "weighted"):
+        if name in {f"{score} {average}" for score in ("precision", "recall", "f1", "jaccard")}:
+            return _OVER_CLASSES.format(average)
     return NOT_HERE.get(name.replace(" ", "_"))
 
 

@@ -201,7 +201,7 @@ class Metric(ABC):
             raise InvalidInput("positive and pos_label mean the same; pass one of them")
         chosen = pos_label if positive is None else positive
         if self.groups == 1 and len(groups) == 2 and all(map(_is_column, groups)):
-            groups = (ConfusionMatrix.from_labels(*groups, chosen),)  # type: ignore[arg-type]
+            groups = (self._counted(*groups, chosen),)  # type: ignore[arg-type]
         elif chosen is not None:
             raise InvalidInput(f"{self.key} takes a positive label only together with labels and predictions")
         cells = [as_cells(group) for group in self._read(groups)]
@@ -212,6 +212,15 @@ class Metric(ABC):
             raise InvalidInput(f"the cells of group and reference must broadcast; got shapes {shapes}") from None
         values = self.scores(*cells)
         return float(values) if values.ndim == 0 else values
+
+    def _counted(self, y_true: Any, y_pred: Any, positive: object) -> ConfusionMatrix:
+        try:
+            return ConfusionMatrix.from_labels(y_true, y_pred, positive)
+        except InvalidInput as refusal:
+            labels = {repr(label) for column in (y_true, y_pred) for label in np.asarray(column).ravel().tolist()}
+            if positive is None and len(labels) == 1:
+                raise InvalidInput(f"{refusal}, or use frame_metric({self.key!r}) in a MetricFrame") from None
+            raise
 
     def why_undefined(self, *groups: Cells) -> str | None:
         """Why a score is undefined, in words.

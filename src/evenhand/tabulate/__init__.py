@@ -3,7 +3,7 @@
 The engine that holds the data counts its rows; labels are interpreted on the few rows that it returns.
 """
 
-from .columns import count
+from .columns import count, group_columns
 from .counts import CountedRows, as_counts, tabulate, tabulate_each, tabulate_rows
 from .counts_file import decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
@@ -20,6 +20,7 @@ __all__ = [
     "count",
     "decoded",
     "first_rows",
+    "group_columns",
     "grouped_values",
     "in_order",
     "input_files",

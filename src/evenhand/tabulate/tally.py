@@ -35,6 +35,8 @@ class Tally:
         Without labels there are only predictions: positive ones are counted as ``fp``, negative ones as ``tn``.
     left_out : dict of str to int
         How many rows were left out, by what they lack: ``"y_true"``, ``"y_pred"`` or ``"y_true and y_pred"``.
+    left_out_by : dict of tuple to dict of str to int
+        The same per combination of values.
     labelled : bool
         Whether there were labels.
     unlabelled : dict of tuple to ConfusionMatrix
@@ -69,6 +71,7 @@ class Tally:
     orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     source: dict[str, Any] = field(default_factory=dict)
     library: str | None = None
+    left_out_by: dict[Key, dict[str, int]] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[Key]:
@@ -126,14 +129,17 @@ def tallied(
     tallies = []
     each: Mapping[int, float | None] = levels or {0: None}
     for reached, threshold in each.items():
-        cells, unlabelled, left_out = _added(counted.rows, places, reading, width, reached)
+        cells, unlabelled, left_out_by = _added(counted.rows, places, reading, width, reached)
         if not cells:
             raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
+        left_out: Counter[str] = Counter()
+        for lacking in left_out_by.values():
+            left_out.update(lacking)
         tallies.append(
             Tally(
                 by,
                 cells,
-                left_out,
+                dict(left_out),
                 labelled,
                 unlabelled,
                 **spelled,
@@ -143,6 +149,7 @@ def tallied(
                 orders={name: tuple(values) for name, values in (orders or {}).items()},
                 source=counted.source | {"rows": counted.rows.total()},
                 library=counted.library,
+                left_out_by=left_out_by,
             )
         )
     return tallies
@@ -167,9 +174,9 @@ def _reading(values: Mapping[str, set[Any]], asked: dict[str, Any]) -> Reading:
 
 def _added(
     rows: Mapping[Key, int], places: Mapping[str, int], reading: Reading, width: int, reached: int
-) -> tuple[dict[Key, ConfusionMatrix], dict[Key, ConfusionMatrix], dict[str, int]]:
+) -> tuple[dict[Key, ConfusionMatrix], dict[Key, ConfusionMatrix], dict[Key, dict[str, int]]]:
     """The cells of each combination of groups, the predictions without a label, and how many rows were left out."""
-    left_out: Counter[str] = Counter()
+    left_out: dict[Key, Counter[str]] = {}
     cells: dict[Key, list[int]] = {}
     unlabelled: dict[Key, list[int]] = {}
     for row, n in rows.items():
@@ -178,13 +185,13 @@ def _added(
             meant["y_pred"] = None if row[-1] is None else row[-1] >= reached
         missing = [name for name, positive in meant.items() if positive is None]
         if missing:
-            left_out[" and ".join(missing)] += n
+            left_out.setdefault(row[:width], Counter())[" and ".join(missing)] += n
         if meant["y_pred"] is None:
             continue
         into, actual = (unlabelled, False) if missing else (cells, meant.get("y_true", False))
         at = (0 if meant["y_pred"] else 1) if actual else (2 if meant["y_pred"] else 3)
         into.setdefault(row[:width], [0, 0, 0, 0])[at] += n
-    return _sorted(cells), _sorted(unlabelled), dict(left_out)
+    return _sorted(cells), _sorted(unlabelled), {key: dict(left_out[key]) for key in ordered(left_out)}
 
 
 def _sorted(cells: Mapping[Key, list[int]]) -> dict[Key, ConfusionMatrix]:
