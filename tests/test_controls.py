@@ -158,6 +158,14 @@ def test_pooled_pvalues_are_adjusted_over_groups_and_never_over_levels(family: s
     assert "P-values are not adjusted" in str(plain)
 
 
+def test_a_pooled_difference_is_found_if_its_adjusted_pvalue_is_at_most_alpha() -> None:
+    options: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "sex", "control": "town", "metrics": "tpr"}
+    p = eh.audit_within(data(), **options).pooled[0].p_adjusted
+    assert p is not None and 0 < p < 0.99
+    at, below = (eh.audit_within(data(), alpha=alpha, **options).pooled[0] for alpha in (p, 0.99 * p))
+    assert (at.verdict in ("higher", "lower"), below.verdict) == (True, "no difference shown")
+
+
 def test_levels_can_explain_a_difference_away_or_hide_it() -> None:
     """Simpson's paradox, both ways; men are the reference in each level."""
     parts = {("easy", "f"): (8, 6), ("easy", "m"): (80, 60), ("hard", "f"): (72, 18), ("hard", "m"): (20, 5)}

@@ -721,7 +721,7 @@ def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by
     y_true, a, b, who = (list(column) for column in zip(*rows, strict=True))
     found = eh.compare_models(y_true, a, b, who, key, positive=1, draws=50)
     assert found.n == len(rows) and found.left_out == 0
-    outcomes = [
+    outcomes: list[Any] = [
         (first, second, group)
         for y, p, q, group in rows
         for first, second in [(SUCCESS[key](y, p), SUCCESS[key](y, q))]
@@ -767,7 +767,7 @@ def test_tests_of_two_models_are_those_of_exchanging_their_predictions_person_by
             - Fraction(sum(both) - sum(both[i] for i in chosen), len(others))
             for chosen in combinations(range(len(both)), len(mine))
         ]
-        as_far = sum(abs(value) >= abs(sum(gaps)) for value in regrouped) / len(regrouped)
+        as_far = sum(abs(value) >= abs(gaps[0] + gaps[1]) for value in regrouped) / len(regrouped)
         assert row.size_pvalue == approx(max(extreme / law.total(), as_far))
         assert row.size_low <= row.size_change <= row.size_high
 
@@ -922,6 +922,8 @@ def test_thresholds_of_a_score_are_models_on_the_same_people() -> None:
     overall = found.comparisons[0].overall
     assert (overall.rate_a, overall.rate_b) == approx(((score[kept] >= 0.5).mean(), (score[kept] >= 0.25).mean()))
     assert (overall.only_a, overall.only_b) == (0, int(((score[kept] >= 0.25) & (score[kept] < 0.5)).sum()))
+    reached = eh.compare_several_models([1, 0], [0.5, 0.25], ["a", "b"], "ppr", thresholds=[0.5, 0.25], draws=50)
+    assert (reached.comparisons[0].overall.rate_a, reached.comparisons[0].overall.rate_b) == (0.5, 1.0)
     frame = pd.DataFrame(models)
     assert eh.compare_several_models(y, frame, who, draws=50) == eh.compare_several_models(y, models, who, draws=50)
     everybody = eh.compare_several_models(y, models | {"one": [None, *models["one"][1:]]}, who, draws=50)

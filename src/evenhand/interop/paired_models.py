@@ -780,7 +780,7 @@ def _regrouped(mine: _Pairs, others: _Pairs, observed: float, draws: int, seed: 
         left = n - x - y
         possible = (left >= 0) & (left <= never)
         x, y, left = x[possible], y[possible], left[possible]
-        logs = -sum(betaln(part + 1, total - part + 1) for part, total in ((x, twice), (y, once), (left, never)))
+        logs = -(betaln(x + 1, twice - x + 1) + betaln(y + 1, once - y + 1) + betaln(left + 1, never - left + 1))
         weights = np.exp(logs - logs.max())
         law = weights / weights.sum()
         sums = (2 * x + y) / n - (2 * (twice - x) + once - y) / rest

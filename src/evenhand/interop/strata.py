@@ -237,7 +237,7 @@ def fields_of(strata: Sequence[Stratum], level: float) -> dict[str, Any]:
     merged = np.array([(s.part, s.whole, s.reference_part, s.reference_whole) for s in strata], dtype=np.float64)
     everybody = merged.sum(axis=0, keepdims=True)
     low, high, pvalue, test = _inferred(merged, level)
-    crude = pvalue if len(merged) == 1 else _inferred(everybody, level)[2]
+    crude = pvalue if len(merged) == 1 else _inferred(everybody, None)[2]
     return {
         "pvalue": pvalue,
         "test": test,
@@ -282,10 +282,10 @@ def _cross_products(strata: Floats) -> tuple[float, float]:
     return float((a * (k - c) / total).sum()), float((c * (n - a) / total).sum())
 
 
-def _inferred(strata: Floats, level: float) -> tuple[float, float, float | None, str | None]:
+def _inferred(strata: Floats, level: float | None) -> tuple[float, float, float | None, str | None]:
     """The interval of a common odds ratio, the p-value that it is 1, and how they were found.
 
-    There is no p-value if no level says anything.
+    There is no p-value if no level says anything, and no interval without its level.
     """
     ends = [_support(whole, part + other, whole + of_other) for part, whole, other, of_other in strata]
     least, most = (float(sum(side)) for side in zip(*ends, strict=True))
@@ -293,15 +293,18 @@ def _inferred(strata: Floats, level: float) -> tuple[float, float, float | None,
         return 0.0, inf, None, None
     found = _law(strata)
     if found is None:
-        return *_approximate(strata, level), _APPROXIMATE
+        return *_approximate(strata, level or 0.5), _APPROXIMATE
     logs, at = found
     # The tail beyond the observed total is accurate. The other one may have lost outcomes, and is larger all the same.
     below, above = (float(np.exp(logs[part]).sum()) for part in (slice(at + 1), slice(at, None)))
+    pvalue = min(1.0, 2 * min(below, above))
+    if level is None:
+        return nan, nan, pvalue, _EXACT
     tail = (1 - level) / 2
     observed = float(strata[:, 0].sum())
     low = 0.0 if observed == least else _odds(logs, at, tail, above=True)
     high = inf if observed == most else _odds(logs, at, tail, above=False)
-    return low, high, min(1.0, 2 * min(below, above)), _EXACT
+    return low, high, pvalue, _EXACT
 
 
 def _approximate(strata: Floats, level: float) -> tuple[float, float, float]:
@@ -369,7 +372,12 @@ def _tilt(strata: Floats) -> float:
 
     # An observed total at an end has no such odds ratio; there the one above is far enough.
     ends = [sum(side) for side in zip(*(_support(*level) for level in levels), strict=True)]
-    return tilt if observed in ends else float(brentq(excess, -_REACH, _REACH, xtol=1e-6))
+    if observed in ends:
+        return tilt
+    reach = 0.25
+    while reach < _REACH and not excess(tilt - reach) < 0 < excess(tilt + reach):
+        reach *= 4
+    return float(brentq(excess, max(tilt - reach, -_REACH), min(tilt + reach, _REACH), xtol=1e-3))
 
 
 def _support(whole: float, successes: float, total: float) -> tuple[float, float]:

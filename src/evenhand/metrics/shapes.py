@@ -201,7 +201,7 @@ class Metric(ABC):
             raise InvalidInput("positive and pos_label mean the same; pass one of them")
         chosen = pos_label if positive is None else positive
         if self.groups == 1 and len(groups) == 2 and all(map(_is_column, groups)):
-            groups = (self._counted(*groups, chosen),)  # type: ignore[arg-type]
+            groups = (self._counted(*groups, chosen),)
         elif chosen is not None:
             raise InvalidInput(f"{self.key} takes a positive label only together with labels and predictions")
         cells = [as_cells(group) for group in self._read(groups)]
