@@ -13,7 +13,7 @@ from ..errors import InvalidInput, UnknownName
 from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
-from ..records import write_whole
+from ..records import csv_text, write_whole
 from .repeat import arguments_of
 
 if TYPE_CHECKING:
@@ -261,12 +261,11 @@ class Sweep:
         import csv
         from io import StringIO
 
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        for i, (threshold, a) in enumerate(zip(self.thresholds, self.audits, strict=True)):
-            header, *rows = csv.reader(StringIO(a.to_csv()))
-            writer.writerows([["threshold", *header]] * (i == 0) + [[str(threshold), *row] for row in rows])
-        return out.getvalue()
+        written: list[list[str]] = []
+        for threshold, a in zip(self.thresholds, self.audits, strict=True):
+            header, *rows = csv.reader(StringIO(a.to_csv(), newline=""))
+            written += [["threshold", *header]] * (not written) + [[str(threshold), *row] for row in rows]
+        return csv_text(written)
 
     def to_text(self, most: int | None = None) -> str:
         """The scores of all groups at all thresholds as tables of text.
