@@ -197,7 +197,7 @@ FRAMES: dict[str, Callable[[Any], Any]] = {
     "pandas odd index": lambda table: _pandas(table).set_axis([7] * len(_pandas(table)), axis=0),
     "pandas index of names": lambda table: _pandas(table).set_index(next(iter(table)), drop=False),
     "polars": lambda table: pl.from_arrow(pa.table(table)),
-    "lazy polars": lambda table: pl.from_arrow(pa.table(table)).lazy(),
+    "lazy polars": lambda table: pl.DataFrame(pa.table(table)).lazy(),
     "pyarrow": pa.table,
     "pyarrow reader": lambda table: pa.table(table).to_reader(),
     "pyarrow batch": lambda table: pa.RecordBatch.from_pydict(table),

@@ -245,7 +245,8 @@ def _several(option: str, given: object) -> tuple[Any, ...]:
     if given is None:
         return ()
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) == 0:
-        labels = (given.item() if getattr(given, "ndim", 1) == 0 and hasattr(given, "item") else given,)
+        one: Any = given.item() if getattr(given, "ndim", 1) == 0 and hasattr(given, "item") else given
+        labels: tuple[Any, ...] = (one,)
     elif isinstance(given, (Mapping, type)):
         labels = ()
     else:
