@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ LONGEST = 600
 def tests() -> list[str]:
     """The names of the tests, with their parameters."""
     listed = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-q", str(TESTS / "test_fuzz.py")],
+        [sys.executable, "-m", "pytest", "-o", "addopts=", "--collect-only", "-q", "tests/test_fuzz.py"],
         capture_output=True,
         text=True,
         check=True,
@@ -60,6 +61,8 @@ def run(name: str, examples: int) -> tuple[bool, str, int]:
 def campaign(minutes: float, only: str, examples: int) -> int:
     """Run all tests round and round until the time is up; the exit code."""
     chosen = [name for name in tests() if only in name]
+    if not chosen:
+        sys.exit(f"no test is called {only!r}")
     tried: Counter[str] = Counter()
     failed: dict[str, int] = {}
     end = time.monotonic() + 60 * minutes
@@ -81,7 +84,7 @@ def campaign(minutes: float, only: str, examples: int) -> int:
 
 def guided(seconds: int) -> None:
     """Let atheris look for CSV bytes that reach new code."""
-    import atheris  # type: ignore[import-not-found]
+    atheris: Any = import_module("atheris")
 
     with atheris.instrument_imports(include=["evenhand.tabulate", "evenhand.cells"]):
         import evenhand as eh

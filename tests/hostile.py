@@ -288,7 +288,7 @@ def csv_bytes(draw: st.DrawFn) -> bytes:
     return content.decode("latin-1").encode(coding) if coding else content
 
 
-def damaged(content: bytes, draw: st.DrawFn) -> bytes:
+def damaged(content: bytes, draw: Any) -> bytes:
     """Bytes with a few cut out, doubled, replaced or inserted."""
     for _ in range(draw(st.integers(1, 4))):
         place = draw(st.integers(0, max(len(content) - 1, 0)))

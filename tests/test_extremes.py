@@ -93,6 +93,10 @@ def test_more_cases_are_never_more_often_without_a_denominator(key: str) -> None
             assert all(more <= less + 1e-15 for less, more in pairwise(chances))
 
 
+def untyped(value: Any) -> Any:
+    return value
+
+
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -103,7 +107,8 @@ def test_more_cases_are_never_more_often_without_a_denominator(key: str) -> None
          "strength must be 0 or at least 1e-09 cases; got 5e-324"),
         (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], [1e308, 1.7e308], positive=1),
          "weights must have a finite sum; divide them by the largest"),
-        (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], [1j, 1], positive=1), "weights must contain numbers"),
+        (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], untyped([1j, 1]), positive=1),
+         "weights must contain numbers"),
         (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], [10**400, 1]), "weights must contain numbers"),
     ],
 )  # fmt: skip

@@ -43,16 +43,16 @@ def table(rows: Sequence[tuple[str, int, int, str]]) -> dict[str, list[Any]]:
 
 
 def audited(data: Any, **given: Any) -> eh.Audit:
-    result = eh.audit(
-        data, **({"y_true": "y", "y_pred": "p", "groups": "g", "positive": 1, "metrics": METRICS} | given)
-    )
+    settings: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "g", "positive": 1, "metrics": METRICS}
+    result = eh.audit(data, **settings | given)
     assert isinstance(result, eh.Audit)
     return result
 
 
 def numbers(row: eh.Row) -> dict[str, Any]:
-    """What a row says, but for names."""
-    return {f.name: getattr(row, f.name) for f in fields(row) if f.name not in NAMES}
+    """What a row says in twelve digits, but for names."""
+    said = {f.name: getattr(row, f.name) for f in fields(row) if f.name not in NAMES}
+    return {name: float(f"{value:.12g}") if isinstance(value, float) else value for name, value in said.items()}
 
 
 def same(one: Any, other: Any) -> bool:
@@ -241,8 +241,9 @@ def test_swapping_group_and_reference_mirrors_the_gap(a: Any, b: Any, metric: st
     """The difference changes its sign, its interval its ends, and the test of equality is the same."""
     one, other = eh.ConfusionMatrix(*a), eh.ConfusionMatrix(*b)
     assume(one.n and other.n)
-    for test in ("fisher", "unconditional"):
-        there, back = eh.disparity(one, other, metric, test=test), eh.disparity(other, one, metric, test=test)  # type: ignore[arg-type]
+    tests: tuple[Any, ...] = ("fisher", "unconditional")
+    for test in tests:
+        there, back = eh.disparity(one, other, metric, test=test), eh.disparity(other, one, metric, test=test)
         assert there.estimate == approx(-back.estimate, nan_ok=True)
         assert (there.low, there.high) == approx((-back.high, -back.low), rel=1e-5, abs=1e-6, nan_ok=True)
         assert there.pvalue == approx(back.pvalue, rel=1e-7, abs=1e-12, nan_ok=True)
