@@ -130,7 +130,7 @@ def test_intervals_know_what_they_hold() -> None:
     [
         (lambda: interval(SMALL, "tpr", level=95), "level must lie between 0 and 1; got 95"),
         (lambda: interval(SMALL, "tpr", prior=0),
-         "prior must be a positive number of pseudo-counts per cell, at most 1e9; got 0"),
+         "prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got 0"),
         (lambda: interval(SMALL, "ofi"), "ofi compares two groups; use disparity() with the one-group metric"),
         (lambda: interval(EMPTY, "tpr", reference=ConfusionMatrix(0, 1, 1, 1)),
          "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; choose a "

@@ -238,7 +238,7 @@ def test_growth_of_pairs_carries_the_other_group() -> None:
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(0, 0, 0, 0)),
          "the reference is empty (n = 0); pass one with cases, or None for the uniform law"),
         (lambda: undefined_probability("tpr", 5, ConfusionMatrix(1, 1, 1, 1), law="predictive", prior=0),
-         "prior must be a positive number of pseudo-counts per cell, at most 1e9; got 0"),
+         "prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got 0"),
         (lambda: undefined_probability("tpr", 5, np.ones((2, 4)) / 4),
          "the reference must be one matrix or four probabilities; got shape (2, 4)"),
     ],

@@ -5,11 +5,14 @@ Files are written whole or not at all.
 
 from __future__ import annotations
 
+import csv
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
+from io import StringIO
 from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +22,7 @@ import numpy as np
 from .errors import InvalidInput, TooLarge
 from .lazy import notebook
 
-__all__ = ["Record", "plain_value", "spreadsheet_value", "write_whole"]
+__all__ = ["Record", "csv_text", "plain_value", "spreadsheet_value", "write_whole"]
 
 
 class Record:
@@ -74,8 +77,21 @@ def plain_value(value: Any) -> Any:
 
 def spreadsheet_value(value: Any) -> Any:
     """``value`` for a cell of a CSV file; text that a spreadsheet would take for a formula follows an apostrophe."""
-    formula = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@") and value.strip()
+    if not isinstance(value, str):
+        return value
+    # A tab or CR at the start moves what follows into a cell of its own.
+    formula = value.startswith(("\t", "\r")) or value.lstrip().startswith(("=", "+", "-", "@"))
     return f"'{value}" if formula else value
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Rows as CSV, one line each; a value with a line break of any kind is quoted, which Python does from 3.13 on."""
+    lines = []
+    for row in rows:
+        out = StringIO(newline="")
+        csv.writer(out, lineterminator="\r\n").writerow(row)
+        lines.append(out.getvalue().removesuffix("\r\n") + "\n")
+    return "".join(lines)
 
 
 def write_whole(path: str | Path, text: str) -> None:

@@ -13,6 +13,7 @@ from ..metrics import metric as find_metric
 from ..multiclass import Average, MulticlassConfusion
 from ..records import Record, plain_value
 from .findings import number, pvalue, several
+from .provenance import check_record
 from .repeat import arguments_of, same_value
 from .result import Audit
 from .row import check_types
@@ -402,6 +403,7 @@ def _read(content: Mapping[str, Any]) -> ClassAudit:
     for name in ("record", "settings", "left_out"):
         if not isinstance(content[name], dict):
             raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
+    check_record(content["record"])
     for label, one in audits.items():
         sizes = {(row.by, row.group): row.n for row in one.rows}
         if one.n != content["n"] or any(n != matrices[key].n for key, n in sizes.items()):

@@ -10,13 +10,15 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
+from types import NoneType
 from typing import Any
 
 from ..cells import ConfusionMatrix
+from ..errors import InvalidInput
 from ..tabulate import Tally
 from .settings import ReferenceKind, Settings
 
-__all__ = ["command_of", "counts_source", "recalled", "record_of", "spelled"]
+__all__ = ["check_record", "command_of", "counts_source", "recalled", "record_of", "spelled"]
 
 # The columns and labels that `audit` reads, and the options of the command with the same meaning.
 _READING = {
@@ -100,6 +102,48 @@ def record_of(
         "python": _python(function, paths, data is not None, call),
         "command": _command(function, paths, call),
     }
+
+
+def check_record(record: Mapping[str, Any]) -> None:
+    """Check a record that was read from a file, which somebody may have changed; what it lacks is not recorded.
+
+    Parameters
+    ----------
+    record : mapping
+        The record.
+
+    Examples
+    --------
+    >>> check_record({"source": {"rows": "many"}})
+    Traceback (most recent call last):
+    evenhand.errors.InvalidInput: rows in the source of the record must be a number of them; got 'many'
+    """
+    for name in ("source", "columns", "positive", "negative", "order", "call"):
+        if not isinstance(record.get(name, {}), dict):
+            raise InvalidInput(f"{name} in the record must be a table; got {_brief(record[name])}")
+    for name in ("title", "system", "author", "made", "function", "python", "command"):
+        if not isinstance(record.get(name), (str, NoneType)):
+            raise InvalidInput(f"{name} in the record must be text; got {_brief(record[name])}")
+    source = record.get("source", {})
+    for name in ("kind", "name", "sha256", "format", "separator", "library"):
+        if not isinstance(source.get(name), (str, NoneType)):
+            raise InvalidInput(f"{name} in the source of the record must be text; got {_brief(source[name])}")
+    for name in ("files", "size", "rows", "groups"):
+        if name in source and (type(source[name]) is not int or source[name] < 0):
+            raise InvalidInput(
+                f"{name} in the source of the record must be a number of them; got {_brief(source[name])}"
+            )
+    columns = record.get("columns", {})
+    lists = {"paths in the source": source.get("paths", []), "groups in the columns": columns.get("groups", [])}
+    lists |= {f"the order of {by!r} in": groups for by, groups in record.get("order", {}).items()}
+    for what, names in lists.items():
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InvalidInput(f"{what} of the record must be a list of texts; got {_brief(names)}")
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def paths_of(data: Any) -> list[str]:

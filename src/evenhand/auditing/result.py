@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,9 @@ from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..lazy import figures, pages
 from ..metrics import Metric
 from ..metrics import metric as find_metric
-from ..records import plain_value, spreadsheet_value, write_whole
+from ..records import csv_text, plain_value, spreadsheet_value, write_whole
 from .findings import Finding
+from .provenance import check_record
 from .repeat import arguments_of, changes_between
 from .row import Row
 from .settings import WITHOUT_LABELS, Settings
@@ -287,12 +286,8 @@ class Audit:
         >>> a.to_csv().splitlines()[1][:34]
         'group,A,tpr,too few to tell,40,0,2'
         """
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(Row.columns)
-        for row in self.rows:
-            writer.writerow([spreadsheet_value(plain_value(getattr(row, name))) for name in Row.columns])
-        return out.getvalue()
+        cells = ([spreadsheet_value(plain_value(getattr(row, name))) for name in Row.columns] for row in self.rows)
+        return csv_text([Row.columns, *cells])
 
     def to_markdown(self) -> str:
         """Findings and rows as Markdown.
@@ -420,6 +415,12 @@ def _check_content(content: Mapping[str, Any]) -> None:
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
     Settings(**{name: settings[name] for name in known - {"reference"}})
+    for name, held in (("groups", settings["groups"]), ("metrics", settings["metrics"])):
+        if not isinstance(held, list) or not held or not all(isinstance(one, str) for one in held):
+            raise InvalidInput(f"{name} in settings must be a list of names; got {held!r}")
+    if not all(isinstance(version, str) for version in content["versions"].values()):
+        raise InvalidInput(f"versions must map packages to texts; got {content['versions']!r}")
+    check_record(content["record"])
 
 
 def frame_of(rows: Sequence[Any], columns: Sequence[str], library: str | None) -> Any:

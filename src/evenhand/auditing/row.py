@@ -287,6 +287,10 @@ class Row(Record):
         sketch, without = values["sketch"], values["without_verdict"]
         if sketch is not None:
             check_types(Sketch, sketch, f"the sketch of {what}")
+            if sketch["of"] not in ("null", "gap") or any(height > 99 for height in sketch["heights"]):
+                raise InvalidInput(f"the sketch of {what} must have heights from 0 to 99, of null or gap")
+        if (values["strength_tpr"] is None) != (values["strength_fpr"] is None):
+            raise InvalidInput(f"{what} must have both strength_tpr and strength_fpr, or neither")
         return cls(
             **{
                 **values,
@@ -302,6 +306,7 @@ class Row(Record):
         return printable(f"{self.by} {self.group}, {self.metric} {score}: {self.verdict}")
 
 
+_LARGEST = 1e300
 _TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
     "float": (int, float),
@@ -328,6 +333,8 @@ def check_types(cls: type, values: Any, what: str) -> None:
             raise InvalidInput(f"{f.name} of {what} must be {f.type}; got {value!r}")
         if str(f.type).startswith("int") and value is not None and value < 0:
             raise InvalidInput(f"{f.name} of {what} must not be negative; got {value}")
+        if isinstance(value, (int, float)) and not -_LARGEST <= value <= _LARGEST:
+            raise InvalidInput(f"{f.name} of {what} must be a number from -1e300 to 1e300; got {str(value)[:20]}")
 
 
 def _fits(value: Any, annotation: str) -> bool:

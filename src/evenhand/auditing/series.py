@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import InvalidInput
 from ..lazy import pages
-from ..records import plain_value, spreadsheet_value, write_whole
+from ..records import csv_text, plain_value, spreadsheet_value, write_whole
 
 if TYPE_CHECKING:
     from typing import Self
@@ -194,13 +194,12 @@ class Series:
         >>> s.to_csv().splitlines()[1][:9]
         '0.3,race,'
         """
-        out = StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        for i, (key, a) in enumerate(self._audits.items()):
-            header, *rows = csv.reader(StringIO(a.to_csv()))
+        written: list[list[Any]] = []
+        for key, a in self._audits.items():
+            header, *rows = csv.reader(StringIO(a.to_csv(), newline=""))
             cell = spreadsheet_value(plain_value(key))
-            writer.writerows([[self._key, *header]] * (i == 0) + [[cell, *row] for row in rows])
-        return out.getvalue()
+            written += [[self._key, *header]] * (not written) + [[cell, *row] for row in rows]
+        return csv_text(written)
 
     def to_text(self, most: int | None = None) -> str:
         """The scores of all groups in all audits as tables of text.

@@ -5,7 +5,7 @@ No other order occurs in this library.
 """
 
 from .classes import MOST_CLASSES, ClassReading, count_classes, read_classes
-from .labels import MISSING_WORDS, Reading, count_labels, is_missing, listed, read_labels
+from .labels import MISSING_WORDS, Reading, count_labels, is_missing, is_sequence, listed, read_labels
 from .matrix import CELLS, Cells, ConfusionMatrix, as_cells, whole_counts
 from .space import as_size, compositions, count_cell_value, count_matrices, enumerate_matrices
 
@@ -26,6 +26,7 @@ __all__ = [
     "count_matrices",
     "enumerate_matrices",
     "is_missing",
+    "is_sequence",
     "listed",
     "read_classes",
     "read_labels",

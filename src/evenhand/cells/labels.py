@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from decimal import Decimal
 from math import isfinite
@@ -20,7 +20,16 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 
-__all__ = ["MISSING_WORDS", "Reading", "both_columns", "count_labels", "is_missing", "listed", "read_labels"]
+__all__ = [
+    "MISSING_WORDS",
+    "Reading",
+    "both_columns",
+    "count_labels",
+    "is_missing",
+    "is_sequence",
+    "listed",
+    "read_labels",
+]
 
 # Pairs (negative, positive). The negative label must occur: 1 alone may be paired with 2 rather than 0.
 _UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), ("negative", "positive"))
@@ -236,12 +245,22 @@ def _several(option: str, given: object) -> tuple[Any, ...]:
     if given is None:
         return ()
     if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) == 0:
-        return (given.item() if getattr(given, "ndim", 1) == 0 and hasattr(given, "item") else given,)
-    values = given.tolist() if hasattr(given, "tolist") and not isinstance(given, Mapping) else given
-    labels = () if isinstance(values, Mapping) else tuple(values)
-    if not labels or not all(isinstance(label, Hashable) for label in labels):
+        one: Any = given.item() if getattr(given, "ndim", 1) == 0 and hasattr(given, "item") else given
+        labels: tuple[Any, ...] = (one,)
+    elif isinstance(given, (Mapping, type)):
+        labels = ()
+    else:
+        labels = tuple(given.tolist() if hasattr(given, "tolist") else given)
+    if not labels or not _can_be_hashed(labels):
         raise InvalidInput(f"{option} must be a label or a list of labels; got {given!r}")
     return labels
+
+
+def _can_be_hashed(labels: tuple[Any, ...]) -> bool:
+    try:
+        return bool(set(labels))
+    except TypeError:
+        return False
 
 
 def _missing_texts(name: str, given: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> set[str]:
@@ -419,8 +438,31 @@ def is_missing(value: object) -> bool:
     return _kind(value) == "missing"
 
 
+def is_sequence(values: object) -> bool:
+    """Return whether something can be the values of a column, in the order of its rows.
+
+    Parameters
+    ----------
+    values : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        False for text, a mapping, a set, a class and an array without dimensions, although they may be iterable.
+
+    Examples
+    --------
+    >>> is_sequence([1, 0]), is_sequence({1, 0}), is_sequence("10")
+    (True, False, False)
+    """
+    if isinstance(values, (str, bytes, Mapping, Set, type)) or getattr(values, "shape", None) == ():
+        return False
+    return hasattr(values, "__iter__")
+
+
 def _column(values: Iterable[object], name: str) -> NDArray[Any]:
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+    if not is_sequence(values):
         raise InvalidInput(f"{name} must be a sequence of labels; got {values!r}")
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()

@@ -443,6 +443,10 @@ def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
     return sum(others[1:], others[0])
 
 
+# A weaker prior has no effect that floats could show, and its law no digits that could be computed.
+_LEAST = 1e-9
+
+
 def as_strength(strength: Any) -> float | Strengths:
     """A strength, checked: a number, or a dict with one per split; "auto" becomes a cautious number."""
     if isinstance(strength, str) and strength == "auto":
@@ -466,6 +470,8 @@ def _checked(strength: Any) -> float:
         raise InvalidInput(
             f"strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got {strength!r}"
         )
+    if 0 < cast("float", strength) < _LEAST:
+        raise InvalidInput(f"strength must be 0 or at least {_LEAST:g} cases; got {strength!r}")
     return float(strength)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..cells import ConfusionMatrix, listed, read_labels
+from ..cells import ConfusionMatrix, is_sequence, listed, read_labels
 from ..errors import InvalidInput, printable
 from ..inference import Interval, interval
 from ..metrics import metric
@@ -261,7 +261,7 @@ def _against_rest(pairs: Counter[tuple[Any, Any]], label: Any, n: int) -> Confus
 def _classified(y_true: Iterable[object], y_pred: Iterable[object]) -> tuple[Counter[tuple[Any, Any]], list[Any]]:
     """How often each pair of classes occurs, and the classes in ascending order."""
     columns = {
-        name: values if hasattr(values, "__array__") or not hasattr(values, "__iter__") else list(values)
+        name: values if hasattr(values, "__array__") or not is_sequence(values) else list(values)
         for name, values in (("y_true", y_true), ("y_pred", y_pred))
     }
     first = next(iter(np.asarray(columns["y_true"], dtype=object).ravel().tolist()), None)

@@ -41,6 +41,10 @@ _LINE = 40.0
 _FARTHEST = 7.0
 # Normal scores are clipped here: far from a path, a larger one makes no difference.
 _STEEPEST = 1e3
+# Places on the line that are closer together are one.
+_NARROWEST = 1e-9
+# The logarithm of about the largest float.
+_LARGEST_LOG = 709.0
 
 
 class Posterior(ABC):
@@ -198,6 +202,10 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     values = np.where(below < 0.5, ndtri(np.maximum(below, 1e-300)), -ndtri(np.maximum(above, 1e-300)))
     values = np.maximum.accumulate(values)
     new = np.r_[True, np.diff(values) > 1e-9]
+    if np.count_nonzero(new) == 1:
+        # All of it lies closer together than places on the line are told apart.
+        middle = (grid[0] + grid[-1]) / 2
+        return _Table(middle + np.array([-_NARROWEST, _NARROWEST]), np.array([-_FARTHEST, _FARTHEST]))
     return _Table(grid[new], values[new])
 
 
@@ -239,7 +247,7 @@ def _grid(lines: Floats, paths: Floats, normal: Floats) -> Floats:
     spots = places[order][np.minimum(np.searchsorted(reached, wanted), len(order) - 1)]
     even = np.linspace(spots[0], spots[-1], _EVEN)
     grid = np.unique(np.r_[spots, even])
-    return grid[np.r_[True, np.diff(grid) > 1e-9 * max(1.0, grid[-1] - grid[0])]]
+    return grid[np.r_[True, np.diff(grid) > _NARROWEST * max(1.0, grid[-1] - grid[0])]]
 
 
 def _path_normals(lines: Floats, normal: Floats, grid: Floats) -> Floats:
@@ -318,5 +326,5 @@ def _from_line(m: OneGroup, place: Floats) -> Floats:
     from scipy.special import expit
 
     if m.unbounded:
-        return np.exp(place)
+        return np.exp(np.minimum(place, _LARGEST_LOG))
     return np.asarray(m.low + (m.high - m.low) * expit(place))

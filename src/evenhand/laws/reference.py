@@ -68,8 +68,8 @@ def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
 
 def as_prior(prior: Any) -> float:
     """A number of pseudo-counts per cell, checked."""
-    if isinstance(prior, bool) or not isinstance(prior, numbers.Real) or not 0 < float(prior) <= 1e9:
-        raise InvalidInput(f"prior must be a positive number of pseudo-counts per cell, at most 1e9; got {prior!r}")
+    if isinstance(prior, bool) or not isinstance(prior, numbers.Real) or not 1e-9 <= float(prior) <= 1e9:
+        raise InvalidInput(f"prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got {prior!r}")
     return float(prior)
 
 

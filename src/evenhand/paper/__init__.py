@@ -7,8 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import evenhand as eh
 
@@ -91,13 +93,29 @@ def reproduce(
         exhibits.append(monte_carlo_exhibit([_one_group_key(name) for name in monte_carlo], draws, seed))
     _check_installed()
     folder = Path(out)
+    with _new_files(folder) as made, Workers(processes, progress) as workers:
+        study = Study(folktables, workers)
+        files = write_results(made, study, exhibits, claims="claims" in chosen, replaced=bool(folktables))
+        return [file.replace(folder / file.name) for file in files]
+
+
+@contextmanager
+def _new_files(folder: Path) -> Iterator[Path]:
+    """A folder in ``folder`` for files that are moved there at the end, so that nothing is left if there is no end."""
+    new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        made = TemporaryDirectory(prefix=".evenhand-", dir=folder)
     except OSError as error:
         raise eh.InvalidInput(f"cannot create the folder {folder}: {error.strerror}") from None
-    with Workers(processes, progress) as workers:
-        study = Study(folktables, workers)
-        return write_results(folder, study, exhibits, claims="claims" in chosen, replaced=bool(folktables))
+    try:
+        with made:
+            yield Path(made.name)
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def _one_group_key(name: str) -> str:

@@ -163,7 +163,8 @@ def _sides(wanted: Sequence[Wanted]) -> tuple[Floats, Rows]:
         scores, levels = m.scores(references), np.array([wanted[i].level for i in members])
         gaps, ratios = np.array([wanted[i].gap for i in members]), np.array([wanted[i].ratio for i in members])
         for sign in (-1.0, 1.0):
-            true = np.where(ratios, scores * gaps**sign, scores + sign * gaps)
+            with np.errstate(over="ignore"):  # a gap of next to nothing; what is beyond the range is not looked at
+                true = np.where(ratios, scores * gaps**sign, scores + sign * gaps)
             within = (true >= m.low - 1e-12) & (true <= m.high + 1e-12)
             # A factor leaves a score of 0 where it is.
             at = np.flatnonzero(within & (true != scores))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..auditing import number, pvalue
+from ..cells import is_sequence
 from ..errors import InvalidInput
 from ..records import Record
 from ..tabulate import ScoredRows, scored_rows
@@ -168,7 +169,7 @@ def auc(
 
 def _sized(name: str, given: Any) -> Any:
     """The values, in a list if they have no length."""
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    if not is_sequence(given):
         raise InvalidInput(f"{name} must be a sequence of values; got {given!r}")
     return given if hasattr(given, "__len__") else list(given)
 

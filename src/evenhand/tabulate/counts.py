@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import inf, nextafter
 from typing import Any, NamedTuple
 
-from ..cells import ConfusionMatrix
+from ..cells import ConfusionMatrix, is_sequence
 from ..errors import InvalidInput, UnknownName
 from .columns import check_second_class, count, finite, group_columns
 from .frames import Counted
@@ -265,7 +265,7 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
     """
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput(f"counts must map groups to confusion matrices; got {brief(counts)}")
-    columns = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Iterable) else ()
+    columns = (by,) if isinstance(by, str) else tuple(by) if is_sequence(by) else ()
     if not columns or not all(isinstance(name, str) for name in columns):
         raise InvalidInput(f"by must be the name of a group column, or several; got {brief(by)}")
     cells: dict[Key, ConfusionMatrix] = {}

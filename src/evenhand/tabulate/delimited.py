@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
 import re
 import zlib
 from collections.abc import Generator, Iterable, Iterator
@@ -31,8 +32,13 @@ _SEPARATORS = ",;\t|"
 _HEAD = 1 << 20
 _CHECKED = 50
 _BLOCK = 1 << 22
+<<<<<<< HEAD
 # The longest line, in characters; a small file can unpack to one that fills the memory.
 _LONGEST_LINE = 1 << 26
+=======
+# What DuckDB may use; each of its threads needs some.
+_MEMORY, _MOST_THREADS = "1500MB", 8
+>>>>>>> fuzz
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +262,10 @@ def connected(files: Iterable[Path]) -> DuckDBPyConnection:
     connection = duckdb.connect()
     for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
         connection.execute(f"SET {setting} = false")
+    # What does not fit is refused: by default DuckDB takes most of the machine's memory, and writes the rest to a file.
+    connection.execute(f"SET memory_limit = '{_MEMORY}'")
+    connection.execute("SET temp_directory = ''")
+    connection.execute(f"SET threads = {min(os.cpu_count() or 1, _MOST_THREADS)}")
     # DuckDB tracks its progress but does not print it; `files.count_file` polls it.
     connection.execute("SET enable_progress_bar = true")
     allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})

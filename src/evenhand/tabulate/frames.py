@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from ..cells import is_missing
+from ..cells import is_missing, is_sequence
 from ..errors import InvalidInput, TooLarge
 from .tables import Table, brief, first_line, shown
 
@@ -35,6 +35,8 @@ __all__ = [
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
+# A decimal number with more digits stays one: it is neither a float nor worth that many digits.
+_MOST_DIGITS = 300
 # How many rows of values are counted at once.
 _BLOCK = 1 << 16
 
@@ -160,7 +162,7 @@ def _order(dtype: Any) -> tuple[Any, ...]:
 
 def _held(column: Any, name: str) -> Any:
     """The column, or a list of its values if it has no length or no parts."""
-    if isinstance(column, (str, bytes, Mapping, Set)) or not hasattr(column, "__iter__") or _is_scalar(column):
+    if not is_sequence(column):
         raise InvalidInput(f"{name} must be a sequence of values; got {brief(column)}")
     in_parts = isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "iloc") or hasattr(column, "to_pylist")
     return column if in_parts else _values(column)
@@ -185,10 +187,6 @@ def _values(column: Any) -> list[Any]:
         return list(column.tolist())
     listed = column.to_pylist() if hasattr(column, "to_pylist") else column
     return [None if value is np.ma.masked else value for value in listed]
-
-
-def _is_scalar(column: Any) -> bool:
-    return getattr(column, "shape", None) == ()
 
 
 def _levels(column: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
@@ -323,11 +321,11 @@ def plain(value: Any) -> Any:
         # Nanoseconds would become an integer.
         value = value.astype("datetime64[us]").item()
     elif hasattr(value, "item"):
-        value = value.item()
+        value = list(value) if getattr(value, "shape", ()) else value.item()
     elif hasattr(value, "as_py"):
         return plain(value.as_py())
     elif hasattr(value, "to_pydatetime"):
         value = value.to_pydatetime(warn=False)
-    if isinstance(value, Decimal):
-        value = int(value) if value.is_finite() and value % 1 == 0 else float(value)
+    if isinstance(value, Decimal) and value.adjusted() < _MOST_DIGITS:
+        value = int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import read_labels
+from ..cells import is_sequence, read_labels
 from ..errors import InvalidInput, TooLarge
 from .columns import check_second_class, count, group_columns
 from .frames import MOST_ROWS, plain
@@ -166,17 +166,20 @@ def grouped_values(groups: Any, **columns: Any) -> tuple[dict[str, NDArray[np.ob
     values = {}
     for name, given in columns.items():
         column = one_column(given, name)
-        if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
+        if not is_sequence(column):
             raise InvalidInput(f"{name} must be a sequence of values; got {brief(given)}")
-        values[name] = np.asarray(column if hasattr(column, "__array__") else list(column))
+        values[name] = _array(column)
     by = {}
     for name, given in group_columns(groups, None).items():
         column = one_column(given, name)
-        if isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
+        if not is_sequence(column):
             raise InvalidInput(f"groups must be values, one per row; got {brief(given)}")
         listed = [plain(value) for value in (column.tolist() if hasattr(column, "tolist") else column)]
-        by[name] = np.empty(len(listed), dtype=object)
-        by[name][:] = listed
+        by[name] = _objects(listed)
+        try:
+            set(listed)
+        except TypeError as error:
+            raise InvalidInput(f"groups must contain numbers, text, booleans or dates; {error}") from None
     lengths = {name: len(column) for name, column in (values | by).items()}
     if len(set(lengths.values())) > 1:
         raise InvalidInput(
@@ -185,3 +188,19 @@ def grouped_values(groups: Any, **columns: Any) -> tuple[dict[str, NDArray[np.ob
     if not next(iter(lengths.values())):
         raise InvalidInput("data must have at least one row; got none")
     return by, values
+
+
+def _array(column: Any) -> NDArray[Any]:
+    """A column as an array of one dimension; of objects, if its values are sequences themselves."""
+    if hasattr(column, "__array__"):
+        return np.asarray(column)
+    listed = list(column)
+    try:
+        array = np.asarray(listed)
+    except ValueError:
+        return _objects(listed)
+    return array if array.ndim == 1 else _objects(listed)
+
+
+def _objects(values: list[Any]) -> NDArray[np.object_]:
+    return np.fromiter(values, dtype=object, count=len(values))

@@ -118,8 +118,15 @@ def _is_dataset(data: Any) -> bool:
     return _is_of_pyarrow(data) and hasattr(data, "scanner") and hasattr(data, "schema")
 
 
-def _of_reader(reader: Any, what: str) -> Stream:
-    return Stream(reader.schema, lambda places: (batch.select(places) for batch in reader), what)
+def _of_reader(reader: Any, what: str, check: bool = False) -> Stream:
+    return Stream(reader.schema, lambda places: (_checked(batch.select(places), check) for batch in reader), what)
+
+
+def _checked(batch: Any, check: bool) -> Any:
+    """A batch whose offsets and indices are valid: pyarrow trusts them, and a damaged file would end the process."""
+    if check:
+        batch.validate(full=True)
+    return batch
 
 
 def _scanned(data: Any, places: list[int]) -> Iterator[Any]:
@@ -166,7 +173,7 @@ def arrow_stream(path: Path) -> Iterator[Stream]:
                 yield Stream(schema, lambda places: _of_file(source, places), str(path))
             else:
                 source.seek(0)
-                yield _of_reader(pa.ipc.open_stream(source), str(path))
+                yield _of_reader(pa.ipc.open_stream(source), str(path), check=True)
     except (pa.ArrowException, OSError) as error:
         raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
 
@@ -177,7 +184,7 @@ def _of_file(source: Any, places: list[int]) -> Iterator[Any]:
     included = sorted(set(places))
     reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(included_fields=included))
     for i in range(reader.num_record_batches):
-        yield reader.get_batch(i).select([included.index(place) for place in places])
+        yield _checked(reader.get_batch(i).select([included.index(place) for place in places]), check=True)
 
 
 def count_stream(stream: Stream, columns: Sequence[str], cuts: Cuts) -> Counted:

@@ -187,7 +187,7 @@ def positive_scores(scores: Any) -> Any:
     columns = several_columns(scores, "y_score")
     if columns is None or len(columns) == 1:
         return scores
-    if len(columns) > 2 or columns[0][0] is not None:
+    if len(columns) != 2 or columns[0][0] is not None:
         raise InvalidInput(f"y_score has {len(columns)} columns; pass the column of the positive class")
     try:
         both: NDArray[Any] = np.column_stack(
