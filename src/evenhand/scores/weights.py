@@ -198,29 +198,17 @@ def _rounded(shares: NDArray[np.float64], total: int) -> list[int]:
 
 def _weights(given: NDArray[Any]) -> NDArray[np.float64]:
     try:
-<<<<<<< HEAD
-        if given.dtype.kind == "c":
-            raise TypeError("complex numbers have no order")
-        weights = given.astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidInput("weights must contain numbers that fit into a float64") from None
-=======
         # Dates would become the integers of their nanoseconds, and complex numbers would lose a part.
         held = given.astype("O" if given.dtype.kind not in "mM" else "U").tolist()
         weights = given.astype(np.float64) if given.dtype.kind in "biuf" else np.array([float(one) for one in held])
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput("weights must contain numbers") from None
->>>>>>> fuzz
+        raise InvalidInput("weights must contain numbers that fit into a float64") from None
     odd = weights[~(np.isfinite(weights) & (weights >= 0))]
     if len(odd):
         raise InvalidInput(f"weights must be finite and at least 0; got {odd[0]:g}")
     with np.errstate(over="ignore"):
         if not np.isfinite(weights.sum()):
-<<<<<<< HEAD
             raise InvalidInput("weights must add up to a finite number; divide them by a common factor")
-=======
-            raise InvalidInput("weights must have a finite sum; divide them by the largest")
->>>>>>> fuzz
     if not weights.any():
         raise InvalidInput("weights must not all be 0")
     return weights

@@ -32,13 +32,10 @@ _SEPARATORS = ",;\t|"
 _HEAD = 1 << 20
 _CHECKED = 50
 _BLOCK = 1 << 22
-<<<<<<< HEAD
 # The longest line, in characters; a small file can unpack to one that fills the memory.
 _LONGEST_LINE = 1 << 26
-=======
 # What DuckDB may use; each of its threads needs some.
 _MEMORY, _MOST_THREADS = "1500MB", 8
->>>>>>> fuzz
 
 
 @dataclass(frozen=True, slots=True)
