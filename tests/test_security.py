@@ -316,7 +316,8 @@ def test_a_parquet_file_that_points_at_another_one_does_not_open_it(tmp_path: Pa
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    secret, parts = pa.table({"g": ["SECRET"] * 8, "y": [1, 0] * 4, "p": [1, 0] * 4}), []
+    secret = pa.table({"g": ["SECRET"] * 8, "y": [1, 0] * 4, "p": [1, 0] * 4})
+    parts: list[Any] = []
     pq.write_table(secret, tmp_path / "secret.parquet", metadata_collector=parts)
     parts[0].set_file_path("secret.parquet")
     parts[0].write_metadata_file(tmp_path / "x.parquet")
