@@ -22,6 +22,7 @@ from typing import Any
 import click
 import hostile
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
@@ -829,6 +830,12 @@ COUNT = lambda a, b: len(a)  # noqa: E731
 )  # fmt: skip
 def test_what_is_no_column_is_refused(call: Any, sentence: str) -> None:
     assert sentence_of(call) == sentence
+
+
+def test_a_signalling_nan_in_a_frame_is_refused() -> None:
+    frame = pd.DataFrame({"g": [Decimal("sNaN"), Decimal(1)], "y": [0, 1]}, dtype=object)
+    sentence = sentence_of(lambda: eh.audit(frame, y_true="y", y_pred="y", groups="g"))
+    assert sentence.startswith("columns must contain numbers, text, booleans or dates; ")
 
 
 def test_a_decimal_beyond_all_floats_is_a_value() -> None:
