@@ -14,12 +14,16 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import click
 import hostile
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
@@ -786,3 +790,109 @@ def test_whatever_is_typed_into_the_page_is_answered_or_refused(data: Data, task
                 json.dumps(result, allow_nan=False)
         finally:
             os.chdir(before)
+
+
+# What was found.
+
+
+def sentence_of(call: Callable[[], Any]) -> str:
+    found = answered(call)
+    assert isinstance(found, Refused), found
+    return str(found.sentence)
+
+
+COUNT = lambda a, b: len(a)  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: eh.ConfusionMatrix.from_labels({0: 1}, [1]), "y_true must be a sequence of labels; got {0: 1}"),
+        (lambda: eh.ConfusionMatrix.from_labels([1], {1}), "y_pred must be a sequence of labels; got {1}"),
+        (lambda: eh.MulticlassConfusion.from_labels(list, [1]),  # type: ignore[arg-type]
+         "y_true must be a sequence of labels; got <class 'list'>"),
+        (lambda: eh.small_sample_report(list, [1]),  # type: ignore[arg-type]
+         "y_true must be a sequence of labels; got <class 'list'>"),
+        (lambda: eh.auc(np.array(1), [1]), "y_true must be a sequence of values; got array(1)"),
+        (lambda: eh.ConfusionMatrix.from_labels([0, 1], [0, 1], positive=Decimal("sNaN")),
+         "positive must be a label or a list of labels; got Decimal('sNaN')"),
+        (lambda: eh.audit_scores(None, y_true=[0, 1], y_score=np.empty((2, 0)), groups=["a", "b"]),
+         "y_score has 0 columns; pass the column of the positive class"),
+        (lambda: eh.audit_counts({"a": (1, 2, 3, 4)}, by=np.ma.masked),
+         "by must be the name of a group column, or several; got masked"),
+        (lambda: eh.audit_callable(COUNT, [1, 0], [1, 0], [[1], [2]]),
+         "groups must contain numbers, text, booleans or dates; unhashable type: 'list'"),
+        (lambda: eh.audit_callable(COUNT, [1, 0], [1, 0], np.array(2)),
+         "groups must be values, one per row; got array(2)"),
+        (lambda: eh.effective_counts([[1], []], [1, 0], ["a", "b"], [1, 1]),
+         "y_true and y_pred must contain numbers, text or booleans; unhashable type: 'list'"),
+    ],
+)  # fmt: skip
+def test_what_is_no_column_is_refused(call: Any, sentence: str) -> None:
+    assert sentence_of(call) == sentence
+
+
+def test_a_signalling_nan_in_a_frame_is_refused() -> None:
+    frame = pd.DataFrame({"g": [Decimal("sNaN"), Decimal(1)], "y": [0, 1]}, dtype=object)
+    sentence = sentence_of(lambda: eh.audit(frame, y_true="y", y_pred="y", groups="g"))
+    assert sentence.startswith("columns must contain numbers, text, booleans or dates; ")
+
+
+def test_a_decimal_beyond_all_floats_is_a_value() -> None:
+    big = [Decimal("1e500"), Decimal("1e999999999"), Decimal("1e500"), Decimal("2")]
+    found = eh.audit(None, y_true=[1, 0, 1, 0], y_pred=[1, 1, 0, 0], groups=big, metrics="acc")
+    assert {row.group: row.n for row in found.rows} == {"1E+500": 2, "1E+999999999": 1, "2": 1}
+
+
+@pytest.mark.parametrize("suffix", [".arrow", ".feather"])
+def test_an_arrow_file_with_offsets_that_lead_elsewhere_is_refused(suffix: str) -> None:
+    """pyarrow reads wherever they lead, which ended the process."""
+    offsets = pa.py_buffer(np.array([0, 1, 2**30, 3], dtype="i4"))
+    names = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
+    table = pa.table({"g": names, "y": [1, 0, 1], "p": [1, 1, 0]})
+    out = io.BytesIO()
+    make = pa.ipc.new_stream if suffix == ".arrow" else pa.ipc.new_file
+    with make(out, table.schema) as writer:
+        writer.write_table(table)
+    with file_of(out.getvalue(), suffix) as path:
+        sentence = sentence_of(lambda: eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc"))
+        assert sentence.startswith(f"{path} cannot be read: ")
+
+
+def test_a_carriage_return_in_a_name_starts_no_row() -> None:
+    """Python quotes it only from 3.13 on; and no cell begins with what a spreadsheet would act on."""
+    audit = eh.audit_counts({"a\r=1+1": (1, 2, 3, 4), "\t0": (4, 3, 2, 1)}, metrics="acc")
+    rows = list(csv.reader(io.StringIO(audit.to_csv(), newline="")))
+    assert {row[1] for row in rows[1:]} == {"a\r=1+1", "'\t0"}
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"record": {"source": None}}, "source in the record must be a table; got None"),
+        ({"record": {"title": 1}}, "title in the record must be text; got 1"),
+        ({"record": {"source": {"name": 1}}}, "name in the source of the record must be text; got 1"),
+        ({"record": {"source": {"rows": ""}}}, "rows in the source of the record must be a number of them; got ''"),
+        ({"record": {"source": {"paths": "x"}}}, "paths in the source of the record must be a list of texts; got 'x'"),
+        ({"record": {"order": {"g": 1}}}, "the order of 'g' in the record must be a list of texts; got 1"),
+        ({"versions": {"numpy": 2}}, "versions must map packages to texts; got {'numpy': 2}"),
+    ],
+)
+def test_a_record_of_another_form_is_refused(change: Any, sentence: str) -> None:
+    assert sentence_of(lambda: eh.Audit.from_json(json.dumps(AUDIT.to_dict() | change))) == sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"sketch": {"of": "gap", "low": 0, "high": 1, "heights": [100], "at": 0}},
+         "the sketch of row 1 must have heights from 0 to 99, of null or gap"),
+        ({"strength_tpr": 5.0}, "row 1 must have both strength_tpr and strength_fpr, or neither"),
+        ({"pvalue": 10**400}, f"pvalue of row 1 must be a number from -1e300 to 1e300; got 1{'0' * 19}"),
+    ],
+)  # fmt: skip
+def test_a_row_of_another_form_is_refused(change: Any, sentence: str) -> None:
+    document = AUDIT.to_dict()
+    document["rows"] = [document["rows"][0] | change, *document["rows"][1:]]
+    assert sentence_of(lambda: eh.Audit.from_json(json.dumps(document))) == sentence

@@ -134,11 +134,11 @@ def check_record(record: Mapping[str, Any]) -> None:
                 f"{name} in the source of the record must be a number of them; got {_brief(source[name])}"
             )
     columns = record.get("columns", {})
-    lists = {"paths in the source": source.get("paths", []), "groups in the columns": columns.get("groups", [])}
+    lists = {"paths in the source of": source.get("paths", []), "groups in the columns of": columns.get("groups", [])}
     lists |= {f"the order of {by!r} in": groups for by, groups in record.get("order", {}).items()}
     for what, names in lists.items():
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InvalidInput(f"{what} of the record must be a list of texts; got {_brief(names)}")
+            raise InvalidInput(f"{what} the record must be a list of texts; got {_brief(names)}")
 
 
 def _brief(value: Any) -> str:

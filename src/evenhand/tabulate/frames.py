@@ -100,7 +100,7 @@ def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted
     named = frame.select(*(c.alias(name) for c, name in zip(chosen, names, strict=True)))
     try:
         rows = _rows(named.group_by(*names).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1))
-    except (NotImplementedError, TypeError) as error:
+    except (ArithmeticError, NotImplementedError, TypeError) as error:
         raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {first_line(error)}") from None
     orders = {i: order for i, name in enumerate(called) if (order := _order(schema[name]))}
     return Counted(gathered(rows), table.library, table.source, orders)
