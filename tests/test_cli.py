@@ -209,7 +209,7 @@ def test_a_bug_is_reported_as_one() -> None:
     assert "Traceback (most recent call last):" in done.stderr
 
 
-def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
+def test_ctrl_c_says_what_is_left(tmp_path: Path) -> None:
     fifo = tmp_path / "counts.csv"
     os.mkfifo(fifo)
     words = [sys.executable, "-m", "evenhand", "audit", "--counts", str(fifo)]
@@ -218,7 +218,7 @@ def test_ctrl_c_is_quiet(tmp_path: Path) -> None:
         time.sleep(0.1)
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
-    assert (running.returncode, out, err.strip()) == (130, "", "")
+    assert (running.returncode, out, err.strip()) == (130, "", "Interrupted; nothing is left half written.")
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import evenhand
 
 ROWS = "g,y,p,s\n" + "".join(f"{'abcdefgh'[i % 8]},{i % 2},{i // 2 % 2},{i % 97 / 97:.3f}\n" for i in range(4_000))
 PLACES = {
-    "measuring": ("evenhand.auditing.audits", "judge"),
+    "measuring": ("evenhand.auditing.making", "judge"),
     "describing": ("evenhand.tabulate.files", "_sha256"),
     "rendering": ("evenhand.faces.pages", "as_page"),
     "planning": ("evenhand.faces.plan_commands", "sample_size"),
@@ -108,7 +108,7 @@ def test_an_interrupted_command_leaves_nothing_and_ends_with_130(where: str, wor
     (tmp_path / "d.csv").write_text(ROWS)
     with (tmp_path / "d.csv").open("rb") as stdin:
         code, said = interrupted(tmp_path, where, *words, stdin=stdin)
-    assert (code, said.strip()) == (130, "")
+    assert (code, said.strip()) == (130, "Interrupted; nothing is left half written.")
     left = {path.name for path in tmp_path.rglob("*")} - {"d.csv", "tmp"}
     assert left == ({"out.json"} if where == "rendering" else set())
 

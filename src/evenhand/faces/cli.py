@@ -128,6 +128,7 @@ def _ended() -> int:
         refusal.show()
         return refusal.exit_code
     except (click.Abort, KeyboardInterrupt):
+        click.echo("Interrupted; nothing is left half written.", err=True)
         return 130
     except (SystemExit, BrokenPipeError) as end:
         if isinstance(end, SystemExit) and end.code != 1:
