@@ -28,6 +28,8 @@ __all__ = ["as_html"]
 
 _MOST_GROUPS, _MOST_METRICS = 40, 12
 _LINE = "1px solid rgba(128,128,128,.4)"
+# What is wider than the page is scrolled, also with the keyboard.
+_WIDE = '<div tabindex="0" style="max-width:100%;overflow-x:auto">'
 _CELL = f"padding:2px 8px;text-align:left;vertical-align:top;border:0;border-bottom:{_LINE};overflow-wrap:anywhere"
 _TABLE = "border-collapse:collapse;border:0;margin:4px 0;font-size:inherit;color:inherit"
 # Pictures list every score, which takes long for large groups, longest if scores are made of several rates.
@@ -51,9 +53,7 @@ def _text(text: str) -> str:
 
 
 def _box(head: str, *parts: str) -> str:
-    return (
-        f'<div style="max-width:100%;overflow-x:auto"><div style="font-weight:bold">{head}</div>{"".join(parts)}</div>'
-    )
+    return f'{_WIDE}<div style="font-weight:bold">{head}</div>{"".join(parts)}</div>'
 
 
 def _list(items: Iterable[str], bullets: bool = True) -> str:
@@ -262,7 +262,7 @@ def _(result: MatchResult) -> str:
         picture = _bars(result.distribution.support, result.distribution.probabilities, result.statistic)
     except TooLarge:
         return whole
-    return f'<div style="max-width:100%;overflow-x:auto">{whole}{picture}</div>'
+    return f"{_WIDE}{whole}{picture}</div>"
 
 
 @as_html.register
