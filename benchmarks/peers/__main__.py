@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from alarms import raise_alarms
 from conformance import compare_gaps, conform
@@ -28,23 +29,25 @@ from wrong import find_wrong
 
 def run(desk: Desk, quick: bool) -> Results:
     """Everything, one part after the other; times first, while nothing else runs."""
-    sizes = SIZES[:2] if quick else SIZES
-    few = {"draws": lambda draws: min(draws, 2)} if quick else {}
-    fewer = {"count": lambda count: min(count, 2), "groups": (6,)} if quick else {}
-    parts = {
+    sizes, groups = (SIZES[:2], (6,)) if quick else (SIZES, (6, 20))
+
+    def few(number: int) -> int:
+        return min(number, 2) if quick else number
+
+    parts: dict[str, Callable[[], dict[str, Any]]] = {
         "speed": lambda: race(desk, 2_000 if quick else COUNT, quick),
         "conformance": lambda: conform(desk),
         "gaps": lambda: compare_gaps(desk),
         "wrong": lambda: find_wrong(desk),
-        "alarms": lambda: raise_alarms(desk, **fewer),
-        "coverage": lambda: cover(desk, sizes, **few),
+        "alarms": lambda: raise_alarms(desk, groups, few),
+        "coverage": lambda: cover(desk, sizes, few),
     }
     found = {}
     for name, part in parts.items():
         start = time.perf_counter()
         found[name] = part()
         print(f"{time.perf_counter() - start:6.0f} s  {name}", file=sys.stderr, flush=True)
-    return Results(**found, sizes=sizes, groups=(6,) if quick else (6, 20), desk=desk, quick=quick)
+    return Results(**found, sizes=sizes, groups=groups, desk=desk, quick=quick)
 
 
 def main(arguments: Iterable[str] | None = None) -> None:

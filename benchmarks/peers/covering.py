@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from groups import METRICS, SIZES, Cases, Ints, drawn, listed, scored, true_score
+from groups import METRICS, SIZES, Cases, Ints, drawn, listed, scored, true_score, undefined
 from registry import Desk, Refused
 
 __all__ = ["ROWS", "Coverage", "Row", "cover", "coverage_tables"]
@@ -231,8 +231,8 @@ def coverage_tables(found: dict[str, Any], sizes: tuple[int, ...]) -> Iterator[s
         heads = [*(f"n = {n}" for n in sizes), f"width, n = {narrow}", f"n = {wide}"]
         yield "| interval | " + " | ".join(heads) + " |"
         yield "|" + "---|" * (len(heads) + 1)
-        shares = [1 - float((listed(key, n) if key != "mcc" else drawn(n, 5000)).defined(key).mean()) for n in sizes]
-        yield "| *score undefined* | " + " | ".join([*(f"*{100 * s + 0.0:.1f} %*" for s in shares), "", ""]) + " |"
+        shares = [f"*{100 * undefined(key, n):.1f} %*" for n in sizes]
+        yield "| *score undefined* | " + " | ".join([*shares, "", ""]) + " |"
         for row in ROWS:
             results = found[row.name]
             if isinstance(results, str):

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from evenhand import ConfusionMatrix, examples
+from evenhand import examples
 
-__all__ = ["METRICS", "SIZES", "TEN", "Cases", "audits", "drawn", "listed", "rows", "true_score"]
+__all__ = ["METRICS", "SIZES", "TEN", "Cases", "audits", "drawn", "listed", "rows", "true_score", "undefined"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,15 +67,27 @@ class Cases:
     weights: Floats
     draws: int = 0
 
-    def defined(self, key: str) -> Floats:
-        """The probability that the score is defined, by group."""
-        return np.asarray(self.weights[:, ~np.isnan(scored(key, self.matrices))].sum(axis=1))
+
+def undefined(key: str, n: int) -> float:
+    """The probability that a group of n has no such score, averaged over the ten; exact."""
+    tp, fn, fp, tn = np.array(list(TEN.values())).T
+    empty = {
+        "tpr": lambda: (fp + tn) ** n,
+        "ppv": lambda: (fn + tn) ** n,
+        "f1": lambda: tn**n,
+        "acc": lambda: 0 * tn,
+        # One margin is empty; two are if all cases are in one cell.
+        "mcc": lambda: (
+            (fp + tn) ** n + (tp + fn) ** n + (fn + tn) ** n + (tp + fp) ** n - (tp**n + fn**n + fp**n + tn**n)
+        ),
+    }
+    return float(empty[key]().mean())
 
 
 def multinomial(counts: Ints, rates: Floats) -> Floats:
     """The probabilities of counts in groups with these rates: one row per group."""
     log = gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1)
-    return np.exp(log + xlogy(counts, rates[:, None, :]).sum(axis=2))
+    return np.asarray(np.exp(log + xlogy(counts, rates[:, None, :]).sum(axis=2)))
 
 
 def compositions(n: int, parts: int) -> Ints:
@@ -156,7 +168,3 @@ def rows(count: int) -> dict[str, list[Any]]:
     y = (rng.random(count) < 0.3).astype(int)
     p = np.where(rng.random(count) < 0.2, 1 - y, y)
     return {"y_true": y.tolist(), "y_pred": p.tolist(), "groups": names.tolist()}
-
-
-def matrix_of(cells: Sequence[int]) -> ConfusionMatrix:
-    return ConfusionMatrix(*(int(c) for c in cells))

@@ -22,7 +22,7 @@ Line = tuple[str, str, str, str, bool]
 
 
 def fisher(a: int, n: int, b: int, m: int) -> float:
-    return float(fisher_exact([[a, n - a], [b, m - b]]).pvalue)
+    return float(fisher_exact(np.array([[a, n - a], [b, m - b]])).pvalue)
 
 
 def exact_interval(k: int, n: int) -> tuple[float, float]:

@@ -63,7 +63,7 @@ def monte_carlo(job: dict[str, Any]) -> list[Any]:
     for key in job["metrics"]:
         for n in job["sizes"]:
             cells = np.floor(rates[:3] * n).astype(int).tolist()
-            group = ConfusionMatrix(*cells, n - sum(cells))
+            group = ConfusionMatrix(*cells, n - sum(cells))  # type: ignore[call-arg]
             exact, drawn = seconds(partial(test, group, key), 5), seconds(partial(draw, n, key), 1)
             found.append({"metric": key, "n": n, "exact": exact["seconds"], "drawn": drawn["seconds"]})
     return found
