@@ -159,9 +159,9 @@ def nearer(results: Results) -> Iterator[str]:
                 if theirs.smallest >= mine.smallest + POINT and theirs.width <= 1.1 * mine.width:
                     least.append(f"{row.name} {100 * theirs.smallest:.1f}")
             if mean:
-                yield f"- {name}, n = {n}, mean: {', '.join(mean)}; evenhand {100 * mine.mean:.1f}."
+                yield f"- {name}, n = {n}, mean: evenhand {100 * mine.mean:.1f}; {'; '.join(mean)}."
             if least:
-                yield f"- {name}, n = {n}, smallest: {', '.join(least)}; evenhand {100 * mine.smallest:.1f}."
+                yield f"- {name}, n = {n}, smallest: evenhand {100 * mine.smallest:.1f}; {'; '.join(least)}."
 
 
 def finds_more(results: Results) -> Iterator[str]:

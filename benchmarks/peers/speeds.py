@@ -40,7 +40,7 @@ def took(seconds: float) -> str:
 
 
 def times(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}"
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2g}"
 
 
 def speed_table(found: dict[str, Any]) -> Iterator[str]:

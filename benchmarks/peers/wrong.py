@@ -116,7 +116,7 @@ def gap_line(gap: Any, verdict: str) -> Line:
     right = f"Fisher's p = {fisher(0, 2, 300, 400):.3f}"
     return (
         "95 % interval of the gap of TPR, 0/2 against 300/400", ends(gap) + verdict, right,
-        "two positives cannot show such a gap", gap[0] > 0.5,
+        "by the exact test, two positives do not show a gap at 5 %", gap[0] > 0.5,
     )  # fmt: skip
 
 
