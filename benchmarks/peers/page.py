@@ -54,8 +54,9 @@ INTRODUCTION = """\
 # evenhand beside its peers
 
 What other libraries give for the same small groups: how often their intervals are right, how often they raise a false
-alarm, what they return where a score is undefined, and how long they take. Written by one command, in one run, with
-the same data and seeds for all:
+alarm, what they return where a score is undefined, and how long they take. Written by one command, with the same data
+and seeds for all. Times are from one run; other answers, which are seeded, may have been kept (`--keep`) when a run was
+interrupted.
 
 ```console
 $ .venv/bin/python benchmarks/peers --environments DIR > docs/peers.md
