@@ -1,0 +1,73 @@
+"""evenhand, used as its own documentation says."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from talk import answer, outcome, pair, seconds
+
+from evenhand import ConfusionMatrix, audit, audit_counts, difference, interval, match_test, metric
+
+
+def intervals(job: dict[str, Any]) -> list[Any]:
+    found = []
+    for cells in job["matrices"]:
+        i = interval(ConfusionMatrix(*cells), job["metric"])
+        found.append(pair(i.low, i.high))
+    return found
+
+
+def audits(job: dict[str, Any]) -> list[Any]:
+    return [
+        {"groups": [row.group for row in audit_counts(groups, metrics=[job["metric"]]).rows if row.differs]}
+        for groups in job["audits"]
+    ]
+
+
+def scores(job: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: [outcome(partial(metric(key), ConfusionMatrix(*cells))) for cells in job["matrices"]]
+        for key in job["metrics"]
+    }
+
+
+def gaps(job: dict[str, Any]) -> list[Any]:
+    """The gap of TPR to the reference."""
+    reference = ConfusionMatrix(*job["reference"])
+    gap = difference("tpr")
+    return [outcome(partial(gap, ConfusionMatrix(*cells), reference)) for cells in job["matrices"]]
+
+
+def speed(job: dict[str, Any]) -> list[Any]:
+    columns = {key: np.array(job[key]) for key in ("y_true", "y_pred", "groups")}
+
+    def whole() -> None:
+        audit(columns, y_true="y_true", y_pred="y_pred", groups="groups")
+
+    whole()
+    return [{"what": "eight metrics of each group: interval, gap to the rest, exact test, Holm", **seconds(whole, 5)}]
+
+
+def monte_carlo(job: dict[str, Any]) -> list[Any]:
+    """The exact test of a score, beside drawing groups of the same size from the reference's rates."""
+    rates, rng, found = np.array(job["rates"]), np.random.default_rng(0), []
+
+    def test(group: ConfusionMatrix, key: str) -> None:
+        match_test(group, rates, key, null="known", given="n")
+
+    def draw(n: int, key: str) -> None:
+        metric(key)(rng.multinomial(n, rates, size=job["draws"]))
+
+    for key in job["metrics"]:
+        for n in job["sizes"]:
+            cells = np.floor(rates[:3] * n).astype(int).tolist()
+            group = ConfusionMatrix(*cells, n - sum(cells))  # type: ignore[call-arg]
+            exact, drawn = seconds(partial(test, group, key), 5), seconds(partial(draw, n, key), 1)
+            found.append({"metric": key, "n": n, "exact": exact["seconds"], "drawn": drawn["seconds"]})
+    return found
+
+
+if __name__ == "__main__":
+    answer("evenhand", (intervals, audits, scores, gaps, speed, monte_carlo))
