@@ -1,4 +1,4 @@
-"""What docs/peers.md says of other libraries is what they give, as far as they are installed with ``dev``.
+"""What docs/reference/peers.md says of other libraries is what they give, as far as they are installed with ``dev``.
 
 Expected cells come from direct calls and from SciPy, not from ``benchmarks/peers``. The page is compared with them if
 it names the versions that are installed; the generator always is.
@@ -27,7 +27,7 @@ from evenhand import ConfusionMatrix, examples, metric
 
 ROOT = Path(__file__).parents[1]
 GENERATOR = ROOT / "benchmarks" / "peers"
-PAGE = (ROOT / "docs" / "peers.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "reference" / "peers.md").read_text("utf-8")
 PACKAGES = {"evenhand": "evenhand", "scikit-learn": "scikit-learn", "fairlearn": "fairlearn", "PyCM": "pycm"}
 Cells = tuple[int, ...]
 

@@ -1,6 +1,6 @@
-"""evenhand beside its peers: truth, conformance and speed, in one run on the same data. It writes docs/peers.md.
+"""evenhand beside its peers: truth, conformance and speed, in one run on the same data. It writes docs/reference/peers.md.
 
-Run it with ``.venv/bin/python benchmarks/peers --environments DIR > docs/peers.md``. The folder gets one environment
+Run it with ``.venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md``. The folder gets one environment
 for each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this
 environment are run, and the others are listed with the reason. The run takes perhaps 15 minutes on two idle cores;
 ``--quick`` tries everything out in fewer, with too few draws to publish. ``--keep DIR`` keeps the answers of peers,

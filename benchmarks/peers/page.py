@@ -1,4 +1,4 @@
-"""The page docs/peers.md: tables with the sentences that they need, all from the results of one run."""
+"""The page docs/reference/peers.md: tables with the sentences that they need, all from the results of one run."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ and seeds for all. Times are from one run; other answers, which are seeded, may 
 interrupted.
 
 ```console
-$ .venv/bin/python benchmarks/peers --environments DIR > docs/peers.md
+$ .venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md
 ```
 
 Each peer runs in a process, and where needed an environment, of its own, with the settings that its documentation
@@ -206,7 +206,7 @@ def missing(results: Results) -> Iterator[str]:
 
 
 def page(results: Results) -> Iterator[str]:
-    """The lines of docs/peers.md."""
+    """The lines of docs/reference/peers.md."""
     versions = ", ".join(f"{name} {results.desk.versions[name]}" for name in PEERS if name in results.desk.versions)
     yield INTRODUCTION.format(
         date=date.today().isoformat(), machine=machine(), python=platform.python_version(), versions=versions
