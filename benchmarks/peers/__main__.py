@@ -1,7 +1,7 @@
-"""evenhand beside its peers: truth, conformance and speed, in one run on the same data. It writes docs/reference/peers.md.
+"""evenhand beside its peers: truth, conformance and speed, in one run on the same data.
 
-Run it with ``.venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md``. The folder gets one environment
-for each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this
+``.venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md`` writes the page. The folder gets one
+environment for each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this
 environment are run, and the others are listed with the reason. The run takes perhaps 15 minutes on two idle cores;
 ``--quick`` tries everything out in fewer, with too few draws to publish. ``--keep DIR`` keeps the answers of peers,
 times excepted, so that a run that was interrupted goes on where it was; empty the folder when a peer changes. Progress
