@@ -20,14 +20,14 @@ SECONDS, MEGABYTES = 30, 2_048
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("functions", nargs="*", default=list(CALLS), choices=list(CALLS), metavar="function")
+    parser.add_argument("functions", nargs="*", metavar="function")
     parser.add_argument("--sizes", nargs="*", type=lambda text: int(float(text)), default=list(SIZES))
     parser.add_argument("--seconds", type=int, default=SECONDS)
     parser.add_argument("--all", action="store_true")
     asked = parser.parse_args()
     counted: dict[str, int] = {}
     print(f"{'seconds':>8} {'MB':>6}  {'came of it':<10} call")
-    for call, outcome in outcomes(calls(asked.functions, asked.sizes), asked.seconds, MEGABYTES):
+    for call, outcome in outcomes(calls(asked.functions or CALLS, asked.sizes), asked.seconds, MEGABYTES):
         counted[outcome.kind] = counted.get(outcome.kind, 0) + 1
         if asked.all or outcome.seconds >= 1 or outcome.kind == "failure":
             text = f": {outcome.text}" if outcome.kind != "answer" else ""

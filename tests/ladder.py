@@ -24,7 +24,18 @@ import evenhand as eh
 from evenhand import ConfusionMatrix
 
 SIZES = (0, 1, 10, 1_000, 10**6, 10**9, 10**12, 10**15)
-SHAPES = ("acc", "tpr", "f1", "mb", "mcc", "pt", "mcc_difference", "disparate_impact", "tpr_difference", "equalized_odds")
+SHAPES = (
+    "acc",
+    "tpr",
+    "f1",
+    "mb",
+    "mcc",
+    "pt",
+    "mcc_difference",
+    "disparate_impact",
+    "tpr_difference",
+    "equalized_odds",
+)
 ONE_GROUP = ("acc", "tpr", "f1", "mb", "mcc", "pt", "lr_plus")
 LAWS = ("multinomial", "predictive", "without_replacement")
 NULLS = ("pooled", "known", "predictive")
@@ -338,7 +349,10 @@ def _from_rows(n: int) -> dict[str, list[tuple[str, Callable[[], Any]]]]:
         "auc": [("rows", partial(eh.auc, y, s))],
         "auc_test": [
             ("rows", partial(eh.auc_test, y[:half], s[:half], y[half:], s[half:], draws=500)),
-            ("tiny scores", partial(eh.auc_test, y[:half], [x * 5e-324 for x in s[:half]], y[half:], s[half:], draws=99)),
+            (
+                "tiny scores",
+                partial(eh.auc_test, y[:half], [x * 5e-324 for x in s[:half]], y[half:], s[half:], draws=99),
+            ),
         ],
         "audit_callable": [("rows", partial(eh.audit_callable, _agreement, y, p, g, draws=200))],
         "audit_scores": [("rows", partial(eh.audit_scores, rows, y_true="y", y_score="s", groups="g", draws=200))],
@@ -396,16 +410,22 @@ def _multiclass_match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         for null in NULLS:
             yield (
                 f"{m} {average} {null}",
-                lambda m=m, average=average, null=null: eh.multiclass_match(_classes(n), ref, m, average, null=null, draws=500),
+                lambda m=m, average=average, null=null: eh.multiclass_match(
+                    _classes(n), ref, m, average, null=null, draws=500
+                ),
             )
     yield "label", lambda: eh.multiclass_match(_classes(n), ref, "tpr", label=1)
 
 
-def _one(function: Callable[[int], Any], words: str = "size") -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
+def _one(
+    function: Callable[[int], Any], words: str = "size"
+) -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
     return lambda n: iter([(words, lambda: function(n))])
 
 
-def _each(function: Callable[[str, int], Any], names: Iterable[str]) -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
+def _each(
+    function: Callable[[str, int], Any], names: Iterable[str]
+) -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
     return lambda n: ((m, partial(function, m, n)) for m in names)
 
 

@@ -268,12 +268,12 @@ def _law(strata: Floats) -> tuple[Floats, int]:
     tilt = float(np.log((for_group + 0.5) / (against + 0.5)))
     least, scale, law = 0.0, 0.0, np.ones(1)
     for part, whole, other, of_other in strata:
-        start, logs = _hypergeometric(whole, part + other, whole + of_other)
-        if len(law) + len(logs) > _MOST_OUTCOMES:
+        if len(law) + min(whole, part + other) - max(0.0, part + other - of_other) > _MOST_OUTCOMES:
             raise TooLarge(
                 f"the group's count has more than {_MOST_OUTCOMES:,} outcomes over all levels, too many to list; with "
                 "so many cases, audit() each level"
             )
+        start, logs = _hypergeometric(whole, part + other, whole + of_other)
         tilted = logs + tilt * np.arange(len(logs))
         factor = float(logsumexp(tilted))
         law = np.convolve(law, np.exp(tilted - factor))

@@ -198,6 +198,10 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     values = np.where(below < 0.5, ndtri(np.maximum(below, 1e-300)), -ndtri(np.maximum(above, 1e-300)))
     values = np.maximum.accumulate(values)
     new = np.r_[True, np.diff(values) > 1e-9]
+    if new.sum() < 2:
+        # The score is the same at all nodes, up to rounding.
+        around = 1e-9 * max(1.0, abs(float(grid[0]))) * np.array([-1.0, 1.0])
+        return _Table(grid[0] + around, np.array([-_FARTHEST, _FARTHEST]))
     return _Table(grid[new], values[new])
 
 
