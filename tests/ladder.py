@@ -448,7 +448,7 @@ CALLS: dict[str, Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]] = {
     "cross_prior_smooth": _smooth,
     "disparity": _disparity,
     "interval": _interval,
-    "learn_strengths": _one(lambda n: eh.learn_strengths({"a": split(n), "b": near(n), "c": split(n, (0.1, 0.4, 0.3, 0.2))})),
+    "learn_strengths": _one(lambda n: eh.learn_strengths({"a": split(n), "b": near(n), "c": opposite(n)[0]})),
     "match_test": _match,
     "monte_carlo_risk": _monte_carlo_risk,
     "optimal_strength": _each(lambda m, n: eh.optimal_strength(m, split(n), near(n)), ONE_GROUP),
@@ -458,7 +458,9 @@ CALLS: dict[str, Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]] = {
     "stress_test": _stress,
     "undefined_cases": _each(lambda m, n: eh.undefined_cases(m, sizes_for(m, n)), SHAPES),
     "undefined_probability": _undefined,
-    "undefined_table": lambda n: iter([("size", partial(eh.undefined_table, n)), ("rates", partial(eh.undefined_table, n, None, RATES))]),
+    "undefined_table": lambda n: (
+        (f"reference {rates}", partial(eh.undefined_table, n, None, rates)) for rates in (None, RATES)
+    ),
     "from_metric_frame": _metric_frame,
     "stratified_test": _stratified,
     "summaries": _summaries,
@@ -470,11 +472,13 @@ CALLS: dict[str, Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]] = {
     "metric": _each(lambda m, n: _scored(eh.metric(m), n), SHAPES),
     "class_scores": _one(lambda n: eh.class_scores(_classes(n))),
     "count_undefined_classes": lambda n: (
-        (f"{m}, {k} classes", lambda m=m, k=k: eh.count_undefined_classes(m, n, k).bit_length()) for m in ("tpr", "f1", "acc", "mcc") for k in (2, 3, 100)
+        (f"{m}, {k} classes", lambda m=m, k=k: eh.count_undefined_classes(m, n, k).bit_length())
+        for m in ("tpr", "f1", "acc", "mcc") for k in (2, 3, 100)
     ),
     "multiclass_match": _multiclass_match,
     "multiclass_score": lambda n: (
-        (f"{m} {a}", lambda m=m, a=a: eh.multiclass_score(_classes(n), m, a)) for m, a in (("acc", None), ("f1", "macro"), ("mcc", None))
+        (f"{m} {a}", lambda m=m, a=a: eh.multiclass_score(_classes(n), m, a))
+        for m, a in (("acc", None), ("f1", "macro"), ("mcc", None))
     ),
     "detectable_difference": _detectable,
     "exploitable_sizes": _exploitable,

@@ -48,7 +48,7 @@ def test_a_call_that_takes_too_much_is_noticed() -> None:
         "memory": lambda: np.ones(2**29).sum(),
         "time": lambda: [None for _ in iter(int, 1)],
         "warning": lambda: np.float64(1) / np.float64(0),
-        "foreign": lambda: [][1],
+        "foreign": lambda: {}["key"],
         "right": lambda: 1,
     }
     made = [Call(words, words, 0, make) for words, make in wrong.items()]
