@@ -26,9 +26,9 @@ __all__ = ["Jaggedness", "jaggedness", "sizes_in"]
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
-# The spread at a size is averaged over sizes up to this factor away.
 # The most sample sizes of one request.
 _MOST_SIZES = 10_000
+# The spread at a size is averaged over sizes up to this factor away.
 _NEARBY = 1.5
 # A rate of decay is fitted to blocks of sizes, each from some size up to twice that size.
 _FEWEST_BLOCKS, _FEWEST_STEPS = 3, 4
