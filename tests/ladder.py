@@ -37,8 +37,8 @@ SHAPES = (
     "equalized_odds",
 )
 ONE_GROUP = ("acc", "tpr", "f1", "mb", "mcc", "pt", "lr_plus")
-LAWS = ("multinomial", "predictive", "without_replacement")
-NULLS = ("pooled", "known", "predictive")
+LAWS: tuple[Any, ...] = ("multinomial", "predictive", "without_replacement")
+NULLS: tuple[Any, ...] = ("pooled", "known", "predictive")
 RATES = (0.3, 0.2, 0.1, 0.4)
 DENORMAL = (5e-324, 0.5, 1e-300, 0.5)
 
@@ -100,8 +100,9 @@ def _match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     }
     for m, null, given, (words, (cm, ref)) in product(SHAPES, NULLS, ("margin", "n"), pairs.items()):
         yield f"{m} {null} given {given}, {words}", partial(_tested, cm, ref, m, null, given)
-    for m, method in (("acc", "normal"), ("tpr", "beta"), ("f1", "montecarlo"), ("mcc", "montecarlo")):
-        null = "known" if method == "beta" else "pooled"
+    methods: tuple[tuple[str, Any], ...] = (("acc", "normal"), ("tpr", "beta"), ("f1", "montecarlo"))
+    for m, method in methods:
+        null: Any = "known" if method == "beta" else "pooled"
         yield (
             f"{m} by {method}",
             partial(eh.match_test, near(n), split(n), m, method=method, null=null, rng=1, draws=1_000),
@@ -223,9 +224,9 @@ def _disparity(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         "near": (near(n), split(n)), "opposite": opposite(n), "four": (split(n), ConfusionMatrix(1, 1, 1, 1)),
         "small": (split(min(n, 20)), split(n)),
     }  # fmt: skip
-    for m, kind, test, (words, (cm, ref)) in product(
-        ONE_GROUP, ("difference", "ratio"), ("unconditional", "fisher"), pairs.items()
-    ):
+    kinds: tuple[Any, ...] = ("difference", "ratio")
+    tests: tuple[Any, ...] = ("unconditional", "fisher")
+    for m, kind, test, (words, (cm, ref)) in product(ONE_GROUP, kinds, tests, pairs.items()):
         if kind == "ratio" and m in ("mcc", "mb"):
             continue
         yield f"{m} {kind} {test} {words}", partial(eh.disparity, cm, ref, m, kind, test=test)
@@ -304,7 +305,7 @@ def _stress(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def _classes(n: int, k: int = 3) -> eh.MulticlassConfusion:
     table = [[n // k if i == j else n // (k * k) for j in range(k)] for i in range(k)]
-    return eh.MulticlassConfusion(np.array(table, dtype=np.float64), tuple(range(k)))  # type: ignore[arg-type]
+    return eh.MulticlassConfusion(np.array(table, dtype=np.float64), tuple(range(k)))
 
 
 def _audit_counts(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -405,16 +406,29 @@ def _summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def _multiclass_match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    ref = _classes(2 * n)
+    def match(m: str, average: Any, **options: Any) -> Any:
+        return eh.multiclass_match(_classes(n), _classes(2 * n), m, average, draws=500, **options)
+
     for m, average in (("acc", None), ("f1", "macro"), ("tpr", "macro"), ("mcc", None), ("kappa", None)):
         for null in NULLS:
-            yield (
-                f"{m} {average} {null}",
-                lambda m=m, average=average, null=null: eh.multiclass_match(
-                    _classes(n), ref, m, average, null=null, draws=500
-                ),
-            )
-    yield "label", lambda: eh.multiclass_match(_classes(n), ref, "tpr", label=1)
+            yield f"{m} {average} {null}", partial(match, m, average, null=null)
+    yield "label", partial(match, "tpr", None, label=1)
+
+
+def _multiclass_score(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    def score(m: str, average: Any) -> Any:
+        return eh.multiclass_score(_classes(n), m, average)
+
+    for m, average in (("acc", None), ("f1", "macro"), ("mcc", None)):
+        yield f"{m} {average}", partial(score, m, average)
+
+
+def _undefined_classes(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    def count(m: str, k: int) -> int:
+        return eh.count_undefined_classes(m, n, k).bit_length()
+
+    for m, k in product(("tpr", "f1", "acc", "mcc"), (2, 3, 100)):
+        yield f"{m}, {k} classes", partial(count, m, k)
 
 
 def _one(
@@ -471,15 +485,9 @@ CALLS: dict[str, Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]] = {
     "list_metrics": _one(lambda n: [_scored(m, n) for m in eh.list_metrics()]),
     "metric": _each(lambda m, n: _scored(eh.metric(m), n), SHAPES),
     "class_scores": _one(lambda n: eh.class_scores(_classes(n))),
-    "count_undefined_classes": lambda n: (
-        (f"{m}, {k} classes", lambda m=m, k=k: eh.count_undefined_classes(m, n, k).bit_length())
-        for m in ("tpr", "f1", "acc", "mcc") for k in (2, 3, 100)
-    ),
+    "count_undefined_classes": _undefined_classes,
     "multiclass_match": _multiclass_match,
-    "multiclass_score": lambda n: (
-        (f"{m} {a}", lambda m=m, a=a: eh.multiclass_score(_classes(n), m, a))
-        for m, a in (("acc", None), ("f1", "macro"), ("mcc", None))
-    ),
+    "multiclass_score": _multiclass_score,
     "detectable_difference": _detectable,
     "exploitable_sizes": _exploitable,
     "jaggedness": _jaggedness,

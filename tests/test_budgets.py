@@ -6,6 +6,7 @@ import math
 import re
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -38,7 +39,7 @@ def _some(every: list[Call], most: int = 6) -> list[Call]:
 @pytest.mark.parametrize("size", [0, 10, 10**15], ids=lambda n: f"{n:.0e}")
 def test_a_call_returns_or_refuses_with_a_sentence(size: int) -> None:
     """No call ends in a warning, in an error that is not ours, or beyond the limits."""
-    chosen = [call for name in CALLS for call in _some(list(calls([name], [size])), 2 if name in SEARCHES else 6)]
+    chosen = [call for name in CALLS for call in _some(list(calls([name], [size])), 1 if name in SEARCHES else 6)]
     failures = [f"{call}: {o.text}" for call, o in outcomes(chosen, SECONDS, MEGABYTES) if o.kind == "failure"]
 
     assert not failures, "\n".join(failures)
@@ -50,7 +51,7 @@ def test_a_call_that_takes_too_much_is_noticed() -> None:
         "memory": lambda: np.ones(2**29).sum(),
         "time": lambda: [None for _ in iter(int, 1)],
         "warning": lambda: np.float64(1) / np.float64(0),
-        "foreign": lambda: {}["key"],
+        "foreign": lambda: int("x"),
         "right": lambda: 1,
     }
     made = [Call(words, words, 0, make) for words, make in wrong.items()]
@@ -59,14 +60,13 @@ def test_a_call_that_takes_too_much_is_noticed() -> None:
     assert kinds == dict.fromkeys(wrong, "failure") | {"right": "answer"}
 
 
-def _exact_tail(pmf: object, ends: list[float], k: int) -> mpmath.mpf:
+def _exact_tail(pmf: Any, ends: list[float], k: int) -> mpmath.mpf:
     """The sum of a smooth pmf up to k, by Euler and Maclaurin with 40 digits."""
-    assert callable(pmf)
     points = [e for e in ends if e < k] + [k + mpmath.mpf("0.5")]
     return mpmath.quad(pmf, points) - (pmf(k + 1) - pmf(k)) / 24
 
 
-def _choose(n: int, x: object) -> mpmath.mpf:
+def _choose(n: int, x: Any) -> mpmath.mpf:
     return mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
 
 
