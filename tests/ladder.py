@@ -102,7 +102,7 @@ def _match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{m} {null} given {given}, {words}", partial(_tested, cm, ref, m, null, given)
     methods: tuple[tuple[str, Any], ...] = (("acc", "normal"), ("tpr", "beta"), ("f1", "montecarlo"))
     for m, method in methods:
-        null: Any = "known" if method == "beta" else "pooled"
+        null = "known" if method == "beta" else "pooled"
         yield (
             f"{m} by {method}",
             partial(eh.match_test, near(n), split(n), m, method=method, null=null, rng=1, draws=1_000),

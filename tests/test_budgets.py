@@ -187,9 +187,9 @@ def test_the_probability_of_equal_rates_does_not_depend_on_blocks(n: int) -> Non
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: eh.undefined_probability("pt", 10**6, ConfusionMatrix(1, 1, 1, 1), law="predictive"),
-         r"the probability that TPR equals FPR in n = 1,000,000 cases is a sum over [\d,]+ terms or more, more than "
-         r"the limit of 16,777,216; use pt_limit, which has a score there"),
+        (lambda: eh.undefined_probability("pt", 10**8, ConfusionMatrix(1, 1, 1, 1), law="predictive"),
+         r"the probability that TPR equals FPR in n = 100,000,000 cases is a sum over [\d,]+ terms or more, more than "
+         r"the limit of 33,554,432; use pt_limit, which has a score there"),
         (lambda: eh.distribution("f1", 10**9).cdf(0.5),
          r"an exact sum over n = 1,000,000,000 cases has [\d,]+ paths, more than the limit of 8,388,608; a test can "
          r"condition on the margin \(given='margin'\) or simulate \(method='montecarlo'\)"),
