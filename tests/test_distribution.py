@@ -334,7 +334,7 @@ def test_every_way_to_add_up_a_split_gives_the_same_sum(split: Split, share: flo
         (lambda: distribution("te", 5, [0.25] * 4), InvalidInput,
          "te compares two groups, so n must be a pair (n1, n2); got 5"),
         (lambda: distribution("mcc", 10**6, [0.25] * 4).cdf(0.1), TooLarge,
-         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, more than the limit of 8,388,608; "
+         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, more than the limit of 33,554,432; "
                     r"a test can condition on the margin \(given='margin'\) or simulate \(method='montecarlo'\)")),
         (lambda: distribution("mcc", 10**4, [0.25] * 4).support, TooLarge,
          re.compile(r"listing every score of n = 10,000 cases takes [\d,]+ steps, more than the limit of 4,194,304; "

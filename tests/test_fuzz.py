@@ -818,7 +818,7 @@ COUNT = lambda a, b: len(a)  # noqa: E731
          "positive must be a label or a list of labels; got Decimal('sNaN')"),
         (lambda: eh.audit_scores(None, y_true=[0, 1], y_score=np.empty((2, 0)), groups=["a", "b"]),
          "y_score has 0 columns; pass the column of the positive class"),
-        (lambda: eh.audit_counts({"a": (1, 2, 3, 4)}, by=np.ma.masked),
+        (lambda: eh.audit_counts({"a": (1, 2, 3, 4)}, by=np.ma.masked),  # type: ignore[arg-type]
          "by must be the name of a group column, or several; got masked"),
         (lambda: eh.audit_callable(COUNT, [1, 0], [1, 0], [[1], [2]]),
          "groups must contain numbers, text, booleans or dates; unhashable type: 'list'"),

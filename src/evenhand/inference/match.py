@@ -12,8 +12,9 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..cells import ConfusionMatrix, as_size, whole_counts
+from ..cells import ConfusionMatrix, whole_counts
 from ..errors import InvalidInput, UnknownName
+from ..laws import check_draws
 from ..metrics import Metric
 from ..metrics import metric as find_metric
 from .match_result import MatchResult
@@ -97,8 +98,8 @@ def match_test(
         if value not in get_args(known):
             raise UnknownName.among(what, value, get_args(known))
     whole_counts(cm, "the group")
-    if method == "montecarlo" and as_size(draws, "draws") == 0:
-        raise InvalidInput("draws must be at least 1")
+    if method == "montecarlo":
+        check_draws(draws)
     counted = reference if isinstance(reference, ConfusionMatrix) else None
     if counted is None and null == "pooled":
         null = "known"

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TooLarge
-from ..laws import ROW_TREE, Multinomial, law_of, split_table, walk
+from ..laws import ROW_TREE, Multinomial, Split, check_cost, interval_sums, law_of, split_table, walk
 from ..metrics import RATE, OneGroup, Tree
 from ..progress import progress
 from .smoothing import Estimator
@@ -31,7 +30,9 @@ Ints = NDArray[np.int64]
 _EPS, _NEGLIGIBLE = 1e-17, 1e-18
 # A value of a margin is left out, at each size, if its probability is below this.
 _LEFT_OUT = 1e-22
-_LARGEST_BLOCK, _LARGEST_SHEET, _MOST_MATRICES = 2**21, 2**15, 2**32
+_LARGEST_BLOCK, _LARGEST_SHEET = 2**21, 2**15
+# The most matrices of a sum over three counts, terms of one over two, and matrices that are listed.
+_MOST_MATRICES, _MOST_STEPS, _MOST_LISTED = 2**30, 2**28, 2**23
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +67,20 @@ def error_moments(tasks: list[Task], sizes: Ints, absolute: bool) -> list[Floats
     walked: list[tuple[Task, Estimator, Floats]] = []
     for task, curves in zip(tasks, moments, strict=True):
         m = task.metric
-        weights = _denominators(m.tree, task, sizes) if m.curve is not None and m.tree.margin else None
         rows: list[Estimate] = []
         for how, curve in zip(task.estimators, curves, strict=True):
             more = task.added(how)
-            if more is None or (m.linear is not None and absolute):
+            if more is None:
                 walked.append((task, how, curve))
             elif m.linear is not None:
                 curve[:] = _closed(task, sizes, more)
-            elif weights is not None:
-                curve[:] = _by_denominator(task, int(sizes.max()), more, absolute) @ weights
+                if absolute:
+                    curve[3] = _absolute_linear(task, sizes, more)
             else:
                 rows.append((more, curve))
-        if rows:
+        if m.curve is not None and rows:
+            _by_denominators(task, sizes, rows, absolute)
+        elif rows:
             long.append((task, rows))
     for task, rows in progress(long, "computing risks") if long else ():
         # Margins grow by one case at a time, which does not pay for a single large size.
@@ -100,40 +102,99 @@ def _closed(task: Task, n: Ints, more: Floats) -> Floats:
     total = n + more.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         errors = np.where(total > 0, (n * score + weights @ more) / total - task.true_score, 0.0)
-        squares = np.where(total > 0, n * variance / total**2, 0.0) + errors**2
+        squares = np.where(total > 0, n * variance / total / total, 0.0) + errors**2
     return np.stack([(total > 0).astype(np.float64), errors, squares, np.full(len(n), np.nan)])
 
 
-def _denominators(tree: Tree, task: Task, sizes: Ints) -> Floats:
-    """The probability of each value of the tree's margin (rows) at each size (columns)."""
-    table = split_table(task.law.split(tree.margin), sizes.astype(np.float64), _EPS)
-    probabilities = np.zeros((int(sizes.max()) + 1, len(sizes)))
-    for i, start in enumerate(table.start.astype(np.int64)):
-        row = table.pmf[i, : sizes[i] + 1 - start]
-        probabilities[start : start + len(row), i] = row
-    return probabilities
+def _absolute_linear(task: Task, sizes: Ints, more: Floats) -> Floats:
+    """The expected absolute errors of a score that is linear in the cells.
+
+    Given the cases that count at all, all of them or those in either of two cells, the score rises with one count.
+    """
+    m, tree = task.metric, task.metric.tree
+    weights = np.array(m.linear)
+    split = task.law.split(tree.last, tree.last_of)
+    total = sizes + more.sum()
+    # The score is (plus - minus + added) / total, where minus is 0 for a share.
+    added, two = float(weights @ more), 2.0 if (weights < 0).any() else 1.0
+    wanted = task.true_score * total - added
+    if not tree.margin:
+        errors = _distances(split, sizes.astype(np.float64), wanted)
+    else:
+        errors = np.empty(len(sizes))
+        for i, (k, pmf) in enumerate(_denominators(task, sizes)):
+            errors[i] = two * float(pmf @ _distances(split, k, (wanted[i] + k) / two))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(total > 0, errors / total, 0.0)
 
 
-def _by_denominator(task: Task, most: int, more: Floats, absolute: bool) -> Floats:
-    """The moments given each denominator 0..most, shape (4, most + 1); they do not depend on ``n``."""
+def _distances(split: Split, k: Floats, centre: Floats) -> Floats:
+    """E|K - c| for K binomial of k cases: (c - kp)(2 P(K <= c) - 1) + 2kpq P(one of k - 1 cases fewer is the floor)."""
+    p, q = (float(split.pmf(x, 1.0)) for x in (1.0, 0.0))
+    floor = np.floor(centre)
+    (below,) = interval_sums(split, k, [(0 * k, np.minimum(floor, k))], _EPS)
+    below = np.where(floor >= k, 1.0, np.where(floor < 0, 0.0, below))
+    at = np.where(k > 0, split.pmf(floor, np.maximum(k - 1, 0.0)), 0.0)
+    distances: Floats = (centre - k * p) * (2 * below - 1) + 2 * k * p * q * at
+    return distances
+
+
+def _denominators(task: Task, sizes: Ints) -> Iterator[tuple[Floats, Floats]]:
+    """For each size, the values of the tree's margin that are not improbable, and their probabilities."""
+    split, n = task.law.split(task.metric.tree.margin), sizes.astype(np.float64)
+    low, high = split.window(n, _EPS)
+    _check_steps(task, float((high - low + 1).sum()), sizes)
+    for i in range(len(n)):
+        table = split_table(split, n[i : i + 1], _EPS)
+        yield table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
+
+
+def _by_denominators(task: Task, sizes: Ints, estimates: list[Estimate], absolute: bool) -> None:
+    """The moments of a score that depends on one rate: means over its denominators, each of which is computed once."""
+    each = list(_denominators(task, sizes))
+    k = np.unique(np.concatenate([values for values, _ in each]))
+    for more, curve in estimates:
+        moments = _given_denominator(task, k, more, absolute)
+        for i, (values, pmf) in enumerate(each):
+            start = int(np.searchsorted(k, values[0]))
+            curve[:, i] = moments[:, start : start + len(values)] @ pmf
+
+
+def _given_denominator(task: Task, k: Floats, more: Floats, absolute: bool) -> Floats:
+    """The moments given each denominator, shape (4, denominators); they do not depend on ``n``."""
     m, rates, tree = task.metric, task.rates, task.metric.tree
     whole, _, part = tree.counts(rates)
     theta = float(part / whole)
-    k = np.arange(most + 1, dtype=np.float64)
-    if m.curve is RATE and not absolute:
-        size = k + tree.counts(more)[0]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(size > 0, (k * theta + tree.counts(more)[2]) / size - task.true_score, 0.0)
-            squares = np.where(size > 0, k * theta * (1 - theta) / size**2, 0.0) + errors**2
-        return np.stack([(size > 0).astype(np.float64), errors, squares, np.full(len(k), np.nan)])
     split = task.law.split(tree.last, tree.last_of)
+    if m.curve is RATE:
+        size, added = k + tree.counts(more)[0], tree.counts(more)[2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = np.where(size > 0, (k * theta + added) / size - task.true_score, 0.0)
+            squares = np.where(size > 0, k * theta * (1 - theta) / size / size, 0.0) + errors**2
+            far = np.full(len(k), np.nan)
+            if absolute:
+                far = np.where(size > 0, _distances(split, k, task.true_score * size - added) / size, 0.0)
+        return np.stack([(size > 0).astype(np.float64), errors, squares, far])
+    low, high = split.window(k, _EPS)
+    width = float((high - low + 1).max(initial=1))
+    _check_steps(task, width * len(k), k)
     moments = np.empty((4, len(k)))
-    for rows in np.array_split(np.arange(len(k)), max(1, len(k) ** 2 // _LARGEST_BLOCK)):
+    blocks = np.array_split(np.arange(len(k)), max(1, int(width * len(k)) // _LARGEST_BLOCK))
+    for rows in progress(blocks, "computing risks"):
         table = split_table(split, k[rows], _EPS)
         last = np.minimum(table.start[:, None] + np.arange(table.pmf.shape[1]), k[rows, None])
         columns = tree.columns(k[rows, None], k[rows, None], 0.0, last)
         moments[:, rows] = _sums(task, columns, table.pmf, more, absolute)
     return moments
+
+
+def _check_steps(task: Task, steps: float, sizes: NDArray[Any]) -> None:
+    check_cost(
+        steps,
+        _MOST_STEPS,
+        f"the exact error of {task.metric.key} at n = {sizes.max():,.0f} is a sum over {{}} terms",
+        "use monte_carlo_risk()",
+    )
 
 
 # Pairs of rates, row by row
@@ -170,7 +231,7 @@ def _by_rows(task: Task, sizes: Ints, estimates: list[Estimate], absolute: bool)
     tree = task.metric.tree
     distinct, place = np.unique(sizes, return_inverse=True)
     _check_budget(task, distinct)
-    margins = _denominators(tree, task, distinct)
+    margins = _margins_by_size(task, distinct)
     margin_of, size_of = np.nonzero(margins > _NEGLIGIBLE)
     rest_of = distinct[size_of] - margin_of
     sides = _Counts.of(task, tree.side, tree.margin, np.unique(margin_of))
@@ -193,6 +254,15 @@ def _by_rows(task: Task, sizes: Ints, estimates: list[Estimate], absolute: bool)
         curve[:] = total[:, place]
 
 
+def _margins_by_size(task: Task, sizes: Ints) -> Floats:
+    """The probability of each value of the tree's margin (rows) at each size (columns)."""
+    probabilities = np.zeros((int(sizes.max()) + 1, len(sizes)))
+    for i, (values, pmf) in enumerate(_denominators(task, sizes)):
+        start = int(values[0])
+        probabilities[start : start + len(pmf), i] = pmf[: sizes[i] + 1 - start]
+    return probabilities
+
+
 def _check_budget(task: Task, sizes: Ints) -> None:
     tree, n = task.metric.tree, sizes.astype(np.float64)
     low, high = task.law.split(tree.margin).window(n, _EPS)
@@ -200,11 +270,13 @@ def _check_budget(task: Task, sizes: Ints) -> None:
     for part, whole, most in ((tree.side, tree.margin, high), (tree.last, tree.last_of, n - low)):
         first, final = task.law.split(part, whole).window(most, _EPS)
         matrices *= final - first + 1
-    if matrices.sum() > _MOST_MATRICES:
-        raise TooLarge(
-            f"the exact error of {task.metric.key} at n = {sizes[-1]:,} is a sum over up to {matrices.sum():,.0f} "
-            f"matrices, more than the limit of {_MOST_MATRICES:,}; use monte_carlo_risk()"
-        )
+    check_cost(
+        float(matrices.sum()),
+        _MOST_MATRICES,
+        f"the exact error of {task.metric.key} at n = {sizes[-1]:,} is a sum over up to {{}} matrices",
+        "use monte_carlo_risk()",
+    )
+    _check_steps(task, float(sizes[-1] + 1) * len(sizes) * 2**4, sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +307,9 @@ class _Sheet:
             moments[1, block] = self.weight @ errors
             if absolute:
                 moments[3, block] = self.weight @ np.abs(errors)
-            errors *= errors
+            # The square of a score that pseudo-counts of almost 0 have made huge is infinite.
+            with np.errstate(over="ignore"):
+                errors *= errors
             moments[2, block] = self.weight @ errors
         return moments
 
@@ -322,7 +396,8 @@ class _Margins:
             score = m.score(*self._cells(self.mean, more))
             slope = m.score(*self._cells(self.mean + 1, more)) - score
         defined, errors = self.weight, score - task.true_score
-        squares = errors**2 + slope**2 * self.variance
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = errors**2 + np.where(self.variance > 0, slope**2 * self.variance, 0.0)
         if not (more > 0).all():
             hole = m.holes[0].at_columns(self._cells(np.maximum(0.0, self.actual + self.predicted - self.n), more))
             defined, errors, squares = (np.where(hole, 0.0, x) for x in (defined, errors, squares))
@@ -421,6 +496,6 @@ def _sums(task: Task, columns: list[Any], weight: Floats, more: Floats, absolute
 @lru_cache(maxsize=2)
 def _leaves(tree: Tree, rates: tuple[float, ...], n: int) -> tuple[Floats, list[Floats]]:
     """All matrices of a tree with a relevant probability, and their weights; cached for metrics with the same tree."""
-    blocks = list(walk(tree, law_of(list(rates), n), eps=_EPS, negligible=_NEGLIGIBLE))
+    blocks = list(walk(tree, law_of(list(rates), n), eps=_EPS, negligible=_NEGLIGIBLE, most=_MOST_LISTED))
     weight = np.concatenate([leaves.weight for leaves in blocks])
     return weight, [np.concatenate(column) for column in zip(*(leaves.columns for leaves in blocks), strict=True)]

@@ -183,9 +183,10 @@ def _likelihood_ratio(cm: ConfusionMatrix, prior: NDArray[np.float64], strength:
     if (np.asarray(cm.cells)[prior == 0] > 0).any():
         return 0.0
     kept = prior > 0
-    tp, fn, fp, tn = (float(a) for a in np.where(kept, strength * prior, 1e-12))
+    # A pseudo-count that underflows to 0 would rule its cell out.
+    tp, fn, fp, tn = (max(float(a), 1e-300) for a in np.where(kept, strength * prior, 1e-12))
     ours = DirichletMultinomial(int(cm.n), (tp, fn, fp, tn))
-    uniform = DirichletMultinomial(int(cm.n), (strength / 4,) * 4)
+    uniform = DirichletMultinomial(int(cm.n), (max(strength / 4, 1e-300),) * 4)
     counts = np.asarray(cm.cells, dtype=np.float64)
     return exp(min(float(ours.log_pmf(counts) - uniform.log_pmf(counts)), 700.0))
 

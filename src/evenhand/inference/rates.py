@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws import log_hypergeometric
+from ..laws import Hypergeometric, interval_sums, log_hypergeometric
 
 __all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "boschloo_rows", "fisher"]
 
@@ -28,6 +28,8 @@ _LARGEST_SAMPLE = 400
 _BLOCK = 2**12
 # Sums over a tail stop at terms that are smaller than this, relative to the sum.
 _NEGLIGIBLE = 1e-18
+# Tails of a count with a larger standard deviation than this are integrals; windows leave out at most this.
+_WIDE, _FINEST = 2**15, 1e-300
 # A test with more outcomes than this is treated as continuous.
 _MOST_OUTCOMES = 2_048
 
@@ -61,7 +63,12 @@ def fisher(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> FisherTails:
     # The tail that does not contain the mean is summed; the other one follows without loss of accuracy.
     below = a <= mean
     count, kind, other_kind = (np.where(below, *sides) for sides in ((a, of_a - a), (first, second), (second, first)))
-    tail = at * (1 + _falling(count, of_a, kind, other_kind))
+    spread = np.sqrt(mean * (second / np.maximum(first + second, 1.0)))
+    wide = np.broadcast_to(spread > _WIDE, np.shape(at))
+    tail = np.where(wide, 0.0, at * (1 + _falling(np.where(wide, 0.0, count), of_a, kind, other_kind)))
+    for i in np.argwhere(wide):
+        k, m, x, y = (np.broadcast_to(v, np.shape(at))[tuple(i)][None] for v in (count, of_a, kind, other_kind))
+        tail[tuple(i)] = interval_sums(Hypergeometric(float(x[0]), float(y[0])), m, [(0 * k, k)], _FINEST)[0][0]
     other = np.minimum(1.0, 1 - tail + at)
     return FisherTails(np.where(below, tail, other), at, np.where(below, other, tail))
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput
-from ..laws import as_generator, as_probabilities, law_of
+from ..laws import as_generator, as_probabilities, check_draws, law_of
 from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
 from ..records import Record
@@ -229,8 +229,7 @@ def monte_carlo_risk(
     m, rates = _checked(metric, truth)
     how = Raw() if estimator is None else estimator
     generator = as_generator(rng)
-    if as_size(draws, "draws") < 2:
-        raise InvalidInput(f"draws must be at least 2; got {draws}")
+    check_draws(draws, 2)
     if replace:
         cells = generator.multinomial(as_size(n), rates, size=draws)
     else:

@@ -14,6 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import TooLarge
+
 __all__ = ["Aggregation", "Table", "permutation_pvalue"]
 
 Floats = NDArray[np.float64]
@@ -52,13 +54,12 @@ class Table:
 
         successes, cases = self.part.sum(), self.whole.sum()
         last = int(self.whole.argmax())
-        ranges = [
-            np.arange(max(0.0, n - (cases - successes)), min(n, successes) + 1)
-            for i, n in enumerate(self.whole)
-            if i != last
+        ends = [
+            (max(0.0, n - (cases - successes)), min(n, successes) + 1) for i, n in enumerate(self.whole) if i != last
         ]
-        if np.prod([float(len(r)) for r in ranges]) > _MOST_TABLES:
+        if np.prod([max(end - start, 0.0) for start, end in ends]) > _MOST_TABLES:
             return None
+        ranges = [np.arange(start, end) for start, end in ends]
         free = np.stack([axis.ravel() for axis in np.meshgrid(*ranges, indexing="ij")], axis=-1)
         tables = np.insert(free, last, successes - free.sum(axis=1), axis=1)
         tables = tables[(tables[:, last] >= 0) & (tables[:, last] <= self.whole[last])]
@@ -69,6 +70,10 @@ class Table:
 
     def sample(self, draws: int, rng: np.random.Generator) -> Floats:
         """The statistic of random tables."""
+        if self.whole.sum() >= 10**9:
+            raise TooLarge(
+                "random tables are drawn from fewer than 1e9 cases; with so many, compare groups with audit_counts()"
+            )
         whole = self.whole.astype(np.int64)
         tables = rng.multivariate_hypergeometric(whole, int(self.part.sum()), size=draws, method="marginals")
         return self.statistic(tables.astype(np.float64))

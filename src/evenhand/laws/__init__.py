@@ -1,6 +1,7 @@
 """Probability laws of the cells, and the distributions of scores that they induce."""
 
 from .approximate import beta_tails, normal_tails
+from .budget import check_cost
 from .distributions import Distribution, OneGroupDistribution, distribution
 from .emptiness import hole_probability
 from .engine import Leaves, Tails, extremes, tails, walk
@@ -8,7 +9,7 @@ from .families import DirichletMultinomial, Law, Multinomial, MultivariateHyperg
 from .ordering import Order, Threshold, order_of
 from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
-from .sampling import as_generator, sample_cells
+from .sampling import as_generator, check_draws, sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
 from .sums import SplitTable, interval_sums, split_table
 
@@ -37,6 +38,8 @@ __all__ = [
     "as_probabilities",
     "beta_tails",
     "betas_of",
+    "check_cost",
+    "check_draws",
     "distribution",
     "extremes",
     "hole_probability",

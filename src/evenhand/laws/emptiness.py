@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import CELLS, count_matrices
 from ..metrics import Holes
+from .budget import check_cost
 from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 from .splits import Hypergeometric
 
 __all__ = ["hole_probability", "pooled_hole_probability"]
+
+# Numbers of actual positives that are looked at, and matrices with TPR = FPR that are listed.
+_MOST_MARGINS, _MOST_LISTED = 2**25, 2**24
+_BLOCK, _MANY = 2**18, 64
 
 
 @lru_cache(maxsize=256)
@@ -26,27 +33,52 @@ def hole_probability(holes: Holes, law: Law) -> float:
         return 1.0
     p = holes.measure(law.p_empty)
     if holes.apart:
-        p += float(law.pmf(_proportional(law)).sum())
+        p += sum(float(law.pmf(cells).sum()) for cells in _proportional(law))
     return min(p, 1.0)
 
 
-def _proportional(law: Law) -> NDArray[np.int64]:
-    """The matrices with no empty cell and TPR = FPR, except for improbable ones."""
+def _proportional(law: Law) -> Iterator[NDArray[np.int64]]:
+    """The matrices with no empty cell and TPR = FPR, except for improbable ones, in blocks."""
     low, high = law.split(("tp", "fn")).window(np.array([float(law.n)]), 1e-18)
-    positives = np.arange(max(1, int(low[0])), min(law.n - 1, int(high[0])) + 1)
-    negatives = law.n - positives
-    # Both rates are j / g, for the same j.
-    g = np.gcd(positives, law.n)
+    start, end = max(1, int(low[0])), min(law.n - 1, int(high[0]))
+    _check_cost(end - start + 1, _MOST_MARGINS, law.n)
+    listed = 0
+    for begin in range(start, end + 1, _BLOCK):
+        positives = np.arange(begin, min(begin + _BLOCK, end + 1))
+        # Both rates are j / g, for the same j.
+        g = np.gcd(positives, law.n)
+        positives, g = positives[g > 1], g[g > 1]
+        length, first = _shared_rates(law, positives, g)
+        listed += int(length.sum())
+        _check_cost(listed, _MOST_LISTED, law.n)
+        for rows in np.array_split(np.arange(len(g)), max(1, int(length.sum()) // _BLOCK)):
+            row = np.repeat(rows, length[rows])
+            before = np.repeat(np.cumsum(length[rows]) - length[rows], length[rows])
+            j = first[row] + np.arange(len(row)) - before
+            tp, fp = (size[row] // g[row] * j for size in (positives, law.n - positives))
+            yield np.stack([tp, positives[row] - tp, fp, law.n - positives[row] - fp], axis=1)
+
+
+def _shared_rates(law: Law, positives: NDArray[np.int64], g: NDArray[np.int64]) -> tuple[Any, Any]:
+    """How many rates j / g are not improbable, for each number of positives, and the first j."""
     first, last = np.ones_like(g), g - 1
-    for part, whole, size in (("tp", ("tp", "fn"), positives), ("fp", ("fp", "tn"), negatives)):
-        low, high = law.split((part,), whole).window(size.astype(np.float64), 1e-300)
-        first = np.maximum(first, -(-low.astype(np.int64) // (size // g)))
-        last = np.minimum(last, high.astype(np.int64) // (size // g))
-    length = np.maximum(last - first + 1, 0)
-    row = np.repeat(np.arange(len(g)), length)
-    j = first[row] + np.arange(len(row)) - (np.cumsum(length) - length)[row]
-    tp, fp = (size[row] // g[row] * j for size in (positives, negatives))
-    return np.stack([tp, positives[row] - tp, fp, negatives[row] - fp], axis=1)
+    # For few rates, looking for the improbable ones costs more than they do.
+    many = np.flatnonzero(g > _MANY)
+    for part, whole, size in (("tp", ("tp", "fn"), positives), ("fp", ("fp", "tn"), law.n - positives)):
+        low, high = law.split((part,), whole).window(size[many].astype(np.float64), 1e-300)
+        step = size[many] // g[many]
+        first[many] = np.maximum(first[many], -(-low.astype(np.int64) // step))
+        last[many] = np.minimum(last[many], high.astype(np.int64) // step)
+    return np.maximum(last - first + 1, 0), first
+
+
+def _check_cost(cost: float, most: int, n: int) -> None:
+    check_cost(
+        cost,
+        most,
+        f"the probability that TPR equals FPR in n = {n:,} cases is a sum over {{}} terms or more",
+        "use pt_limit, which has a score there",
+    )
 
 
 def pooled_hole_probability(group: Holes, reference: Holes, law: MultivariateHypergeometric) -> float:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import TooLarge
 from ..metrics import Tree
+from .budget import MOST_PATHS, check_cost
 from .families import Law
 from .ordering import Order, OrderPart, Threshold
 from .splits import Split
@@ -31,9 +31,10 @@ Indices = NDArray[np.int64]
 Span = tuple[Floats, Floats]
 
 _COARSE, _FINE = 1e-18, 1e-300
-_MOST_PATHS = 2**23
+# The most values of a margin, which are held at once.
+_MOST_MARGINS = 2**23
 _MOST_LISTED, _MOST_WALKED = 2**22, 2**24
-_GUESS_ABOVE, _BLOCK = 2**12, 2**16
+_GUESS_ABOVE, _BLOCK, _LONG_BLOCK = 2**12, 2**16, 2**20
 _EXACT_BELOW = 1e-12
 # Up to this n, a last count in closed form is accurate enough unless it is as close as this to a whole number.
 _SOLVED_UP_TO, _CLOSE = 2**20, 0.01
@@ -55,7 +56,7 @@ class Tails:
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """All ways down a tree to its last split: the counts, the weight, and the size of the last split."""
+    """Ways down a tree to its last split: the counts, the weight, and the size of the last split."""
 
     n: int
     margin: Floats
@@ -63,40 +64,68 @@ class Paths:
     weight: Floats
     size: Floats
 
-    def blocks(self) -> Iterator[Paths]:
-        """The paths in blocks that fit a processor's cache; paths with the same margin stay together."""
-        ends = np.append(np.flatnonzero(np.diff(self.margin)) + 1, len(self.margin))
-        wanted = np.arange(_BLOCK, len(self.margin), _BLOCK)
-        # Without a side there is one path per margin, and sums over consecutive margins are computed together.
-        cuts = np.unique(ends[np.searchsorted(ends, wanted)]) if len(ends) < len(self.margin) else wanted[:0]
-        for start, end in pairwise([0, *cuts[cuts < len(self.margin)].tolist(), len(self.margin)]):
-            at = slice(start, end)
-            yield Paths(self.n, self.margin[at], self.side[at], self.weight[at], self.size[at])
 
+def _path_blocks(
+    tree: Tree, law: Law, eps: float, margin: float | None = None, negligible: float = 0.0, most: int = MOST_PATHS
+) -> Iterator[Paths]:
+    """The paths of a tree under a law, in blocks; with a ``margin``, those with that margin, whose weights sum to 1.
 
-def _paths(tree: Tree, law: Law, eps: float, margin: float | None = None, negligible: float = 0.0) -> Paths:
-    """The paths of a tree under a law; with a ``margin``, only those with that margin, whose weights sum to 1."""
+    Blocks are small enough for a processor's cache, and paths with the same margin stay together.
+    """
     n = law.n
-    if not tree.margin:
-        one = np.ones(1)
-        return Paths(n, 0 * one, 0 * one, one, n * one)
-    if margin is None:
-        table = split_table(law.split(tree.margin), np.array([float(n)]), eps)
-        margins, weight = table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
-    else:
-        margins, weight = np.array([float(margin)]), np.ones(1)
+
+    def block(margins: Floats, side: Floats, weight: Floats) -> Paths:
+        return Paths(n, margins, side, weight, tree.last_size(float(n), margins) + 0 * margins)
+
+    margins, weight = _margins(tree, law, eps, margin, most)
     kept = weight > negligible
     margins, weight = margins[kept], weight[kept]
-    side = np.zeros_like(margins)
-    if tree.side:
-        split = law.split(tree.side, tree.margin)
-        low, high = split.window(margins, eps)
-        _check_budget(float((high - low + 1).sum()), n)
-        inner = split_table(split, margins, eps)
-        row, column = np.nonzero(inner.pmf * weight[:, None] > max(negligible, eps / max(inner.pmf.size, 1)))
-        side = inner.start[row] + column
-        margins, weight = margins[row], weight[row] * inner.pmf[row, column]
-    return Paths(n, margins, side, weight, np.asarray(tree.last_size(float(n), margins), dtype=np.float64))
+    if not tree.side:
+        # There is one path per margin; sums over consecutive margins follow from each other, and blocks are longer.
+        for at in _pieces(np.arange(1, len(margins) + 1), _LONG_BLOCK):
+            yield block(margins[at], np.zeros_like(margins[at]), weight[at])
+        return
+    split = law.split(tree.side, tree.margin)
+    low, high = split.window(margins, eps)
+    _check_paths((high - low + 1).sum(), n, margin, most)
+    width = (high - low + 1).max(initial=1)
+    least = max(negligible, eps / max(width * len(margins), 1))
+    for at in _pieces(np.cumsum(high - low + 1), _BLOCK):
+        inner = split_table(split, margins[at], eps)
+        row, column = np.nonzero(inner.pmf * weight[at, None] > least)
+        if len(row):
+            yield block(margins[at][row], inner.start[row] + column, weight[at][row] * inner.pmf[row, column])
+
+
+def _margins(tree: Tree, law: Law, eps: float, margin: float | None, most: int) -> tuple[Floats, Floats]:
+    """The values of a tree's margin and their probabilities; without a margin, a single path."""
+    if not tree.margin:
+        return np.zeros(1), np.ones(1)
+    if margin is not None:
+        return np.array([float(margin)]), np.ones(1)
+    split, n = law.split(tree.margin), np.array([float(law.n)])
+    low, high = split.window(n, eps)
+    _check_paths(float(high[0] - low[0] + 1), law.n, margin, min(most, _MOST_MARGINS))
+    table = split_table(split, n, eps)
+    return table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
+
+
+def _pieces(reached: NDArray[Any], size: int) -> Iterator[slice]:
+    """Consecutive slices, each of about ``size``, from the running total of the sizes of the elements."""
+    wanted = np.arange(size, float(reached[-1]) if len(reached) else 0.0, size)
+    cuts = np.unique(np.searchsorted(reached, wanted) + 1)
+    for start, end in pairwise([0, *cuts[cuts < len(reached)].tolist(), len(reached)]):
+        yield slice(start, end)
+
+
+def _check_paths(paths: float, n: int, margin: float | None, most: int) -> None:
+    condition = "condition on the margin (given='margin') or " if margin is None else ""
+    check_cost(
+        paths,
+        most,
+        f"an exact sum over n = {n:,} cases has {{}} paths",
+        f"a test can {condition}simulate (method='montecarlo')",
+    )
 
 
 def tails(
@@ -126,8 +155,8 @@ def tails(
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
     split = law.split(order.tree.last, order.tree.last_of)
-    blocks = _paths(order.tree, law, eps, margin).blocks()
-    parts = np.sum([_parts(order, split, paths, threshold, eps) for paths in blocks], axis=0).tolist()
+    blocks = _path_blocks(order.tree, law, eps, margin, most=MOST_PATHS // len(order.parts))
+    parts = sum((np.array(_parts(order, split, paths, threshold, eps)) for paths in blocks), np.zeros(3)).tolist()
     defined = sum(parts)
     if defined == 0:
         return Tails(np.nan, np.nan, np.nan, 0.0, 8 * eps)
@@ -294,16 +323,29 @@ def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Th
     if len(order.parts) > 1:
         scores, _ = scores_and_weights(order, law, margin=margin, eps=_FINE)
         return Threshold(float(scores.min())), Threshold(float(scores.max()))
-    paths = _paths(order.tree, law, _FINE, margin)
     split = law.split(order.tree.last, order.tree.last_of)
+    ends = [
+        cells
+        for paths in _path_blocks(order.tree, law, _FINE, margin)
+        if (cells := _ends_of_paths(order, split, paths)) is not None
+    ]
+    cells = np.concatenate(ends)
+    scores = order.scores(cells)
+    return order.threshold(cells[np.nanargmin(scores)]), order.threshold(cells[np.nanargmax(scores)])
+
+
+def _ends_of_paths(order: Order, split: Split, paths: Paths) -> Floats | None:
+    """The matrices with the lowest and the highest score of some paths; None if none of them has a score."""
     first, final = _defined_range(order, paths, *split.support(paths.size))
     kept = np.flatnonzero(first <= final)
+    if not len(kept):
+        return None
     # A monotone score takes its lowest and its highest value at the end of some path.
     cells = np.concatenate(
         [order.tree.cells(paths.n, paths.margin[kept], paths.side[kept], last[kept]) for last in (first, final)]
     )
     scores = order.scores(cells)
-    return order.threshold(cells[np.nanargmin(scores)]), order.threshold(cells[np.nanargmax(scores)])
+    return cells[[np.nanargmin(scores), np.nanargmax(scores)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,25 +370,33 @@ def walk(
     The windows of the splits leave out at most ``eps`` on either side. Matrices whose probability is at most
     ``negligible`` are left out too. Cells that the tree does not distinguish are merged.
     """
-    paths = _paths(tree, law, eps, margin, negligible)
     split = law.split(tree.last, tree.last_of)
+    every = list(_path_blocks(tree, law, eps, margin, negligible, most))
+    check_cost(
+        sum(_leaves(split, paths, eps) for paths in every),
+        most,
+        f"listing every score of n = {law.n:,} cases takes {{}} steps",
+        "use cdf, sf, pmf or quantile, which need no list",
+    )
+    for paths in every:
+        sizes, row = np.unique(paths.size, return_inverse=True)
+        low, high = split.window(sizes, eps)
+        width = int((high - low).max(initial=0)) + 1
+        for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
+            used, inner = np.unique(row[block], return_inverse=True)
+            table = split_table(split, sizes[used], eps)
+            weight = paths.weight[block, None] * table.pmf[inner]
+            i, j = np.nonzero(weight > negligible)
+            where = block[i]
+            columns = tree.columns(float(paths.n), paths.margin[where], paths.side[where], table.start[inner[i]] + j)
+            yield Leaves([np.ascontiguousarray(np.broadcast_to(c, i.shape)) for c in columns], weight[i, j])
+
+
+def _leaves(split: Split, paths: Paths, eps: float) -> float:
+    """How many matrices the paths lead to."""
     sizes, row = np.unique(paths.size, return_inverse=True)
     low, high = split.window(sizes, eps)
-    total = float((high - low + 1)[row].sum())
-    if total > most:
-        raise TooLarge(
-            f"listing every score of n = {law.n:,} cases takes {total:,.0f} steps, more than the limit of {most:,}; "
-            "use cdf, sf, pmf or quantile, which need no list"
-        )
-    width = int((high - low).max(initial=0)) + 1
-    for block in np.array_split(np.arange(len(row)), max(1, len(row) * width // 2**20)):
-        used, inner = np.unique(row[block], return_inverse=True)
-        table = split_table(split, sizes[used], eps)
-        weight = paths.weight[block, None] * table.pmf[inner]
-        i, j = np.nonzero(weight > negligible)
-        where = block[i]
-        columns = tree.columns(float(paths.n), paths.margin[where], paths.side[where], table.start[inner[i]] + j)
-        yield Leaves([np.ascontiguousarray(np.broadcast_to(c, i.shape)) for c in columns], weight[i, j])
+    return float((high - low + 1)[row].sum())
 
 
 def score_blocks(
@@ -365,11 +415,3 @@ def scores_and_weights(
     """All of `score_blocks` at once."""
     blocks = list(score_blocks(order, law, margin=margin, eps=eps, most=_MOST_LISTED))
     return np.concatenate([s for s, _ in blocks]), np.concatenate([w for _, w in blocks])
-
-
-def _check_budget(paths: float, n: int) -> None:
-    if paths > _MOST_PATHS:
-        raise TooLarge(
-            f"an exact sum over n = {n:,} cases has {paths:,.0f} paths, more than the limit of {_MOST_PATHS:,}; "
-            "a test can condition on the margin (given='margin') or simulate (method='montecarlo')"
-        )

@@ -142,13 +142,34 @@ class _ByMetric:
         return _fraction(self.metric.rank(*(int(c) for c in cells)))
 
     def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
-        columns = np.moveaxis(cells, -1, 0)
-        sizes = [float(np.max(np.abs(x), initial=1.0)) for x in self.metric.rank(*columns.astype(np.float64))]
-        if isinstance(key, Fraction) and max(sizes) * max(abs(key.numerator), key.denominator) < 2**62:
-            above, below = self.metric.rank(*columns.astype(np.int64))
-            return np.asarray(np.sign(above * key.denominator - below * key.numerator), dtype=np.int64)
-        ranks = (_fraction(self.metric.rank(*(int(c) for c in row))) for row in cells)
-        return np.array([(rank > key) - (rank < key) for rank in ranks], dtype=np.int64)
+        return _compared(self.metric, cells, key) if isinstance(key, Fraction) else _beyond(self.metric, cells, key)
+
+
+def _compared(m: OneGroup, cells: Floats, other: Fraction | Floats) -> NDArray[np.int64]:
+    """The signs of the ranks of matrices minus a fraction, or minus the ranks of other matrices, without rounding."""
+    many = [cells] if isinstance(other, Fraction) else [cells, other]
+    floats = [m.rank(*np.moveaxis(c, -1, 0)) for c in many]
+    largest = [max(float(np.max(np.abs(x), initial=1.0)) for x in rank) for rank in floats]
+    if isinstance(other, Fraction):
+        largest.append(float(max(abs(other.numerator), other.denominator)))
+    # Beyond this, products are computed in Python's integers.
+    kind = np.int64 if largest[0] * largest[1] < 2**62 else object
+    ranks = [m.rank(*(_whole(c, kind) for c in np.moveaxis(each, -1, 0))) for each in many]
+    above, below = ranks[0]
+    over, under = (other.numerator, other.denominator) if isinstance(other, Fraction) else ranks[1]
+    first, second = above * under, below * over
+    return np.asarray(np.greater(first, second), dtype=np.int64) - np.asarray(np.less(first, second), dtype=np.int64)
+
+
+def _whole(column: Floats, kind: Any) -> NDArray[Any]:
+    whole = np.asarray(column).astype(np.int64)
+    return whole if kind is np.int64 else np.array([*whole.tolist(), None], dtype=object)[:-1]
+
+
+def _beyond(m: OneGroup, cells: Floats, key: float) -> NDArray[np.int64]:
+    """The signs of ranks minus infinity."""
+    _, below = m.rank(*np.moveaxis(cells, -1, 0))
+    return np.asarray(np.where(below == 0, 0, -1), dtype=np.int64)
 
 
 def _fraction(rank: tuple[Any, Any]) -> Any:
@@ -189,6 +210,10 @@ class _ByComparison:
 
     def sides(self, cells: Floats, key: Any) -> NDArray[np.int64]:
         with localcontext(_CONTEXT):
+            none = 0 if self.metric.kind == "difference" else 1
+            if abs(key - none * self.sign) < Decimal(10) ** (-_DIGITS // 2):
+                # No difference: both scores are equal if their ranks are, and ranks are fractions.
+                return self.sign * _compared(self.metric.base, cells, self.against.reference(cells))
             gaps = self._exact(cells) - key
             close = Decimal(10) ** (-_DIGITS // 2)
             return np.array([0 if abs(gap) < close else (1 if gap > 0 else -1) for gap in gaps], dtype=np.int64)

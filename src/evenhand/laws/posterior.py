@@ -205,7 +205,8 @@ def _tabulated(m: OneGroup, tree: Tree, betas: Betas) -> _Table:
     if np.count_nonzero(new) == 1:
         # All of it lies closer together than places on the line are told apart.
         middle = (grid[0] + grid[-1]) / 2
-        return _Table(middle + np.array([-_NARROWEST, _NARROWEST]), np.array([-_FARTHEST, _FARTHEST]))
+        around = _NARROWEST * max(1.0, abs(float(middle))) * np.array([-1.0, 1.0])
+        return _Table(middle + around, np.array([-_FARTHEST, _FARTHEST]))
     return _Table(grid[new], values[new])
 
 

@@ -236,7 +236,7 @@ def _log_negative_binomial_term(k: Floats, a: float, p: Floats, q: Floats) -> Fl
 
 def _log_binomial_term(x: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike) -> Floats:
     """log Γ(n+1)/(Γ(x+1)Γ(n-x+1)) p^x q^(n-x) for real 0 <= x <= n, without loss for large n."""
-    x, n, p, q = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (x, n, p, q)))
+    x, n, p, q = (np.asarray(v, dtype=np.float64) for v in (x, n, p, q))
     y = n - x
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (
@@ -262,9 +262,14 @@ def _stirling_error(x: Floats) -> Floats:
     """log Γ(x+1) minus Stirling's formula."""
     from scipy.special import gammaln
 
-    large = np.maximum(x, 16.0)
-    t = 1 / (large * large)
-    series = (1 / 12 - t * (1 / 360 - t * (1 / 1260 - t * (1 / 1680 - t / 1188)))) / large
+    if np.min(x, initial=np.inf) >= 16:
+        return _stirling_series(x)
     small: Any = np.clip(x, 1e-300, 16.0)
     direct = gammaln(small + 1) - ((small + 0.5) * np.log(small) - small + 0.5 * np.log(2 * np.pi))
-    return np.where(x >= 16, series, direct)
+    return np.where(x >= 16, _stirling_series(np.maximum(x, 16.0)), direct)
+
+
+def _stirling_series(x: Floats) -> Floats:
+    t = 1 / (x * x)
+    series: Floats = (1 / 12 - t * (1 / 360 - t * (1 / 1260 - t * (1 / 1680 - t / 1188)))) / x
+    return series

@@ -1,8 +1,9 @@
 """Sums of a split's probabilities over intervals, for many sizes and intervals at once.
 
 Each sum adds positive terms from the far end inwards, so that it keeps its relative accuracy in the tails, where
-``1 - cdf`` would lose it. For few distinct sizes, probabilities are tabulated. For many, binomial splits use SciPy's
-incomplete beta function, and other splits a recurrence from size to size.
+``1 - cdf`` would lose it. For few distinct sizes, probabilities are tabulated or, if there are too many of them,
+integrated (`wide`). For many sizes, binomial splits use SciPy's incomplete beta function, and other splits a recurrence
+from size to size.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .budget import MOST_ENTRIES, check_cost
 from .splits import Binomial, Split
+from .wide import WideTails, is_wide
 
 __all__ = ["SplitTable", "interval_sums", "split_table"]
 
@@ -23,6 +26,11 @@ Span = tuple[Floats, Floats]
 
 # Above this many entries of a table, cumulative probabilities are cheaper; and the largest table computed in one piece.
 _MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
+# The most entries of all tables together, which are made one after the other.
+_MOST_TABULATED = 2**28
+# Up to this many sums over windows with too many values to list are integrals.
+_MOST_WIDE = 2**10
+_SMALLER = "take fewer cases, or simulate"
 
 
 class SplitTable:
@@ -67,6 +75,10 @@ def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
     """
     low, high = split.window(m, eps)
     columns = int((high - low).max()) + 1 if len(m) else 1
+    check_cost(
+        columns * len(m), MOST_ENTRIES,
+        f"a table of the likely counts of {m.max(initial=0):,.0f} cases has {{}} entries", _SMALLER,
+    )  # fmt: skip
     k = low[:, None] + np.arange(columns - 1)
     inside = k < high[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -88,23 +100,35 @@ def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
 def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     """P(low <= K <= high) for each size in ``m`` and each interval."""
     sizes, _ = _distinct(m)
-    low, high = split.window(sizes, eps)
-    width = int((high - low + 1).max(initial=1))
+    width = _width(split, sizes, eps)
+    if width * len(sizes) > _MOST_ENTRIES and len(m) * len(intervals) <= _MOST_WIDE and is_wide(width, eps):
+        tails = WideTails(split, m, eps)
+        return [tails.sums(m, *interval) for interval in intervals]
     if width * len(sizes) > _MOST_ENTRIES and 2 * len(sizes) > len(m):
-        if isinstance(split, Binomial):
+        consecutive = len(sizes) == len(m) and bool((np.diff(m) == 1).all())
+        if isinstance(split, Binomial) and not (consecutive and is_wide(width, eps)):
             return [_from_cumulative(split, m, interval, BetaFunction(split, m)) for interval in intervals]
-        if len(sizes) == len(m) and (np.diff(m) == 1).all():
+        if consecutive:
             chain = Chain(split, m, eps, width)
             return [_from_cumulative(split, m, interval, chain) for interval in intervals]
     return _by_table(split, m, intervals, eps)
 
 
+def _width(split: Split, sizes: Floats, eps: float) -> float:
+    """About the largest width of the windows of several sizes: windows grow and shrink slowly with the size."""
+    some = sizes[np.unique(np.linspace(0, len(sizes) - 1, 33).astype(np.int64))] if len(sizes) else sizes
+    low, high = split.window(some, eps)
+    return float((high - low + 1).max(initial=1))
+
+
 def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     sizes, row = _distinct(m)
-    low, high = split.window(sizes, eps)
-    entries = (high - low + 1).max(initial=1) * len(sizes)
+    entries = _width(split, sizes, eps) * len(sizes)
     sums = [np.zeros(len(m)) for _ in intervals]
     some = [np.flatnonzero(a <= b) for a, b in intervals]
+    check_cost(
+        entries, _MOST_TABULATED, f"an exact sum over up to {m.max(initial=0):,.0f} cases has {{}} terms", _SMALLER
+    )
     blocks = np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE))))
     for chosen in blocks:
         table = split_table(split, sizes[chosen], eps)
@@ -182,14 +206,16 @@ class Chain:
     the larger ones would matter for the smaller.
     """
 
-    __slots__ = ("eps", "links", "m", "split", "starts", "table")
+    __slots__ = ("eps", "links", "m", "split", "starts", "table", "wide")
 
-    def __init__(self, split: Split, m: Floats, eps: float, width: int) -> None:
+    def __init__(self, split: Split, m: Floats, eps: float, width: float) -> None:
         self.split, self.m, self.eps = split, m, eps
         # Within the window, log P changes by less than 4 log(1/eps) / width per case.
         self.links = max(1, int(width / (-log(eps))))
         self.starts = np.arange(0, len(m), self.links)
-        self.table = split_table(split, m[self.starts], eps)
+        self.wide = is_wide(width, eps)
+        small = not self.wide and width * len(self.starts) <= _LARGEST_TABLE
+        self.table = split_table(split, m[self.starts], eps) if small else None
 
     def __call__(self, k: Floats) -> tuple[Floats, Floats]:
         """Both tails."""
@@ -207,8 +233,19 @@ class Chain:
         grid = moves.reshape(len(self.starts), self.links)
         grid[:, 0] = 0.0
         moved = np.cumsum(grid, axis=1)
-        rows = np.arange(len(self.starts))
-        first, last = k[self.starts], np.full(len(rows), np.inf)
-        below = self.table.sums(rows, -last, first)[:, None] + moved
-        above = self.table.sums(rows, first + 1, last)[:, None] - moved
+        start_below, start_above = self._at_starts(k[self.starts])
+        below, above = start_below[:, None] + moved, start_above[:, None] - moved
         return tuple(np.clip(t.ravel()[: len(m)], 0.0, 1.0) for t in (below, above))  # type: ignore[return-value]
+
+    def _at_starts(self, k: Floats) -> tuple[Floats, Floats]:
+        """Both tails at the sizes from which the chain goes on, computed directly."""
+        m = self.m[self.starts]
+        low, high = self.split.support(m)
+        if self.table is not None:
+            rows = np.arange(len(m))
+            return self.table.sums(rows, low, k), self.table.sums(rows, k + 1, high)
+        if self.wide:
+            tails = WideTails(self.split, m, self.eps)
+            return tails.sums(m, low, k), tails.sums(m, k + 1, high)
+        below, above = _by_table(self.split, m, [(low, k), (k + 1, high)], self.eps)
+        return below, above

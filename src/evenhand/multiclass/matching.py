@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput, UnknownName, printable
 from ..inference import MatchResult, NullName, match_test
-from ..laws import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric, as_generator, as_prior
+from ..laws import (
+    DirichletMultinomial,
+    Law,
+    Multinomial,
+    MultivariateHypergeometric,
+    as_generator,
+    as_prior,
+    check_cost,
+)
 from ..metrics import Metric
 from ..records import Record
 from .matrix import MulticlassConfusion
@@ -32,6 +40,7 @@ Alternative = Literal["two-sided", "less", "greater"]
 Given = Literal["margin", "n"]
 
 _BLOCK = 2**21
+_MOST_CASES = 2**24
 _MOST_POOLED = 10**9
 _NULLS = {
     "pooled": "group and reference share their rates",
@@ -319,7 +328,16 @@ def _result(asked: _Question, summary: Summary, **found: Any) -> MulticlassMatch
 def _exact(asked: _Question, summary: Summary) -> MulticlassMatch | None:
     """The exact test, if the score collapses to a 2x2 shape."""
     two = asked.cm.k == 2 and summary.average is None and not summary.omits
-    correct = summary.of_correct(np.arange(asked.n + 1, dtype=np.float64), asked.n, asked.cm.k) if asked.n else None
+    if not isinstance(summary, OneClass):
+        check_cost(
+            asked.n,
+            _MOST_CASES,
+            "a test of all classes together looks at {} cases",
+            "test one class at a time (label=)",
+        )
+    one = isinstance(summary, OneClass)
+    every = np.arange(0 if one else asked.n + 1, dtype=np.float64)
+    correct = summary.of_correct(every, asked.n, asked.cm.k) if asked.n and not one else None
     if isinstance(summary, OneClass) or (two and correct is None):
         positive = summary.label if isinstance(summary, OneClass) else asked.cm.labels[-1]
         return _of_two(asked, summary, *(m.against_rest(positive) for m in (asked.cm, asked.reference)))

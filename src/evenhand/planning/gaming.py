@@ -310,7 +310,7 @@ def _stopping(m: OneGroup, rates: Floats, sizes: list[int], cut: float, side: Pa
     sets = [names for names in m.tree.merged if names]
     chance = [float(sum(rates[CELLS.index(c)] for c in names)) for names in sets]
     axes, last = len(sets) - 1, max(sizes)
-    if sum(float(k + 1) ** axes for k in range(last + 1)) > _MOST_STATES:
+    if float(last + 1) ** (axes + 1) / (axes + 1) > _MOST_STATES:
         return None
     state = np.zeros((last + 1,) * axes)
     state[(0,) * axes] = 1.0

@@ -26,6 +26,8 @@ __all__ = ["Jaggedness", "jaggedness", "sizes_in"]
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
+# The most sample sizes of one request.
+_MOST_SIZES = 10_000
 # The spread at a size is averaged over sizes up to this factor away.
 _NEARBY = 1.5
 # A rate of decay is fitted to blocks of sizes, each from some size up to twice that size.
@@ -142,7 +144,12 @@ def sizes_in(n: Iterable[int]) -> list[int]:
     """Sample sizes in ascending order, checked."""
     if isinstance(n, (str, bytes)) or not isinstance(n, Iterable):
         raise InvalidInput(f"n must be a sequence of sample sizes, such as range(5, 50); got {n!r}")
-    return sorted({as_size(size) for size in n})
+    chosen: set[int] = set()
+    for size in n:
+        chosen.add(as_size(size))
+        if len(chosen) > _MOST_SIZES:
+            raise InvalidInput(f"n must contain at most {_MOST_SIZES:,} sample sizes; choose some of them")
+    return sorted(chosen)
 
 
 def jaggedness(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput, UnknownName
 from ..inference import Given, NullName
-from ..laws import Binomial, hole_probability, law_of
+from ..laws import Binomial, check_cost, check_draws, hole_probability, law_of
 from ..lazy import figures
 from ..metrics import Metric, OneGroup
 from ..records import Record
@@ -38,6 +38,8 @@ _FEW_SCORES = 9
 # Scores without an upper end are looked at up to so many times the reference's, and differences from a small part on.
 _TIMES, _SMALL_PART = 1e3, 1e-4
 _DRAWS = 1_000
+# About how many terms the bounds of one denominator need, and the most terms of a power.
+_STEPS, _MOST_STEPS = 2**7, 2**26
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ class OneRate(PlannedTest):
         split = Binomial(plan.margin_rate, 1 - plan.margin_rate)
         low, high = split.window(sizes.astype(np.float64), 1e-16)
         first, last = float(low.min()), float(high.max())
+        check_cost(
+            last + _STEPS * (last - first + 1),
+            _MOST_STEPS,
+            f"the exact power of {self.metric.key} at n = {sizes.max():,} is a sum over {{}} terms",
+            "take fewer cases, or give the denominator",
+        )
         values = np.zeros((2, int(last) + 1))
         values[:, int(first) :] = self.given_denominators(plan, np.arange(first, last + 1))
         return over_denominators(sizes, plan.margin_rate, values)
@@ -116,8 +124,7 @@ def planned_test(
     for what, value, known in (("test", test, TestName), ("null", null, NullName), ("given", given, Given)):
         if value not in get_args(known):
             raise UnknownName.among(what, value, get_args(known))
-    if as_size(draws, "draws") < 2:
-        raise InvalidInput(f"draws must be at least 2; got {draws}")
+    check_draws(draws, 2)
     rates_known = plan.counts is None
     if redraw and (rates_known or m.curve is None or test == "match"):
         raise InvalidInput(

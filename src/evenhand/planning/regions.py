@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..inference import boschloo, fisher
-from ..laws import Binomial, Split, split_table
+from ..laws import Binomial, Split, check_cost, split_table
 from ..metrics import OneGroup
 from .truths import Floats
 
@@ -34,7 +34,7 @@ __all__ = [
 _ROUNDING = 1 + 1e-9
 # Windows of splits leave out at most this on either side.
 _EPS = 1e-16
-_LARGEST_TABLE = 2**21
+_LARGEST_TABLE, _MOST_ENTRIES = 2**21, 2**28
 # For more sizes than this, the ends are found at some of them and interpolated before they are checked.
 _FEW = 64
 # Tails that bounds are checked with have at most this many rows at a time.
@@ -119,6 +119,12 @@ class SplitRegion(Region):
         low, high = np.empty(len(sizes)), np.empty(len(sizes))
         first, last = self.split.window(sizes, _EPS)
         entries = float((last - first + 1).max(initial=1.0)) * max(len(sizes), 1)
+        check_cost(
+            entries,
+            _MOST_ENTRIES,
+            f"what a test of up to {sizes.max(initial=0.0):,.0f} cases rejects is read from {{}} probabilities",
+            "look at fewer cases, or use test='fisher'",
+        )
         for rows in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
             if not len(rows):
                 continue

@@ -1,0 +1,218 @@
+"""Every public function answers or refuses with a sentence, within limits of time and memory, at every size."""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from ladder import CALLS, Call, calls, outcomes
+from pytest import approx
+
+import evenhand as eh
+from evenhand import ConfusionMatrix
+from evenhand.laws import BetaBinomial, Binomial, Hypergeometric, Split, interval_sums
+
+INTERFACE = Path(eh.__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
+FUNCTIONS = re.findall(r"\b([a-z]\w*) as \1\b", INTERFACE)
+# Generous: on a quiet machine no call of the ladder takes a quarter of it.
+SECONDS, MEGABYTES = 120, 2_048
+# These try many sizes or true scores, and some of their calls take seconds.
+SEARCHES = ("sample_size", "power", "detectable_difference")
+
+
+def test_every_public_function_is_on_the_ladder() -> None:
+    """A new function without an entry in `ladder.CALLS` makes this fail."""
+    assert set(CALLS) == set(FUNCTIONS) - {"examples"}
+
+
+def _some(every: list[Call], most: int = 6) -> list[Call]:
+    """Evenly spaced calls, so that metrics and options of all kinds occur."""
+    return every[:: max(1, len(every) // most)]
+
+
+@pytest.mark.parametrize("size", [0, 10, 10**15], ids=lambda n: f"{n:.0e}")
+def test_a_call_returns_or_refuses_with_a_sentence(size: int) -> None:
+    """No call ends in a warning, in an error that is not ours, or beyond the limits."""
+    chosen = [call for name in CALLS for call in _some(list(calls([name], [size])), 1 if name in SEARCHES else 6)]
+    failures = [f"{call}: {o.text}" for call, o in outcomes(chosen, SECONDS, MEGABYTES) if o.kind == "failure"]
+
+    assert not failures, "\n".join(failures)
+
+
+def test_a_call_that_takes_too_much_is_noticed() -> None:
+    """The limits hold, and warnings and foreign errors count as failures."""
+    wrong = {
+        "memory": lambda: np.ones(2**29).sum(),
+        "time": lambda: [None for _ in iter(int, 1)],
+        "warning": lambda: np.float64(1) / np.float64(0),
+        "foreign": lambda: int("x"),
+        "right": lambda: 1,
+    }
+    made = [Call(words, words, 0, make) for words, make in wrong.items()]
+    kinds = {call.words: outcome.kind for call, outcome in outcomes(made, 1, 1_024)}
+
+    assert kinds == dict.fromkeys(wrong, "failure") | {"right": "answer"}
+
+
+def _exact_tail(pmf: Any, ends: list[float], k: int) -> mpmath.mpf:
+    """The sum of a smooth pmf up to k, by Euler and Maclaurin with 40 digits."""
+    points = [e for e in ends if e < k] + [k + mpmath.mpf("0.5")]
+    return mpmath.quad(pmf, points) - (pmf(k + 1) - pmf(k)) / 24
+
+
+def _choose(n: int, x: Any) -> mpmath.mpf:
+    return mpmath.loggamma(n + 1) - mpmath.loggamma(x + 1) - mpmath.loggamma(n - x + 1)
+
+
+def _lower(split: Split, m: int, k: int) -> tuple[float, float]:
+    size = np.array([float(m)])
+    low, high = split.support(size)
+    at = np.array([float(k)])
+    below, above = interval_sums(split, size, [(low, at), (at + 1, high)], 1e-60)
+    return float(below[0]), float(above[0])
+
+
+@pytest.mark.parametrize(("m", "accuracy"), [(10**9, 1e-11), (10**12, 1e-9), (10**15, 1e-7)])
+@pytest.mark.parametrize("z", [-6.0, 0.5])
+def test_tails_of_splits_that_are_too_wide_to_list(m: int, accuracy: float, z: float) -> None:
+    """P(K <= k), against quadrature of gamma functions with 40 digits."""
+    with mpmath.workdps(40):
+        p = mpmath.mpf("0.25")
+        spread = float(mpmath.sqrt(m * p * (1 - p)))
+        k = round(0.25 * m + z * spread)
+        ends = [0.25 * m + i * spread for i in range(-16, 16)]
+        binomial = _exact_tail(
+            lambda x: mpmath.exp(_choose(m, x) + x * mpmath.log(p) + (m - x) * mpmath.log(1 - p)), ends, k
+        )
+        drawn = _exact_tail(lambda x: mpmath.exp(_choose(m, x) + _choose(3 * m, m - x) - _choose(4 * m, m)), ends, k)
+
+    assert _lower(Binomial(0.25, 0.75), m, k) == approx((float(binomial), float(1 - binomial)), rel=accuracy)
+    assert _lower(Hypergeometric(m, 3 * m), m, k) == approx((float(drawn), float(1 - drawn)), rel=accuracy)
+
+
+@pytest.mark.parametrize("m", [10**6, 10**9, 10**15])
+@pytest.mark.parametrize("share", [Fraction(1, 10**5), Fraction(3, 10)])
+def test_tails_of_a_uniform_and_of_a_parabolic_split(m: int, share: Fraction) -> None:
+    """Beta(1, 1): (k+1)/(m+1). Beta(2, 2): the sum of 6 (j+1)(m-j+1) / ((m+1)(m+2)(m+3))."""
+    k = int(share * m)
+    parabola = (m + 1) * (k + 1) + m * Fraction(k * (k + 1), 2) - Fraction(k * (k + 1) * (2 * k + 1), 6)
+    parabola *= Fraction(6, (m + 1) * (m + 2) * (m + 3))
+
+    assert _lower(BetaBinomial(1, 1), m, k) == approx(
+        (float(Fraction(k + 1, m + 1)), float(1 - Fraction(k + 1, m + 1))), rel=1e-11
+    )
+    assert _lower(BetaBinomial(2, 2), m, k) == approx((float(parabola), float(1 - parabola)), rel=1e-11)
+
+
+def test_accuracy_of_a_billion_cases_under_the_uniform_law() -> None:
+    """P(K <= k) of Beta(2, 2), since accuracy counts two of the four cells."""
+    n, k = 10**9, 3 * 10**8
+    ways = (n + 1) * (k + 1) + n * Fraction(k * (k + 1), 2) - Fraction(k * (k + 1) * (2 * k + 1), 6)
+
+    assert eh.distribution("acc", n).cdf(0.3) == approx(
+        float(ways * Fraction(6, (n + 1) * (n + 2) * (n + 3))), rel=1e-11
+    )
+
+
+def test_counts_of_a_thousand_trillion_are_tested() -> None:
+    """The pooled test of two shares is that of a normal with the hypergeometric variance, at 10^15."""
+    b = 10**15
+    group, reference = ConfusionMatrix(b, b, b, b), ConfusionMatrix(b, b, b + 10**8, b)
+    tested = eh.match_test(group, reference, "acc")
+    correct, total, n = 4 * b, 8 * b + 10**8, 4 * b
+    mean = Fraction(n * correct, total)
+    variance = float(mean * Fraction(total - correct, total) * Fraction(total - n, total - 1))
+    z = float(2 * b - mean - Fraction(1, 2)) / math.sqrt(variance)
+
+    assert tested.pvalue == approx(math.erfc(z / math.sqrt(2)), rel=1e-5)
+
+
+def test_all_wrong_against_all_right_with_ten_million_cases() -> None:
+    k = 10**7
+    for given in ("margin", "n"):
+        assert eh.match_test(ConfusionMatrix(0, k, k, 0), ConfusionMatrix(k, 0, 0, k), "f1", given=given).pvalue == 0
+
+
+@pytest.mark.parametrize("n", [1, 6, 12])
+@pytest.mark.parametrize("key", ["acc", "tpr", "mb"])
+@pytest.mark.parametrize(
+    "how", [eh.Raw(), eh.Additive(0.7), eh.CrossPrior([0.1, 0.2, 0.3, 0.4], 3)], ids=lambda h: h.label
+)
+def test_the_mean_absolute_error_in_closed_form_is_that_of_all_matrices(key: str, n: int, how: eh.Estimator) -> None:
+    """E|S - s| over all matrices with a score."""
+    rates = np.array([0.3, 0.2, 0.1, 0.4])
+    truth = float(eh.metric(key)(rates))
+    total = chance = 0.0
+    for cells in eh.enumerate_matrices(n).tolist():
+        weight = math.factorial(n) * math.prod(
+            r**c / math.factorial(c) for r, c in zip(rates.tolist(), cells, strict=True)
+        )
+        tp, fn, fp, tn = how.smooth(np.array(cells, dtype=np.float64)).tolist()
+        over, under = {"acc": (tp + tn, tp + fn + fp + tn), "tpr": (tp, tp + fn), "mb": (fp - fn, tp + fn + fp + tn)}[
+            key
+        ]
+        if under > 0:
+            total, chance = total + weight * abs(over / under - truth), chance + weight
+
+    assert eh.risk(key, rates, n, how).mae == approx(total / chance, rel=1e-11)
+
+
+def test_the_error_of_a_rate_of_a_million_cases() -> None:
+    """The mean absolute error approaches that of a normal, sqrt(2/pi) times the standard deviation."""
+    found = eh.risk("tpr", [0.3, 0.2, 0.1, 0.4], 10**6)
+
+    assert found.mse == approx(0.24 / 5e5, rel=1e-5)
+    assert found.mae == approx(math.sqrt(2 / math.pi) * math.sqrt(found.mse), rel=1e-5)
+
+
+@pytest.mark.parametrize("n", [12, 30])
+def test_the_probability_of_equal_rates_does_not_depend_on_blocks(n: int) -> None:
+    """P(PT undefined), from all matrices."""
+    p = [Fraction(3, 10), Fraction(2, 10), Fraction(1, 10), Fraction(4, 10)]
+    undefined = Fraction(0)
+    for tp, fn, fp, tn in eh.enumerate_matrices(n).tolist():
+        if tp + fn == 0 or fp + tn == 0 or tp * (fp + tn) == fp * (tp + fn):
+            ways = math.factorial(n) // math.prod(map(math.factorial, (tp, fn, fp, tn)))
+            undefined += ways * math.prod((r**c for r, c in zip(p, (tp, fn, fp, tn), strict=True)), start=Fraction(1))
+
+    assert eh.undefined_probability("pt", n, [0.3, 0.2, 0.1, 0.4]) == approx(float(undefined), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: eh.undefined_probability("pt", 10**8, ConfusionMatrix(1, 1, 1, 1), law="predictive"),
+         r"the probability that TPR equals FPR in n = 100,000,000 cases is a sum over [\d,]+ terms or more, more than "
+         r"the limit of 33,554,432; use pt_limit, which has a score there"),
+        (lambda: eh.distribution("f1", 10**9).cdf(0.5),
+         r"an exact sum over n = 1,000,000,000 cases has [\d,]+ paths, more than the limit of 8,388,608; a test can "
+         r"condition on the margin \(given='margin'\) or simulate \(method='montecarlo'\)"),
+        (lambda: eh.risk("f1", [0.3, 0.2, 0.1, 0.4], 10**9),
+         r"the exact error of f1 at n = [\d,]+ is a sum over [\d,]+ terms, more than the limit of 268,435,456; use "
+         r"monte_carlo_risk\(\)"),
+        (lambda: eh.power("tpr", 10**15, [0.3, 0.2, 0.1, 0.4], difference=0.1),
+         r"the exact power of tpr at n = 1,000,000,000,000,000 is a sum over [\d,]+ terms, more than the limit of "
+         r"67,108,864; take fewer cases, or give the denominator"),
+    ],
+)  # fmt: skip
+def test_what_would_cost_too_much_is_refused_beforehand(call: object, sentence: str) -> None:
+    assert callable(call)
+    with pytest.raises(eh.TooLarge, match=f"^{sentence}$"):
+        call()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: eh.monte_carlo_risk("tpr", [0.3, 0.2, 0.1, 0.4], 10, draws=10**9),
+    lambda: eh.match_test(ConfusionMatrix(3, 2, 1, 4), [0.3, 0.2, 0.1, 0.4], "tpr", method="montecarlo", draws=10**9),
+    lambda: eh.power("mcc", 50, ConfusionMatrix(300, 100, 120, 480), difference=0.1, draws=10**9),
+])  # fmt: skip
+def test_the_number_of_draws_is_limited(call: object) -> None:
+    assert callable(call)
+    with pytest.raises(eh.InvalidInput, match=r"^draws must be at most 10,000,000; got 1,000,000,000$"):
+        call()
