@@ -102,10 +102,10 @@ def _match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{m} {null} given {given}, {words}", partial(_tested, cm, ref, m, null, given)
     methods: tuple[tuple[str, Any], ...] = (("acc", "normal"), ("tpr", "beta"), ("f1", "montecarlo"))
     for m, method in methods:
-        null: Any = "known" if method == "beta" else "pooled"
+        law: Any = "known" if method == "beta" else "pooled"
         yield (
             f"{m} by {method}",
-            partial(eh.match_test, near(n), split(n), m, method=method, null=null, rng=1, draws=1_000),
+            partial(eh.match_test, near(n), split(n), m, method=method, null=law, rng=1, draws=1_000),
         )
     for m in SHAPES:
         yield f"{m} against denormal rates", partial(eh.match_test, split(n), DENORMAL, m)
@@ -154,9 +154,9 @@ def _undefined(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 def _estimators() -> dict[str, eh.Estimator]:
     return {
         "raw": eh.Raw(),
-        "additive": eh.Additive(1e-300),
+        "additive": eh.Additive(1e-9),
         "cps": eh.CrossPrior(RATES, 10),
-        "per split": eh.CrossPrior(RATES, {"prev": 5, "tpr": 1e-300, "fpr": 1e9}),
+        "per split": eh.CrossPrior(RATES, {"prev": 5, "tpr": 1e-9, "fpr": 1e9}),
     }
 
 

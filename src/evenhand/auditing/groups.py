@@ -261,7 +261,11 @@ def _chosen(members: Mapping[str, ConfusionMatrix], how: Settings | None) -> str
 
 
 def favourable_rates(members: Mapping[str, ConfusionMatrix], how: Settings) -> dict[str, float]:
-    """The rate of favourable predictions of each group that has enough cases to be compared with."""
+    """The rate of favourable predictions of each group that has enough cases to be compared with.
+
+    Nobody is compared with the cases whose group is missing, unless there is no other group.
+    """
     m = find_metric("ppr" if how.favourable == "positive" else "pnr")
     everybody = sum(cm.n for cm in members.values())
-    return {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}
+    enough = {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}
+    return {name: rate for name, rate in enough.items() if MISSING not in name.split(" & ")} or enough

@@ -227,7 +227,13 @@ def _impacts(measured: Sequence[Measured], how: Settings) -> dict[int, _Impact]:
         mine = np.array([measured[i].who.cm.cells for i in rows], dtype=np.float64)
         theirs = np.broadcast_to(np.array(members[best].cells, dtype=np.float64), mine.shape)
         ratios = m.scores(mine) / rates[best]
-        low, high = gap_intervals(gaps_of(m, mine, theirs, "ratio"), ratios, how.level)
+        # The data chose the highest of several rates, so a group's interval holds for all of them at once.
+        choices = np.array([max(1, len(rates) - (measured[i].who.group in rates)) for i in rows])
+        low, high = np.empty(len(rows)), np.empty(len(rows))
+        for k in np.unique(choices):
+            at = choices == k
+            level = 1 - (1 - how.level) / k
+            low[at], high[at] = gap_intervals(gaps_of(m, mine[at], theirs[at], "ratio"), ratios[at], level)
         for i, ratio, a, b in zip(rows, ratios, low, high, strict=True):
             itself = measured[i].who.group == best
             low_, high_ = (None, None) if itself else (float(a), float(b))
