@@ -100,9 +100,10 @@ def _match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     }
     for m, null, given, (words, (cm, ref)) in product(SHAPES, NULLS, ("margin", "n"), pairs.items()):
         yield f"{m} {null} given {given}, {words}", partial(_tested, cm, ref, m, null, given)
-    methods: tuple[tuple[str, Any], ...] = (("acc", "normal"), ("tpr", "beta"), ("f1", "montecarlo"))
-    for m, method in methods:
-        null = "known" if method == "beta" else "pooled"
+    methods: tuple[tuple[str, Any, Any], ...] = (
+        ("acc", "normal", "pooled"), ("tpr", "beta", "known"), ("f1", "montecarlo", "pooled"),
+    )  # fmt: skip
+    for m, method, null in methods:
         yield (
             f"{m} by {method}",
             partial(eh.match_test, near(n), split(n), m, method=method, null=null, rng=1, draws=1_000),
