@@ -38,7 +38,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 # The products of probabilities that a convolution may take.
-_MOST_PRODUCTS = 5e8
+_MOST_PRODUCTS, _MOST_COUNTS = 5e8, 2e6
 # Counts further from the most probable one are left out of a level's law: together they have a probability below 1e-50.
 _SPREADS, _LEAST_WIDTH = 16.0, 60.0
 # The logarithm of the largest odds ratio that is looked for.
@@ -331,6 +331,8 @@ def _law(strata: Floats) -> tuple[Floats, int] | None:
     Laws are tilted towards the observed odds ratio before they are convolved, so that the probabilities near the
     observed total do not underflow, however unlikely they are.
     """
+    if any(_widest(whole, part + other, whole + of_other) > _MOST_COUNTS for part, whole, other, of_other in strata):
+        return None
     tilt = _tilt(strata)
     parts = [_hypergeometric(whole, part + other, whole + of_other, tilt) for part, whole, other, of_other in strata]
     length, products = 1, 0.0
@@ -383,6 +385,13 @@ def _tilt(strata: Floats) -> float:
 def _support(whole: float, successes: float, total: float) -> tuple[float, float]:
     """The smallest and the largest count that a group can have."""
     return max(0.0, successes - (total - whole)), min(whole, successes)
+
+
+def _widest(whole: float, successes: float, total: float) -> float:
+    """At least as many counts as `_hypergeometric` lists, without listing them."""
+    least, most = _support(whole, successes, total)
+    smallest = min(whole, total - whole, successes, total - successes)
+    return min(most - least, 2 * (_SPREADS * sqrt(smallest + 1) + _LEAST_WIDTH))
 
 
 def _hypergeometric(whole: float, successes: float, total: float, tilt: float) -> tuple[float, Floats]:
