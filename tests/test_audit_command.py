@@ -33,7 +33,7 @@ def run(*words: str, stdin: str | None = None) -> Result:
 
 
 def test_the_output_in_the_readme_is_what_the_first_command_prints() -> None:
-    result = run("--example", "compas")
+    result = run("--example", "compas", "--favourable", "negative")
     assert result.exit_code == 0
     assert f"```text\n{result.output}```" in (ROOT / "README.md").read_text("utf-8")
     assert max(map(len, result.output.splitlines())) <= 80
@@ -313,3 +313,33 @@ def test_the_names_in_a_table_of_counts_are_kept(tmp_path: Path) -> None:
     path.write_bytes('g,tp,fn,fp,tn\r\n"a\nb",1,2,3,4\r\nc\u2028d,5,6,7,8\r\n'.encode())
     rows = json.loads(run("--counts", str(path), "--json", "-").output)["rows"]
     assert {row["group"] for row in rows} == {"a\nb", "c\u2028d"}
+
+
+def test_labels_and_predictions_without_a_value_in_common_need_positives_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("sex,repaid,decision\nF,yes,approved\nF,no,rejected\nM,yes,referred\nM,no,approved\n")
+    columns = [str(path), "--label", "repaid", "--prediction", "decision", "--group", "sex"]
+    sentence = (
+        "Error: labels and predictions have no value in common: --label 'no', 'yes' and --prediction 'approved', "
+        "'referred', 'rejected'; pass the positive labels of each as --positive-label and --positive-prediction\n"
+    )
+    for words in ([], ["--positive", "approved"], ["--positive", "yes"]):
+        done = CliRunner().invoke(audit, [*columns, *words])
+        assert (done.exit_code, done.stderr) == (2, sentence), words
+    done = CliRunner().invoke(audit, [*columns, "--class", "all"])
+    assert done.stderr == (
+        "Error: --label and --prediction have no class in common; predictions must be of the same classes as labels\n"
+    )
+    for words in (["--positive", "yes", "--positive", "approved"],
+                  ["--positive-label", "yes", "--positive-prediction", "approved"]):  # fmt: skip
+        assert CliRunner().invoke(audit, [*columns, *words]).exit_code == 0
+
+
+def test_names_from_the_data_are_not_taken_for_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("g,y_true,y_pred\nA,1,1\nA,0,0\nB,1,0\nB,0,1\n")
+    for label, said in (("y", "known: g, y_true, y_pred"), ("Y_True", "did you mean 'y_true' or 'y_pred'?")):
+        done = CliRunner().invoke(audit, [str(path), "--label", label, "--prediction", "y_pred", "--group", "g"])
+        assert done.stderr == f"Error: no column is called {label!r}; {said}\n"
+    done = CliRunner().invoke(audit, ["--counts", str(path)])
+    assert done.stderr == f"Error: {path} must have the columns tp, fn, fp and tn; got g, y_true, y_pred\n"

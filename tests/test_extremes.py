@@ -109,7 +109,8 @@ def untyped(value: Any) -> Any:
          "weights must add up to a finite number; divide them by a common factor"),
         (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], untyped([1j, 1]), positive=1),
          "weights must contain numbers that fit into a float64"),
-        (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], [10**400, 1]), "weights must contain numbers that fit into a float64"),
+        (lambda: eh.effective_counts([1, 0], [1, 1], ["a", "a"], [10**400, 1]),
+         "weights must contain numbers that fit into a float64"),
     ],
 )  # fmt: skip
 def test_what_is_too_extreme_to_compute_with_is_refused(call: Any, sentence: str) -> None:

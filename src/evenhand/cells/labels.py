@@ -194,6 +194,7 @@ def read_labels(
         chosen = {name: _each(name, labels, kinds, shared) for name in labels}
     elif undecided:
         together = set().union(*undecided.values())
+        _refuse_apart(undecided, shared)
         _refuse_many(undecided, shared)
         decided = _checked("positive", shared, together) if shared else _inferred(together)
         chosen |= dict.fromkeys(undecided, decided)
@@ -337,6 +338,20 @@ def _each(
     raise InvalidInput(
         f"{first} but {second}; pass the positive labels of each as positive_label= and positive_prediction="
     )
+
+
+def _refuse_apart(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> None:
+    """Labels and predictions without a value in common need positive labels of their own."""
+    apart = len(labels) == 2 and not set.intersection(*labels.values()) and min(map(len, labels.values())) > 1
+    if not apart or _are_scores(set().union(*labels.values())):
+        return
+    decided = _checked("positive", asked, set().union(*labels.values())) if asked else ()
+    if not all(values & set(decided) for values in labels.values()):
+        each = " and ".join(f"{name} {listed(values)}" for name, values in labels.items())
+        raise InvalidInput(
+            f"labels and predictions have no value in common: {each}; pass the positive labels of each as "
+            "positive_label= and positive_prediction="
+        )
 
 
 def _refuse_many(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> None:

@@ -43,6 +43,10 @@ class Refusal(click.ClickException):
     exit_code = 2
 
 
+# Parts of messages that list names from the data.
+_OF_DATA = ("known: ", "did you mean ", "got ")
+
+
 class Command(click.Command):
     """A command that shows errors of the library as a sentence, not as a traceback."""
 
@@ -74,13 +78,22 @@ class Command(click.Command):
 
     def in_options(self, message: str) -> str:
         """A message of the library with options in place of arguments: ``--prediction`` for ``y_pred``."""
-        for argument, option in self.renamed.items():
+        parts = (part if part.startswith(_OF_DATA) else self._renamed(part) for part in message.split("; "))
+        return "; ".join(parts)
+
+    def _renamed(self, message: str) -> str:
+        """A part of a message with options in place of arguments, but for what is quoted."""
+        words = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
+
+        def option(found: re.Match[str]) -> str:
+            argument, sign = found["argument"], found["sign"]
+            if argument is None or (not sign and argument in self.words):
+                return found[0]
             # A value may follow: max_groups=2 becomes --max-groups 2.
-            message = re.sub(rf"\b{argument}=(?=[\w'\"])", f"{option} ", message)
-            message = re.sub(rf"\b{argument}=", option, message)
-            if argument not in self.words:
-                message = re.sub(rf"\b{argument}\b", option, message)
-        return message
+            value = sign and re.match(r"[\w'\"]", message[found.end() :])
+            return self.renamed[argument] + (" " if value else "")
+
+        return re.sub(rf"(?<![\w=])'[^']*'(?!\w)|\b(?P<argument>{words})\b(?P<sign>=?)", option, message)
 
     renamed: ClassVar[dict[str, str]] = {}
     """The options for arguments of the library."""

@@ -93,7 +93,11 @@ def notes(audit: Audit) -> list[str]:
     if below:
         shown = ", ".join(f"{names[row.by, row.group]} {number(row.impact_ratio)}" for row in below[:_NAMED])
         best = printable(str(below[0].impact_group))
-        said.append(f"Below four fifths of the highest rate ({best}), interval and all: {shown}{_more(below)}.")
+        rate = f"rate of {audit.settings['favourable']} predictions"
+        said.append(
+            f"Below four fifths of the highest {rate} ({best}), even at the upper end of the interval: "
+            f"{shown}{_more(below)}."
+        )
     return said
 
 

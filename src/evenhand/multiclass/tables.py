@@ -68,6 +68,11 @@ def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None
         {"y_true": {row[-2] for row in rows}, "y_pred": {row[-1] for row in rows}}, labels, parse=True
     )
     true, pred = reading.meanings["y_true"], reading.meanings["y_pred"]
+    actual_classes, predicted_classes = ({at for at in meant.values() if at is not None} for meant in (true, pred))
+    if min(len(actual_classes), len(predicted_classes)) > 1 and not actual_classes & predicted_classes:
+        raise InvalidInput(
+            "y_true and y_pred have no class in common; predictions must be of the same classes as labels"
+        )
     k = len(reading.labels)
     counts: dict[Key, Any] = {}
     unlabelled: dict[Key, list[int]] = {}
