@@ -137,3 +137,169 @@ def test_the_text_of_many_classes_has_the_most_important_ones() -> None:
     text = " ".join(str(found).split())
     assert "The tables have the 12 of 40 classes with most scores that differ; to_csv() has all." in text
     assert len(found.to_csv().splitlines()) == 1 + 2 * 40
+
+
+def command(words: list[str]) -> Any:
+    result = CliRunner().invoke(evenhand, ["audit", *words])
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def written(path: Path, data: dict[str, list[Any]]) -> Path:
+    lines = [",".join(data), *(",".join(map(str, row)) for row in zip(*data.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("settings", [{"averages": []}, {"classes": ["all"], "averages": ["acc"]}])
+def test_no_averages_and_a_class_called_all_have_a_command(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """``--class all`` alone would be every class, and no ``--average`` the default ones."""
+    data = {"race": list("AAAABBBB"), "y": ["all", "b", "c", "all"] * 2, "p": ["all", "b", "c", "c"] * 2}
+    found = audited(str(written(tmp_path / "data.csv", data)), metrics=["tpr"], **settings)
+    out = tmp_path / "audit.json"
+    command([*shlex.split(str(found.record["command"]))[2:], "--json", str(out), "--quiet"])
+    again = eh.ClassAudit.from_json(out.read_text("utf-8"))
+    assert again == found
+    assert found.changes(again) == []
+
+
+def test_a_config_file_without_averages_has_none(tmp_path: Path) -> None:
+    path, out, config = written(tmp_path / "data.csv", decisions(40)), tmp_path / "audit.json", tmp_path / "audit.toml"
+    columns = 'label = "y"\nprediction = "p"\ngroup = "race"\n'
+    config.write_text(columns + 'classes = "all"\nmetrics = "tpr"\naverages = []\n')
+    command([str(path), "--config", str(config), "--json", str(out), "--quiet"])
+    assert eh.ClassAudit.from_json(out.read_text("utf-8")).averages == ()
+
+
+def test_selection_rates_of_rows_without_a_label_are_read_back() -> None:
+    """Group C has predictions only: it has selection rates, and no matrix."""
+    data = {"race": list("AAABBBC"), "y": ["x", "y", None, "x", "y", None, None], "p": list("xyxxyyx")}
+    found = audited(data, metrics=["ppr", "tpr"], selection="all")
+    assert {row.n for row in found.audits["x"].rows if row.group == "C"} == {1, 0}
+    assert eh.ClassAudit.from_json(found.to_json()) == found
+    content = found.to_dict()
+    row = next(row for row in content["audits"][0]["audit"]["rows"] if (row["group"], row["metric"]) == ("A", "tpr"))
+    row["n"] = row["tn"] = 9
+    with pytest.raises(eh.InvalidInput):
+        eh.ClassAudit.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("settings", "alpha"), "x", "alpha in settings must be that of the audit of the class 'x'"),
+        (("settings", "adjust"), None, "adjust in settings must be that of the audit of the class 'x'"),
+        (("left_out",), {"y_true": 3}, "left_out must be that of the audit of the class 'x'; got {'y_true': 3}"),
+        (("averages", 0, "group"), "Q", "the average acc must have the groups of the matrices"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(path: tuple[Any, ...], value: Any, sentence: str) -> None:
+    content = audited(decisions(60), metrics=["tpr"], averages=["acc"]).to_dict()
+    place: Any = content
+    for part in path[:-1]:
+        place = place[part]
+    place[path[-1]] = value
+    with pytest.raises(eh.InvalidInput) as refused:
+        eh.ClassAudit.from_json(json.dumps(content))
+    assert str(refused.value) == sentence
+
+
+def test_averages_and_classes_that_are_no_lists_of_names_are_refused() -> None:
+    data = decisions(40)
+    for given in (-1, None):
+        with pytest.raises(
+            eh.InvalidInput, match=rf"^averages must be a list of scores such as 'macro f1'; got {given}$"
+        ):
+            audited(data, averages=given)
+    with pytest.raises(eh.UnknownName, match=r"^no class is called \"\['x'\]\"; known: x, y, z$"):
+        audited(data, classes=[["x"]])
+    assert [row.name for row in audited(data, averages=["acc", "acc"]).averages] == ["acc"] * 3
+
+
+def test_a_record_without_a_command_still_has_a_page() -> None:
+    content = audited(decisions(60), metrics=["tpr"], averages=["acc"]).to_dict()
+    del content["record"]["command"]
+    assert "make these audits again" not in eh.ClassAudit.from_json(json.dumps(content)).to_html()
+
+
+def in_one_line(found: eh.ClassAudit) -> str:
+    return " ".join(str(found).split())
+
+
+def test_the_text_says_how_the_p_values_of_averages_are_adjusted() -> None:
+    data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
+
+    def said(**settings: Any) -> str:
+        return in_one_line(audited(data, metrics=["tpr"], **settings))
+
+    several, one = ["acc", "mcc"], ["acc"]
+    own = "over groups and classes (Holm); those of averages have {} of their own."
+    assert own.format("families") in said(averages=several)
+    assert own.format("a family") in said(averages=one)
+    together = "over groups, classes and metrics (Holm); those of averages have a family of their own."
+    assert together in said(averages=several, family="audit")
+    assert "like its reference: adjusted p of the MATCH test" in said(averages=one)
+    plain = audited(data, metrics=["tpr"], averages=one, adjust="none")
+    assert "P-values are not adjusted." in in_one_line(plain)
+    assert "like its reference: p of the MATCH test" in in_one_line(plain)
+    assert "adjusted p" not in in_one_line(plain)
+    assert "and the p-value</caption>" in plain.to_html()
+
+
+def test_what_holds_in_some_classes_is_not_said_of_every_class() -> None:
+    data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
+    columns: dict[str, Any] = {"metrics": ["acc"], "averages": []}
+    assert "in every class: Too few cases to tell" in str(audited(data, **columns))
+    some = str(audited(data, classes=["x", "y"], **columns))
+    assert "in each of these classes: Too few cases to tell" in some and "every class" not in some
+
+
+def test_groups_and_classes_with_the_same_text_are_told_apart() -> None:
+    data = {"race": list("0011"), "sex": list("0101"), "y": ["a\x01", "a\\x01", "b", "b"], "p": ["b"] * 4}
+    text = in_one_line(audited(data, groups=["race", "sex"], metrics=["tpr"], averages=["macro tpr"], crossings=1))
+    assert "Cases of each: a\\x01 1, a\\x01 1, b 2." in text
+    for name in ("race: 0", "race: 1", "sex: 0", "sex: 1"):
+        assert f"macro tpr of {name}: undefined" in text
+
+
+STRANGE = {
+    "ra<b>ce": ["A", "<i>B</i>", "=1+1", "A & B"] * 15,
+    "y": ["x" * 120, "<script>alert(1)</script>", "a,b|c", "\x07", "日本語", ""] * 10,
+    "p": ["x" * 120, "a,b|c", "a,b|c", "\x07", "{{ view }}"] * 12,
+}
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+@pytest.mark.parametrize("classes", ["strange", "many"])
+def test_the_page_of_classes_has_no_error_no_sideways_scrolling_and_no_serious_violation(
+    browser: Any, violations: Any, tmp_path: Path, classes: str, width: int, scheme: str
+) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 60, 400)
+    many = {"ra<b>ce": rng.choice(["A", "B"], 400), "y": y, "p": np.where(rng.random(400) < 0.7, y, 0)}
+    found = audited(STRANGE if classes == "strange" else many, groups="ra<b>ce", metrics=["tpr", "f1"])
+    assert max(map(len, str(found).splitlines())) <= 80
+    path = tmp_path / "audit.html"
+    found.to_html(path)
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("dialog", lambda dialog: errors.append(dialog.message))
+    page.goto(path.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert errors == []
+    assert violations(page) == []
+    context.close()
+
+
+def test_the_audit_of_a_level_says_over_what_its_p_values_are_adjusted() -> None:
+    data = {"g": list("AABBAABB"), "c": list("xxxxyyyy"), "p": [1, 0, 1, 1, 0, 1, 0, 0]}
+    for family, over in (("metric", "groups and levels"), ("audit", "groups, levels and metrics")):
+        found = eh.audit_within(data, y_pred="p", groups="g", control="c", family=family)
+        one = found.audits["x"]
+        text = " ".join(one.to_text().split())
+        assert "Audit of 4 cases in 2 groups by g, within level 'x'" in text
+        assert f"adjusted over {over} (Holm)" in text
+        assert f"adjusted over {over} (Holm)" in one.to_html()

@@ -16,9 +16,9 @@ from .findings import number, pvalue, several
 from .provenance import check_record
 from .repeat import arguments_of, same_value
 from .result import Audit
-from .row import check_types
+from .row import Row, check_types
 from .series import Series, content_of
-from .settings import ReferenceKind, Settings
+from .settings import WITHOUT_LABELS, ReferenceKind, Settings
 
 __all__ = ["CLASSES_SCHEMA", "AverageRow", "ClassAudit", "classes_text", "of_one"]
 
@@ -405,12 +405,21 @@ def _read(content: Mapping[str, Any]) -> ClassAudit:
             raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
     check_record(content["record"])
     for label, one in audits.items():
-        sizes = {(row.by, row.group): row.n for row in one.rows}
-        if one.n != content["n"] or any(n != matrices[key].n for key, n in sizes.items()):
+        if one.n != content["n"] or not all(_has_cases_of(row, matrices, one) for row in one.rows):
             raise InvalidInput(f"the audit of the class {label!r} must have the cases of the matrices")
+        if one.left_out != content["left_out"]:
+            left_out = content["left_out"]
+            raise InvalidInput(f"left_out must be that of the audit of the class {label!r}; got {left_out!r}")
+        for name, value in one.settings.items():
+            if name != "labelled" and (name not in content["settings"] or content["settings"][name] != value):
+                raise InvalidInput(f"{name} in settings must be that of the audit of the class {label!r}")
+    averages = tuple(AverageRow.checked(row, f"average {i}", known) for i, row in rows)
+    for name in {row.name for row in averages}:
+        if {(row.by, row.group) for row in averages if row.name == name} != matrices.keys():
+            raise InvalidInput(f"the average {name} must have the groups of the matrices")
     return ClassAudit(
         audits=audits,
-        averages=tuple(AverageRow.checked(row, f"average {i}", known) for i, row in rows),
+        averages=averages,
         labels=labels,
         matrices=matrices,
         n=content["n"],
@@ -418,6 +427,13 @@ def _read(content: Mapping[str, Any]) -> ClassAudit:
         settings=content["settings"],
         record=content["record"],
     )
+
+
+def _has_cases_of(row: Row, matrices: Mapping[tuple[str, str], MulticlassConfusion], audit: Audit) -> bool:
+    """Whether a row has the cases of its matrix; selection rates may also count rows without a label."""
+    labelled = matrices[row.by, row.group].n if (row.by, row.group) in matrices else 0
+    selects = audit.settings["selection"] == "all" and row.metric in WITHOUT_LABELS
+    return row.n >= labelled if selects else row.n == labelled
 
 
 def of_one(record: Mapping[str, Any], label: Any) -> dict[str, Any]:
