@@ -303,3 +303,37 @@ def test_the_audit_of_a_level_says_over_what_its_p_values_are_adjusted() -> None
         assert "Audit of 4 cases in 2 groups by g, within level 'x'" in text
         assert f"adjusted over {over} (Holm)" in text
         assert f"adjusted over {over} (Holm)" in one.to_html()
+
+
+def test_errors_that_only_trade_places_are_a_change() -> None:
+    """Every class keeps its four counts, and every average its score; the matrix is another one."""
+    data = {"race": list("AAABBB"), "y": list("xyzxyz"), "p": list("yzxyzx")}
+    found = audited(data, metrics=["tpr"], averages=["acc"])
+    assert found.changes(audited(data | {"p": list("zxyyzx")}, metrics=["tpr"], averages=["acc"])) == [
+        "the matrix of A (race) has other cells"
+    ]
+
+
+def test_a_record_that_does_not_say_how_the_data_are_read_cannot_be_repeated() -> None:
+    data = decisions(40)
+    content = audited(data, metrics=["tpr"], averages=["acc"]).to_dict()
+    content["record"]["call"] = {}
+    with pytest.raises(eh.InvalidInput, match=r"^the record does not say what y_true was; audit the data again$"):
+        eh.ClassAudit.from_json(json.dumps(content)).repeat(data)
+
+
+def test_saved_parts_that_occur_twice_or_contradict_each_other_are_refused() -> None:
+    def refused(content: dict[str, Any]) -> str:
+        with pytest.raises(eh.InvalidInput) as sentence:
+            eh.ClassAudit.from_json(json.dumps(content))
+        return str(sentence.value)
+
+    content = audited(decisions(60), metrics=["tpr"], averages=["acc"]).to_dict()
+    assert refused(content | {"audits": content["audits"][:1] * 2}) == "each class must have one audit"
+    twice = content | {"averages": content["averages"][:1] + content["averages"]}
+    assert refused(twice) == "the average acc must have the groups of the matrices"
+    first, *others = content["matrices"]
+    turned = first | {"counts": [row[::-1] for row in first["counts"]]}
+    assert first["counts"] != turned["counts"]
+    sentence = "the audit of the class 'x' must have the cases of the matrices"
+    assert refused(content | {"matrices": [turned, *others]}) == sentence
