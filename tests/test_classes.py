@@ -337,3 +337,75 @@ def test_saved_parts_that_occur_twice_or_contradict_each_other_are_refused() -> 
     assert first["counts"] != turned["counts"]
     sentence = "the audit of the class 'x' must have the cases of the matrices"
     assert refused(content | {"matrices": [turned, *others]}) == sentence
+
+
+def stepped(pvalues: list[float], method: str) -> list[float]:
+    """Holm's and Benjamini and Hochberg's adjusted p-values, by their definitions."""
+    m, ranked = len(pvalues), sorted(pvalues)
+    steps = [p * ((m - i) if method == "holm" else m / (i + 1)) for i, p in enumerate(ranked)]
+    if method == "holm":
+        values = {p: min(1.0, max(steps[: i + 1])) for i, p in enumerate(ranked)}
+    else:
+        values = {p: min(1.0, *steps[i:], 1.0) for i, p in reversed(list(enumerate(ranked)))}
+    return [values[p] for p in pvalues]
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("family", ["metric", "audit"])
+@pytest.mark.parametrize("adjust", ["holm", "bh"])
+def test_averages_are_adjusted_over_groups_or_over_groups_and_averages(groups: int, family: str, adjust: str) -> None:
+    """Two groups that are each other's rest are one comparison, with the larger p-value."""
+    data = decisions(300)
+    if groups == 2:
+        data["race"] = ["A" if race == "A" else "B" for race in data["race"]]
+    found = audited(data, metrics=["acc"], averages=["acc", "macro ppv", "mcc"], family=family, adjust=adjust)
+    families: dict[str, dict[Any, list[eh.AverageRow]]] = {}
+    for row in found.averages:
+        comparison = (row.name, row.group if groups > 2 else "")
+        families.setdefault(row.name if family == "metric" else "", {}).setdefault(comparison, []).append(row)
+    assert len(families) == (3 if family == "metric" else 1)
+    for some in families.values():
+        values = [max(float(row.pvalue or 0) for row in rows) for rows in some.values()]
+        for rows, p in zip(some.values(), stepped(values, adjust), strict=True):
+            for row in rows:
+                assert row.p_adjusted == pytest.approx(p, abs=1e-12)
+                assert row.differs(float(row.p_adjusted or 0))
+
+
+def test_the_text_names_the_classes_with_most_cases_and_those_that_differ() -> None:
+    """Of 40 classes, the last has fewest cases, and is the only one that group A never gets right."""
+    y = [k for k in range(40) for _ in range(120 - 2 * k)]
+    race = ["AB"[i % 2] for i in range(len(y))]
+    p = [0 if (k, who) == (39, "A") else k for k, who in zip(y, race, strict=True)]
+    found = audited({"race": race, "y": y, "p": p}, metrics=["tpr"], averages=["macro tpr"])
+    text = in_one_line(found)
+    assert "Cases of each: 0 120, 1 118," in text and ", 11 98, and 28 classes more." in text
+    assert "group n 39" in text or " 39 " in text[text.index("True positive rate (tpr)") :]
+    assert "0.000 ▼" in text
+    largest = max(row.standard_error for row in found.averages)
+    assert f"standard error of p at most {largest:.2g})" in text
+
+
+def test_an_average_over_some_classes_says_so_and_one_that_is_undefined_does_not() -> None:
+    data = {"race": list("AAAABBBB"), "y": list("xyzxxyxy"), "p": list("xyzxxyxx")}
+    partial = in_one_line(audited(data, metrics=["tpr"], averages=["macro tpr"], undefined="omit"))
+    assert "macro tpr of B is over 2 of 3 classes." in partial
+    assert "is over" not in in_one_line(audited(data, metrics=["tpr"], averages=["macro tpr"]))
+
+
+def test_one_class_alone_is_named_in_findings_and_changes() -> None:
+    data = {"race": list("AAAABBBB"), "y": list("xyzxxyzz"), "p": list("xyzxzyxz")}
+    columns: dict[str, Any] = {"metrics": ["tpr"], "averages": ["macro tpr"], "classes": ["x"]}
+    found = audited(data, **columns)
+    assert "class x: Too few cases to tell" in str(found) and "these classes" not in str(found)
+    said = found.changes(audited(data | {"p": list("xyzxzyzz")}, **columns))
+    assert said[0].startswith("class 'x': tpr of ")
+    for name, value in (("draws", 199), ("rng", 1)):
+        was = 200 if name == "draws" else 0
+        assert f"the setting {name} was {was} and is {value}" in found.changes(audited(data, **columns | {name: value}))
+
+
+def test_the_text_of_strange_classes_is_at_most_80_columns_wide() -> None:
+    found = audited(STRANGE, groups="ra<b>ce", metrics=["tpr"], averages=["acc", "weighted balanced_accuracy"])
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert "\x07" not in str(found) + found.to_markdown() + found.to_html()
