@@ -357,7 +357,7 @@ def test_averages_are_adjusted_over_groups_or_over_groups_and_averages(groups: i
     """Two groups that are each other's rest are one comparison, with the larger p-value."""
     data = decisions(300)
     if groups == 2:
-        data["race"] = ["A" if race == "A" else "B" for race in data["race"]]
+        data["race"] = ["AB"[i % 2] for i in range(300)]
     found = audited(data, metrics=["acc"], averages=["acc", "macro ppv", "mcc"], family=family, adjust=adjust)
     families: dict[str, dict[Any, list[eh.AverageRow]]] = {}
     for row in found.averages:
@@ -382,8 +382,14 @@ def test_the_text_names_the_classes_with_most_cases_and_those_that_differ() -> N
     assert "Cases of each: 0 120, 1 118," in text and ", 11 98, and 28 classes more." in text
     assert "group n 39" in text or " 39 " in text[text.index("True positive rate (tpr)") :]
     assert "0.000 ▼" in text
-    largest = max(row.standard_error for row in found.averages)
-    assert f"standard error of p at most {largest:.2g})" in text
+    assert max(map(len, str(found).splitlines())) <= 80
+
+
+def test_the_text_says_the_largest_standard_error() -> None:
+    found = audited(decisions(), metrics=["tpr"], averages=["macro ppv"])
+    errors = [row.standard_error for row in found.averages if row.method == "simulated"]
+    assert max(errors) > 1.5 * min(errors)
+    assert f"standard error of p at most {max(errors):.2g})" in in_one_line(found)
 
 
 def test_an_average_over_some_classes_says_so_and_one_that_is_undefined_does_not() -> None:
@@ -391,6 +397,8 @@ def test_an_average_over_some_classes_says_so_and_one_that_is_undefined_does_not
     partial = in_one_line(audited(data, metrics=["tpr"], averages=["macro tpr"], undefined="omit"))
     assert "macro tpr of B is over 2 of 3 classes." in partial
     assert "is over" not in in_one_line(audited(data, metrics=["tpr"], averages=["macro tpr"]))
+    alone = audited(data | {"y": ["x"] * 8, "p": ["x"] * 8}, metrics=["tpr"], averages=["macro fpr"], undefined="omit")
+    assert "macro fpr of A: " in in_one_line(alone) and "is over" not in in_one_line(alone)
 
 
 def test_one_class_alone_is_named_in_findings_and_changes() -> None:
