@@ -16,9 +16,9 @@ from .findings import number, pvalue, several
 from .provenance import check_record
 from .repeat import arguments_of, same_value
 from .result import Audit
-from .row import check_types
+from .row import Row, check_types
 from .series import Series, content_of
-from .settings import ReferenceKind, Settings
+from .settings import WITHOUT_LABELS, ReferenceKind, Settings
 
 __all__ = ["CLASSES_SCHEMA", "AverageRow", "ClassAudit", "classes_text", "of_one"]
 
@@ -278,6 +278,9 @@ class ClassAudit(Series):
 
         allowed = {*inspect.signature(audit_classes).parameters, *(f.name for f in fields(Settings))}
         given, arguments = arguments_of(self.record, data, allowed)
+        for name in ("y_true", "y_pred", "groups"):
+            if name not in arguments:
+                raise InvalidInput(f"the record does not say what {name} was; audit the data again")
         return audit_classes(given, **arguments)
 
     def changes(self, other: ClassAudit) -> list[str]:
@@ -309,6 +312,12 @@ class ClassAudit(Series):
             was, now = self.settings.get(name), other.settings.get(name)
             if was != now:
                 found.append(f"the setting {name} was {was} and is {now}")
+        if self.labels == other.labels:
+            found += [
+                f"the matrix of {group} ({by}) has other cells"
+                for (by, group), cm in self.matrices.items()
+                if (by, group) in other.matrices and other.matrices[by, group] != cm
+            ]
         first, second = ({(row.name, row.group, row.by): row for row in each.averages} for each in (self, other))
         for key in dict.fromkeys((*first, *second)):
             what = "{} of {} ({})".format(*key)
@@ -404,13 +413,26 @@ def _read(content: Mapping[str, Any]) -> ClassAudit:
         if not isinstance(content[name], dict):
             raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
     check_record(content["record"])
+    if len(audits) < len(content["audits"]):
+        raise InvalidInput("each class must have one audit")
     for label, one in audits.items():
-        sizes = {(row.by, row.group): row.n for row in one.rows}
-        if one.n != content["n"] or any(n != matrices[key].n for key, n in sizes.items()):
+        cells = {key: cm.against_rest(label).cells for key, cm in matrices.items()}
+        if one.n != content["n"] or not all(_has_cells_of(row, cells, one) for row in one.rows):
             raise InvalidInput(f"the audit of the class {label!r} must have the cases of the matrices")
+        if one.left_out != content["left_out"]:
+            left_out = content["left_out"]
+            raise InvalidInput(f"left_out must be that of the audit of the class {label!r}; got {left_out!r}")
+        for name, value in one.settings.items():
+            if name != "labelled" and (name not in content["settings"] or content["settings"][name] != value):
+                raise InvalidInput(f"{name} in settings must be that of the audit of the class {label!r}")
+    averages = tuple(AverageRow.checked(row, f"average {i}", known) for i, row in rows)
+    for name in {row.name for row in averages}:
+        groups = [(row.by, row.group) for row in averages if row.name == name]
+        if len(groups) != len(matrices) or set(groups) != matrices.keys():
+            raise InvalidInput(f"the average {name} must have the groups of the matrices")
     return ClassAudit(
         audits=audits,
-        averages=tuple(AverageRow.checked(row, f"average {i}", known) for i, row in rows),
+        averages=averages,
         labels=labels,
         matrices=matrices,
         n=content["n"],
@@ -418,6 +440,14 @@ def _read(content: Mapping[str, Any]) -> ClassAudit:
         settings=content["settings"],
         record=content["record"],
     )
+
+
+def _has_cells_of(row: Row, cells: Mapping[tuple[str, str], tuple[float, ...]], audit: Audit) -> bool:
+    """Whether a row has the cells of its matrix; selection rates may also count rows without a label."""
+    own = cells.get((row.by, row.group), (0, 0, 0, 0))
+    if audit.settings["selection"] == "all" and row.metric in WITHOUT_LABELS:
+        return row.n >= sum(own)
+    return row.n == sum(own) and (row.tp, row.fn, row.fp, row.tn) == own
 
 
 def of_one(record: Mapping[str, Any], label: Any) -> dict[str, Any]:

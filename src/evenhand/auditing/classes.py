@@ -113,12 +113,14 @@ def audited_classes(
             raise InvalidInput(f"{what} must be the name of a column or its values; got None")
     if isinstance(averages, str):
         averages = [averages]
+    if not isinstance(averages, Iterable):
+        raise InvalidInput(f"averages must be a list of scores such as 'macro f1'; got {averages!r}")
     if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0:
         raise InvalidInput(f"rng must be a non-negative seed; got {rng!r}")
     counted = tabulate_rows(data, **reading)
     tables = multiclass_tables(counted.rows)
     chosen = _chosen(classes, tables.labels)
-    summaries = [parsed(name, tables.labels, undefined) for name in averages]
+    summaries = list({s.key: s for s in (parsed(name, tables.labels, undefined) for name in averages)}.values())
     added = {"averages": [s.key for s in summaries], "undefined": undefined, "rng": int(rng), "draws": draws}
     usual = {"averages": list(AVERAGES), "undefined": "propagate", "rng": 0, "draws": 2_000}
     call = dict(reading) | {"classes": "all" if classes is None or isinstance(classes, str) else list(chosen)}
@@ -166,8 +168,8 @@ def _chosen(classes: Any, labels: tuple[Any, ...]) -> tuple[Any, ...]:
     known |= {str(label): label for label in labels} | {label: label for label in labels}
     chosen = list(classes)
     for label in chosen:
-        if label not in known:
-            raise UnknownName.among("class", label, map(str, labels))
+        if not isinstance(label, Hashable) or label not in known:
+            raise UnknownName.among("class", str(label), map(str, labels))
     if not chosen:
         raise InvalidInput("classes must name at least one class")
     return tuple(dict.fromkeys(known[label] for label in chosen))

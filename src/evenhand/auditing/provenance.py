@@ -275,6 +275,11 @@ def spelled(name: str, value: Any) -> list[str]:
         return [f"{by}={','.join(map(_text, _listed(cuts)))}" for by, cuts in value.items()]
     if name == "strength" and isinstance(value, dict):
         return [",".join(f"{split}={_text(strength)}" for split, strength in value.items())]
+    if name == "averages" and not value:
+        return ["none"]
+    if name == "classes" and value == ["all"]:
+        # Once, the word means every class.
+        return ["all", "all"]
     if name == "reference":
         if isinstance(value, dict):
             return [f"{by}={_reference(one)}" for by, one in value.items()]

@@ -98,7 +98,7 @@ class AuditCommand(Command):
     "--average",
     "averages",
     multiple=True,
-    help="With --class, a score of all classes, such as acc, mcc or 'macro f1'; may be repeated.  [default: a few]",
+    help="With --class, a score of all classes, such as acc or 'macro f1', or none; may be repeated.  [default: a few]",
 )
 @choice("--undefined", "propagate", "omit", explained="With --class, what a class without a score does to an average.")
 @click.option("--draws", type=int, default=2000, show_default=True, help="With --class, groups per simulated test.")

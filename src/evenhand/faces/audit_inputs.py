@@ -77,6 +77,8 @@ def _default(known: dict[str, click.Parameter], path: str, key: str, value: Any)
         raise click.BadParameter(
             f"{key} in {path} must be {'a list of values' if several else 'one value'}; got {value!r}"
         )
+    if key == "average" and not values:
+        values = ["none"]
     return str(parameter.name), values if several else value
 
 
@@ -129,6 +131,7 @@ def _of_classes(reading: dict[str, Any], given: dict[str, Any]) -> dict[str, Any
             raise InvalidInput(f"{name}= is for two classes and cannot be combined with classes=")
     classes = list(given["classes"])
     averages = list(given["averages"]) or AVERAGES
+    averages = [] if averages == ["none"] else averages
     return kept | given | {"classes": "all" if classes == ["all"] else classes, "averages": averages}
 
 

@@ -47,13 +47,16 @@ def view_of_classes(audit: ClassAudit) -> View:
     first = next(iter(audit))
     names = tuple(printable(str(label)) for label in audit.audits)
     how = adjustment(first)
-    averages = "" if how == "not adjusted" or not audit.averages else "; those of averages have families of their own"
+    families = len({row.name for row in audit.averages}) if audit.settings["family"] == "metric" else 1
+    own = "a family" if families == 1 else "families"
+    averages = "" if how == "not adjusted" or not audit.averages else f"; those of averages have {own} of their own"
     return View(
         audits=tuple(audit),
         noun="class",
         preposition="in",
         keys=names,
         places=tuple(f"class {name}" for name in names),
+        everywhere="in every class" if len(audit) == len(audit.labels) else "in each of these classes",
         head=f"{head_of(first)}, {len(audit):,} of {classes_text(len(audit.labels))} against the rest",
         reading=(
             f"Each class in turn is positive, and all others are negative. Cases of each: {_cases(audit)}. "
@@ -72,10 +75,10 @@ def view_of_classes(audit: ClassAudit) -> View:
 
 def _cases(audit: ClassAudit) -> str:
     """The classes with most cases, each with their number."""
-    cases = {printable(str(label)): audit.cases(label) for label in audit.labels}
-    most = sorted(cases, key=lambda name: -cases[name])[:_MOST_IN_TEXT]
+    cases = {label: audit.cases(label) for label in audit.labels}
+    most = sorted(cases, key=lambda label: -cases[label])[:_MOST_IN_TEXT]
     left = len(cases) - len(most)
-    shown = ", ".join(f"{name} {n:,}" for name, n in cases.items() if name in most)
+    shown = ", ".join(f"{printable(str(label))} {n:,}" for label, n in cases.items() if label in most)
     return f"{shown}, and {classes_text(left)} more" if left else shown
 
 
@@ -91,13 +94,14 @@ def _averages(audit: ClassAudit) -> Section:
         [called.get(key, key[1]), f"{next(iter(scores.values())).n:,}", *(_cell(scores[name], alpha) for name in names)]
         for key, scores in table.items()
     ]
+    p = "p" if audit.settings["adjust"] == "none" else "adjusted p"
     return Section(
         "Scores of all classes",
-        f"{_MARK} The group is not drawn like its reference: adjusted p of the MATCH test at or below {alpha:g}.",
+        f"{_MARK} The group is not drawn like its reference: {p} of the MATCH test at or below {alpha:g}.",
         ["group", "n", *names],
         rows,
         [["", "", *(_detail(scores[name]) for name in names)] for scores in table.values()],
-        [*_how_tested(audit), *_why_undefined(audit)],
+        [*_how_tested(audit), *_why_undefined(audit, called)],
     )
 
 
@@ -125,15 +129,16 @@ def _how_tested(audit: ClassAudit) -> list[str]:
     return [f"P-values of averages: {'; '.join(said)}."] if said else []
 
 
-def _why_undefined(audit: ClassAudit) -> list[str]:
+def _why_undefined(audit: ClassAudit, called: Mapping[tuple[str, str], str]) -> list[str]:
     """Why averages are undefined or cannot be tested, and which classes others leave out."""
-    reasons = dict.fromkeys(f"{row.name} of {row.group}: {row.reason}" for row in audit.averages if row.reason)
-    partial = dict.fromkeys(
-        f"{row.name} of {row.group} is over {len(row.classes)} of {classes_text(len(audit.labels))}"
-        for row in audit.averages
+    named = [(f"{row.name} of {called.get((row.by, row.group), row.group)}", row) for row in audit.averages]
+    reasons = [f"{name}: {row.reason}" for name, row in named if row.reason]
+    partial = [
+        f"{name} is over {len(row.classes)} of {classes_text(len(audit.labels))}"
+        for name, row in named
         if row.score is not None and row.left_out
-    )
-    return [f"{printable(said)}." for said in (*_few(list(reasons)), *_few(list(partial)))]
+    ]
+    return [f"{printable(said)}." for said in (*_few(reasons), *_few(partial))]
 
 
 def _few(sentences: list[str]) -> list[str]:

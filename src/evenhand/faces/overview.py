@@ -40,6 +40,8 @@ def opening(audit: Audit) -> str:
     asked = [by for by in map(str, audit.settings["groups"]) if by in used]
     by = ", ".join(printable(column) for column in dict.fromkeys([*asked, *sorted(used)]))
     of = f", class {printable(repr(audit.record['class']))} against the rest" if "class" in audit.record else ""
+    if "level" in audit.record:
+        of = f", within level {printable(repr(audit.record['level']))}"
     return f"Audit of {audit.n:,} cases in {several(len(groups), 'group')} by {by}{of}"
 
 

@@ -60,6 +60,8 @@ class View:
         What each is called as the title of a column.
     places : tuple of str
         Where something holds that one of them says, such as ``"at 0.5"``.
+    everywhere : str
+        Where something holds that all of them say.
     head, reading : str
         The heading, and how keys and p-values are to be read.
     about : list of (str, str)
@@ -83,6 +85,7 @@ class View:
     preposition: str
     keys: tuple[str, ...]
     places: tuple[str, ...]
+    everywhere: str
     head: str
     reading: str
     about: list[tuple[str, str]]
@@ -109,7 +112,7 @@ class View:
         shared = set(self.audits[0].findings).intersection(*(audit.findings for audit in self.audits))
         if len(self.audits) == 1:
             shared = set()
-        places = [(f"{self.preposition} every {self.noun}", [f for f in self.audits[0].findings if f in shared])]
+        places = [(self.everywhere, [f for f in self.audits[0].findings if f in shared])]
         places += [
             (place, [f for f in audit.findings if f not in shared])
             for place, audit in zip(self.places, self.audits, strict=True)

@@ -27,6 +27,7 @@ def view_of_sweep(sweep: Sweep) -> View:
         preposition="at",
         keys=texts,
         places=tuple(f"at {text}" for text in texts),
+        everywhere="at every threshold",
         head=f"{head_of(first)} at {several(len(sweep), 'threshold')}",
         reading=f"A score{column} at or above a threshold is a positive prediction. P-values are {within}.",
         about=[

@@ -65,9 +65,11 @@ def gap_ends(row: Row) -> tuple[float, ...]:
 def adjustment(audit: Audit) -> str:
     """How p-values are adjusted, in words."""
     s = audit.settings
-    over = "groups" if s["family"] == "metric" else "groups and metrics"
-    if "class" in audit.record:
-        over = "groups and classes" if s["family"] == "metric" else "groups, classes and metrics"
+    together = ["groups"]
+    together += ["classes"] * ("class" in audit.record) + ["levels"] * ("level" in audit.record)
+    together += ["metrics"] * (s["family"] != "metric")
+    *others, last = together
+    over = f"{', '.join(others)} and {last}" if others else last
     method = {"holm": "Holm", "bh": "Benjamini-Hochberg"}.get(str(s["adjust"]))
     return f"adjusted over {over} ({method})" if method else "not adjusted"
 
