@@ -242,3 +242,9 @@ def test_options_of_several_values_are_repeated_and_values_may_look_like_options
     assert run("metrics", "--json", "--json").exit_code == 0
     result = run("audit", "nowhere.csv", "--label", "--score", "--score", "--label", "--group", "g")
     assert "there is no file nowhere.csv" in result.output
+
+
+def test_a_command_that_is_mistyped_is_guessed() -> None:
+    done = CliRunner().invoke(evenhand, ["adit"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"

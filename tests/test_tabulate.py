@@ -555,7 +555,7 @@ def test_a_path_may_start_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [
         ("dta.csv", "there is no file {}/dta.csv; did you mean data.csv?"),
         ("*.parquet", "no file matches {}/*.parquet"),
-        ("", "the folder {} contains no Parquet files"),
+        ("", "the folder {} contains no Parquet files; name files of other kinds one by one"),
     ],
 )
 def test_a_path_without_files_is_explained(given: str, sentence: str, tmp_path: Path) -> None:

@@ -335,8 +335,11 @@ def _each(
         except InvalidInput:
             pass
     first, second = (f"{column} contains {kinds[column]} ({listed(v)})" for column, v in labels.items())
+    scored = _are_scores(labels.get("y_pred", set()))
     raise InvalidInput(
-        f"{first} but {second}; pass the positive labels of each as positive_label= and positive_prediction="
+        f"{first} but {second}; "
+        + ("if these are scores, pass them as y_score= with a threshold=; otherwise " if scored else "")
+        + "pass the positive labels of each as positive_label= and positive_prediction="
     )
 
 

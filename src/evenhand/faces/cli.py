@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import click
 
-from ..errors import EvenhandError, printable
+from ..errors import EvenhandError, UnknownName, printable
 from ..records import plain_value
 
 __all__ = ["COMMANDS", "Command", "as_json", "choice", "counts", "evenhand", "print_json", "print_table", "run"]
@@ -83,6 +83,8 @@ class Command(click.Command):
 
     def _renamed(self, message: str) -> str:
         """A part of a message with options in place of arguments, but for what is quoted."""
+        if not self.renamed:
+            return message
         words = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
 
         def option(found: re.Match[str]) -> str:
@@ -115,6 +117,14 @@ class Group(click.Group):
         module, _, attribute = COMMANDS[name].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that was typed, or a suggestion."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(str(UnknownName.among("command", args[0], COMMANDS)), ctx)
+        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})

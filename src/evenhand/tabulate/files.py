@@ -571,7 +571,7 @@ def _found(path: Path) -> Source:
             raise InvalidInput(f"data must be a file or a folder of Parquet files; got {path}")
         files = sorted(_below(path))
         if not files:
-            raise InvalidInput(f"the folder {path} contains no Parquet files")
+            raise InvalidInput(f"the folder {path} contains no Parquet files; name files of other kinds one by one")
         return Source(path, "parquet", files, path, name)
     globbed = any(sign in str(path) for sign in "*?[")
     if path.exists() or not globbed:
