@@ -122,7 +122,8 @@ def run_words(words: list[str], piped: str) -> tuple[str, int]:
             raise result.exception
         return result.output, result.exit_code
     if program == "python" and words[1].startswith("benchmarks/"):
-        script = (ROOT / words[1]).read_text("utf-8")
+        path = ROOT / words[1]
+        script = (path / "__main__.py" if path.is_dir() else path).read_text("utf-8")
         assert all(word in script for word in words[2:] if word.startswith("--")), words
         return "", 0
     if words == ["python3", "-m", "venv", ".venv"]:
