@@ -101,7 +101,7 @@ def how_jagged() -> Iterator[str]:
     lines: dict[str, list[str]] = {}
     for _, m, drawn, every in sorted(rows, key=lambda row: (-round(row[0], 9), row[1].key)):
         jump = max(abs(step) for step in drawn.jumps)
-        decay = "" if drawn.decay is None else f"n^-{drawn.decay:.1f}" if drawn.decay > 0 else "does not"
+        decay = "-" if drawn.decay is None else f"n^-{drawn.decay:.1f}" if drawn.decay > 0 else "does not"
         figures = f"{m.shape} | {_percent(drawn)} | {jump:.3f} | {decay} | {_percent(every)} |"
         lines.setdefault(figures, []).append(m.key)
     # Metrics with the same figures, such as a rate and its complement, share a line.

@@ -24,16 +24,11 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-__all__ = ["DOCS", "PREPARED", "ROOT", "Block", "blocks", "commands", "pages", "play"]
+__all__ = ["DOCS", "ROOT", "Block", "blocks", "commands", "pages", "play"]
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 FILTERS = {"cat", "cut", "grep", "head", "ls", "sed", "sort", "tail", "wc"}
-REVIEWS = "language,stars,guessed\n" + "".join(
-    f"{language},{stars},{(stars + wrong) % 5}\n" for language in "ab" for stars in range(5) for wrong in (0, 0, 0, 1)
-)
-PREPARED = {"how-to/multiclass.md": {"reviews.csv": REVIEWS}}
-"""Files of the reader's own that a page names but does not show. What commands print there is not shown either."""
 FENCE = re.compile(r"^(?P<ticks>```+)(?P<what>[^\n`]*)\n(?P<body>.*?)^(?P=ticks)$", re.DOTALL | re.MULTILINE)
 
 
@@ -76,10 +71,8 @@ def commands(body: str) -> Iterator[tuple[str, str]]:
         yield "\n".join(lines[: last + 1]), "".join(f"{line}\n" for line in lines[last + 1 :])
 
 
-def play(page: str, text: str, folder: Path) -> Iterator[tuple[str, str, str]]:
+def play(text: str, folder: Path) -> Iterator[tuple[str, str, str]]:
     """Run the commands of a page in a folder: each command, what the page says that it prints, and what it prints."""
-    for name, content in PREPARED.get(page, {}).items():
-        (folder / name).write_text(content, "utf-8")
     code = 0
     for block in blocks(text):
         if block.caption:
@@ -129,14 +122,15 @@ def run_words(words: list[str], piped: str) -> tuple[str, int]:
             raise result.exception
         return result.output, result.exit_code
     if program == "python" and words[1].startswith("benchmarks/"):
-        script = (ROOT / words[1]).read_text("utf-8")
+        path = ROOT / words[1]
+        script = (path / "__main__.py" if path.is_dir() else path).read_text("utf-8")
         assert all(word in script for word in words[2:] if word.startswith("--")), words
         return "", 0
     if words == ["python3", "-m", "venv", ".venv"]:
         return "", 0
     if program == "pip":
         extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-        named = re.fullmatch(r"(?:evenhand|\.)\[([\w,]+)\]", words[-1])
+        named = re.fullmatch(r"(?:(?:\./)?evenhand|\.)\[([\w,]+)\]", words[-1])
         assert words[1] == "install" and named and set(named[1].split(",")) <= extras.keys(), words
         return "", 0
     assert program in FILTERS or (program == "python" and words[1].endswith(".py")), f"no test runs {words}"
@@ -149,16 +143,13 @@ def run_words(words: list[str], piped: str) -> tuple[str, int]:
 def rewrite(path: Path) -> None:
     """Write what commands and examples print into a page."""
     text = path.read_text("utf-8")
-    page = str(path.resolve().relative_to(DOCS))
     with tempfile.TemporaryDirectory() as folder:
-        told = iter(list(play(page, text, Path(folder))))
+        told = iter(list(play(text, Path(folder))))
 
     def console(found: re.Match[str]) -> str:
         if found["what"].strip() != "console":
             return found[0]
-        printed = [
-            (command, next(told)[2] if page not in PREPARED else said) for command, said in commands(found["body"])
-        ]
+        printed = [(command, next(told)[2]) for command, _ in commands(found["body"])]
         return "```console\n" + "".join(f"$ {command}\n{text}" for command, text in printed) + "```"
 
     text = FENCE.sub(console, text)

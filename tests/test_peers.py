@@ -106,7 +106,7 @@ def rows_of(text: str) -> list[list[str]]:
 def tables_of(text: str) -> dict[str, dict[tuple[str, Cells], str]]:
     """Of every metric: the cells of the conformance table by library and matrix."""
     found: dict[str, dict[tuple[str, Cells], str]] = {}
-    for block in re.split(r"^#### .*\(`", text, flags=re.MULTILINE)[1:]:
+    for block in re.split(r"^### .*\(`", text, flags=re.MULTILINE)[1:]:
         key, body = block.split("`)", 1)
         heads, _, *rows = rows_of(re.split(r"^#", body, flags=re.MULTILINE)[0])
         for row in rows:

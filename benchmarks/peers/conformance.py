@@ -122,7 +122,7 @@ def conformance_tables(found: Found, libraries: tuple[str, ...] = LIBRARIES) -> 
                 continue
             lines.append(f"| {named(at)} | " + " | ".join(cell_of(found[lib], key, at) for lib in libraries) + " |")
         if lines:
-            yield f"#### {metric(key).name} (`{key}`)\n"
+            yield f"### {metric(key).name} (`{key}`)\n"
             yield "| matrix | " + " | ".join(libraries) + " |"
             yield "|" + "---|" * (len(libraries) + 1)
             yield from lines

@@ -115,8 +115,8 @@ class AuditCommand(Command):
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level of the tests.")
-@choice("--adjust", "holm", "bh", "none")
-@choice("--family", "metric", "audit")
+@choice("--adjust", "holm", "bh", "none", explained="How p-values are adjusted for many comparisons.")
+@choice("--family", "metric", "audit", explained="Adjust over the groups of each metric, or over all metrics too.")
 @click.option(
     "--margin",
     type=float,
@@ -124,16 +124,16 @@ class AuditCommand(Command):
     show_default=True,
     help="Scores are alike if the interval of their gap lies within ±margin.",
 )
-@choice("--test", "fisher", "unconditional")
+@choice("--test", "fisher", "unconditional", explained="The exact test of equal rates: Fisher's, or Boschloo's.")
 @click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed outcome.")
-@choice("--null", "pooled", "known", "predictive")
+@choice("--null", "pooled", "known", "predictive", explained="The null of the MATCH percentile; see match --help.")
 @click.option(
     "--strength",
     default="10",
     show_default=True,
     help="Strength of smoothing; one per split as prev=7,tpr=20,fpr=20; or auto.",
 )
-@choice("--favourable", "positive", "negative")
+@choice("--favourable", "positive", "negative", explained="The prediction that is good for a person.")
 @click.option(
     "--impact-share",
     type=float,

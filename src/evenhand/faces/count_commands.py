@@ -101,11 +101,17 @@ def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | Non
 @counts("--group", required=True, help="The group's counts.")
 @counts("--reference", required=True, help="The reference's counts, or four probabilities.")
 @click.option("--metric", "names", multiple=True, required=True, help="A metric, or all; may be repeated.")
-@choice("--alternative", "two-sided", "less", "greater")
-@choice("--null", "pooled", "known", "predictive")
-@choice("--given", "margin", "n")
+@choice("--alternative", "two-sided", "less", "greater", explained="Which scores count as extreme.")
+@choice(
+    "--null",
+    "pooled",
+    "known",
+    "predictive",
+    explained="The reference's rates: unknown and shared, taken as known, or only estimated by its counts.",
+)
+@choice("--given", "margin", "n", explained="Condition on the denominator of the score, or only on the group's size.")
 @click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed score.")
-@choice("--method", "exact", "normal", "beta", "montecarlo")
+@choice("--method", "exact", "normal", "beta", "montecarlo", explained="Exact, an approximation, or simulated.")
 @click.option("--seed", "rng", type=int, help="Seed for --method montecarlo.")
 @as_json
 def match(

@@ -101,9 +101,9 @@ def _tested(command: Callable[..., Any]) -> Callable[..., Any]:
             "--draws", type=int, default=1000, show_default=True, help="Outcomes to test if there are too many."
         ),
         click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed outcome."),
-        choice("--given", "margin", "n"),
-        choice("--null", "pooled", "known", "predictive"),
-        choice("--test", "fisher", "unconditional", "match"),
+        choice("--given", "margin", "n", explained="With --test match, what it conditions on; see match --help."),
+        choice("--null", "pooled", "known", "predictive", explained="With --test match, its null; see match --help."),
+        choice("--test", "fisher", "unconditional", "match", explained="Fisher's test, Boschloo's, or MATCH."),
         click.option("--level", type=float, default=0.05, show_default=True, help="The level of the test."),
     ):
         command = option(command)
@@ -176,7 +176,9 @@ def detect_command(metric: str, n: int, reference: tuple[float, ...], as_json: b
 @_metric
 @counts("--reference", help="The rates or counts that groups are drawn from.  [default: all configurations]")
 @click.option("--n", type=_SizeRange(), default="5:50", show_default=True, help="Sample sizes, such as 5:50.")
-@choice("--law", "multinomial", "predictive", "without_replacement")
+@choice(
+    "--law", "multinomial", "predictive", "without_replacement", explained="How groups are drawn from the reference."
+)
 @as_json
 def jagged_command(metric: str, reference: tuple[float, ...] | None, n: range, law: Any, as_json: bool) -> None:
     """Compute how a score's quantiles jump with the sample size."""
