@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..errors import InvalidInput, TooLarge
 from ..lazy import figures, notebook
 from ..metrics import Metric, OneGroup
 from ..metrics import metric as find_metric
+from ..progress import progress
 from .emptiness import hole_probability, pooled_hole_probability
 from .engine import extremes, score_blocks, scores_and_weights, tails
 from .families import Law, MultivariateHypergeometric
@@ -180,7 +182,10 @@ class Distribution(ABC):
 
     def _search(self, level: float) -> float:
         low, high = self._ends()
-        while high - low > 1e-12 * max(1.0, abs(high)):
+        halvings = ceil(log2(max((high - low) / 1e-12, 1.0))) + 1
+        for _ in progress(range(halvings), f"searching a quantile of {self.metric.key}"):
+            if high - low <= 1e-12 * max(1.0, abs(high)):
+                break
             middle = (low + high) / 2
             low, high = (low, middle) if self.cdf(middle) >= level else (middle, high)
         return high
