@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
@@ -601,20 +601,10 @@ def test_any_options_from_a_file_are_used_or_refused(content: Any) -> None:
     )
     with folder_of_inputs() as folder:
         Path(folder, "o.toml").write_bytes(text)
-        typed(
-            [
-                "audit",
-                f"{folder}/d.csv",
-                "--label",
-                "y",
-                "--prediction",
-                "p",
-                "--group",
-                "g",
-                "--config",
-                f"{folder}/o.toml",
-            ]
-        )
+        columns = ["--label", "y", "--prediction", "p", "--group", "g"]
+        # A setting can name a file to write.
+        with chdir(folder):
+            typed(["audit", f"{folder}/d.csv", *columns, "--config", f"{folder}/o.toml"])
 
 
 # The page.
