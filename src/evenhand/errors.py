@@ -6,14 +6,18 @@
     ├── TooLarge (ValueError)          an exact answer would exceed a limit; the message says what to do instead
     └── MissingExtra (ImportError)     an optional dependency is not installed; the message names the extra
 
-A message is one sentence that names the argument, what it must be, what it is, and the way out.
+A message is one sentence that names the argument, what it must be, what it is, and the way out. Where it is written,
+arguments stand in backquotes, with a ``=`` if they are to be passed. `EvenhandError.spelled` replaces them by the words
+of the command or the page, such as ``--positive`` for ``positive``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-__all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName", "printable"]
+__all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"]
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -39,6 +43,57 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def brief(value: object, most: int = 200) -> str:
+    """A value as Python writes it, for a message; shortened if it is long, or its type if it takes several lines.
+
+    Parameters
+    ----------
+    value : object
+        Any value.
+    most : int
+        The largest number of characters.
+
+    Returns
+    -------
+    str
+        Its text, with an ellipsis if it was cut.
+
+    Examples
+    --------
+    >>> brief("x" * 300, most=10)
+    "'xxxxxxxxx…"
+    """
+    text = repr(value)
+    if "\n" in text:
+        return f"a {type(value).__name__}"
+    return escaped(text if len(text) <= most else f"{text[:most]}…")
+
+
+def escaped(text: object) -> str:
+    r"""A text that comes from data or files, for a message, in which backquotes mark arguments.
+
+    Parameters
+    ----------
+    text : object
+        Anything with a text, such as a path.
+
+    Returns
+    -------
+    str
+        Its text, which the message shows as it is.
+
+    Examples
+    --------
+    >>> print(InvalidInput(f"`data` must be a file; got {escaped('the `margin`.csv')}"))
+    data must be a file; got the `margin`.csv
+    """
+    return str(text).replace("`", "\\`")
+
+
+_ARGUMENT = re.compile(r"(?<!\\)`(?P<argument>[a-z][a-z_]*)(?:(?P<sign>=)(?P<value>[^`\n]*))?`")
+_NOTHING: Any = object()
+
+
 class EvenhandError(Exception):
     """The base class of all errors that this library raises on purpose.
 
@@ -54,9 +109,37 @@ class EvenhandError(Exception):
     n must not be negative; got -1
     """
 
+    def spelled(self, names: Mapping[str, str]) -> str:
+        """The message with other names for arguments.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            What arguments are called, such as ``--label`` for ``y_true``; others keep their names.
+
+        Returns
+        -------
+        str
+            The message, in which a value that an argument has follows its name: ``max_groups=5`` becomes
+            ``--max-groups 5``.
+
+        Examples
+        --------
+        >>> InvalidInput("pass `y_pred`, or raise `max_groups=5`").spelled({"max_groups": "--max-groups"})
+        'pass y_pred, or raise --max-groups 5'
+        """
+
+        def name(found: re.Match[str]) -> str:
+            argument, sign, value = found["argument"], found["sign"] or "", found["value"] or ""
+            if argument not in names:
+                return f"{argument}{sign}{value}"
+            return f"{names[argument]} {value}" if value else names[argument]
+
+        # Names of files, columns and groups must not steer the terminal that a message is printed on.
+        return printable(_ARGUMENT.sub(name, super().__str__()).replace("\\`", "`"))
+
     def __str__(self) -> str:
-        # Names of files, columns and groups must not steer the terminal that a traceback is printed on.
-        return printable(super().__str__())
+        return self.spelled({})
 
 
 class InvalidInput(EvenhandError, ValueError):
@@ -64,13 +147,40 @@ class InvalidInput(EvenhandError, ValueError):
 
     It is also a ``ValueError``.
 
+    Parameters
+    ----------
+    message : str
+        The whole message, if it is not made of the parts below.
+    argument, must, got, hint : str, str, object, str
+        The argument, what it must do or be, its value, and the way out: "``argument`` must ``must``; got ``got``;
+        ``hint``".
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument that is invalid, if it is a single one.
+
     Examples
     --------
     >>> from evenhand import ConfusionMatrix
     >>> ConfusionMatrix(tp=-1, fn=0, fp=0, tn=0)
     Traceback (most recent call last):
     evenhand.errors.InvalidInput: tp must not be negative; got -1
+    >>> error = InvalidInput(argument="margin", must="be a number above 0", got=-1)
+    >>> str(error), error.spelled({"margin": "--margin"})
+    ('margin must be a number above 0; got -1', '--margin must be a number above 0; got -1')
     """
+
+    argument: str | None
+
+    def __init__(
+        self, message: str = "", *, argument: str | None = None, must: str = "", got: Any = _NOTHING, hint: str = ""
+    ) -> None:
+        if not message:
+            parts = [f"`{argument}` must {must}", "" if got is _NOTHING else f"got {brief(got)}", hint]
+            message = "; ".join(part for part in parts if part)
+        super().__init__(message)
+        self.argument = argument
 
 
 class UnknownName(InvalidInput):
@@ -87,7 +197,9 @@ class UnknownName(InvalidInput):
     """
 
     @classmethod
-    def among(cls, what: str, name: object, known: Iterable[str], see: str = "") -> UnknownName:
+    def among(
+        cls, what: str, name: object, known: Iterable[str], see: str = "", argument: str | None = None
+    ) -> UnknownName:
         """Create the error for an unknown name, with suggestions.
 
         Parameters
@@ -100,6 +212,8 @@ class UnknownName(InvalidInput):
             The names that exist.
         see : str, optional
             What the message says if no known name is similar. By default it lists the known names.
+        argument : str, optional
+            The argument, if ``what`` is its name.
 
         Returns
         -------
@@ -116,8 +230,11 @@ class UnknownName(InvalidInput):
         choices = list(known)
         shown = str(name) if len(str(name)) <= 60 else f"{str(name)[:60]}…"
         near = get_close_matches(shown.casefold(), choices, n=3, cutoff=0.6)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else see or f"known: {', '.join(choices)}"
-        return cls(f"no {what} is called {shown!r}; {hint}")
+        hint = (
+            f"did you mean {' or '.join(map(brief, near))}?" if near else see or escaped(f"known: {', '.join(choices)}")
+        )
+        called = what if argument is None else what.replace(argument, f"`{argument}`")
+        return cls(f"no {called} is called {brief(shown)}; {hint}", argument=argument)
 
 
 class TooLarge(EvenhandError, ValueError):

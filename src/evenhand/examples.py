@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import ConfusionMatrix
-from .errors import InvalidInput
+from .errors import InvalidInput, brief
 
 __all__ = ["compas", "compas_violent", "folktables_income", "rows"]
 
@@ -118,10 +118,10 @@ def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, NDArray[np.str_] | 
     (['A', 'A', 'A', 'A'], [1, 1, 0, 0], [1, 0, 0, 0])
     """
     if not groups:
-        raise InvalidInput("groups must contain at least one group; got none")
+        raise InvalidInput("`groups` must contain at least one group; got none")
     for name, cm in groups.items():
         if not cm.is_whole:
-            raise InvalidInput(f"groups must have whole counts, one per person; group {name!r} has {cm!r}")
+            raise InvalidInput(f"`groups` must have whole counts, one per person; group {brief(name)} has {cm!r}")
     names = [name for name, cm in groups.items() for _ in range(int(cm.n))]
     counts = [[int(c) for c in cm.cells] for cm in groups.values()]
     return {

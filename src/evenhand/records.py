@@ -8,21 +8,58 @@ from __future__ import annotations
 import csv
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import cache
+from importlib import import_module
 from io import StringIO
 from math import isfinite
 from pathlib import Path
-from typing import Any, ClassVar
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from .errors import InvalidInput, TooLarge
-from .lazy import notebook
+from .errors import EvenhandError, InvalidInput, UnknownName, brief
 
-__all__ = ["Record", "csv_text", "plain_value", "spreadsheet_value", "write_whole"]
+__all__ = [
+    "REACHES",
+    "Record",
+    "csv_text",
+    "plain_value",
+    "reach",
+    "read_record",
+    "spreadsheet_value",
+    "write_whole",
+]
+
+Found = TypeVar("Found")
+
+REACHES = {
+    "Audit.plot": "evenhand.views:draw_audit",
+    "Audit.to_html": "evenhand.views:as_page",
+    "Audit.to_markdown": "evenhand.views:as_markdown",
+    "Audit.to_text": "evenhand.views:as_text",
+    "Distribution.plot": "evenhand.views:draw_distribution",
+    "ExploitableSizes.plot": "evenhand.views:draw_exploitable",
+    "Jaggedness.plot": "evenhand.views:draw_jaggedness",
+    "MatchResult.plot": "evenhand.views:draw_match",
+    "MulticlassConfusion.scores": "evenhand.metrics:class_scores",
+    "MulticlassConfusion.smoothed_towards": "evenhand.inference:smoothed_classes",
+    "Plan.plot": "evenhand.views:draw_plan",
+    "Record._repr_html_": "evenhand.views:as_html",
+    "Risks.plot": "evenhand.views:draw_risks",
+}
+"""The methods that higher rooms carry out, and where. There is no other way up."""
+
+
+def reach(method: str) -> Callable[..., Any]:
+    """The function of a higher room that carries out a method; it is imported when it is called."""
+    module, _, name = REACHES[method].partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
 
 
 class Record:
@@ -43,7 +80,7 @@ class Record:
     def _valued(self, name: str) -> Any:
         try:
             return getattr(self, name)
-        except TooLarge:
+        except EvenhandError:
             return None
 
     def __repr__(self) -> str:
@@ -51,7 +88,7 @@ class Record:
         return f"<{type(self).__name__}: {first if len(first) <= 100 else first[:99] + '…'}>"
 
     def _repr_html_(self) -> str:
-        return str(notebook().as_html(self))
+        return str(reach("Record._repr_html_")(self))
 
 
 def plain_value(value: Any) -> Any:
@@ -73,6 +110,86 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     return str(getattr(value, "key", value))
+
+
+_LARGEST = 1e300
+
+
+def read_record(cls: type[Found], values: Any, what: str) -> Found:
+    """The record that `Record.to_dict` gave as plain values, which may come from a file that somebody changed.
+
+    ``what`` is the record in error messages. Fields have the types that the class declares: numbers, texts,
+    enumerations, records, tuples and dictionaries of them, or None.
+    """
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"{what} must be a table; got {brief(values)}")
+    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    for name in names:
+        if name not in values:
+            raise InvalidInput(f"{what} must have the field {name}")
+    for name in values:
+        if name not in names:
+            raise InvalidInput(f"{what} has an unknown field: {brief(name)}")
+    types = _types_of(cls)  # type: ignore[arg-type]
+    return cls(**{name: _read(types[name], values[name], f"{name} of {what}") for name in names})
+
+
+@cache
+def _types_of(cls: type) -> dict[str, Any]:
+    return get_type_hints(cls)
+
+
+def _read(kind: Any, value: Any, what: str) -> Any:
+    """A value of a declared type from its plain value."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        if value is None and NoneType in inside:
+            return None
+        fitting = [one for one in inside if one is not NoneType and _fits(one, value)]
+        return _read(fitting[0] if fitting else next(one for one in inside if one is not NoneType), value, what)
+    if origin is Literal and (not isinstance(value, str) or value not in inside):
+        raise InvalidInput(f"{what} must be {' or '.join(map(repr, inside))}; got {brief(value)}")
+    if not _fits(kind, value):
+        raise InvalidInput(
+            f"{what} must be {_NAMES.get(kind, 'a table' if is_dataclass(kind) else kind)}; got {brief(value)}"
+        )
+    if is_dataclass(kind) and isinstance(kind, type):
+        return read_record(kind, value, f"the {what}")
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        if value not in {member.value for member in kind}:
+            raise UnknownName.among(what, value, [str(member.value) for member in kind])
+        return kind(value)
+    if origin is tuple:
+        each = [inside[0]] * len(value) if inside[-1] is Ellipsis else inside
+        if len(each) != len(value):
+            raise InvalidInput(f"{what} must have {len(each)} values; got {len(value)}")
+        return tuple(_read(one, item, what) for one, item in zip(each, value, strict=True))
+    if kind is int and value < 0:
+        raise InvalidInput(f"{what} must not be negative; got {value}")
+    if kind in (int, float) and not -_LARGEST <= value <= _LARGEST:
+        raise InvalidInput(f"{what} must be a number from -1e300 to 1e300; got {str(value)[:20]}")
+    return dict(value) if origin is dict else value
+
+
+_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    """Whether a plain value can be of a type."""
+    origin = get_origin(kind)
+    if kind is Any:
+        return True
+    if is_dataclass(kind) or origin is dict:
+        return isinstance(value, Mapping)
+    if origin is tuple:
+        return isinstance(value, (list, tuple))
+    if origin is Literal:
+        return isinstance(value, str)
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return isinstance(value, str)
+    return isinstance(value, (int, float) if kind is float else kind)
 
 
 def spreadsheet_value(value: Any) -> Any:

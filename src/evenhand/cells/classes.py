@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput, TooLarge
+from ..errors import InvalidInput, TooLarge, brief
 from .labels import (
     MISSING_WORDS,
     _are_scores,
-    _as_boolean,
-    _as_number,
     _distinct,
     _not_a_label,
     _one_kind,
     _order,
-    _refuse_missing,
+    both,
     both_columns,
+    codes,
     is_missing,
     listed,
+    read_texts,
 )
 
-__all__ = ["MOST_CLASSES", "ClassReading", "count_classes", "read_classes"]
+__all__ = ["MOST_CLASSES", "ClassReading", "as_classes", "count_classes", "read_classes"]
 
 MOST_CLASSES = 2_000
 # Texts that stand for a missing label unless they are asked for; "none" is the name of a class too often.
@@ -56,24 +56,8 @@ class ClassReading:
 def count_classes(
     y_true: Iterable[object], y_pred: Iterable[object], labels: Iterable[Hashable] | None = None
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    """Count labels against predictions in one pass.
+    """The classes, and the number of cases by label and prediction.
 
-    Parameters
-    ----------
-    y_true, y_pred : sequence
-        Labels and predictions: numbers, texts or booleans, without missing values.
-    labels : iterable, optional
-        The classes in the order of rows and columns; by default those that occur, in ascending order.
-
-    Returns
-    -------
-    labels : tuple
-        The classes.
-    counts : ndarray of shape (K, K)
-        The number of cases by label and prediction.
-
-    Examples
-    --------
     >>> labels, counts = count_classes(["a", "b", "c"], ["a", "a", "c"])
     >>> labels
     ('a', 'b', 'c')
@@ -82,58 +66,33 @@ def count_classes(
     """
     columns = both_columns(y_true, y_pred)
     reading = read_classes({name: _distinct(column, name) for name, column in columns.items()}, labels)
-    true, pred = (_codes(name, column, reading.meanings[name]) for name, column in columns.items())
+    true, pred = (codes(name, column, reading.meanings[name]) for name, column in columns.items())
     k = len(reading.labels)
     return reading.labels, np.bincount(true * k + pred, minlength=k * k).reshape(k, k)
-
-
-def _codes(name: str, column: NDArray[Any], meanings: Mapping[Any, int | None]) -> NDArray[np.int64]:
-    """The position of the class of every row."""
-    coded = {value: -1 if at is None else at for value, at in meanings.items()}
-    if column.dtype.kind in "biuf":
-        values = np.unique(column)
-        codes = np.array([coded[value] for value in values.tolist()], dtype=np.int64)[np.searchsorted(values, column)]
-    else:
-        codes = np.fromiter(map(coded.__getitem__, column.tolist()), dtype=np.int64, count=len(column))
-    _refuse_missing(name, int(np.count_nonzero(codes < 0)))
-    return codes
 
 
 def read_classes(
     columns: Mapping[str, Iterable[Any]], labels: Iterable[Hashable] | None = None, *, parse: bool = False
 ) -> ClassReading:
-    """Decide which class each value of two columns stands for.
+    """Which class each of the distinct values of ``y_true`` and ``y_pred`` stands for.
 
-    Parameters
-    ----------
-    columns : mapping of str to iterable
-        The distinct values of ``y_true`` and ``y_pred``.
-    labels : iterable, optional
-        The classes in order. A class may be one that does not occur; every value must belong to one.
-    parse : bool
-        Read text as numbers or booleans even if both columns are text.
+    A class of ``labels`` may be one that does not occur; every value must belong to one. With ``parse``, text is read
+    as numbers or booleans even if both columns are text.
 
-    Returns
-    -------
-    ClassReading
-        The classes and what each value stands for.
-
-    Examples
-    --------
     >>> read_classes({"y_true": {1, 2}, "y_pred": {"2", "3", ""}})
     ClassReading(labels=(1, 2, 3), meanings={'y_true': {1: 0, 2: 1}, 'y_pred': {...}})
     """
-    asked = None if labels is None else _asked(labels)
+    asked = None if labels is None else as_classes(labels)
     given = {name: _present(values, asked or ()) for name, values in columns.items()}
     for name, values in given.items():
         if all(label is None for label in values.values()):
-            raise InvalidInput(f"every value of {name} is missing; there is nothing to count")
+            raise InvalidInput(f"every value of `{name}` is missing; there is nothing to count")
     given = _of_one_kind(given, parse)
     found = {label: label for values in given.values() for label in values.values() if label is not None}
     if asked is None:
         if len(found) > 2 and _are_scores(set(found)):
             raise InvalidInput(
-                f"{' and '.join(given)} contain {len(found)} distinct numbers that are not whole ({listed(found)}); "
+                f"{both(given)} contain {len(found)} distinct numbers that are not whole ({listed(found)}); "
                 "classes must be labels, not scores"
             )
         order = tuple(sorted(found, key=_order))
@@ -141,9 +100,11 @@ def read_classes(
         order = asked
         unknown = [label for label in found if label not in set(order)]
         if unknown:
+            lacks = "occurs and is" if len(unknown) == 1 else "occur and are"
             raise InvalidInput(
-                f"labels must contain every class that occurs; {listed(unknown)} occur{'s' * (len(unknown) == 1)} and "
-                f"{'is' if len(unknown) == 1 else 'are'} not among them"
+                argument="labels",
+                must="contain every class that occurs",
+                hint=f"{listed(unknown)} {lacks} not among them",
             )
     if len(order) > MOST_CLASSES:
         raise TooLarge(f"there are {len(order):,} classes, more than the limit of {MOST_CLASSES:,}")
@@ -157,18 +118,20 @@ def read_classes(
     )
 
 
-def _asked(labels: Any) -> tuple[Any, ...]:
+def as_classes(labels: Any) -> tuple[Any, ...]:
+    """The classes in order, checked: plain values of one kind, each once."""
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-        raise InvalidInput(f"labels must be a sequence of classes; got {labels!r}")
+        raise InvalidInput(argument="labels", must="be a sequence of classes", got=labels)
     order = tuple(_plain(value) for value in labels)
     if not order:
-        raise InvalidInput("labels must name at least one class; got none")
+        raise InvalidInput(argument="labels", must="name at least one class", hint="got none")
     for value in order:
         if not isinstance(value, Hashable):
             raise _not_a_label("labels", type(value).__name__)
     _one_kind("labels", set(order))
     if len(set(order)) < len(order):
-        raise InvalidInput(f"labels must name each class once; got {', '.join(map(repr, order[:20]))}")
+        given = ", ".join(map(brief, order[:20]))
+        raise InvalidInput(argument="labels", must="name each class once", hint=f"got {given}")
     return order
 
 
@@ -199,20 +162,12 @@ def _of_one_kind(given: dict[str, dict[Any, Any]], parse: bool) -> dict[str, dic
     kinds = {name: _one_kind(name, found) for name, found in labels.items()}
     if len(set(kinds.values())) == 1 and not (parse and "text" in kinds.values()):
         return given
-    read = {name: _read(values) if kinds[name] == "text" else values for name, values in given.items()}
+    read = {name: read_texts(values) if kinds[name] == "text" else values for name, values in given.items()}
     everything = {label for values in read.values() for label in values.values() if label is not None}
     numeric = not any(isinstance(label, str) for label in everything)
     if numeric and (everything <= {0, 1} or not any(isinstance(label, bool) for label in everything)):
         return read
     if len(set(kinds.values())) == 1:
         return given
-    first, second = (f"{name} contains {kinds[name]} ({listed(found)})" for name, found in labels.items())
+    first, second = (f"`{name}` contains {kinds[name]} ({listed(found)})" for name, found in labels.items())
     raise InvalidInput(f"{first} but {second}; labels and predictions must name the same classes")
-
-
-def _read(values: dict[Any, Any]) -> dict[Any, Any]:
-    for parse in (_as_number, _as_boolean):
-        parsed = {value: None if label is None else parse(label) for value, label in values.items()}
-        if all(parsed[value] is not None for value, label in values.items() if label is not None):
-            return parsed
-    return values

@@ -18,17 +18,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, brief
 
 __all__ = [
     "MISSING_WORDS",
     "Reading",
+    "both",
     "both_columns",
+    "codes",
     "count_labels",
     "is_missing",
     "is_sequence",
     "listed",
     "read_labels",
+    "read_texts",
 ]
 
 # Pairs (negative, positive). The negative label must occur: 1 alone may be paired with 2 rather than 0.
@@ -36,6 +39,9 @@ _UNAMBIGUOUS = ((0, 1), (-1, 1), ("no", "yes"), ("false", "true"), ("n", "y"), (
 _KINDS = ("booleans", "numbers", "text")
 # Texts that stand for a missing label, unless one of them is one of the two classes. A group may well be called NA.
 MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none"})
+_THRESHOLD = "if these are scores, pass them as `y_score=` with a `threshold=`"
+# So many values are looked for one by one.
+_FEW_VALUES = 8
 _OPTIONS = {"y_true": "positive_label", "y_pred": "positive_prediction"}
 
 
@@ -69,22 +75,8 @@ def count_labels(
     positive_label: object = None,
     positive_prediction: object = None,
 ) -> tuple[int, int, int, int]:
-    """Count true and false positives and negatives.
+    """The numbers of true positives, false negatives, false positives and true negatives.
 
-    Parameters
-    ----------
-    y_true, y_pred : sequence
-        Labels and predictions: numbers, texts or booleans.
-    positive, positive_label, positive_prediction : label or list of labels, optional
-        The positive labels, as for `read_labels`.
-
-    Returns
-    -------
-    tp, fn, fp, tn : int
-        The four counts.
-
-    Examples
-    --------
     >>> count_labels([1, 1, 0, 0, 0], [1, 0, 1, 0, 0])
     (1, 1, 1, 2)
     >>> count_labels([1, 0, 0], ["high", "medium", "low"], positive_label=1, positive_prediction=["medium", "high"])
@@ -93,59 +85,52 @@ def count_labels(
     columns = both_columns(y_true, y_pred)
     distinct = {name: _distinct(column, name) for name, column in columns.items()}
     reading = read_labels(distinct, positive, positive_label, positive_prediction)
-    for name, column in columns.items():
-        _refuse_missing(name, int(_mask(column, reading.meanings[name], None).sum()))
-    actual, predicted = (_mask(column, reading.meanings[name], True) for name, column in columns.items())
-    tp = int(np.count_nonzero(actual & predicted))
-    fn = int(np.count_nonzero(actual)) - tp
-    fp = int(np.count_nonzero(predicted)) - tp
-    return tp, fn, fp, len(actual) - tp - fn - fp
+    actual, predicted = (codes(name, column, reading.meanings[name]) for name, column in columns.items())
+    tn, fp, fn, tp = np.bincount(2 * actual + predicted, minlength=4).tolist()
+    return tp, fn, fp, tn
 
 
 def both_columns(y_true: Iterable[object], y_pred: Iterable[object]) -> dict[str, NDArray[Any]]:
-    """Labels and predictions as arrays of the same length, without missing values.
+    """Labels and predictions as arrays of the same length, without missing values, by their names.
 
-    Parameters
-    ----------
-    y_true, y_pred : sequence
-        Labels and predictions.
-
-    Returns
-    -------
-    dict of str to ndarray
-        The columns, as ``"y_true"`` and ``"y_pred"``.
-
-    Examples
-    --------
     >>> both_columns([1, 0], [1, 1])["y_pred"]
     array([1, 1], dtype=object)
     """
     columns = {"y_true": _column(y_true, "y_true"), "y_pred": _column(y_pred, "y_pred")}
     true, pred = columns.values()
     if len(true) != len(pred):
-        raise InvalidInput(f"y_true and y_pred must have the same length; got {len(true)} and {len(pred)}")
+        raise InvalidInput(f"`y_true` and `y_pred` must have the same length; got {len(true)} and {len(pred)}")
     if len(true) == 0:
-        raise InvalidInput("y_true and y_pred must contain at least one label; got none")
+        raise InvalidInput("`y_true` and `y_pred` must contain at least one label; got none")
     if all(hasattr(column, "iloc") for column in (y_true, y_pred)) and not y_true.index.equals(y_pred.index):  # type: ignore[attr-defined]
-        raise InvalidInput("y_true and y_pred must have the same index; align them, or pass their values without it")
+        raise InvalidInput(
+            "`y_true` and `y_pred` must have the same index; align them, or pass their values without it"
+        )
     for name, column in columns.items():
         _refuse_missing(name, _count_missing(column))
     return columns
 
 
-def _mask(column: NDArray[Any], meanings: Mapping[Any, bool | None], meant: bool | None) -> NDArray[np.bool_]:
-    """Which values of a column mean this."""
-    mask = np.zeros(len(column), dtype=bool)
-    for value, meaning in meanings.items():
-        if meaning is meant:
-            mask |= column == value
-    return mask
+def codes(name: str, column: NDArray[Any], meanings: Mapping[Any, int | None]) -> NDArray[np.int64]:
+    """What every value of a column stands for, as a number; an error if that is nothing."""
+    coded = {value: -1 if meaning is None else int(meaning) for value, meaning in meanings.items()}
+    if len(coded) <= _FEW_VALUES:
+        found = np.full(len(column), -1, dtype=np.int64)
+        for value, code in coded.items():
+            found += (code + 1) * (column == value)
+    elif column.dtype.kind in "biuf":
+        values = np.unique(column)
+        found = np.array([coded[value] for value in values.tolist()], dtype=np.int64)[np.searchsorted(values, column)]
+    else:
+        found = np.fromiter(map(coded.__getitem__, column.tolist()), dtype=np.int64, count=len(column))
+    _refuse_missing(name, int(np.count_nonzero(found < 0)))
+    return found
 
 
 def _refuse_missing(name: str, missing: int) -> None:
     if missing:
         values, rows = ("value", "that row") if missing == 1 else ("values", "those rows")
-        raise InvalidInput(f"{name} contains {missing} missing {values}; drop {rows} first")
+        raise InvalidInput(f"`{name}` contains {missing} missing {values}; drop {rows} first", argument=name)
 
 
 def read_labels(
@@ -154,25 +139,10 @@ def read_labels(
     positive_label: object = None,
     positive_prediction: object = None,
 ) -> Reading:
-    """Decide which values of a column of labels, of predictions or of both are positive.
+    """Which of the distinct values of ``y_true``, ``y_pred`` or both are positive.
 
-    Parameters
-    ----------
-    columns : mapping of str to iterable
-        The distinct values of ``y_true``, ``y_pred`` or both.
-    positive : label or list of labels, optional
-        The positive labels of both columns. It can be left out for 0/1, -1/1, booleans, no/yes, n/y,
-        negative/positive and false/true.
-    positive_label, positive_prediction : label or list of labels, optional
-        The positive labels of ``y_true`` and of ``y_pred``, if they differ.
+    Without any of the options, 0/1, -1/1, booleans, no/yes, n/y, negative/positive and false/true are understood.
 
-    Returns
-    -------
-    Reading
-        What each value stands for.
-
-    Examples
-    --------
     >>> read_labels({"y_true": {0, 1}, "y_pred": {"true", "false"}}).positive
     {'y_true': (1,), 'y_pred': (True,)}
     """
@@ -186,7 +156,7 @@ def read_labels(
     labels = {name: set(meanings.values()) - {None} for name, meanings in read.items()}
     for name, distinct in labels.items():
         if not distinct:
-            raise InvalidInput(f"every value of {name} is missing; there is nothing to audit")
+            raise InvalidInput(f"every value of `{name}` is missing; there is nothing to audit", argument=name)
     kinds = {name: _one_kind(name, distinct) for name, distinct in labels.items()}
     chosen = {name: _checked(_OPTIONS[name], values, labels[name]) for name, values in own.items() if values}
     undecided = {name: labels[name] for name in labels if name not in chosen}
@@ -227,9 +197,9 @@ def _refuse_unused(
     """An option that says nothing about the columns is a mistake."""
     for name, option in _OPTIONS.items():
         if name not in columns and options[name] is not None:
-            raise InvalidInput(f"{option} is for the labels of {name}, and there are none; leave it out")
+            raise InvalidInput(f"`{option}` is for the labels of `{name}`, and there are none; leave it out")
     if shared and all(own.values()):
-        raise InvalidInput("positive is not needed beside positive_label and positive_prediction; leave it out")
+        raise InvalidInput("`positive` is not needed beside `positive_label` and `positive_prediction`; leave it out")
 
 
 def _refuse_variants(chosen: tuple[Any, ...], labels: set[Any], option: str) -> None:
@@ -238,7 +208,7 @@ def _refuse_variants(chosen: tuple[Any, ...], labels: set[Any], option: str) -> 
     for label in sorted((label for label in labels - set(chosen) if isinstance(label, str)), key=str):
         if _folded(label) and _folded(label) in positive:
             spelled = listed({label, *(v for v in chosen if _folded(v) == _folded(label))})
-            raise InvalidInput(f"{spelled} look like one label; pass all of them as {option}=, or make them one")
+            raise InvalidInput(f"{spelled} look like one label; pass all of them as `{option}=`, or make them one")
 
 
 def _several(option: str, given: object) -> tuple[Any, ...]:
@@ -253,7 +223,7 @@ def _several(option: str, given: object) -> tuple[Any, ...]:
     else:
         labels = tuple(given.tolist() if hasattr(given, "tolist") else given)
     if not labels or not _can_be_hashed(labels):
-        raise InvalidInput(f"{option} must be a label or a list of labels; got {given!r}")
+        raise InvalidInput(argument=option, must="be a label or a list of labels", got=given)
     return labels
 
 
@@ -287,19 +257,19 @@ def _is_missing_text(value: Any) -> bool:
 
 
 def _read(values: set[Any], missing_texts: set[str]) -> dict[Any, Any]:
-    """The label that each value of a column stands for, None if it is missing.
-
-    If all of them are texts that spell numbers, or all of them are texts that spell booleans, they are read as such.
-    """
+    """The label that each value of a column stands for, None if it is missing."""
     as_given = {value: None if value in missing_texts else value for value in values}
-    present = {value for value in as_given.values() if value is not None}
-    if not present or not all(isinstance(value, str) for value in present):
-        return as_given
+    texts = all(isinstance(value, str) for value in as_given.values() if value is not None)
+    return read_texts(as_given) if texts else as_given
+
+
+def read_texts(labels: dict[Any, Any]) -> dict[Any, Any]:
+    """The labels of values as numbers or booleans, if all that are not missing are texts that spell them."""
     for parse in (_as_number, _as_boolean):
-        parsed = {text: parse(text) for text in present}
-        if None not in parsed.values():
-            return as_given | parsed
-    return as_given
+        read = {value: None if label is None else parse(label) for value, label in labels.items()}
+        if all(read[value] is not None for value, label in labels.items() if label is not None):
+            return read
+    return labels
 
 
 def _as_number(text: str) -> float | None:
@@ -334,12 +304,12 @@ def _each(
             return _inferred(labels[name])
         except InvalidInput:
             pass
-    first, second = (f"{column} contains {kinds[column]} ({listed(v)})" for column, v in labels.items())
+    first, second = (f"`{column}` contains {kinds[column]} ({listed(v)})" for column, v in labels.items())
     scored = _are_scores(labels.get("y_pred", set()))
     raise InvalidInput(
         f"{first} but {second}; "
-        + ("if these are scores, pass them as y_score= with a threshold=; otherwise " if scored else "")
-        + "pass the positive labels of each as positive_label= and positive_prediction="
+        + (f"{_THRESHOLD}; otherwise " if scored else "")
+        + "pass the positive labels of each as `positive_label=` and `positive_prediction=`"
     )
 
 
@@ -350,30 +320,22 @@ def _refuse_apart(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> Non
         return
     decided = _checked("positive", asked, set().union(*labels.values())) if asked else ()
     if not all(values & set(decided) for values in labels.values()):
-        each = " and ".join(f"{name} {listed(values)}" for name, values in labels.items())
+        each = " and ".join(f"`{name}` {listed(values)}" for name, values in labels.items())
         raise InvalidInput(
             f"labels and predictions have no value in common: {each}; pass the positive labels of each as "
-            "positive_label= and positive_prediction="
+            "`positive_label=` and `positive_prediction=`"
         )
 
 
 def _refuse_many(labels: Mapping[str, set[Any]], asked: tuple[Any, ...]) -> None:
     """More than two labels need to be told apart, and scores need a threshold."""
     distinct = set().union(*labels.values())
-    columns = f"{' and '.join(labels)} contain{'s' * (len(labels) == 1)} {len(distinct)} distinct labels"
+    columns = f"{both(labels)} contain{'s' * (len(labels) == 1)} {len(distinct)} distinct labels"
     if len(distinct) > 2 and not asked:
-        raise InvalidInput(
-            f"{columns} ({listed(distinct)}); "
-            + (
-                "if these are scores, pass them as y_score= with a threshold="
-                if _are_scores(distinct)
-                else "pass the positive ones as positive=, or audit each class with audit_classes"
-            )
-        )
+        several = "pass the positive ones as `positive=`, or audit each class with `classes='all'`"
+        raise InvalidInput(f"{columns} ({listed(distinct)}); {_THRESHOLD if _are_scores(distinct) else several}")
     if len(distinct) > 2 and _are_scores(distinct - set(asked)):
-        raise InvalidInput(
-            f"{columns} ({listed(distinct)}); if these are scores, pass them as y_score= with a threshold="
-        )
+        raise InvalidInput(f"{columns} ({listed(distinct)}); {_THRESHOLD}")
 
 
 def _are_scores(labels: set[Any]) -> bool:
@@ -388,10 +350,11 @@ def _checked(option: str, asked: tuple[Any, ...], labels: set[Any]) -> tuple[Any
     others = {_folded(label) for label in labels if label not in wanted}
     # If only one label occurs, the positive one may be the other; neither may be a variant spelling of the other.
     if len(absent) == len(wanted) and len(labels) > 1:
-        raise InvalidInput(f"{option} must be one of the labels ({listed(labels)}); got {listed(wanted)}")
+        occurring = f"be one of the labels ({listed(labels)})"
+        raise InvalidInput(argument=option, must=occurring, hint=f"got {listed(wanted)}")
     for value in absent:
         if _folded(value) in others:
-            raise InvalidInput(f"{option} must be one of the labels ({listed(labels)}); got {value!r}")
+            raise InvalidInput(argument=option, must=f"be one of the labels ({listed(labels)})", got=value)
     return wanted
 
 
@@ -407,9 +370,8 @@ def _as_label(option: str, value: Any, labels: set[Any], kinds: set[str]) -> Any
     kind = _kind(value)
     if kind in kinds or (kind != "text" and "text" not in kinds and {value, *labels} <= {0, 1}):
         return value
-    raise InvalidInput(
-        f"{option} must be one of the labels, which are {' and '.join(sorted(kinds))} ({listed(labels)}); got {value!r}"
-    )
+    which = f"{' and '.join(sorted(kinds))} ({listed(labels)})"
+    raise InvalidInput(argument=option, must=f"be one of the labels, which are {which}", got=value)
 
 
 def _as_spelled(chosen: tuple[Any, ...], labels: set[Any]) -> tuple[Any, ...]:
@@ -429,27 +391,15 @@ def _inferred(labels: set[Any]) -> tuple[Any]:
     for negative, positive in _UNAMBIGUOUS:
         if negative in spelled and set(spelled) <= {negative, positive}:
             return (spelled.get(positive, positive),)
-    one = len(labels) == 1
+    given = "label" if len(labels) == 1 else "labels"
     raise InvalidInput(
-        f"the positive label cannot be inferred from the label{'s' * (not one)} {listed(labels)}; pass it as positive="
+        f"the positive label cannot be inferred from the {given} {listed(labels)}; pass it as `positive=`"
     )
 
 
 def is_missing(value: object) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, NA or NaT.
+    """Whether a value stands for a missing one: None, NaN, NA or NaT.
 
-    Parameters
-    ----------
-    value : object
-        Any value.
-
-    Returns
-    -------
-    bool
-        Whether it is missing.
-
-    Examples
-    --------
     >>> is_missing(float("nan")), is_missing("")
     (True, False)
     """
@@ -457,20 +407,10 @@ def is_missing(value: object) -> bool:
 
 
 def is_sequence(values: object) -> bool:
-    """Return whether something can be the values of a column, in the order of its rows.
+    """Whether something can be the values of a column, in the order of its rows.
 
-    Parameters
-    ----------
-    values : object
-        Anything.
+    Text, a mapping, a set, a class and an array without dimensions cannot, although they may be iterable.
 
-    Returns
-    -------
-    bool
-        False for text, a mapping, a set, a class and an array without dimensions, although they may be iterable.
-
-    Examples
-    --------
     >>> is_sequence([1, 0]), is_sequence({1, 0}), is_sequence("10")
     (True, False, False)
     """
@@ -481,13 +421,13 @@ def is_sequence(values: object) -> bool:
 
 def _column(values: Iterable[object], name: str) -> NDArray[Any]:
     if not is_sequence(values):
-        raise InvalidInput(f"{name} must be a sequence of labels; got {values!r}")
+        raise InvalidInput(argument=name, must="be a sequence of labels", got=values)
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist()
     # A list becomes an array of objects, since numpy would turn [1, "a"] into text and [True, 1] into numbers.
     column = np.asarray(values) if hasattr(values, "__array__") else np.fromiter(values, dtype=object)
     if column.ndim != 1:
-        raise InvalidInput(f"{name} must be one-dimensional; got shape {column.shape}")
+        raise InvalidInput(argument=name, must="be one-dimensional", hint=f"got shape {column.shape}")
     return column
 
 
@@ -497,12 +437,14 @@ def _one_kind(name: str, labels: set[Any]) -> str:
     if other := sorted(kinds - {*_KINDS}):
         raise _not_a_label(name, other[0])
     if len(kinds) > 1:
-        raise InvalidInput(f"{name} must contain labels of one type; got {' and '.join(sorted(kinds))}")
+        found = " and ".join(sorted(kinds))
+        raise InvalidInput(argument=name, must="contain labels of one type", hint=f"got {found}")
     return kinds.pop()
 
 
 def _not_a_label(name: str, kind: str) -> InvalidInput:
-    return InvalidInput(f"{name} must contain numbers, text or booleans; got values of type {kind}")
+    found = f"got values of type {kind}"
+    return InvalidInput(argument=name, must="contain numbers, text or booleans", hint=found)
 
 
 def _count_missing(column: NDArray[Any]) -> int:
@@ -549,24 +491,15 @@ def _distinct(column: NDArray[Any], name: str) -> set[Any]:
 
 
 def listed(values: Iterable[object], most: int = 6) -> str:
-    """List a few values for an error message.
+    """A few values for an error message, in ascending order of their texts.
 
-    Parameters
-    ----------
-    values : iterable
-        The values, in any order.
-    most : int
-        How many to list before an ellipsis.
-
-    Returns
-    -------
-    str
-        Their representations in ascending order.
-
-    Examples
-    --------
     >>> listed({"b", "a", "c"}, most=2)
     "'a', 'b', …"
     """
-    shown = sorted(map(repr, values))
+    shown = sorted(map(brief, values))
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
+
+
+def both(names: Iterable[str]) -> str:
+    """The names of arguments for an error message."""
+    return " and ".join(f"`{name}`" for name in names)

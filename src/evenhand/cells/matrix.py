@@ -11,25 +11,37 @@ import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, brief
+from ..text_layout import aligned
 from .labels import count_labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CELLS", "Cells", "ConfusionMatrix", "as_cells", "whole_counts"]
+__all__ = [
+    "CELLS",
+    "LARGEST_CELL",
+    "SMALLEST_CELL",
+    "Cells",
+    "ConfusionMatrix",
+    "as_cells",
+    "count_text",
+    "html_table",
+    "whole_counts",
+]
 
 CELLS = ("tp", "fn", "fp", "tn")
 
 # Beyond this, float64 cannot represent every count, and whether a score is defined must be decided exactly.
-_LARGEST_CELL = 2**53
+LARGEST_CELL = 2**53
 _COUNT_LABELS = "to count labels, use ConfusionMatrix.from_labels"
 # Below this, the product of four cells could underflow to zero.
-_SMALLEST_CELL = 1e-75
+SMALLEST_CELL = 1e-75
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -230,21 +242,26 @@ class ConfusionMatrix:
 
     def __str__(self) -> str:
         rows = [("", "predicted +", "predicted -", "total"), *self._rows()]
-        widths = [max(len(row[i]) for row in rows) for i in range(4)]
-        return "\n".join("  ".join(text.rjust(w) for text, w in zip(row, widths, strict=True)) for row in rows)
+        return "\n".join(aligned(rows, right=range(4)))
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{h}</th>' for h in ("", "predicted +", "predicted −", "total"))
-        body = "".join(
-            f'<tr><th scope="row">{label}</th>' + "".join(f"<td>{v}</td>" for v in values) + "</tr>"
-            for label, *values in self._rows()
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return html_table([("", "predicted +", "predicted −", "total"), *self._rows()])
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         tp, fn, fp, tn = self.cells
         rows = (("actual +", tp, fn), ("actual -", fp, tn), ("total", tp + fp, fn + tn))
-        return [(label, _shown(a), _shown(b), _shown(a + b)) for label, a, b in rows]
+        return [(label, count_text(a), count_text(b), count_text(a + b)) for label, a, b in rows]
+
+
+def html_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table as HTML, with titles in the first row and the first column."""
+    titles, *body = rows
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in titles)
+    lines = "".join(
+        f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(v)}</td>" for v in values) + "</tr>"
+        for first, *values in body
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 Cells: TypeAlias = "ConfusionMatrix | Sequence[ConfusionMatrix] | ArrayLike"
@@ -252,22 +269,10 @@ Cells: TypeAlias = "ConfusionMatrix | Sequence[ConfusionMatrix] | ArrayLike"
 
 
 def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
-    """Check cells and return them as an array.
+    """Cells as an array of shape (..., 4), checked; error messages call them ``what``.
 
-    Parameters
-    ----------
-    cells : ConfusionMatrix, sequence of ConfusionMatrix, or array_like of shape (..., 4)
-        Cells in the order ``tp, fn, fp, tn``. The columns of a dataframe are found by their names.
-    what : str
-        What error messages call the cells.
+    The columns of a dataframe are found by their names.
 
-    Returns
-    -------
-    ndarray of float, of shape (..., 4)
-        The cells in the order ``tp, fn, fp, tn``.
-
-    Examples
-    --------
     >>> as_cells(ConfusionMatrix(1, 2, 3, 4))
     array([1., 2., 3., 4.])
     """
@@ -281,7 +286,7 @@ def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
             f"{what} must have shape (..., 4), in the order tp, fn, fp, tn; got shape {array.shape}"
             + ("; for a 2x2 array, use ConfusionMatrix.from_array" if array.shape == (2, 2) else "")
         )
-    bad = ~((array == 0) | ((array >= _SMALLEST_CELL) & (array <= _LARGEST_CELL)))
+    bad = ~((array == 0) | ((array >= SMALLEST_CELL) & (array <= LARGEST_CELL)))
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         _cell(CELLS[where[-1]], float(array[where]))
@@ -291,7 +296,7 @@ def as_cells(cells: Cells, what: str = "cells") -> NDArray[np.float64]:
 def whole_counts(cm: Any, who: str) -> NDArray[np.float64]:
     """The cells of a matrix of whole counts, checked; ``who`` is it in the message."""
     if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"{who} must be a ConfusionMatrix of counts; got {cm!r}")
+        raise InvalidInput(f"{who} must be a ConfusionMatrix of counts; got {brief(cm)}")
     if not cm.is_whole:
         raise InvalidInput(
             f"{who} must hold whole counts, since a test counts cases; got {cm!r}: smoothed cells are not tested"
@@ -302,27 +307,29 @@ def whole_counts(cm: Any, who: str) -> NDArray[np.float64]:
 def _cell(name: str, value: Any) -> float:
     """Check one cell; a whole number is returned as ``int``, any other as ``float``."""
     if value is np.ma.masked:
-        raise InvalidInput(f"{name} must be a number; got a masked value")
+        raise InvalidInput(argument=name, must="be a number", hint="got a masked value")
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, (bool, np.bool_)):
-        raise InvalidInput(f"{name} must be a count; got {value} ({_COUNT_LABELS})")
+        raise InvalidInput(argument=name, must="be a count", hint=f"got {value} ({_COUNT_LABELS})")
     if isinstance(value, Decimal):
         value = math.nan if value.is_nan() else float(value)
     if not isinstance(value, numbers.Real):
-        raise InvalidInput(f"{name} must be a number; got {value!r} of type {type(value).__name__}")
+        got = f"got {brief(value)} of type {type(value).__name__}"
+        raise InvalidInput(argument=name, must="be a number", hint=got)
     # A fraction may be too large for a float, and so may an integer.
     exact: Any = value
-    large = isinstance(value, numbers.Rational) and exact > _LARGEST_CELL
+    large = isinstance(value, numbers.Rational) and exact > LARGEST_CELL
     number = int(exact) if large or isinstance(value, numbers.Integral) else float(exact)
     if isinstance(number, float) and not math.isfinite(number):
-        raise InvalidInput(f"{name} must be finite; got {number}")
+        raise InvalidInput(argument=name, must="be finite", got=number)
+    got = f"got {count_text(number)}"
     if number < 0:
-        raise InvalidInput(f"{name} must not be negative; got {_shown(number)}")
-    if number > _LARGEST_CELL:
-        raise InvalidInput(f"{name} must be at most 2**53, beyond which float64 is not exact; got {_shown(number)}")
-    if 0 < number < _SMALLEST_CELL:
-        raise InvalidInput(f"{name} must be 0 or at least {_SMALLEST_CELL:g}; got {number:g}")
+        raise InvalidInput(argument=name, must="not be negative", hint=got)
+    if number > LARGEST_CELL:
+        raise InvalidInput(argument=name, must="be at most 2**53, beyond which float64 is not exact", hint=got)
+    if 0 < number < SMALLEST_CELL:
+        raise InvalidInput(argument=name, must=f"be 0 or at least {SMALLEST_CELL:g}", hint=got)
     return int(number) if number == int(number) else number
 
 
@@ -358,7 +365,7 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
     except OverflowError:
         raise InvalidInput(f"{what} must be at most 2**53, beyond which float64 is not exact") from None
     except (TypeError, ValueError):
-        raise InvalidInput(f"{what} must be an array of numbers; got {array!r}") from None
+        raise InvalidInput(f"{what} must be an array of numbers; got {brief(array)}") from None
     if given.dtype.kind == "b":
         raise InvalidInput(f"{what} must contain counts; got booleans ({_COUNT_LABELS})")
     if given.dtype.kind not in "iuf":
@@ -369,17 +376,18 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
 
 
 def _two_by_two(array: ArrayLike, layout: str) -> list[list[float]]:
-    given = _numbers(array, "array")
+    given = _numbers(array, "`array`")
     if given.shape != (2, 2):
         raise InvalidInput(
-            f"array must have shape (2, 2), as {layout}; got shape {given.shape}"
+            f"`array` must have shape (2, 2), as {layout}; got shape {given.shape}"
             + ("; for four cells, use ConfusionMatrix(tp, fn, fp, tn)" if given.shape == (4,) else "")
         )
     rows: list[list[float]] = given.tolist()
     return rows
 
 
-def _shown(value: float) -> str:
+def count_text(value: float) -> str:
+    """A cell as text: a whole number in full unless it is huge, any other with six digits."""
     if isinstance(value, int):
-        return str(value) if value <= 4 * _LARGEST_CELL else f"{Decimal(value).normalize():.6g}"
+        return str(value) if value <= 4 * LARGEST_CELL else f"{Decimal(value).normalize():.6g}"
     return f"{value:.6g}"

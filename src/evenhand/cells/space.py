@@ -17,22 +17,8 @@ _MOST_ROWS = 2**26
 
 
 def as_size(n: SupportsIndex, name: str = "n") -> int:
-    """Check a number of cases.
+    """A number of cases, checked; ``name`` is the argument that it was passed as.
 
-    Parameters
-    ----------
-    n : int
-        The number of cases.
-    name : str
-        What error messages call it.
-
-    Returns
-    -------
-    int
-        The number as a Python integer.
-
-    Examples
-    --------
     >>> as_size(np.int64(3))
     3
     """
@@ -41,9 +27,9 @@ def as_size(n: SupportsIndex, name: str = "n") -> int:
             raise TypeError
         size = operator.index(n)
     except TypeError:
-        raise InvalidInput(f"{name} must be a whole number of cases; got {n!r}") from None
+        raise InvalidInput(argument=name, must="be a whole number of cases", got=n) from None
     if size < 0:
-        raise InvalidInput(f"{name} must not be negative; got {size}")
+        raise InvalidInput(argument=name, must="not be negative", got=size)
     return size
 
 
@@ -126,22 +112,8 @@ def enumerate_matrices(n: SupportsIndex) -> NDArray[np.int64]:
 
 
 def compositions(n: int, parts: int) -> NDArray[np.int64]:
-    """List all ways to write ``n`` as an ordered sum of non-negative integers.
+    """All ways to write ``n`` as an ordered sum of non-negative integers, one per row, in lexicographic order.
 
-    Parameters
-    ----------
-    n : int
-        The sum.
-    parts : int
-        The number of terms.
-
-    Returns
-    -------
-    ndarray of int, of shape (C(n + parts - 1, parts - 1), parts)
-        One sum per row, in lexicographic order.
-
-    Examples
-    --------
     >>> compositions(2, 2)
     array([[0, 2],
            [1, 1],

@@ -1,15 +1,32 @@
 """Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
-from .disparities import FOUR_FIFTHS, Disparity, disparity, equality_of_gaps, gap_intervals, gaps_of
+from .class_match import match_each
+from .class_smoothing import smoothed_classes
+from .disparities import FOUR_FIFTHS, Disparity, Stratum, disparity, equality_of_gaps, gap_intervals, gaps_of
 from .equality import EqualityTest, Test, counts_of, studentised
 from .gaps import Gaps
-from .intervals import Interval, interval, posterior, score_intervals
+from .group_summaries import Aggregate, Aggregation, GroupSummaries, aggregate, between_groups
+from .intervals import Interval, check_level, interval, posterior, score_intervals
 from .match import match_test
 from .match_result import MatchResult
+from .match_two import Question
 from .null import Given, NullDistribution, NullName
+from .paired import PairedChange, PairedGap, paired_change, paired_gap, pairs_of
+from .permutation import FunctionGap, FunctionScore, PValue, drawn_test, function_gap, function_score
 from .prior import PriorCheck, check_prior
-from .rates import Attainable, Sizes, boschloo, fisher
-from .risk import Risk, monte_carlo_risk, risk, risk_curve
+from .ranking import (
+    AREA_INTERVAL,
+    RANKING_KEYS,
+    RankingGap,
+    RankingKey,
+    RankingScore,
+    ranking_gap,
+    ranking_score,
+)
+from .ranks import Alternative, chance_test, ties_of
+from .rates import Attainable, Sizes, boschloo, fisher, fisher_rejects
+from .risk import Risk, Risks, one_group_metric, risk
+from .simultaneous import Method
 from .smoothing import (
     SPLITS,
     Additive,
@@ -23,6 +40,7 @@ from .smoothing import (
     cross_prior_smooth,
     strength_text,
 )
+from .strata import Stratified, informative, stratified
 from .strengths import (
     FEWEST_GROUPS,
     BiasVariance,
@@ -30,67 +48,100 @@ from .strengths import (
     bias_variance,
     learn_strengths,
     optimal_strength,
-    smoothing_helps,
     spread_of,
 )
 from .stress import StressTest, stress_test
-from .undefined import UndefinedRow, count_undefined, undefined_cases, undefined_probability, undefined_table
+from .undefined import UndefinedRow, count_undefined, undefined_probability, undefined_table
 
 __all__ = [
+    "AREA_INTERVAL",
     "FEWEST_GROUPS",
     "FOUR_FIFTHS",
+    "RANKING_KEYS",
     "SPLITS",
     "Additive",
+    "Aggregate",
+    "Aggregation",
+    "Alternative",
     "Attainable",
     "BiasVariance",
     "CrossPrior",
     "Disparity",
     "EqualityTest",
     "Estimator",
+    "FunctionGap",
+    "FunctionScore",
     "Gaps",
     "Given",
+    "GroupSummaries",
     "Interval",
     "MatchResult",
+    "Method",
     "NullDistribution",
     "NullName",
+    "PValue",
+    "PairedChange",
+    "PairedGap",
     "PriorCheck",
+    "Question",
+    "RankingGap",
+    "RankingKey",
+    "RankingScore",
     "Raw",
     "Risk",
+    "Risks",
     "Sizes",
     "Smoothed",
     "Spread",
+    "Stratified",
+    "Stratum",
     "Strength",
     "StressTest",
     "Test",
     "UndefinedRow",
     "additive_smooth",
+    "aggregate",
     "as_strength",
+    "between_groups",
     "bias_variance",
     "boschloo",
+    "chance_test",
+    "check_level",
     "check_prior",
     "count_undefined",
     "counts_of",
     "cross_prior_smooth",
     "disparity",
+    "drawn_test",
     "equality_of_gaps",
     "fisher",
+    "fisher_rejects",
+    "function_gap",
+    "function_score",
     "gap_intervals",
     "gaps_of",
+    "informative",
     "interval",
     "learn_strengths",
+    "match_each",
     "match_test",
-    "monte_carlo_risk",
+    "one_group_metric",
     "optimal_strength",
+    "paired_change",
+    "paired_gap",
+    "pairs_of",
     "posterior",
+    "ranking_gap",
+    "ranking_score",
     "risk",
-    "risk_curve",
     "score_intervals",
-    "smoothing_helps",
+    "smoothed_classes",
     "spread_of",
+    "stratified",
     "strength_text",
     "stress_test",
     "studentised",
-    "undefined_cases",
+    "ties_of",
     "undefined_probability",
     "undefined_table",
 ]

@@ -29,18 +29,9 @@ Test = Literal["unconditional", "fisher"]
 class EqualityTest:
     """The tests of several comparisons.
 
-    Attributes
-    ----------
-    pvalue : array
-        nan where either score is undefined.
-    higher : array of bool
-        Whether the group's score is the higher one, according to the smaller tail.
-    method : list of str
-        ``"unconditional"``, ``"fisher"`` or ``"posterior"``, per comparison.
-    fisher : FisherTails or None
-        The tails given the pooled counts, for scores that depend on one rate.
-    reachable : list
-        Per comparison, where to look up P(p <= x) under its null, as (`Attainable`, row); None if it is taken to be x.
+    A p-value is nan where either score is undefined. ``higher`` says whether the group's score is the higher one,
+    according to the smaller tail, ``method`` is ``"unconditional"``, ``"fisher"`` or ``"posterior"``, and ``reachable``
+    where to look up P(p <= x) under the null, as (`Attainable`, row); None if it is taken to be x.
     """
 
     pvalue: Floats
@@ -59,26 +50,7 @@ def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
 def equal_scores(
     m: OneGroup, groups: Floats, references: Floats, gaps: Gaps, *, test: Test = "unconditional", mid_p: bool = False
 ) -> EqualityTest:
-    """Test that each group's true score equals its reference's.
-
-    Parameters
-    ----------
-    m : OneGroup
-        The metric.
-    groups, references : arrays of shape (comparisons, 4)
-        Whole counts.
-    gaps : Gaps
-        The posteriors of the gaps.
-    test : {"unconditional", "fisher"}
-        The test for scores that depend on one rate.
-    mid_p : bool
-        With Fisher's test, count half of the probability of the observed outcome.
-
-    Returns
-    -------
-    EqualityTest
-        One p-value per comparison.
-    """
+    """Test that each group's true score equals its reference's, from whole counts of shape (comparisons, 4)."""
     undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
     if m.curve is None:
         below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)

@@ -32,15 +32,7 @@ _TOLERANCE = 1e-8
 
 @dataclass(frozen=True)
 class Gaps:
-    """The posteriors of the gaps between groups and their references.
-
-    Attributes
-    ----------
-    group, reference : Posterior
-        One distribution per comparison.
-    kind : {"difference", "ratio"}
-        Group minus reference, or group over reference.
-    """
+    """The posteriors of the gaps between groups and their references: differences or ratios, group first."""
 
     group: Posterior
     reference: Posterior

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from math import isnan
 from numbers import Real
 from typing import Any
@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix
-from ..errors import InvalidInput
+from ..cells import ConfusionMatrix, MulticlassConfusion, SmoothedClasses, require_same_labels
+from ..errors import InvalidInput, brief, printable
 from ..laws import ROW_TREE, Posterior, as_prior, betas_of, posterior_of
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
+from ..metrics import Accuracy, Average, Metric, OneClass, OneGroup, Summary, metric as find_metric, summary_asked
 from ..records import Record
 from .smoothing import SPLITS, Smoothed, Strength, as_strength, rates_of, strength_text
 
@@ -32,6 +31,8 @@ class Interval(Record):
     ----------
     metric : Metric
         The score.
+    label : label or None
+        The class that is scored against the rest.
     low, high : float
         The ends.
     level : float
@@ -56,21 +57,25 @@ class Interval(Record):
     level: float
     estimate: float
     method: str
+    label: Any = None
 
     def __str__(self) -> str:
         score = "undefined" if isnan(self.estimate) else f"{self.estimate:.4g}"
-        return f"{self.metric.key} {score}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
+        of = "" if self.label is None else printable(f" of {self.label!r} against the rest")
+        return f"{self.metric.key}{of} {score}, {100 * self.level:g} % interval {self.low:.4g} to {self.high:.4g}"
 
     def __contains__(self, score: float) -> bool:
         return self.low <= score <= self.high
 
 
 def interval(
-    cm: ConfusionMatrix,
+    cm: ConfusionMatrix | MulticlassConfusion,
     metric: str | Metric,
     level: float = 0.95,
     *,
-    reference: ConfusionMatrix | None = None,
+    average: Average | None = None,
+    label: Hashable = None,
+    reference: ConfusionMatrix | MulticlassConfusion | None = None,
     strength: Strength = 10.0,
     prior: float = 0.5,
 ) -> Interval:
@@ -83,14 +88,18 @@ def interval(
 
     Parameters
     ----------
-    cm : ConfusionMatrix
+    cm : ConfusionMatrix or MulticlassConfusion
         The group.
     metric : str or Metric
         A metric of one group.
     level : float
         The posterior probability that the interval contains the true score. Its coverage of a fixed true score, in
         docs/reference/calibration.md, is about the level on average, and less for some rates near 0 and 1.
-    reference : ConfusionMatrix, optional
+    average, label
+        What is scored of K classes, as in a call of a `Metric`. A class against the rest has the interval of its 2x2
+        matrix, and so have mcc, kappa and balanced_accuracy of two classes; acc and inacc have that of a share.
+        Averages, and scores of more than two classes at once, have none.
+    reference : ConfusionMatrix or MulticlassConfusion, optional
         The source of the prior's proportions.
     strength : float, mapping or "auto"
         How many cases the reference is worth; or one strength per split (prev, tpr, fpr).
@@ -111,10 +120,21 @@ def interval(
     """
     m = one_group(metric)
     check_level(level)
+    if isinstance(cm, (Smoothed, SmoothedClasses)):
+        raise InvalidInput(
+            "interval() takes unsmoothed counts; pass `reference=` and `strength=` for a smoothed interval"
+        )
+    summary = summary_asked(m, cm, average, label)
+    if isinstance(cm, MulticlassConfusion) and summary is not None:
+        if isinstance(summary, Accuracy) and isinstance(strength, Mapping):
+            raise InvalidInput("one `strength` per split is for 2x2 matrices; pass one number for K x K cells")
+        if isinstance(reference, MulticlassConfusion):
+            require_same_labels(cm, reference, "the reference")
+            reference = _of_two(summary, reference)
+        found = interval(_of_two(summary, cm), m, level, reference=reference, strength=strength, prior=prior)
+        return replace(found, label=summary.label if isinstance(summary, OneClass) else None)
     if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"the group must be a ConfusionMatrix; got {cm!r}")
-    if isinstance(cm, Smoothed):
-        raise InvalidInput("interval() takes unsmoothed counts; pass reference= and strength= for a smoothed interval")
+        raise InvalidInput(f"the group must be a ConfusionMatrix; got {brief(cm)}")
     cells = np.asarray(cm.cells, dtype=np.float64)[None]
     if reference is None:
         belief, kind = posterior(m, cells, prior), f"Beta({prior:g}, {prior:g}) on each split"
@@ -122,6 +142,17 @@ def interval(
         belief, kind = _steadied(m, cells, reference, strength), f"CPS prior, strength {strength_text(strength)}"
     low, high = score_intervals(m, cells, belief, level)
     return Interval(metric=m, low=float(low[0]), high=float(high[0]), level=level, estimate=float(m(cm)), method=kind)
+
+
+def _of_two(summary: Summary, cm: MulticlassConfusion) -> ConfusionMatrix:
+    """The 2x2 matrix whose score has the same interval; an error if there is none."""
+    found = summary.of_two(cm)
+    if found is None:
+        raise InvalidInput(
+            f"there is no interval of {summary.key} over {cm.k} classes, since the law of a score that is made of "
+            "several classes is not known; pass one as `label=`, or score acc"
+        )
+    return found
 
 
 def posterior(m: OneGroup, cells: Floats, prior: float = 0.5) -> Posterior:
@@ -139,7 +170,7 @@ def score_intervals(m: OneGroup, cells: Floats, belief: Posterior, level: float)
 def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) -> Posterior:
     """The posterior with the prior of Cross-Prior Smoothing."""
     if not isinstance(reference, ConfusionMatrix):
-        raise InvalidInput(f"the reference must be a ConfusionMatrix; got {reference!r}")
+        raise InvalidInput(f"the reference must be a ConfusionMatrix; got {brief(reference)}")
     weight, rates = as_strength(strength), rates_of(reference)
     if isinstance(weight, Mapping):
         added = np.array([[weight[s] * r, weight[s] * (1 - r)] for s, r in zip(SPLITS, _row_rates(rates), strict=True)])
@@ -151,7 +182,7 @@ def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) ->
     if empty:
         raise InvalidInput(
             "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; "
-            "choose a reference without empty cells and a strength above 0, or leave out the reference"
+            "choose a reference without empty cells and a `strength` above 0, or leave out the reference"
         )
     return posterior_of(m, betas, tree)
 
@@ -172,4 +203,4 @@ def one_group(name: str | Metric) -> OneGroup:
 def check_level(level: float) -> None:
     """Raise an error if a level does not lie between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, Real) or not 0 < level < 1:
-        raise InvalidInput(f"level must lie between 0 and 1; got {level!r}")
+        raise InvalidInput(argument="level", must="lie between 0 and 1", got=level)

@@ -193,7 +193,7 @@ def _check_steps(task: Task, steps: float, sizes: NDArray[Any]) -> None:
         steps,
         _MOST_STEPS,
         f"the exact error of {task.metric.key} at n = {sizes.max():,.0f} is a sum over {{}} terms",
-        "use monte_carlo_risk()",
+        "use `method='montecarlo'`",
     )
 
 
@@ -274,7 +274,7 @@ def _check_budget(task: Task, sizes: Ints) -> None:
         float(matrices.sum()),
         _MOST_MATRICES,
         f"the exact error of {task.metric.key} at n = {sizes[-1]:,} is a sum over up to {{}} matrices",
-        "use monte_carlo_risk()",
+        "use `method='montecarlo'`",
     )
     _check_steps(task, float(sizes[-1] + 1) * len(sizes) * 2**4, sizes)
 

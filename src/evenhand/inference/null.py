@@ -12,8 +12,7 @@ There are three nulls:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan, sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +25,6 @@ from ..laws import (
     OneGroupDistribution,
     Tails,
     Threshold,
-    as_generator,
     beta_tails,
     extremes,
     interval_sums,
@@ -37,10 +35,11 @@ from ..laws import (
     tails,
 )
 from ..metrics import Metric
+from ..randomness import Rng, generator
+from .tail_pvalues import Alternative, tail_pvalue
 
 __all__ = ["Alternative", "Given", "Method", "NullDistribution", "NullName"]
 
-Alternative = Literal["two-sided", "less", "greater"]
 NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
@@ -53,15 +52,7 @@ _FINEST = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class NullDistribution(OneGroupDistribution):
-    """The distribution of a score under a null, given that it is defined.
-
-    Attributes
-    ----------
-    name : {"pooled", "known", "predictive"}
-        The null.
-    margin : float or None
-        The observed denominator, if the test conditions on it.
-    """
+    """The distribution of a score under a null, given that it is defined, and the denominator if it has a margin."""
 
     name: NullName = "pooled"
 
@@ -80,7 +71,7 @@ class NullDistribution(OneGroupDistribution):
         counted = reference if isinstance(reference, ConfusionMatrix) else None
         if name == "pooled":
             if whole_counts(reference, "the reference").sum() == 0:
-                raise InvalidInput("the reference is empty (n = 0); the group cannot be compared with it")
+                raise InvalidInput("the `reference` is empty (n = 0); the group cannot be compared with it")
             assert counted is not None
             pooled = cm + counted
             tp, fn, fp, tn = (float(c) for c in pooled.cells)
@@ -88,12 +79,12 @@ class NullDistribution(OneGroupDistribution):
             order = order_of(m, pooled.cells, remains=True)
         elif name == "known":
             if m.comparisons and counted is None:
-                raise InvalidInput(f"{m.key} compares two groups; pass the reference as a ConfusionMatrix of counts")
+                raise InvalidInput(f"{m.key} compares two groups; pass the `reference` as a ConfusionMatrix of counts")
             law, order = law_of(reference, n), order_of(m, counted.cells if counted else None)
         else:
             if counted is None:
                 raise InvalidInput(
-                    "null='predictive' needs the reference's counts, as a ConfusionMatrix; got four probabilities"
+                    "`null='predictive'` needs the reference's counts, as a ConfusionMatrix; got four probabilities"
                 )
             law, order = law_of(counted, n, "predictive", prior=prior), order_of(m, counted.cells)
         has_margin = given == "margin" and (m.is_distance or m.base.denominator is not None)
@@ -133,38 +124,27 @@ class NullDistribution(OneGroupDistribution):
             return normal_tails(self.metric, self.law, counts)
         if self.name != "known":
             raise InvalidInput(
-                "method='beta' takes the reference's rates as known; use null='known', or method='exact'"
+                "`method='beta'` takes the reference's rates as known; use `null='known'`, or `method='exact'`"
             )
         return beta_tails(self.metric, self.law, counts, self.margin)
 
-    def sampled_tails(self, observed: Threshold, rng: Any, draws: int) -> Tails:
-        """The same, by simulation."""
-        scores = self.order.scores(sample_cells(self.order.tree, self.law, as_generator(rng), draws, self.margin))
+    def sampled(self, rng: Rng, draws: int) -> NDArray[np.float64]:
+        """The scores of random groups that have one."""
+        scores = self.order.scores(sample_cells(self.order.tree, self.law, generator(rng), draws, self.margin))
         scores = scores[~np.isnan(scores)]
         if not len(scores):
             raise InvalidInput(
-                f"none of {draws:,} simulated groups has a defined score; use more draws or method='exact'"
+                f"none of {draws:,} simulated groups has a defined score; raise `draws`, or use `method='exact'`"
             )
-        near = 1e-12 * max(1.0, abs(observed.value))
-        at = float(np.mean(np.abs(scores - observed.value) <= near))
-        below = float(np.mean(scores < observed.value - near))
-        return Tails(below, at, 1 - below - at, len(scores) / draws, nan)
+        return scores
+
+    def one_sided(self, alternative: Alternative) -> Alternative:
+        """The alternative that is tested: only a larger distance is more extreme."""
+        return "greater" if self.metric.is_distance and alternative == "two-sided" else alternative
 
     def pvalue(self, tails: Tails, alternative: Alternative, mid_p: bool = False) -> float:
         """The p-value from the tails; two-sided it is twice the smaller one, or the upper one of a distance."""
-        if self.metric.is_distance and alternative == "two-sided":
-            alternative = "greater"
-        weight = 0.5 if mid_p else 1.0
-        low, high = tails.below + weight * tails.at, tails.above + weight * tails.at
-        return min(1.0, {"less": low, "greater": high, "two-sided": 2 * min(low, high)}[alternative])
-
-    def sampled_pvalue(self, tails: Tails, alternative: Alternative, mid_p: bool, draws: int) -> tuple[float, float]:
-        """The p-value from simulated tails, never 0, and its standard error."""
-        p = self.pvalue(tails, alternative, mid_p)
-        kept = round(draws * tails.defined)
-        factor = 2 if alternative == "two-sided" and not self.metric.is_distance else 1
-        tail = (kept * min(p / factor, 1.0) + 1) / (kept + 1)
-        return min(1.0, factor * tail), factor * sqrt(tail * (1 - tail) / kept)
+        return tail_pvalue(tails.below, tails.at, tails.above, self.one_sided(alternative), mid_p)
 
     @property
     def size(self) -> int:
@@ -210,7 +190,7 @@ class NullDistribution(OneGroupDistribution):
                 what = " + ".join(c.upper() for c in cells)
                 raise InvalidInput(
                     f"the reference has no cases in {what}, so there is no rate to compare the group's "
-                    f"{self.metric.base.key} with; choose another reference, or null='pooled'"
+                    f"{self.metric.base.key} with; choose another `reference`, or `null='pooled'`"
                 )
 
     def impossible(self, cm: ConfusionMatrix) -> bool:

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import CELLS, ConfusionMatrix, count_matrices, enumerate_matrices
-from ..errors import InvalidInput
+from ..errors import InvalidInput, brief
 from ..laws import DirichletMultinomial, law_of
 from ..metrics import metric
 from ..records import Record
-from .risk import risk_curve
+from .risk import risk
 from .smoothing import CrossPrior, Raw, Strength, Strengths, as_strength, strength_text
 
 __all__ = ["PriorCheck", "check_prior", "homogeneity_pvalue"]
@@ -41,7 +41,7 @@ class PriorCheck(Record):
         The reasons, one sentence each.
     strength : float or dict of str to float
         The strength of the prior.
-    n, n_reference : int
+    n, reference_n : int
         The number of cases of the group and of the reference.
     likelihood_ratio : float
         The likelihood of the group's counts under the reference's prior, relative to that under the uniform one.
@@ -69,7 +69,7 @@ class PriorCheck(Record):
     reasons: tuple[str, ...]
     strength: float | Strengths
     n: int
-    n_reference: int
+    reference_n: int
     likelihood_ratio: float
     divergence: float
     gaps: tuple[float, ...]
@@ -110,20 +110,20 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
     """
     for who, matrix in (("the group", cm), ("the reference", reference)):
         if not isinstance(matrix, ConfusionMatrix) or not matrix.is_whole or matrix.n == 0:
-            raise InvalidInput(f"{who} must be a ConfusionMatrix of whole counts with cases; got {matrix!r}")
+            raise InvalidInput(f"{who} must be a ConfusionMatrix of whole counts with cases; got {brief(matrix)}")
     chosen = as_strength(strength)
     weight = chosen["prev"] if isinstance(chosen, Mapping) else chosen
     if weight == 0:
-        raise InvalidInput("strength must be positive; a prior of strength 0 has no effect")
-    n, n_reference = int(cm.n), int(reference.n)
+        raise InvalidInput("`strength` must be positive; a prior of strength 0 has no effect")
+    n, reference_n = int(cm.n), int(reference.n)
     group, prior = cm.proportions, reference.proportions
     ratio = _likelihood_ratio(cm, prior, weight)
     p, method = homogeneity_pvalue(cm, reference)
     gain, lose = _gain_and_lose(cm, reference, chosen)
     hidden = weight / (n + weight)
-    large = n_reference >= 100 and n_reference >= n
+    large = reference_n >= 100 and reference_n >= n
     reasons = (
-        f"the reference has {n_reference:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
+        f"the reference has {reference_n:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
         f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
         f"equal rates: p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
         f"if the observed rates were true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
@@ -141,7 +141,7 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
         reasons=reasons,
         strength=chosen,
         n=n,
-        n_reference=n_reference,
+        reference_n=reference_n,
         likelihood_ratio=ratio,
         divergence=_divergence(group, prior),
         gaps=tuple(float(d) for d in prior - group),
@@ -156,9 +156,8 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
 def homogeneity_pvalue(cm: ConfusionMatrix, reference: ConfusionMatrix) -> tuple[float, str]:
     """P-value of the test that group and reference share all four rates, and by which method.
 
-    Given the pooled counts, the group is a random subset of the cases. The p-value is the total probability of all
-    groups that are no more likely than the observed one (Freeman and Halton). The smaller of the two is enumerated; if
-    it has more than two million possible matrices, the chi-squared approximation is used instead.
+    Given the pooled counts, it is the total probability of all groups that are no more likely than the observed one
+    (Freeman and Halton); if the smaller of the two has too many matrices to list, it is the chi-squared approximation.
     """
     small = min(cm, reference, key=lambda m: m.n)
     pooled = cm + reference
@@ -207,7 +206,7 @@ def _gain_and_lose(
     rates = np.asarray(cm.cells) + 0.5
     truth = rates / rates.sum()
     keys = [key for key in _CHECKED if not np.isnan(metric(key)(truth))]
-    risks = risk_curve(keys, truth, [int(cm.n)], [Raw(), CrossPrior(reference, strength)])
+    risks = risk(keys, truth, [int(cm.n)], [Raw(), CrossPrior(reference, strength)])
     better = {r.metric.key: r for r in risks if isinstance(r.estimator, CrossPrior)}
     raw = {r.metric.key: r for r in risks if isinstance(r.estimator, Raw)}
     gain = tuple(key for key in keys if better[key].mse < raw[key].mse)

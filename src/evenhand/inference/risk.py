@@ -1,4 +1,4 @@
-"""The exact error of raw and smoothed scores at a given sample size.
+"""The error of raw and smoothed scores at a given sample size, exact or simulated.
 
 A group of ``n`` cases is sampled with the true rates; an estimator adds its pseudo-counts and scores the result. The
 expected error is a sum over the metric's tree (`moments`). Errors are conditional on the estimate being defined; the
@@ -7,27 +7,41 @@ probability that it is undefined is reported with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from typing import Any, ClassVar
+from math import nan, sqrt
+from typing import Any, ClassVar, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix, as_size
-from ..errors import InvalidInput
-from ..laws import as_generator, as_probabilities, check_draws, law_of
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
-from ..records import Record
+from ..errors import InvalidInput, UnknownName
+from ..laws import as_probabilities, law_of
+from ..metrics import Metric, OneGroup, metric as find_metric
+from ..randomness import Rng, check_draws, seed_of, streams
+from ..records import Record, reach
+from ..wording import several
 from .moments import Task, error_moments
 from .smoothing import Estimator, Raw
 
-__all__ = ["Risk", "monte_carlo_risk", "risk", "risk_curve"]
+__all__ = ["Risk", "Risks", "one_group_metric", "risk"]
 
 Floats = NDArray[np.float64]
 Truth = ConfusionMatrix | ArrayLike
+RiskMethod = Literal["exact", "montecarlo"]
+
+_MOST_LINES = 20
+# Without replacement, at most this many cases can be sampled from.
+_MOST_CASES = 10**9
+
+
+def one_group_metric(metric: str | Metric) -> OneGroup:
+    """A metric of one group, checked."""
+    m = find_metric(metric)
+    if m.comparisons:
+        raise InvalidInput(f"{m.key} compares two groups; use a metric of one group, such as {m.base.key}")
+    return m.base
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -48,8 +62,10 @@ class Risk(Record):
         Expected error, squared error and absolute error; also `variance` and `rmse`.
     p_undefined : float
         The probability that the estimate is undefined.
-    method : str
-        ``"exact"``, or the number of simulated groups.
+    method : {"exact", "montecarlo"}
+        Whether all groups were counted, or some simulated.
+    draws, rng : int or None
+        The number of simulated groups, and the seed that repeats them; None if exact, or with a generator.
     standard_error : float
         The standard error of the mse, 0 if exact.
 
@@ -68,7 +84,9 @@ class Risk(Record):
     mse: float
     mae: float
     p_undefined: float
-    method: str = "exact"
+    method: RiskMethod = "exact"
+    draws: int | None = None
+    rng: int | None = None
     standard_error: float = 0.0
     _derived: ClassVar[tuple[str, ...]] = ("variance", "rmse")
 
@@ -95,32 +113,140 @@ class Risk(Record):
         return sqrt(self.mse)
 
     def __str__(self) -> str:
-        simulated = "" if self.method == "exact" else f", {self.method} (standard error {self.standard_error:.2g})"
+        drawn = "" if self.draws is None else f", {self.draws:,} draws (standard error {self.standard_error:.2g})"
         spread = f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}"
         return (
-            f"{self.metric.key} of {self.n} {'case' if self.n == 1 else 'cases'}, {self.estimator.label}: "
-            f"rmse {self.rmse:.4g}, {spread}, undefined {100 * self.p_undefined:.3g} %{simulated}"
+            f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}: "
+            f"rmse {self.rmse:.4g}, {spread}, undefined {100 * self.p_undefined:.3g} %{drawn}"
         )
 
 
-def risk(metric: str | Metric, truth: Truth, n: int, estimator: Estimator | None = None) -> Risk:
-    """Exact bias, variance, MSE and MAE of an estimator for groups of ``n`` cases.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Risks(Record, Sequence[Risk]):
+    """The errors of several estimates: a sequence of `Risk`, by metric, then estimator, then sample size.
+
+    Attributes
+    ----------
+    risks : tuple of Risk
+        The errors. If an estimate is never defined, they are nan.
+
+    Examples
+    --------
+    >>> errors = risk("acc", [0.25, 0.25, 0.25, 0.25], n=[10, 20, 40])
+    >>> len(errors), errors[0].n, [round(r.mse, 4) for r in errors]
+    (3, 10, [0.025, 0.0125, 0.0063])
+    """
+
+    risks: tuple[Risk, ...]
+
+    @overload
+    def __getitem__(self, at: int) -> Risk: ...
+    @overload
+    def __getitem__(self, at: slice) -> Risks: ...
+    def __getitem__(self, at: int | slice) -> Risk | Risks:
+        return Risks(risks=self.risks[at]) if isinstance(at, slice) else self.risks[at]
+
+    def __len__(self) -> int:
+        return len(self.risks)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Plot mean squared errors against the sample size, one line per metric and estimator (extra ``plots``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> from evenhand import CrossPrior, Raw
+        >>> from evenhand.examples import compas
+        >>> groups = compas()
+        >>> estimators = [Raw(), CrossPrior(groups["Caucasian"], 10)]
+        >>> ax = risk("tpr", groups["Hispanic"], range(5, 50), estimators).plot()
+        """
+        return reach("Risks.plot")(self, ax=ax)
+
+    def __str__(self) -> str:
+        lines = [f"{several(len(self), 'error')} of {', '.join(dict.fromkeys(r.metric.key for r in self))}"]
+        lines += [f"  {r}" for r in self.risks[:_MOST_LINES]]
+        return "\n".join([*lines, f"  and {len(self) - _MOST_LINES:,} more"] if len(self) > _MOST_LINES else lines)
+
+
+@overload
+def risk(  # type: ignore[overload-overlap]
+    metric: str | Metric,
+    truth: Truth,
+    n: int,
+    estimator: Estimator | None = None,
+    *,
+    method: RiskMethod = "exact",
+    absolute: bool | None = None,
+    draws: int = 100_000,
+    rng: Rng = 0,
+    replace: bool = True,
+) -> Risk: ...
+@overload
+def risk(
+    metric: str | Metric | Sequence[str | Metric],
+    truth: Truth,
+    n: int | Iterable[int],
+    estimator: Estimator | Sequence[Estimator] | None = None,
+    *,
+    method: RiskMethod = "exact",
+    absolute: bool | None = None,
+    draws: int = 100_000,
+    rng: Rng = 0,
+    replace: bool = True,
+) -> Risks: ...
+def risk(
+    metric: str | Metric | Sequence[str | Metric],
+    truth: Truth,
+    n: int | Iterable[int],
+    estimator: Estimator | Sequence[Estimator] | None = None,
+    *,
+    method: RiskMethod = "exact",
+    absolute: bool | None = None,
+    draws: int = 100_000,
+    rng: Rng = 0,
+    replace: bool = True,
+) -> Risk | Risks:
+    """Bias, variance, MSE and MAE of an estimator for groups of ``n`` cases.
+
+    Many sizes cost little more than the largest one, and metrics share the sums over their trees.
 
     Parameters
     ----------
-    metric : str or Metric
-        A metric of one group.
+    metric : str, Metric or sequence of them
+        Metrics of one group.
     truth : ConfusionMatrix or four probabilities
         The true rates. Errors are relative to their score.
-    n : int
-        The number of cases in the group.
-    estimator : Raw, Additive or CrossPrior
+    n : int or iterable of int
+        The number of cases in the group, or several.
+    estimator : Raw, Additive, CrossPrior or sequence of them
         How the score is estimated; the raw score by default.
+    method : {"exact", "montecarlo"}
+        Count all groups, or simulate some. A simulation says its standard error.
+    absolute : bool, optional
+        Whether to compute the mean absolute error, which costs more; otherwise it is nan. By default it is computed for
+        a single size, and by a simulation.
+    draws : int
+        The number of simulated groups per metric, estimator and size.
+    rng : int, numpy.random.Generator or None
+        The seed or generator of a simulation.
+    replace : bool
+        Whether a simulation samples with replacement. Without, it samples the cases of ``truth``.
 
     Returns
     -------
-    Risk
-        The errors.
+    Risk or Risks
+        One error, or a sequence of them if there are several metrics, estimators or sizes. A single estimate that is
+        never defined is refused; among several, its errors are nan.
 
     Examples
     --------
@@ -129,161 +255,101 @@ def risk(metric: str | Metric, truth: Truth, n: int, estimator: Estimator | None
     >>> r = risk("tpr", [0.25, 0.25, 0.25, 0.25], n=2)
     >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
     (10.0, 0.0, 0.25)
+
+    Several sizes:
+
+    >>> [round(r.mse, 4) for r in risk("acc", [0.25, 0.25, 0.25, 0.25], n=[10, 20, 40])]
+    [0.025, 0.0125, 0.0063]
     """
-    only = risk_curve(metric, truth, [n], estimator, absolute=True)[0]
+    if method not in get_args(RiskMethod):
+        raise UnknownName.among("method", method, get_args(RiskMethod))
+    rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))
+    names = [metric] if isinstance(metric, (str, Metric)) else list(metric)
+    given: Any = Raw() if estimator is None else estimator
+    hows: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
+    for how in hows:
+        if not isinstance(how, Estimator):
+            raise InvalidInput(argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=how)
+    one_size = not isinstance(n, Iterable)
+    sizes = np.array([as_size(size) for size in (n if isinstance(n, Iterable) else [n])], dtype=np.int64)
+    if not len(sizes):
+        raise InvalidInput("`n` must contain at least one sample size")
+    tasks = [_task(name, rates, hows) for name in names]
+    if method == "exact":
+        found = list(_exact(tasks, sizes, one_size if absolute is None else absolute))
+    else:
+        found = list(_simulated(tasks, sizes, truth, check_draws(draws, 2), rng, replace))
+    if not (one_size and isinstance(metric, (str, Metric)) and given is hows[0]):
+        return Risks(risks=tuple(found))
+    only = found[0]
     if only.p_undefined == 1:
-        key, how = only.metric.key, only.estimator.label
-        raise InvalidInput(f"{key} at n = {n} is never defined with {how}; use a larger n, or smooth")
+        raise InvalidInput(
+            f"{only.metric.key} at n = {only.n} is never defined with {only.estimator.label}; use a larger `n`, or "
+            "smooth"
+            if method == "exact"
+            else f"{only.metric.key} is undefined in all of {draws:,} simulated groups; use more `draws`"
+        )
     return only
 
 
-def risk_curve(
-    metric: str | Metric | Sequence[str | Metric],
-    truth: Truth,
-    n: Iterable[int],
-    estimators: Sequence[Estimator] | Estimator | None = None,
-    *,
-    absolute: bool = False,
-) -> list[Risk]:
-    """`risk` for each metric, estimator and sample size, at little more than the cost of the largest size.
-
-    Parameters
-    ----------
-    metric : str, Metric or sequence of them
-        Metrics of one group; several share the sums over their trees.
-    truth : ConfusionMatrix or four probabilities
-        The true rates.
-    n : iterable of int
-        Sample sizes.
-    estimators : Raw, Additive, CrossPrior or sequence of them
-        How scores are estimated; the raw score by default.
-    absolute : bool
-        Whether to compute the mean absolute error; otherwise it is nan.
-
-    Returns
-    -------
-    list of Risk
-        By metric, then estimator, then size. If an estimate is never defined, its errors are nan.
-
-    Examples
-    --------
-    >>> [round(r.mse, 4) for r in risk_curve("acc", [0.25, 0.25, 0.25, 0.25], n=[10, 20, 40])]
-    [0.025, 0.0125, 0.0063]
-    """
-    names = [metric] if isinstance(metric, (str, Metric)) else list(metric)
-    checked = [_checked(name, truth) for name in names]
-    given: Any = Raw() if estimators is None else estimators
-    chosen: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
-    for how in chosen:
-        if not isinstance(how, Estimator):
-            raise InvalidInput(f"an estimator must be Raw(), Additive(…) or CrossPrior(…); got {how!r}")
-    if not isinstance(n, Iterable):
-        raise InvalidInput(f"n must be a sequence of sample sizes, such as range(5, 50); got {n!r}")
-    sizes = np.array([as_size(size) for size in n], dtype=np.int64)
-    if not len(sizes):
-        raise InvalidInput("n must contain at least one sample size")
-    tasks = [Task(m, rates, float(m.scores(rates)), chosen) for m, rates in checked]
-    moments = error_moments(tasks, sizes, absolute)
-    return [
-        result
-        for task, curves in zip(tasks, moments, strict=True)
-        for how, curve in zip(chosen, curves, strict=True)
-        for result in _results(task, how, sizes, curve)
-    ]
-
-
-def monte_carlo_risk(
-    metric: str | Metric,
-    truth: Truth,
-    n: int,
-    estimator: Estimator | None = None,
-    *,
-    draws: int = 100_000,
-    rng: np.random.Generator | int | None = None,
-    replace: bool = True,
-) -> Risk:
-    """`risk` by simulation, with its standard error.
-
-    Parameters
-    ----------
-    metric, truth, n, estimator
-        As for `risk`.
-    draws : int
-        The number of simulated groups.
-    rng : numpy.random.Generator or int, optional
-        The random generator or seed.
-    replace : bool
-        Whether to sample with replacement. Without, the cases of ``truth`` are sampled.
-
-    Returns
-    -------
-    Risk
-        The errors.
-
-    Examples
-    --------
-    >>> r = monte_carlo_risk("tpr", ConfusionMatrix(5, 5, 5, 5), n=4, rng=1)
-    >>> abs(r.mse - risk("tpr", ConfusionMatrix(5, 5, 5, 5), n=4).mse) < 4 * r.standard_error
-    True
-    """
-    m, rates = _checked(metric, truth)
-    how = Raw() if estimator is None else estimator
-    generator = as_generator(rng)
-    check_draws(draws, 2)
-    if replace:
-        cells = generator.multinomial(as_size(n), rates, size=draws)
-    else:
-        law = law_of(truth, as_size(n), "without_replacement")
-        assert isinstance(truth, ConfusionMatrix)
-        if truth.n > 10**9:
-            raise InvalidInput("replace=False samples from at most 1e9 cases; use risk()")
-        cells = generator.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)
-    true_score = float(m.scores(rates))
-    errors = m.scores(how.smooth(cells.astype(np.float64))) - true_score
-    defined = errors[~np.isnan(errors)]
-    if not len(defined):
-        raise InvalidInput(f"{m.key} is undefined in all of {draws:,} simulated groups; use more draws")
-    return Risk(
-        metric=m,
-        n=as_size(n),
-        estimator=how,
-        true_score=true_score,
-        bias=float(defined.mean()),
-        mse=float((defined**2).mean()),
-        mae=float(np.abs(defined).mean()),
-        p_undefined=1 - len(defined) / draws,
-        method=f"{draws:,} draws",
-        standard_error=float((defined**2).std() / sqrt(len(defined))),
-    )
-
-
-def _checked(name: str | Metric, truth: Truth) -> tuple[OneGroup, Floats]:
-    m = find_metric(name).base
-    if find_metric(name).comparisons:
-        raise InvalidInput(f"{find_metric(name).key} compares two groups; risk() takes a metric of one group")
-    rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))
+def _task(name: str | Metric, rates: Floats, hows: list[Estimator]) -> Task:
+    m = one_group_metric(name)
     if np.isnan(m.scores(rates)):
         raise InvalidInput(f"the true {m.key} is undefined, {m.why_undefined(rates)}, so there is no error to compute")
-    return m, rates
+    return Task(m, rates, float(m.scores(rates)), hows)
 
 
-def _results(task: Task, how: Estimator, sizes: NDArray[np.int64], moments: Floats) -> list[Risk]:
-    """The errors at each size, from P(defined) and the sums of errors, squared and absolute errors."""
-    defined = np.maximum(moments[0], 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bias, mse, mae = np.where(defined > 0, moments[1:] / defined, np.nan)
-    p_undefined = np.where(defined < 1 - 1e-14, 1 - defined, 0.0)
-    columns = (column.tolist() for column in (sizes, bias, mse, mae, p_undefined))
-    return [
-        Risk(
+def _exact(tasks: list[Task], sizes: NDArray[np.int64], absolute: bool) -> Iterator[Risk]:
+    """The errors from P(defined) and the sums of errors, squared and absolute errors."""
+    for task, curves in zip(tasks, error_moments(tasks, sizes, absolute), strict=True):
+        for how, moments in zip(task.estimators, curves, strict=True):
+            defined = np.maximum(moments[0], 0.0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                means = np.where(defined > 0, moments[1:] / defined, np.nan)
+            p_undefined = np.where(defined < 1 - 1e-14, 1 - defined, 0.0)
+            for n, bias, mse, mae, p in zip(*(x.tolist() for x in (sizes, *means, p_undefined)), strict=True):
+                yield Risk(
+                    metric=task.metric,
+                    n=n,
+                    estimator=how,
+                    true_score=task.true_score,
+                    bias=bias,
+                    mse=mse,
+                    mae=mae,
+                    p_undefined=p,
+                )
+
+
+def _simulated(
+    tasks: list[Task], sizes: NDArray[np.int64], truth: Truth, draws: int, rng: Rng, replace: bool
+) -> Iterator[Risk]:
+    """The errors of random groups, each estimate with a stream of its own."""
+    asked = [(task, how, n) for task in tasks for how in task.estimators for n in sizes.tolist()]
+    for (task, how, n), stream in zip(asked, streams(rng, len(asked)), strict=True):
+        cells = stream.multinomial(n, task.rates, size=draws) if replace else _part_of(truth, n, draws, stream)
+        errors = task.metric.scores(how.smooth(cells.astype(np.float64))) - task.true_score
+        defined = errors[~np.isnan(errors)]
+        squares = defined**2
+        yield Risk(
             metric=task.metric,
             n=n,
             estimator=how,
             true_score=task.true_score,
-            bias=errors,
-            mse=squares,
-            mae=size,
-            p_undefined=undefined,
+            bias=float(defined.mean()) if len(defined) else nan,
+            mse=float(squares.mean()) if len(defined) else nan,
+            mae=float(np.abs(defined).mean()) if len(defined) else nan,
+            p_undefined=1 - len(defined) / draws,
+            method="montecarlo",
+            draws=draws,
+            rng=seed_of(rng),
+            standard_error=float(squares.std() / sqrt(len(defined))) if len(defined) else nan,
         )
-        for n, errors, squares, size, undefined in zip(*columns, strict=True)
-    ]
+
+
+def _part_of(truth: Truth, n: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Random groups of the cases of ``truth``."""
+    law = law_of(truth, n, "without_replacement")
+    assert isinstance(truth, ConfusionMatrix)
+    if truth.n > _MOST_CASES:
+        raise InvalidInput("`replace=False` samples from at most 1e9 cases; use `method='exact'`")
+    return rng.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput
+from ..errors import InvalidInput, brief
 from ..laws import as_probabilities
-from ..lazy import notebook
+from ..records import reach
 
 __all__ = [
     "SPLITS",
@@ -178,7 +178,7 @@ class Additive(Estimator):
     def __post_init__(self) -> None:
         given = self.epsilon
         if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= float(given) <= 1e9:
-            raise InvalidInput(f"epsilon must be a number from 0 to 1e9; got {given!r}")
+            raise InvalidInput(argument="epsilon", must="be a number from 0 to 1e9", got=given)
 
     def smooth(self, cells: Floats) -> Floats:
         """The cells plus epsilon."""
@@ -346,7 +346,7 @@ class Smoothed(ConfusionMatrix):
         return f"{ConfusionMatrix.__str__(self)}\n{note}"
 
     def _repr_html_(self) -> str:
-        return str(notebook().as_html(self))
+        return str(reach("Record._repr_html_")(self))
 
 
 def strength_text(strength: Strength) -> str:
@@ -399,13 +399,13 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     """
     if isinstance(cm, Mapping):
         if reference is not None:
-            raise InvalidInput("several groups are each smoothed with the rest of them; leave out reference")
+            raise InvalidInput("several groups are each smoothed with the rest of them; leave out `reference`")
         from .strengths import learn_strengths
 
         chosen = learn_strengths(cm) if strength == "auto" else dict.fromkeys(cm, strength)
         return {name: CrossPrior(rest_of(cm, name), chosen[name]).apply(group) for name, group in cm.items()}
     if reference is None:
-        raise InvalidInput("pass a reference, or a mapping of groups to smooth each with the rest")
+        raise InvalidInput("pass a `reference`, or a mapping of groups to smooth each with the rest")
     if isinstance(cm, Smoothable):
         return cm.smoothed_towards(reference, strength)
     return CrossPrior(reference, strength).apply(cm)
@@ -439,7 +439,7 @@ def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
     """The sum of all groups but one."""
     others = [matrix_of(cm) for other, cm in groups.items() if other != name]
     if not others:
-        raise InvalidInput(f"{name!r} is the only group, so there is no rest to be its reference")
+        raise InvalidInput(f"{brief(name)} is the only group, so there is no rest to be its reference")
     return sum(others[1:], others[0])
 
 
@@ -453,7 +453,9 @@ def as_strength(strength: Any) -> float | Strengths:
         return CAUTIOUS
     if isinstance(strength, Mapping):
         if set(strength) != set(SPLITS):
-            raise InvalidInput(f"strength per split must name {', '.join(SPLITS)}; got {', '.join(map(str, strength))}")
+            raise InvalidInput(
+                f"`strength` per split must name {', '.join(SPLITS)}; got {', '.join(map(str, strength))}"
+            )
         return _Frozen({split: _checked(strength[split]) for split in SPLITS})
     return _checked(strength)
 
@@ -468,10 +470,10 @@ class _Frozen(dict[str, float]):
 def _checked(strength: Any) -> float:
     if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 <= cast("float", strength) <= 1e9:
         raise InvalidInput(
-            f"strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got {strength!r}"
+            argument="strength", must="be a number of cases from 0 to 1e9, one per split, or 'auto'", got=strength
         )
     if 0 < cast("float", strength) < _LEAST:
-        raise InvalidInput(f"strength must be 0 or at least {_LEAST:g} cases; got {strength!r}")
+        raise InvalidInput(argument="strength", must=f"be 0 or at least {_LEAST:g} cases", got=strength)
     return float(strength)
 
 
@@ -480,12 +482,12 @@ def rates_of(given: Rates) -> Floats:
     if not isinstance(given, ConfusionMatrix):
         return np.array(as_probabilities(given))
     if given.n == 0:
-        raise InvalidInput("the reference is empty (n = 0), so it has no proportions to smooth with")
+        raise InvalidInput("the `reference` is empty (n = 0), so it has no proportions to smooth with")
     return given.proportions
 
 
 def matrix_of(cm: Any) -> ConfusionMatrix:
     """A group, checked to be a matrix."""
     if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"a group must be a ConfusionMatrix; got {cm!r}")
+        raise InvalidInput(f"a group must be a ConfusionMatrix; got {brief(cm)}")
     return cm

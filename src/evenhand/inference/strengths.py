@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..cells import CELLS, as_size
 from ..errors import InvalidInput
-from ..metrics import Metric
-from ..metrics import metric as find_metric
+from ..metrics import Metric, metric as find_metric
 from ..records import Record
 from .smoothing import CAUTIOUS, SPLITS, Groups, Rates, _checked, matrix_of, rates_of
 
@@ -27,7 +26,6 @@ __all__ = [
     "bias_variance",
     "learn_strengths",
     "optimal_strength",
-    "smoothing_helps",
     "spread_of",
 ]
 
@@ -238,29 +236,6 @@ def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, 
     return BiasVariance(bias=weight / total * d, variance=size * v / total**2, raw_mse=v / size)
 
 
-def smoothing_helps(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> bool:
-    """Whether smoothing reduces the mean squared error, that is, whether d² < v(2/λ + 1/n) (E15).
-
-    Parameters
-    ----------
-    metric, truth, reference, n, strength
-        As for `bias_variance`.
-
-    Returns
-    -------
-    bool
-        Whether smoothing helps.
-
-    Examples
-    --------
-    >>> smoothing_helps("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10)
-    True
-    """
-    d, v = _gap_and_variance(metric, truth, reference)
-    weight = _checked(strength)
-    return weight > 0 and d * d < v * (2 / weight + 1 / _cases(n))
-
-
 def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates) -> float:
     """The strength λ* = v/d² with the smallest mean squared error, for every n; infinite if there is no gap (E15).
 
@@ -294,7 +269,7 @@ def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates
 def _cases(n: int) -> int:
     size = as_size(n)
     if size == 0:
-        raise InvalidInput("n must be at least 1")
+        raise InvalidInput(argument="n", must="be at least 1")
     return size
 
 

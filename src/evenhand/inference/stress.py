@@ -12,7 +12,8 @@ from ..errors import InvalidInput, printable
 from ..metrics import Metric, metric
 from ..progress import progress
 from ..records import Record
-from .risk import Risk, risk_curve
+from ..text_layout import aligned
+from .risk import Risk, risk
 from .smoothing import CrossPrior, Raw, rest_of
 
 __all__ = ["StressRow", "StressTest", "stress_test"]
@@ -125,9 +126,9 @@ class StressTest(Record):
         strengths = sorted({row.strength for row in self.rows})
         lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
         shown = {(row.n, row.strength): f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for row in self.rows}
-        width = max(15, max(map(len, shown.values())) + 2)
-        lines.append("    n  " + "".join(f"{'λ = ' + format(s, 'g'):>{width}}" for s in strengths))
-        lines += [f"{n:>5}  " + "".join(f"{shown[n, s]:>{width}}" for s in strengths) for n in sizes]
+        table = [["n", *(f"λ = {s:g}" for s in strengths)]]
+        table += [[str(n), *(shown[n, s] for s in strengths)] for n in sizes]
+        lines += aligned(table, right=range(1 + len(strengths)), between="   ")
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         lines.append(
             f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {printable(worst.worst_group)}, "
@@ -174,12 +175,12 @@ def stress_test(
     """
     sizes, weights, risks = list(n), list(strengths), {}
     if not groups or not sizes or not weights:
-        raise InvalidInput("groups, n and strengths must not be empty")
+        raise InvalidInput("`groups`, `n` and `strengths` must not be empty")
     for name in progress(list(groups), "stress test"):
         cm, reference = groups[name], rest_of(groups, name)
         chosen = [metric(m) for m in metrics if cm.n and not np.isnan(metric(m)(cm))]
         estimators = [Raw(), *(CrossPrior(reference, s) for s in weights)]
-        risks[name] = tuple(risk_curve(chosen, cm, sizes, estimators))
+        risks[name] = risk(chosen, cm, sizes, estimators).risks
     rows = [_row(risks, size, strength) for size in sizes for strength in weights]
     return StressTest(rows=tuple(rows), risks=risks)
 
@@ -197,7 +198,7 @@ def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> Stre
                     ratios[group, r.metric.key] = r.mse / before
                 spoiled += before == 0 < r.mse
     if not ratios:
-        raise InvalidInput(f"at n = {n} no raw score has an error to compare with; choose other sizes or metrics")
+        raise InvalidInput(f"at n = {n} no raw score has an error to compare with; choose other sizes or `metrics`")
     worst = max(ratios, key=lambda key: ratios[key])
     return StressRow(
         n=n,

@@ -7,33 +7,29 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..cells import as_size, count_matrices, enumerate_matrices
-from ..errors import TooLarge
-from ..laws import LawName, Reference, hole_probability, law_of, references_of, sizes_of
-from ..metrics import CATALOGUE, Metric
-from ..metrics import metric as find_metric
+from ..cells import as_size, count_matrices
+from ..errors import InvalidInput
+from ..laws import LawName, Reference, hole_probability, law_of, references_of
+from ..metrics import CATALOGUE, Average, Metric, metric as find_metric, summary_of
 from ..records import Record
+from .class_undefined import count_of_classes
 
-__all__ = [
-    "UndefinedRow",
-    "count_undefined",
-    "undefined_cases",
-    "undefined_probability",
-    "undefined_table",
-]
+__all__ = ["UndefinedRow", "count_undefined", "undefined_probability", "undefined_table"]
 
 Sizes = int | tuple[int, int]
 
-_MOST_PAIRS = 2**24
 
-
-def count_undefined(metric: str | Metric, n: Sizes) -> int:
+def count_undefined(
+    metric: str | Metric,
+    n: Sizes,
+    *,
+    classes: int | None = None,
+    average: Average | None = None,
+    label: int | None = None,
+) -> int:
     """The exact number of confusion matrices of ``n`` cases on which a metric is undefined.
 
-    There is a closed form for every metric, so ``n`` can be huge.
+    There is a closed form for every metric of two classes, so ``n`` can be huge.
 
     Parameters
     ----------
@@ -41,11 +37,18 @@ def count_undefined(metric: str | Metric, n: Sizes) -> int:
         The metric.
     n : int or (int, int)
         The number of cases; for a two-group metric a pair of sizes, and pairs of matrices are counted.
+    classes : int, optional
+        The number K of classes, if K x K matrices are counted.
+    average : {"micro", "macro", "weighted"}, optional
+        An average over K classes, which is undefined if a class that counts has no score.
+    label : int, optional
+        One of the classes 0, ..., K - 1, against the rest; the count is the same for each. Without ``average`` and
+        ``label``, the metric must be defined for all classes at once: acc, inacc, balanced_accuracy, mcc or kappa.
 
     Returns
     -------
     int
-        The number of matrices, or of pairs.
+        The number of matrices, or of pairs; there are C(n + 3, 3) matrices, or C(n + K² - 1, n) of K classes.
 
     Examples
     --------
@@ -55,43 +58,26 @@ def count_undefined(metric: str | Metric, n: Sizes) -> int:
     3
     >>> count_undefined("te", (5, 5))
     1911
+
+    One case and three classes: of the 9 matrices, 6 have no case of a given class. Each of them lacks cases of some
+    class, and none has no cases at all:
+
+    >>> count_undefined("tpr", 1, classes=3, label=0)
+    6
+    >>> count_undefined("tpr", 1, classes=3, average="macro"), count_undefined("acc", 1, classes=3)
+    (9, 0)
     """
     m = find_metric(metric)
-    sizes = sizes_of(m, n)
+    if classes is not None:
+        k = as_size(classes, "classes")
+        if k == 0:
+            raise InvalidInput(argument="classes", must="be at least 1", got=k)
+        return count_of_classes(summary_of(m, range(k), average, label), as_size(n), k)  # type: ignore[arg-type]
+    if average is not None or label is not None:
+        raise InvalidInput("`average` and `label` are for several classes; pass their number as `classes=`")
+    sizes = m.sizes(n)
     defined = prod(count_matrices(size) - holes.count(size) for size, holes in zip(sizes, m.holes, strict=True))
     return prod(map(count_matrices, sizes)) - defined
-
-
-def undefined_cases(metric: str | Metric, n: Sizes) -> NDArray[np.int64]:
-    """List the matrices on which a metric is undefined.
-
-    Parameters
-    ----------
-    metric : str or Metric
-        The metric.
-    n : int or (int, int)
-        The number of cases; a pair for a two-group metric.
-
-    Returns
-    -------
-    array of int
-        Shape (count, 4), or (count, 2, 4) for two groups.
-
-    Examples
-    --------
-    >>> undefined_cases("f1", 3)
-    array([[0, 0, 0, 3]])
-    """
-    m = find_metric(metric)
-    sizes = sizes_of(m, n)
-    if len(sizes) == 1:
-        return m.holes[0].list(sizes[0])
-    if prod(map(count_matrices, sizes)) > _MOST_PAIRS:
-        raise TooLarge(f"there are too many pairs of matrices for n = {sizes} to list; use count_undefined")
-    groups = [enumerate_matrices(size) for size in sizes]
-    hole1, hole2 = (h.at(g.astype(np.float64)) for h, g in zip(m.holes, groups, strict=True))
-    i, j = np.nonzero(hole1[:, None] | hole2[None, :])
-    return np.stack([groups[0][i], groups[1][j]], axis=1)
 
 
 def undefined_probability(
@@ -133,7 +119,7 @@ def undefined_probability(
     """
     m = find_metric(metric)
     undefined = 0.0
-    for size, ref, holes in zip(sizes_of(m, n), references_of(m, reference), m.holes, strict=True):
+    for size, ref, holes in zip(m.sizes(n), references_of(m, reference), m.holes, strict=True):
         undefined += (1 - undefined) * hole_probability(holes, law_of(ref, size, law, prior=prior))
     return undefined
 

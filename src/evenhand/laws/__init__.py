@@ -8,10 +8,10 @@ from .engine import Leaves, Tails, extremes, tails, walk
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
 from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
-from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of, sizes_of
-from .sampling import as_generator, check_draws, sample_cells
+from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of
+from .sampling import sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
-from .sums import SplitTable, interval_sums, split_table
+from .sums import SplitTable, binomial_cdf, interval_sums, split_table
 
 __all__ = [
     "ROW_TREE",
@@ -33,13 +33,12 @@ __all__ = [
     "SplitTable",
     "Tails",
     "Threshold",
-    "as_generator",
     "as_prior",
     "as_probabilities",
     "beta_tails",
     "betas_of",
+    "binomial_cdf",
     "check_cost",
-    "check_draws",
     "distribution",
     "extremes",
     "hole_probability",
@@ -52,7 +51,6 @@ __all__ = [
     "quadrature",
     "references_of",
     "sample_cells",
-    "sizes_of",
     "split_table",
     "tails",
     "walk",

@@ -26,7 +26,9 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
     from scipy.special import ndtr
 
     if m.comparisons or m.base.linear is None:
-        raise InvalidInput(f"method='normal' is for shares and marginal benefit, not for {m.key}; use method='exact'")
+        raise InvalidInput(
+            f"`method='normal'` is for shares and marginal benefit, not for {m.key}; use `method='exact'`"
+        )
     n, rates, weights = law.n, law.rates, np.array(m.base.linear)
     value, mean = float(weights @ cells), float(weights @ rates)
     variance, spread = float(rates @ (weights - mean) ** 2), _spread(law)
@@ -36,7 +38,7 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
     sd = np.sqrt(n * variance * spread)
     if sd == 0:
         raise InvalidInput(
-            f"{m.key} cannot vary under this null, so it has no normal approximation; use method='exact'"
+            f"{m.key} cannot vary under this null, so it has no normal approximation; use `method='exact'`"
         )
     up_to = float(ndtr((value + step / 2 - n * mean) / sd))
     below = float(ndtr((value - step / 2 - n * mean) / sd))
@@ -53,13 +55,13 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
     from scipy.special import betainc
 
     if m.comparisons or not m.base.is_rate or m.base.linear is not None:
-        raise InvalidInput(f"method='beta' is for ratios of two parts, not for {m.key}; use method='exact'")
+        raise InvalidInput(f"`method='beta'` is for ratios of two parts, not for {m.key}; use `method='exact'`")
     rates = law.rates
     whole, _, part = m.tree.counts(rates)
     size = law.n if margin is None else margin / whole
     a, b = size * part, size * (whole - part)
     if a == 0 or b == 0:
-        raise InvalidInput(f"the reference's {m.key} is 0 or 1, so it has no beta approximation; use method='exact'")
+        raise InvalidInput(f"the reference's {m.key} is 0 or 1, so it has no beta approximation; use `method='exact'`")
     score = float(m.scores(cells))
     return Tails(float(betainc(a, b, score)), 0.0, float(betainc(b, a, 1 - score)), 1.0, nan)
 

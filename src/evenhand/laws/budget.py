@@ -18,19 +18,8 @@ MOST_ENTRIES = 2**24
 def check_cost(cost: float, most: int, what: str, instead: str) -> None:
     """Raise an error if a cost exceeds its limit.
 
-    Parameters
-    ----------
-    cost : float
-        The number of terms.
-    most : int
-        The limit.
-    what : str
-        The beginning of the sentence, up to the limit: what has or takes how many terms. ``{}`` stands for the cost.
-    instead : str
-        The way out.
+    ``what`` is the beginning of the sentence, in which ``{}`` stands for the cost, and ``instead`` the way out.
 
-    Examples
-    --------
     >>> check_cost(9, 4, "a list of n = 3 cases has {} rows", "take fewer")
     Traceback (most recent call last):
     evenhand.errors.TooLarge: a list of n = 3 cases has 9 rows, more than the limit of 4; take fewer

@@ -14,15 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..cells import as_size
 from ..errors import InvalidInput, TooLarge
-from ..lazy import figures, notebook
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
+from ..metrics import Metric, OneGroup, metric as find_metric
 from ..progress import progress
+from ..records import reach
 from .emptiness import hole_probability, pooled_hole_probability
 from .engine import extremes, score_blocks, scores_and_weights, tails
 from .families import Law, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
-from .reference import LawName, Reference, law_of, references_of, sizes_of
+from .reference import LawName, Reference, law_of, references_of
 
 __all__ = ["Distribution", "distribution"]
 
@@ -167,7 +166,7 @@ class Distribution(ABC):
         """
         levels = _numbers(q, "q")
         if not ((levels >= 0) & (levels <= 1)).all():
-            raise InvalidInput(f"q must lie between 0 and 1; got {q!r}")
+            raise InvalidInput(argument="q", must="lie between 0 and 1", got=q)
         try:
             scores, weights = self._listed()
         except TooLarge:
@@ -231,10 +230,10 @@ class Distribution(ABC):
         """
         if not len(self.support):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
-        return figures().draw_distribution(self, ax=ax)
+        return reach("Distribution.plot")(self, ax=ax)
 
     def _repr_html_(self) -> str:
-        return str(notebook().as_html(self))
+        return str(reach("Record._repr_html_")(self))
 
     @property
     def mean(self) -> float:
@@ -268,7 +267,7 @@ class Distribution(ABC):
     def _each(self, x: ArrayLike, of: Callable[[float, float, float], float], point: bool = False) -> Any:
         points = _numbers(x, "x")
         if np.isnan(points).any():
-            raise InvalidInput(f"x must be a number; got {x!r}")
+            raise InvalidInput(argument="x", must="be a number", got=x)
         values = np.array([of(*self._tails(float(v), point)) for v in points.ravel()])
         if np.isnan(values).any():
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
@@ -280,7 +279,7 @@ def _numbers(given: ArrayLike, what: str) -> Floats:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidInput(f"{what} must be a number or an array of numbers; got {given!r}") from None
+        raise InvalidInput(argument=what, must="be a number or an array of numbers", got=given) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,7 +535,7 @@ def distribution(
     m = find_metric(metric)
     laws = [
         law_of(ref, as_size(size), law, prior=prior)
-        for size, ref in zip(sizes_of(m, n), references_of(m, reference), strict=True)
+        for size, ref in zip(m.sizes(n), references_of(m, reference), strict=True)
     ]
     if m.comparisons:
         return TwoGroupDistribution(m, (laws[0], laws[1]))

@@ -119,12 +119,12 @@ def _pieces(reached: NDArray[Any], size: int) -> Iterator[slice]:
 
 
 def _check_paths(paths: float, n: int, margin: float | None, most: int) -> None:
-    condition = "condition on the margin (given='margin') or " if margin is None else ""
+    condition = "condition on the margin (`given='margin'`) or " if margin is None else ""
     check_cost(
         paths,
         most,
         f"an exact sum over n = {n:,} cases has {{}} paths",
-        f"a test can {condition}simulate (method='montecarlo')",
+        f"a test can {condition}simulate (`method='montecarlo'`)",
     )
 
 

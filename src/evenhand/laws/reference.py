@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..cells import CELLS, ConfusionMatrix, as_cells, as_size
-from ..errors import InvalidInput, UnknownName
+from ..cells import CELLS, ConfusionMatrix, as_cells
+from ..errors import InvalidInput, UnknownName, brief
 from ..metrics import Metric
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 
-__all__ = ["LawName", "Reference", "as_prior", "as_probabilities", "law_of", "references_of", "sizes_of"]
+__all__ = ["LawName", "Reference", "as_prior", "as_probabilities", "law_of", "references_of"]
 
 LawName = Literal["multinomial", "predictive", "without_replacement"]
 Reference: TypeAlias = "ConfusionMatrix | ArrayLike | None"
@@ -31,22 +31,22 @@ def law_of(reference: Reference, n: int, law: LawName = "multinomial", *, prior:
         raise UnknownName.among("law", law, get_args(LawName))
     if reference is None:
         if law != "multinomial":
-            raise InvalidInput(f"law={law!r} needs a reference; without one all configurations are equally likely")
+            raise InvalidInput(f"`law={law!r}` needs a `reference`; without one all configurations are equally likely")
         return DirichletMultinomial(n, (1.0, 1.0, 1.0, 1.0))
     if not isinstance(reference, ConfusionMatrix):
         if law != "multinomial":
             raise InvalidInput(
-                f"law={law!r} needs the reference's counts, as a ConfusionMatrix; got four probabilities"
+                f"`law={law!r}` needs the reference's counts, as a ConfusionMatrix; got four probabilities"
             )
         return Multinomial(n, as_probabilities(reference))
     if reference.n == 0:
-        raise InvalidInput("the reference is empty (n = 0); pass one with cases, or None for the uniform law")
+        raise InvalidInput("the `reference` is empty (n = 0); pass one with cases, or None for the uniform law")
     if law == "multinomial":
         return Multinomial(n, _four(reference.proportions))
     if law == "predictive":
         return DirichletMultinomial(n, _four(np.asarray(reference.cells) + as_prior(prior)))
     if not reference.is_whole:
-        raise InvalidInput(f"sampling without replacement needs whole counts; got {reference!r}")
+        raise InvalidInput(f"sampling without replacement needs whole counts; got {brief(reference)}")
     if n > reference.n:
         raise InvalidInput(f"cannot sample n = {n} cases without replacement from a reference of {reference.n}")
     return MultivariateHypergeometric(n, _four(reference.cells))
@@ -56,7 +56,7 @@ def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
     """Four cell probabilities in the order tp, fn, fp, tn, checked to sum to 1."""
     p = as_cells(values, "the reference")
     if p.shape != (4,):
-        raise InvalidInput(f"the reference must be one matrix or four probabilities; got shape {p.shape}")
+        raise InvalidInput(f"the `reference` must be one matrix or four probabilities; got shape {p.shape}")
     total = float(p.sum())
     if abs(total - 1) > 1e-6:
         raise InvalidInput(
@@ -69,24 +69,13 @@ def as_probabilities(values: ArrayLike) -> tuple[float, float, float, float]:
 def as_prior(prior: Any) -> float:
     """A number of pseudo-counts per cell, checked."""
     if isinstance(prior, bool) or not isinstance(prior, numbers.Real) or not 1e-9 <= float(prior) <= 1e9:
-        raise InvalidInput(f"prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got {prior!r}")
+        raise InvalidInput(argument="prior", must="be a number of pseudo-counts per cell from 1e-9 to 1e9", got=prior)
     return float(prior)
 
 
 def _four(values: Any) -> tuple[float, float, float, float]:
     tp, fn, fp, tn = (float(v) for v in values)
     return tp, fn, fp, tn
-
-
-def sizes_of(m: Metric, n: Any) -> tuple[int, ...]:
-    """One size per group of the metric."""
-    if m.groups == 1:
-        if isinstance(n, (tuple, list)):
-            raise InvalidInput(f"{m.key} is a metric of one group, so n must be one number; got {n!r}")
-        return (as_size(n),)
-    if not isinstance(n, (tuple, list)) or len(n) != 2:
-        raise InvalidInput(f"{m.key} compares two groups, so n must be a pair (n1, n2); got {n!r}")
-    return as_size(n[0], "n1"), as_size(n[1], "n2")
 
 
 def references_of(m: Metric, reference: Any) -> tuple[Reference, ...]:

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import as_size
 from ..errors import InvalidInput
 from ..metrics import Tree
 from .families import Law, MultivariateHypergeometric
 
-__all__ = ["as_generator", "check_draws", "sample_cells"]
-
-_MOST_DRAWS = 10**7
-
-
-def as_generator(rng: Any) -> np.random.Generator:
-    """A random generator from a generator, a seed or None."""
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"rng must be a numpy Generator or a non-negative seed; got {rng!r}") from None
-
-
-def check_draws(draws: Any, least: int = 1) -> int:
-    """A number of simulated groups, checked."""
-    number = as_size(draws, "draws")
-    if number < least:
-        raise InvalidInput(f"draws must be at least {least}" + (f"; got {draws}" if least > 1 else ""))
-    if number > _MOST_DRAWS:
-        raise InvalidInput(f"draws must be at most {_MOST_DRAWS:,}; got {number:,}")
-    return number
+__all__ = ["sample_cells"]
 
 
 def sample_cells(
@@ -41,7 +18,7 @@ def sample_cells(
     """``draws`` random groups, shape (draws, 4), with the tree's merged cells; all have the ``margin``, if given."""
     if isinstance(law, MultivariateHypergeometric) and sum(law.totals) > 10**9:
         raise InvalidInput(
-            "method='montecarlo' samples from at most 1e9 pooled cases; use null='predictive', or method='exact'"
+            "`method='montecarlo'` samples from at most 1e9 pooled cases; use `null='predictive'`, or `method='exact'`"
         )
     n = np.full(draws, law.n, dtype=np.int64)
     of_margin, of_side = np.zeros_like(n), np.zeros_like(n)

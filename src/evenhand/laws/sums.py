@@ -8,9 +8,9 @@ from size to size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from math import log
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from .budget import MOST_ENTRIES, check_cost
 from .splits import Binomial, Split
 from .wide import WideTails, is_wide
 
-__all__ = ["SplitTable", "interval_sums", "split_table"]
+__all__ = ["SplitTable", "binomial_cdf", "interval_sums", "split_table"]
 
 Floats = NDArray[np.float64]
 Span = tuple[Floats, Floats]
@@ -107,7 +107,12 @@ def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) ->
     if width * len(sizes) > _MOST_ENTRIES and 2 * len(sizes) > len(m):
         consecutive = len(sizes) == len(m) and bool((np.diff(m) == 1).all())
         if isinstance(split, Binomial) and not (consecutive and is_wide(width, eps)):
-            return [_from_cumulative(split, m, interval, BetaFunction(split, m)) for interval in intervals]
+            p, q = split.p, split.q
+
+            def both(k: Floats) -> tuple[Floats, Floats]:
+                return binomial_cdf(k, m, p, q), binomial_cdf(m - k - 1, m, q, p)
+
+            return [_from_cumulative(split, m, interval, both) for interval in intervals]
         if consecutive:
             chain = Chain(split, m, eps, width)
             return [_from_cumulative(split, m, interval, chain) for interval in intervals]
@@ -148,11 +153,8 @@ def _distinct(m: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return m.min() + np.flatnonzero(present), (np.cumsum(present) - 1)[place]
 
 
-class Cumulative(Protocol):
-    """P(K <= k) and P(K > k), for one k per size."""
-
-    def __call__(self, k: Floats) -> tuple[Floats, Floats]:
-        """Both tails."""
+Cumulative = Callable[[Floats], tuple[Floats, Floats]]
+"""P(K <= k) and P(K > k), for one k per size."""
 
 
 def _from_cumulative(split: Split, m: Floats, interval: Span, cumulative: Cumulative) -> Floats:
@@ -176,26 +178,13 @@ def _both_tails(split: Split, m: Floats, k: Floats, cumulative: Cumulative) -> t
     return cumulative(np.clip(k, low - 1, high))
 
 
-class BetaFunction:
-    """Cumulative binomial probabilities from the incomplete beta function."""
+def binomial_cdf(k: Floats, m: Floats, p: float | Floats, q: float | Floats | None = None) -> Floats:
+    """P(K <= k) of ``m`` cases, from the incomplete beta function; ``q`` is 1 - p, if that is known better."""
+    from scipy.special import betainc
 
-    __slots__ = ("m", "split")
-
-    def __init__(self, split: Binomial, m: Floats) -> None:
-        self.split, self.m = split, m
-
-    def __call__(self, k: Floats) -> tuple[Floats, Floats]:
-        """Both tails."""
-        from scipy.special import betainc
-
-        m = self.m
-        inside = np.clip(k, 0, np.maximum(m - 1, 0))
-        up, down = inside + 1, np.maximum(m - inside, 1)
-        below, above = betainc(down, up, self.split.q), betainc(up, down, self.split.p)
-        return (
-            np.where(k < 0, 0.0, np.where(k >= m, 1.0, below)),
-            np.where(k < 0, 1.0, np.where(k >= m, 0.0, above)),
-        )
+    inside = np.clip(k, 0, np.maximum(m - 1, 0))
+    below = betainc(np.maximum(m - inside, 1), inside + 1, 1 - np.asarray(p) if q is None else q)
+    return np.where(k < 0, 0.0, np.where(k >= m, 1.0, below))
 
 
 class Chain:

@@ -7,10 +7,9 @@ records, so they cannot drift apart. The paper lists its metrics in Tables 3 to 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from math import inf
 from numbers import Real
 from typing import Any, get_args
@@ -18,12 +17,15 @@ from typing import Any, get_args
 import numpy as np
 
 from ..cells import CELLS
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, UnknownName, brief
+from .class_summaries import Accuracy, Kappa, Mcc, MeanOf
 from .curves import DICE, ODDS
 from .elsewhere import SAME, not_here
 from .holes import Part
 from .links import root_share, signed_root
+from .names import plain_name
 from .products import determinant
+from .ranking import ranking_metric
 from .shapes import Contrast, Kind, Metric, OneGroup, Pair, Rank, Ratio, Share
 from .two_groups import Comparison, Worst, comparison
 
@@ -47,53 +49,69 @@ ROWS = (POSITIVES, NEGATIVES)
 
 # Shares of all cases (the paper's binomial metrics) --------------------------------------------------------------
 
-ACC = Share(key="acc", name="Accuracy", part=CORRECT, better="higher", in_paper=True)
-PREV = Share(key="prev", name="Prevalence", part=POSITIVES, better="neither", in_paper=True,
-             synonyms=("P", "base rate"))
-PPR = Share(key="ppr", name="Predicted positive rate", part=PREDICTED_POSITIVES, better="neither", in_paper=True,
+ACC = Share(key="acc", name="Accuracy", means="How many predictions are right", part=CORRECT, better="higher",
+            in_paper=True, overall=Accuracy)
+PREV = Share(key="prev", name="Prevalence", means="How many cases are actually positive", part=POSITIVES,
+             better="neither", in_paper=True, synonyms=("P", "base rate"))
+PPR = Share(key="ppr", name="Predicted positive rate", means="How many cases are predicted positive",
+            part=PREDICTED_POSITIVES, better="neither", in_paper=True,
             synonyms=("P̂", "P hat", "PP", "selection rate", "acceptance rate"))
-INACC = Share(key="inacc", name="Inaccuracy", part=ERRORS, better="lower", in_paper=True,
-              synonyms=("error rate", "misclassification rate"))
-NPREV = Share(key="nprev", name="Negative prevalence", part=NEGATIVES, better="neither", in_paper=True,
-              synonyms=("N", "complement of prevalence"))
-PNR = Share(key="pnr", name="Predicted negative rate", part=PREDICTED_NEGATIVES, better="neither", in_paper=True,
-            synonyms=("N̂", "N hat", "PN"))
+INACC = Share(key="inacc", name="Inaccuracy", means="How many predictions are wrong", part=ERRORS, better="lower",
+              in_paper=True, overall=Accuracy, synonyms=("error rate", "misclassification rate"))
+NPREV = Share(key="nprev", name="Negative prevalence", means="How many cases are actually negative", part=NEGATIVES,
+              better="neither", in_paper=True, synonyms=("N", "complement of prevalence"))
+PNR = Share(key="pnr", name="Predicted negative rate", means="How many cases are predicted negative",
+            part=PREDICTED_NEGATIVES, better="neither", in_paper=True, synonyms=("N̂", "N hat", "PN"))
 
 # Ratios (the paper's joint ratio metrics, F1, and relatives) -----------------------------------------------------
 
 TPR = Ratio(key="tpr", name="True positive rate", part=TP, whole=POSITIVES, needs=(POSITIVES,), better="higher",
+            means="Of those who are actually positive, how many are predicted positive",
             in_paper=True, synonyms=("recall", "sensitivity", "hit rate"))
 FPR = Ratio(key="fpr", name="False positive rate", part=FP, whole=NEGATIVES, needs=(NEGATIVES,), better="lower",
+            means="Of those who are actually negative, how many are predicted positive",
             in_paper=True, synonyms=("fall-out", "false alarm rate"))
 TNR = Ratio(key="tnr", name="True negative rate", part=TN, whole=NEGATIVES, needs=(NEGATIVES,), better="higher",
+            means="Of those who are actually negative, how many are predicted negative",
             in_paper=True, synonyms=("specificity", "selectivity"))
 FNR = Ratio(key="fnr", name="False negative rate", part=FN, whole=POSITIVES, needs=(POSITIVES,), better="lower",
+            means="Of those who are actually positive, how many are predicted negative",
             in_paper=True, synonyms=("miss rate",))
 PPV = Ratio(key="ppv", name="Positive predictive value", part=TP, whole=PREDICTED_POSITIVES,
+            means="Of those predicted positive, how many are actually positive",
             needs=(PREDICTED_POSITIVES,), better="higher", in_paper=True, synonyms=("precision",))
 NPV = Ratio(key="npv", name="Negative predictive value", part=TN, whole=PREDICTED_NEGATIVES,
+            means="Of those predicted negative, how many are actually negative",
             needs=(PREDICTED_NEGATIVES,), better="higher", in_paper=True)
 FDR = Ratio(key="fdr", name="False discovery rate", part=FP, whole=PREDICTED_POSITIVES,
+            means="Of those predicted positive, how many are actually negative",
             needs=(PREDICTED_POSITIVES,), better="lower", in_paper=True)
 FOR = Ratio(key="for", name="False omission rate", part=FN, whole=PREDICTED_NEGATIVES,
+            means="Of those predicted negative, how many are actually positive",
             needs=(PREDICTED_NEGATIVES,), better="lower", in_paper=True, synonyms=("false reassurance rate",))
 F1_ORIGINAL = Ratio(
     key="f1_original", name="Original F1 score", part=TP, whole=EITHER_POSITIVE, along=DICE, needs=(TP,),
+    means="How well predicted and actual positives agree: the harmonic mean of tpr and ppv",
     printed="2 / ((TP + FP) / TP + (TP + FN) / TP)", better="higher", in_paper=True,
     synonyms=("F1 measure", "Dice-Sørensen coefficient", "Dice-Sorensen coefficient",
               "harmonic mean of precision and recall"))
 F1 = Ratio(key="f1", name="Simplified F1 score", part=TP, whole=EITHER_POSITIVE, along=DICE,
+           means="How well predicted and actual positives agree: the harmonic mean of tpr and ppv, and 0 if none "
+                 "agrees",
            needs=(EITHER_POSITIVE,), better="higher", in_paper=True,
            synonyms=("F1 score", "F-score", "F-measure", "Dice"))
 JACCARD = Ratio(key="jaccard", name="Jaccard index", part=TP, whole=EITHER_POSITIVE, needs=(EITHER_POSITIVE,),
+                means="Of those who are actually or predicted positive, how many are both", counted="both",
                 better="higher",
                 synonyms=("critical success index", "threat score", "intersection over union", "IoU"))
 TE_PART = Ratio(key="te_part", name="False negatives per false positive", part=FN, whole=ERRORS, along=ODDS,
+                means="How many actual positives are missed for each actual negative that is predicted positive",
                 needs=(FP,), better="neither", high=inf, synonyms=("treatment equality part", "error ratio"))
 
 # Contrast --------------------------------------------------------------------------------------------------------
 
 MB = Contrast(key="mb", name="Marginal benefit", plus="fp", minus="fn", better="closer to 0", low=-1.0,
+              means="How many more cases are predicted positive than are actually positive, per case",
               in_paper=True, synonyms=("B", "benefit"))
 
 
@@ -169,62 +187,74 @@ def _product_rank(*rates: tuple[str, str]) -> Any:
 
 
 # The printed form without its removable hole at TPR = FPR (E2).
+_PT_MEANS = "The share of actual positives below which a positive prediction quickly becomes less reliable"
 _PT_LIMIT = "sqrt(FPR) / (sqrt(TPR) + sqrt(FPR))"
 _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("tp", "fn"), ("tn", "fp"))
 
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
+    means="How strongly predictions and labels agree, from -1 over 0 (as by chance) to 1", overall=Mcc,
     printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
     link=signed_root, scored=_mcc, by_margins=True, solved=_mcc_crossing,
     synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
+    means="How strongly predictions and labels agree, from -1 over 0 (as by chance, or nothing to compare) to 1",
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
     ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, by_margins=True, synonyms=("MCC with limits",))
 PT = Pair(
-    key="pt", name="Prevalence threshold", needs=MARGINS, apart=True, better="lower", in_paper=True, rises=True,
-    printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt,
-    solved=_pt_crossing, zero_if=(FP,))
+    key="pt", name="Prevalence threshold", means=_PT_MEANS, needs=MARGINS, apart=True, better="lower", rises=True,
+    in_paper=True, printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share,
+    scored=_pt, solved=_pt_crossing, zero_if=(FP,))
 PT_LIMIT = Pair(
-    key="pt_limit", name="Prevalence threshold with limits", needs=(*ROWS, PREDICTED_POSITIVES), better="lower",
-    rises=True, printed=_PT_LIMIT, ranked=_pt_rank, link=root_share, scored=_pt, zero_if=(FP,),
-    solved=_pt_crossing,
+    key="pt_limit", name="Prevalence threshold with limits", means=f"{_PT_MEANS}; 1/2 if tpr and fpr are equal",
+    needs=(*ROWS, PREDICTED_POSITIVES), better="lower", rises=True, printed=_PT_LIMIT, ranked=_pt_rank,
+    link=root_share, scored=_pt, zero_if=(FP,), solved=_pt_crossing,
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
+    means="The mean of tpr and tnr, so that both kinds of people count the same", overall=partial(MeanOf, of=TPR),
     ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,),
     by_margins=True)
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
+    means="How much better than chance both kinds of people are recognised, from -1 over 0 to 1",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
     synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True)
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
+    means="How much more than chance both kinds of predictions tell, from -1 over 0 to 1",
     printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",),
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
+    means="How well predicted and actual positives agree: the geometric mean of tpr and ppv",
     printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True)
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
+    means="How much more often than by chance predictions are right, from -1 over 0 to 1", overall=Kappa,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
     by_margins=True, ranked=lambda tp, fn, fp, tn: (
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
+    means="The geometric mean of tpr and tnr, which is low if either kind of people is badly recognised",
     ranked=_G_RANK, link=signed_root, zero_if=(TP, TN), synonyms=("geometric mean",))
 LR_PLUS = Pair(
     key="lr_plus", name="Positive likelihood ratio", needs=(POSITIVES, FP), better="higher", high=inf,
+    means="How many times as often actual positives are predicted positive as actual negatives are",
     printed="TPR / FPR", ranked=lambda tp, fn, fp, tn: (tp * (fp + tn), fp * (tp + fn)), zero_if=(TP,),
     synonyms=("LR+",))
 LR_MINUS = Pair(
     key="lr_minus", name="Negative likelihood ratio", needs=(POSITIVES, TN), better="lower", high=inf, rises=True,
+    means="How many times as often actual positives are predicted negative as actual negatives are",
     printed="FNR / TNR", ranked=lambda tp, fn, fp, tn: (fn * (fp + tn), tn * (tp + fn)), zero_if=(FN,),
     synonyms=("LR-",))
 DOR = Pair(
     key="dor", name="Diagnostic odds ratio", needs=(FN, FP), better="higher", high=inf, printed="TP*TN / (FP*FN)",
+    means="The odds of a positive prediction for actual positives, divided by those for actual negatives",
     ranked=lambda tp, fn, fp, tn: (tp * tn, fp * fn), zero_if=(TP, TN), synonyms=("odds ratio",))
 
 
@@ -249,7 +279,7 @@ def f_beta(beta: float | Fraction) -> OneGroup:
     0.7142857142857143
     """
     if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.001 <= beta <= 1000:
-        raise InvalidInput(f"beta must be a number from 0.001 to 1000; got {beta!r}")
+        raise InvalidInput(argument="beta", must="be a number from 0.001 to 1000", got=beta)
     return _f_beta(Fraction(float(beta)).limit_denominator(1000))
 
 
@@ -260,7 +290,9 @@ def _f_beta(beta: Fraction) -> OneGroup:
         return F1
     p, q = square.numerator, square.denominator
     return Pair(
-        key=f"f{float(beta):g}", name=f"F-beta score, beta = {float(beta):g}", needs=(EITHER_POSITIVE,),
+        key=f"f{float(beta):g}", name=f"F-beta score, beta = {float(beta):g}",
+        means="How well predicted and actual positives agree, with tpr weighing "
+              f"{float(beta):g} times as much as ppv", needs=(EITHER_POSITIVE,),
         better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,), by_margins=True,
         ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
 
@@ -280,6 +312,7 @@ DEMOGRAPHIC_PARITY = comparison(PPR, "difference", key="demographic_parity", nam
 DISPARATE_IMPACT = comparison(PPR, "ratio", key="disparate_impact", name="Disparate impact",
                            synonyms=("impact ratio", "adverse impact ratio", "demographic parity ratio"))
 EQUALIZED_ODDS = Worst(key="equalized_odds", name="Equalized odds", of=(EQUAL_OPPORTUNITY, PREDICTIVE_EQUALITY),
+                       means="The larger of the gaps in tpr and in fpr between the group and its reference",
                        better="closer to 0", synonyms=("equalised odds", "equalized odds difference"))
 
 # fmt: on
@@ -292,7 +325,7 @@ class Catalogue:
         self._metrics = metrics
         self._found: dict[str, Metric] = {}
         for m in metrics:
-            for name in {_plain(name) for name in (m.key, m.name, *m.synonyms)}:
+            for name in {plain_name(name) for name in (m.key, m.name, *m.synonyms)}:
                 if name in self._found:
                     raise InvalidInput(f"{name!r} names both {self._found[name].key} and {m.key}")
                 self._found[name] = m
@@ -315,13 +348,14 @@ class Catalogue:
 
     def find(self, name: str) -> Metric:
         """The metric with this key, name or synonym; also ``f3``, ``npv_difference``, ``tpr_ratio`` and the like."""
-        plain = _plain(name)
+        plain = plain_name(name)
         if plain in self._found:
             return self._found[plain]
         if plain in _ELSEWHERE:
             return self.find(_ELSEWHERE[plain])
-        if instead := not_here(plain):
-            raise UnknownName(f"no metric is called {name!r}: it {instead}")
+        ranking = ranking_metric(name)
+        if instead := ranking.instead if ranking else not_here(plain):
+            raise UnknownName(f"no metric is called {brief(name)}: it {instead}")
         if beta := re.fullmatch(r"f ?(?:beta ?)?(\d+(?:\.\d+)?)", plain):
             return f_beta(float(beta[1]))
         base, _, last = plain.rpartition(" ")
@@ -338,14 +372,7 @@ class Catalogue:
         return comparison(base, kind)
 
 
-def _plain(name: str) -> str:
-    """``name`` in lower case, without typography, hyphens and underscores."""
-    text = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").replace("−", "-")
-    # A trailing sign is part of a name (LR+, LR-); a hyphen between letters is not.
-    return re.sub(r"(?:[\s_]|[-–—](?=\w))+", " ", text).strip()
-
-
-_ELSEWHERE = {_plain(f.name): f.key for f in SAME}
+_ELSEWHERE = {plain_name(f.name): f.key for f in SAME}
 
 # fmt: off
 CATALOGUE = Catalogue(
@@ -391,7 +418,8 @@ def metric(name: str | Metric) -> Metric:
     if isinstance(name, Metric):
         return name
     if not isinstance(name, str):
-        raise InvalidInput(f"metric must be a name or a Metric; got {name!r} of type {type(name).__name__}")
+        got = f"got {brief(name)} of type {type(name).__name__}"
+        raise InvalidInput(argument="metric", must="be a name or a Metric", hint=got)
     return CATALOGUE.find(name)
 
 

@@ -82,79 +82,55 @@ NOT_HERE = {
     "'fowlkes_mallows'",
     "fbeta_score": "needs a beta; use f_beta(beta), or a name such as 'f2'",
     "class_likelihood_ratios": "is two metrics; use 'lr_plus' and 'lr_minus'",
-    "neg_negative_likelihood_ratio": "is negated; use 'lr_minus', or scorer('lr_minus') for a search",
-    "precision_recall_fscore_support": "is several metrics; use 'ppv', 'tpr' and 'f1', or small_sample_report()",
-    "classification_report": "is a table; use small_sample_report()",
-    "roc_auc_score": f"{_SCORES}; use auc() or audit_scores(); of predictions it is 'balanced_accuracy'",
-    "roc_auc": f"{_SCORES}; use auc() or audit_scores(); of predictions it is 'balanced_accuracy'",
+    "neg_negative_likelihood_ratio": "is negated; use 'lr_minus', or evenhand.sklearn.scorer('lr_minus') for a search",
+    "precision_recall_fscore_support": "is several metrics; use 'ppv', 'tpr' and 'f1', or "
+    "evenhand.sklearn.small_sample_report()",
+    "classification_report": "is a table; use evenhand.sklearn.small_sample_report()",
     "average_precision_score": _SCORES,
     "average_precision": _SCORES,
-    "brier_score_loss": f"{_SCORES}; use audit_scores(); of predictions it is 'inacc'",
-    "neg_brier_score": f"is negated and {_SCORES}; use audit_scores(); of predictions it is minus 'inacc'",
-    "log_loss": f"{_SCORES}; use audit_scores()",
-    "neg_log_loss": f"is negated and {_SCORES}; use audit_scores()",
+    "neg_brier_score": f"is negated and {_SCORES}; use 'brier' in an audit; of predictions it is minus 'inacc'",
+    "neg_log_loss": f"is negated and {_SCORES}; use 'log_loss' in an audit",
     "hinge_loss": _SCORES,
     "d2_log_loss_score": _SCORES,
     "d2_brier_score": _SCORES,
     "confusion_matrix": "is the counts themselves; use ConfusionMatrix.from_labels()",
-    "multilabel_confusion_matrix": "is the counts of each class; use ConfusionMatrix.from_labels() with positive=",
+    "multilabel_confusion_matrix": "is the counts of each class; use MulticlassConfusion.from_labels()",
     "equalized_odds_ratio": "is the smaller of two ratios in fairlearn; use 'tpr_ratio' and 'fpr_ratio', or the "
-    "function of that name in evenhand.interop, which is about all groups",
+    "function of that name in evenhand.fairlearn, which is about all groups",
     "average_odds_difference": "is the mean of two differences in AIF360; use 'equal_opportunity' and "
     "'predictive_equality'",
     "mean_prediction": "averages predictions of any kind in fairlearn; of predictions 0 and 1 it is 'ppr'",
     "count": "is the number of cases, n of a ConfusionMatrix",
 }
-_OVER_CLASSES = "is an average over classes in scikit-learn; use multiclass_score() with average={!r}"
-_OVER_GROUPS = "is the {} score of all groups in fairlearn; use summaries(), or audit() for the score of each group"
+_OVER_CLASSES = "is an average over classes in scikit-learn; use {!r} of a MulticlassConfusion with average={!r}"
+_OVER_GROUPS = "is the {} score of all groups in fairlearn; use audit(), and between_groups() of what it returns"
 
 
 def not_here(name: str) -> str | None:
-    """What to use instead of a name of another library that is no metric here; None if the name is not listed.
+    """What to use instead of a plain name of another library that is no metric here; None if it is not listed.
 
-    Parameters
-    ----------
-    name : str
-        The name, in lower case, with spaces for underscores.
+    It is the rest of a sentence that begins with the name.
 
-    Returns
-    -------
-    str or None
-        The rest of a sentence that begins with the name.
-
-    Examples
-    --------
     >>> not_here("fbeta score")
     "needs a beta; use f_beta(beta), or a name such as 'f2'"
     >>> not_here("f1 macro")
-    "is an average over classes in scikit-learn; use multiclass_score() with average='macro'"
+    "is an average over classes in scikit-learn; use 'f1' of a MulticlassConfusion with average='macro'"
     >>> not_here("recall score group min")
-    'is the smallest score of all groups in fairlearn; use summaries(), or audit() for the score of each group'
+    'is the smallest score of all groups in fairlearn; use audit(), and between_groups() of what it returns'
     """
     for ending, which in ((" group min", "smallest"), (" group max", "largest")):
         if name.endswith(ending):
             return _OVER_GROUPS.format(which)
     for average in ("macro", "micro", "weighted"):
-        if name in {f"{score} {average}" for score in ("precision", "recall", "f1", "jaccard")}:
-            return _OVER_CLASSES.format(average)
+        score = name.removesuffix(f" {average}")
+        if score in ("precision", "recall", "f1", "jaccard") and score != name:
+            return _OVER_CLASSES.format(score, average)
     return NOT_HERE.get(name.replace(" ", "_"))
 
 
 def notes_on(key: str) -> tuple[str, ...]:
-    """What other libraries call a metric, and what they mean by its names if that differs.
+    """What other libraries call a metric, and what they mean by its names if that differs, one line per name.
 
-    Parameters
-    ----------
-    key : str
-        The key of the metric.
-
-    Returns
-    -------
-    tuple of str
-        One line per name.
-
-    Examples
-    --------
     >>> for line in notes_on("nprev"):
     ...     print(line)
     N in PyCM is the number of actual negatives

@@ -11,19 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import CELLS, compositions
+from ..cells import CELLS, compositions, count_matrices, enumerate_matrices
 from ..errors import TooLarge
 from .products import determinant, proportional_matrices, sum_of_gcds
 
-__all__ = ["Holes", "Part"]
+__all__ = ["Holes", "Part", "list_pairs"]
 
 _MOST_LISTED = 2**22
+_MOST_PAIRS = 2**24
 
 Number = TypeVar("Number", int, float)
 
@@ -125,3 +126,13 @@ class Holes:
         """The power of ``n`` with which the number of empty parts grows; None if there are none for n >= 1."""
         smallest = min(len(part.cells) for part in self.needs)
         return None if smallest == 4 else 3 - smallest
+
+
+def list_pairs(holes: Sequence[Holes], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """The pairs of matrices of these sizes of which at least one is a hole, shape (count, 2, 4)."""
+    if prod(map(count_matrices, sizes)) > _MOST_PAIRS:
+        raise TooLarge(f"there are too many pairs of matrices for n = {tuple(sizes)} to list; use count_undefined")
+    group, reference = (enumerate_matrices(size) for size in sizes)
+    first, second = (h.at(g.astype(np.float64)) for h, g in zip(holes, (group, reference), strict=True))
+    i, j = np.nonzero(first[:, None] | second[None, :])
+    return np.stack([group[i], reference[j]], axis=1)

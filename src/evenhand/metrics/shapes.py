@@ -8,7 +8,7 @@ class.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from math import isinf
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import CELLS, Cells, ConfusionMatrix, as_cells
-from ..errors import InvalidInput
+from ..cells import CELLS, Cells, ConfusionMatrix, MulticlassConfusion, as_cells, as_size
+from ..errors import InvalidInput, brief
+from .class_summaries import Average, Summary, Undefined, summary_asked
 from .curves import RATE, Curve
 from .elsewhere import notes_on
 from .expressions import Expression, expression
-from .holes import Holes, Part
+from .holes import Holes, Part, list_pairs
 from .links import quotient
 from .tree import Tree
+from .words import Prediction, Way, in_common, kind_of_error, prediction_given
 
 if TYPE_CHECKING:
     from .two_groups import Comparison
@@ -63,6 +65,8 @@ class Metric(ABC):
         The short name in results and on the command line.
     name : str
         The full name.
+    means : str
+        What it says, in one line for a person.
     better : {"higher", "lower", "closer to 0", "closer to 1", "neither"}
         Which scores are better.
     synonyms : tuple of str
@@ -71,6 +75,8 @@ class Metric(ABC):
         The range of the score.
     in_paper : bool
         Whether it is one of the paper's 21.
+    counted : str or None
+        What the cases that a rate counts have in common, such as "predicted positive"; None if it is no rate.
     groups : int
         How many confusion matrices it takes: 1, or 2 for a comparison of a group with a reference.
     shape : str
@@ -88,14 +94,20 @@ class Metric(ABC):
 
     key: str
     name: str
+    means: str
     better: Better
     synonyms: tuple[str, ...] = ()
     low: float = 0.0
     high: float = 1.0
     in_paper: bool = False
+    counted: str | None = None
 
     shape: ClassVar[str]
     groups: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.means, str) or not self.means.strip():
+            raise InvalidInput(argument="means", must=f"say in one line what {self.key} means", got=self.means)
 
     @property
     @abstractmethod
@@ -160,25 +172,100 @@ class Metric(ABC):
         """The score that means "no difference", given the reference's score."""
         return reference_score
 
+    @property
+    def of_people(self) -> bool:
+        """Whether it says something about people alone, whatever is predicted, as prevalence does.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("prev").of_people, metric("ppr").of_people
+        (True, False)
+        """
+        tree = self.base.tree
+        return tree.last_of == CELLS and tree.last in (("tp", "fn"), ("fp", "tn"))
+
+    def worse(self, favourable: Prediction | None = None) -> Way | None:
+        """The direction in which a group's score is worse for its people than another's.
+
+        Parameters
+        ----------
+        favourable : {"positive", "negative"}, optional
+            The prediction that is good for the person; None if that is not known.
+
+        Returns
+        -------
+        {"higher", "lower"} or None
+            None if neither direction harms them, as with facts about people, errors in their favour, and scores that
+            are best in the middle; or if it depends on what is favourable and that is not known.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("fpr").worse(favourable="negative"), metric("fpr").worse(favourable="positive")
+        ('higher', None)
+        """
+        return "higher" if self.is_distance else self.base.worse(favourable)
+
+    @abstractmethod
+    def good(self, favourable: Prediction | None = None) -> str:
+        """Which way is good, and for whom, in words.
+
+        Parameters
+        ----------
+        favourable : {"positive", "negative"}, optional
+            The prediction that is good for the person; if None, nothing is said of harm.
+
+        Returns
+        -------
+        str
+            A sentence without its full stop.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("tpr").good(favourable="positive")
+        'Higher is better; errors harm the person'
+        >>> metric("prev").good()
+        'A fact about the people, neither good nor bad'
+        """
+
     @abstractmethod
     def scores(self, *groups: NDArray[np.float64]) -> NDArray[np.float64]:
         """The scores of cells that were checked already; nan where undefined."""
 
     def __call__(
-        self, *groups: Cells, positive: object = None, pos_label: object = None, sample_weight: object = None
+        self,
+        *groups: Cells | MulticlassConfusion,
+        positive: object = None,
+        pos_label: object = None,
+        sample_weight: object = None,
+        average: Average | None = None,
+        label: Hashable = None,
+        undefined: Undefined = "propagate",
     ) -> Any:
         """Score one or many confusion matrices.
 
         Parameters
         ----------
-        *groups : ConfusionMatrix or array of shape (..., 4)
+        *groups : ConfusionMatrix, MulticlassConfusion or array of shape (..., 4)
             One group; for a two-group metric, the group and then the reference, whose shapes broadcast. A one-group
-            metric also takes labels and predictions, as functions of other libraries do.
+            metric also takes labels and predictions, as functions of other libraries do, or a matrix of K classes.
         positive, pos_label : label or list of labels, optional
             The positive labels, as for `ConfusionMatrix.from_labels`, under the name of this library or of
             scikit-learn. Only for labels and predictions.
         sample_weight : None
             Here to say that weights are refused: scores are those of counts.
+        average : {"micro", "macro", "weighted"}, optional
+            An average over K classes. ``"micro"`` adds up the one-against-rest cells of all classes and scores the sum.
+            ``"macro"`` is the plain mean of the classes' scores. ``"weighted"`` weighs them by the number of cases of
+            each class, so a class without cases has no weight.
+        label : label, optional
+            One of K classes, to score against the rest. Without ``average`` and ``label``, the metric must be defined
+            for all classes at once: acc, inacc, balanced_accuracy (the mean of the classes' true positive rates), mcc
+            (Gorodkin's R_K) or kappa.
+        undefined : {"propagate", "omit"}
+            If some classes have no score, a mean over classes is undefined; or it is over the others.
 
         Returns
         -------
@@ -194,12 +281,22 @@ class Metric(ABC):
         0.5
         >>> metric("tpr")(["a", "a", "b"], ["a", "b", "b"], pos_label="b")
         1.0
+        >>> from evenhand import MulticlassConfusion
+        >>> cm = MulticlassConfusion([[3, 1, 0], [0, 2, 0], [1, 0, 4]], labels=["cat", "dog", "fox"])
+        >>> metric("tpr")(cm, average="macro"), metric("tpr")(cm, label="fox"), round(metric("mcc")(cm), 3)
+        (0.85, 0.8, 0.731)
         """
         if sample_weight is not None:
-            raise InvalidInput(f"{self.key} is a score of counts, so sample_weight must be None; leave out the weights")
+            raise InvalidInput(
+                f"{self.key} is a score of counts, so `sample_weight` must be None; leave out the weights"
+            )
         if positive is not None and pos_label is not None:
-            raise InvalidInput("positive and pos_label mean the same; pass one of them")
+            raise InvalidInput("`positive` and `pos_label` mean the same; pass one of them")
         chosen = pos_label if positive is None else positive
+        if summary := self._of_classes(groups, average, label, undefined):
+            if chosen is not None:
+                raise InvalidInput(f"{self.key} of several classes takes a class as `label=`, not as `positive=`")
+            return float(summary.values(groups[0].counts))  # type: ignore[union-attr]
         if self.groups == 1 and len(groups) == 2 and all(map(_is_column, groups)):
             groups = (self._counted(*groups, chosen),)
         elif chosen is not None:
@@ -219,16 +316,26 @@ class Metric(ABC):
         except InvalidInput as refusal:
             labels = {repr(label) for column in (y_true, y_pred) for label in np.asarray(column).ravel().tolist()}
             if positive is None and len(labels) == 1:
-                raise InvalidInput(f"{refusal}, or use frame_metric({self.key!r}) in a MetricFrame") from None
+                raise InvalidInput(
+                    f"{refusal.args[0]}, or use evenhand.fairlearn.metric_function({self.key!r}) in a MetricFrame"
+                ) from None
             raise
 
-    def why_undefined(self, *groups: Cells) -> str | None:
+    def why_undefined(
+        self,
+        *groups: Cells | MulticlassConfusion,
+        average: Average | None = None,
+        label: Hashable = None,
+        undefined: Undefined = "propagate",
+    ) -> str | None:
         """Why a score is undefined, in words.
 
         Parameters
         ----------
-        *groups : ConfusionMatrix or four cells
+        *groups : ConfusionMatrix, MulticlassConfusion or four cells
             The group; for a two-group metric, the group and then the reference.
+        average, label, undefined
+            What is scored of K classes, as in a call.
 
         Returns
         -------
@@ -240,7 +347,13 @@ class Metric(ABC):
         >>> from evenhand import ConfusionMatrix, metric
         >>> metric("tpr").why_undefined(ConfusionMatrix(tp=0, fn=0, fp=4, tn=6))
         'no actual positives (TP + FN = 0)'
+        >>> from evenhand import MulticlassConfusion
+        >>> cm = MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], labels=["cat", "dog", "fox"])
+        >>> metric("tpr").why_undefined(cm, average="macro")
+        "undefined for 1 of 3 classes: 'fox', no actual positives (TP + FN = 0)"
         """
+        if summary := self._of_classes(groups, average, label, undefined):
+            return summary.reason(groups[0])  # type: ignore[arg-type]
         reasons = [
             holes.reason(_one_matrix(cells)) for holes, cells in zip(self.holes, self._read(groups), strict=True)
         ]
@@ -249,7 +362,46 @@ class Metric(ABC):
         named = zip(("group", "reference"), reasons, strict=True)
         return "; ".join(f"in the {who}: {reason}" for who, reason in named if reason) or None
 
-    def _read(self, groups: tuple[Cells, ...]) -> tuple[Cells, ...]:
+    def undefined_cases(self, n: int | tuple[int, int]) -> NDArray[np.int64]:
+        """List the matrices of ``n`` cases on which it is undefined.
+
+        Parameters
+        ----------
+        n : int or (int, int)
+            The number of cases; a pair for a two-group metric.
+
+        Returns
+        -------
+        array of int
+            Shape (count, 4), or (count, 2, 4) for two groups.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> metric("f1").undefined_cases(3)
+        array([[0, 0, 0, 3]])
+        """
+        sizes = self.sizes(n)
+        return self.holes[0].list(sizes[0]) if len(sizes) == 1 else list_pairs(self.holes, sizes)
+
+    def sizes(self, n: Any) -> tuple[int, ...]:
+        """A number of cases, or a pair of numbers, checked: one per group."""
+        if self.groups == 1:
+            if isinstance(n, (tuple, list)):
+                raise InvalidInput(f"{self.key} is a metric of one group, so `n` must be one number; got {brief(n)}")
+            return (as_size(n),)
+        if not isinstance(n, (tuple, list)) or len(n) != 2:
+            raise InvalidInput(f"{self.key} compares two groups, so `n` must be a pair (n1, n2); got {brief(n)}")
+        return as_size(n[0]), as_size(n[1])
+
+    def _of_classes(self, groups: tuple[Any, ...], *how: Any) -> Summary | None:
+        """What is scored of a matrix of K classes, if that is what was passed."""
+        summary = summary_asked(self, groups[0] if groups else None, *how)
+        if summary is not None:
+            self._read(groups)
+        return summary
+
+    def _read(self, groups: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(groups) != self.groups:
             wanted = "one group" if self.groups == 1 else "two groups, the group and the reference"
             raise InvalidInput(f"{self.key} takes {wanted}; got {len(groups)}")
@@ -307,17 +459,53 @@ class OneGroup(Metric):
     """A metric of one confusion matrix.
 
     It is undefined where one of the parts it ``needs`` is empty or, with ``apart``, where TPR equals FPR. Its score
-    ``rises`` with the last count of its tree, or falls.
+    ``rises`` with the last count of its tree, or falls. ``overall`` is how it scores K classes at once; None if it only
+    scores one class against the rest.
     """
 
     needs: tuple[Part, ...] = (EVERYONE,)
     apart: bool = False
     rises: bool = True
+    overall: Callable[[OneGroup, Undefined], Summary] | None = None
 
     @property
     def base(self) -> OneGroup:
         """The metric itself."""
         return self
+
+    @property
+    def gives(self) -> Prediction | None:
+        """The prediction of which it says how many people get it; None if it says something else."""
+        return None
+
+    @property
+    def error(self) -> tuple[Prediction, Way] | None:
+        """The wrong prediction whose rate it is, and the way in which there is more of it; None if it is not one."""
+        return None
+
+    def worse(self, favourable: Prediction | None = None) -> Way | None:
+        """The opposite of what is better, or what gives more people a prediction that is bad for them."""
+        if self.gives is not None:
+            return None if favourable is None else "lower" if self.gives == favourable else "higher"
+        if self.error is not None:
+            wrong, more = self.error
+            return more if favourable not in (None, wrong) else None
+        ways: dict[str, Way] = {"higher": "lower", "lower": "higher"}
+        return ways.get(self.better)
+
+    def good(self, favourable: Prediction | None = None) -> str:
+        """Which way is better, and what errors do to the person."""
+        if self.of_people:
+            return "A fact about the people, neither good nor bad"
+        if self.gives is not None and favourable is not None:
+            good = "favourable" if self.gives == favourable else "unfavourable"
+            return f"Higher means that more people get the {good} prediction"
+        if self.better == "neither":
+            return "Neither way is better by itself"
+        harm = ""
+        if self.error is not None and favourable is not None:
+            harm = f"; errors {'harm' if self.error[0] != favourable else 'favour'} the person"
+        return f"{self.better.capitalize()} is better{harm}"
 
     @property
     def denominator(self) -> Part | None:
@@ -413,10 +601,25 @@ class _OfOneSplit(OneGroup):
 
     part: Part
 
+    def __post_init__(self) -> None:
+        Metric.__post_init__(self)
+        if self.counted is None and self.is_rate:
+            object.__setattr__(self, "counted", in_common(self.part.cells, self.of.cells))
+
     @property
     @abstractmethod
     def of(self) -> Part:
         """The whole that the part is split off from."""
+
+    @property
+    def gives(self) -> Prediction | None:
+        """The prediction that a share of all people gets."""
+        return prediction_given(self.part.cells, self.of.cells)
+
+    @property
+    def error(self) -> tuple[Prediction, Way] | None:
+        """The wrong prediction, if the part or the rest are the wrong cases of one kind."""
+        return kind_of_error(self.part.cells, self.of.cells)
 
     @property
     def rest(self) -> tuple[str, ...]:
@@ -624,7 +827,7 @@ class Pair(OneGroup):
 
 def _is_column(values: Any) -> bool:
     """Whether these can be the values of a column: one-dimensional, and neither a matrix nor several."""
-    if hasattr(values, "columns") or isinstance(values, (ConfusionMatrix, str)):
+    if hasattr(values, "columns") or isinstance(values, (ConfusionMatrix, MulticlassConfusion, str)):
         return False
     if hasattr(values, "ndim"):
         return bool(values.ndim == 1)

@@ -16,6 +16,7 @@ from ..errors import InvalidInput
 from .holes import Holes
 from .shapes import Kind, Metric, OneGroup
 from .tree import Tree
+from .words import Prediction
 
 __all__ = ["Comparison", "TwoGroups", "Worst", "comparison"]
 
@@ -34,6 +35,10 @@ class TwoGroups(Metric):
         if group == reference:
             return f"in either group: {group}"
         return f"in the group: {group}; in the reference: {reference}"
+
+    def good(self, favourable: Prediction | None = None) -> str:
+        """The score that means no gap."""
+        return f"{'1' if self.kind == 'ratio' else '0'} means no gap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -162,6 +167,7 @@ def comparison(
     return Comparison(
         key=key or plain_key,
         name=name or plain_name,
+        means=f"The group's {base.key} {'minus' if kind == 'difference' else 'divided by'} its reference's",
         synonyms=synonyms + ((plain_key, plain_name) if key else ()),
         better="closer to 0" if kind == "difference" else "closer to 1",
         low=low,

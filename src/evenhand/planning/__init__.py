@@ -3,16 +3,16 @@
 from .gaming import ExploitableSizes, Passing, exploitable_sizes
 from .jagged import Jaggedness, jaggedness
 from .needs import Wanted, cases_needed
-from .powers import DetectableDifference, Power, TestName, detectable_difference, power
-from .sizes import SampleSize, sample_size
+from .plan import Plan
+from .planned_tests import TestName
+from .powers import detectable_difference, power
+from .sizes import sample_size
 
 __all__ = [
-    "DetectableDifference",
     "ExploitableSizes",
     "Jaggedness",
     "Passing",
-    "Power",
-    "SampleSize",
+    "Plan",
     "TestName",
     "Wanted",
     "cases_needed",

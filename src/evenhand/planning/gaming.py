@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from ..cells import CELLS, ConfusionMatrix
 from ..errors import InvalidInput, TooLarge, UnknownName
 from ..laws import ROW_TREE, Threshold, order_of, tails, walk
-from ..lazy import figures
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
+from ..metrics import Metric, OneGroup, metric as find_metric
 from ..progress import ProgressLine
-from ..records import Record
+from ..records import Record, reach
 from .jagged import sizes_in
 from .outcomes import law_at
+from .plan import block, percent
 from .truths import Floats, Side, moved, true_rates
 
 __all__ = ["ExploitableSizes", "Passing", "exploitable_sizes"]
@@ -144,36 +143,32 @@ class ExploitableSizes(Record):
         >>> from evenhand import exploitable_sizes
         >>> ax = exploitable_sizes("acc", [0.35, 0.15, 0.15, 0.35], 0.8, n=range(5, 40)).plot()
         """
-        return figures().draw_exploitable(self, ax=ax)
+        return reach("ExploitableSizes.plot")(self, ax=ax)
 
     def __str__(self) -> str:
         mean = float(np.mean(self.chances))
         at_best = max(self.chances)
         few = _some(self.exploitable)
         lines = [
-            ("on average", f"{_percent(mean)} pass, over n = {self.sizes[0]} to {self.sizes[-1]}"),
+            ("on average", f"{percent(mean)} pass, over n = {self.sizes[0]} to {self.sizes[-1]}"),
             (
                 "best size",
-                f"n = {self.best}: {_percent(at_best)} pass, {100 * self.gain:.3g} points more than on average",
+                f"n = {self.best}: {percent(at_best)} pass, {100 * self.gain:.3g} points more than on average",
             ),
             ("exploitable", f"n = {few}" if few else "no size is better than both of its neighbours"),
         ]
         if self.p_stopping is not None:
-            lines.append(("stopping", f"{_percent(self.p_stopping)} pass at some size, if one may stop at any of them"))
+            lines.append(("stopping", f"{percent(self.p_stopping)} pass at some size, if one may stop at any of them"))
         else:
             lines.append(("stopping", "not computed: too many states to follow"))
         if self.preferred:
             lines.append(("prefer", f"n = {_some(self.preferred)}"))
         head = f"{self.metric.key} of {self.passing} {self.threshold:.4g}, where the truth is {self.true_score:.4g}"
-        return "\n".join([head, *(f"  {label:<11} {text}" for label, text in lines)])
+        return block(head, lines)
 
 
 def _some(sizes: tuple[int, ...], most: int = 10) -> str:
     return ", ".join(map(str, sizes[:most])) + (f" and {len(sizes) - most} more" if len(sizes) > most else "")
-
-
-def _percent(p: float) -> str:
-    return f"{100 * p:.3g} %"
 
 
 def exploitable_sizes(
@@ -224,16 +219,16 @@ def exploitable_sizes(
     if m.is_distance:
         raise InvalidInput(f"{m.key} is the largest of several differences; take one of them at a time")
     if truth is not None and not m.comparisons:
-        raise InvalidInput(f"{m.key} is a metric of one group, whose true rates are the reference's; leave truth out")
+        raise InvalidInput(f"{m.key} is a metric of one group, whose true rates are the reference's; leave `truth` out")
     if passing is not None and passing not in get_args(Passing):
         raise UnknownName.among("passing", passing, get_args(Passing))
     side: Passing = passing or ("at most" if m.better == "lower" else "at least")
-    theirs = true_rates(reference)
+    theirs = true_rates(reference, "the `reference`")
     rates = theirs if truth is None else true_rates(truth)
     base = m.base
     sizes = [size for size in sizes_in(n) if size > 0]
     if not sizes:
-        raise InvalidInput("n must contain at least one sample size above 0")
+        raise InvalidInput("`n` must contain at least one sample size above 0")
     cut, true_score = _in_score(m, theirs, rates, threshold)
     if np.isnan(base.scores(rates)):
         raise InvalidInput(f"{base.key} is always undefined: {base.why_undefined(rates)}")
@@ -265,10 +260,12 @@ def exploitable_sizes(
 def _in_score(m: Metric, theirs: Floats, rates: Floats, threshold: float) -> tuple[float, float]:
     """The threshold in units of the group's score, and the true value of the metric."""
     if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not np.isfinite(threshold):
-        raise InvalidInput(f"threshold must be a number; got {threshold!r}")
+        raise InvalidInput(argument="threshold", must="be a number", got=threshold)
     low, high = m.range
     if not low <= threshold <= high:
-        raise InvalidInput(f"threshold must lie in the range of {m.key}, {low:g} to {high:g}; got {threshold!r}")
+        raise InvalidInput(
+            argument="threshold", must=f"lie in the range of {m.key}, {low:g} to {high:g}", got=threshold
+        )
     if not m.comparisons:
         return float(threshold), float(m.scores(rates))
     score, own = float(m.base.scores(theirs)), float(m.base.scores(rates))

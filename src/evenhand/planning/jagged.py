@@ -15,12 +15,13 @@ import numpy as np
 
 from ..cells import ConfusionMatrix, as_size
 from ..errors import InvalidInput
+from ..inference import one_group_metric
 from ..laws import LawName, Reference, distribution
-from ..lazy import figures
 from ..metrics import Metric
 from ..progress import progress
-from ..records import Record
-from .truths import Floats, one_group_metric
+from ..records import Record, reach
+from .plan import block
+from .truths import Floats
 
 __all__ = ["Jaggedness", "jaggedness", "sizes_in"]
 
@@ -124,7 +125,7 @@ class Jaggedness(Record):
         >>> from evenhand import jaggedness
         >>> ax = jaggedness("tpr", [0.3, 0.1, 0.12, 0.48], n=range(5, 20)).plot()
         """
-        return figures().draw_jaggedness(self, ax=ax)
+        return reach("Jaggedness.plot")(self, ax=ax)
 
     def __str__(self) -> str:
         jumps = np.abs(self.jumps)
@@ -137,18 +138,18 @@ class Jaggedness(Record):
         if self.decay is not None:
             lines.append(("decay", f"about as n to the power of {-self.decay:.2g}"))
         head = f"Jaggedness of {self.metric.name} ({self.metric.key}), n = {self.sizes[0]} to {self.sizes[-1]}"
-        return "\n".join([head, *(f"  {label:<11} {text}" for label, text in lines)])
+        return block(head, lines)
 
 
 def sizes_in(n: Iterable[int]) -> list[int]:
     """Sample sizes in ascending order, checked."""
     if isinstance(n, (str, bytes)) or not isinstance(n, Iterable):
-        raise InvalidInput(f"n must be a sequence of sample sizes, such as range(5, 50); got {n!r}")
+        raise InvalidInput(argument="n", must="be a sequence of sample sizes, such as range(5, 50)", got=n)
     chosen: set[int] = set()
     for size in n:
         chosen.add(as_size(size))
         if len(chosen) > _MOST_SIZES:
-            raise InvalidInput(f"n must contain at most {_MOST_SIZES:,} sample sizes; choose some of them")
+            raise InvalidInput(f"`n` must contain at most {_MOST_SIZES:,} sample sizes; choose some of them")
     return sorted(chosen)
 
 
@@ -188,14 +189,14 @@ def jaggedness(
       largest     the median jumps by +0.1333 from n = 5 to 6
       decay       about as n to the power of -0.41
     """
-    m = one_group_metric(metric, "jaggedness")
+    m = one_group_metric(metric)
     rows: dict[int, tuple[float, ...]] = {}
     for size in progress(sizes_in(n), f"computing quantiles of {m.key}"):
         d = distribution(m, size, reference, law=law)
         if d.p_undefined < 1:
             rows[size] = tuple(float(q) for q in d.quantile(LEVELS))
     if len(rows) < 2:
-        raise InvalidInput(f"n must contain at least two sample sizes at which {m.key} can be defined")
+        raise InvalidInput(f"`n` must contain at least two sample sizes at which {m.key} can be defined")
     sizes, quantiles = np.array(list(rows)), np.array(list(rows.values()))
     shares = _steps(sizes, quantiles)
     score = None

@@ -21,7 +21,7 @@ from ..inference import Given, NullDistribution, NullName, equality_of_gaps, stu
 from ..laws import Multinomial, hole_probability, sample_cells, walk
 from ..metrics import OneGroup
 from ..progress import progress
-from .truths import Floats, Plan
+from .truths import Floats, Scenario
 
 __all__ = ["Chance", "EqualScores", "Match", "Outcomes", "PlannedTest", "law_at", "outcomes", "p_undefined"]
 
@@ -65,12 +65,12 @@ class PlannedTest(ABC):
     neighbours: ClassVar[int] = 8
 
     @abstractmethod
-    def chance(self, plan: Plan, n: int, margin: int | None = None) -> Chance:
+    def chance(self, scenario: Scenario, n: int, margin: int | None = None) -> Chance:
         """The power; given the denominator with ``margin``."""
 
-    def quick(self, plan: Plan, n: int, margin: int | None = None) -> float:
+    def quick(self, scenario: Scenario, n: int, margin: int | None = None) -> float:
         """An estimate of the power that is cheap enough for a search."""
-        return self.chance(plan, n, margin).power
+        return self.chance(scenario, n, margin).power
 
 
 def law_at(truth: Floats, n: int) -> Multinomial:
@@ -107,12 +107,12 @@ def p_undefined(m: OneGroup, found: Outcomes, truth: Floats, n: int, margin: int
     return max(0.0, 1 - float(found.weight.sum()))
 
 
-def wrong(m: OneGroup, plan: Plan, cells: Floats) -> Floats:
+def wrong(m: OneGroup, scenario: Scenario, cells: Floats) -> Floats:
     """1 for outcomes on the wrong side of the reference's score, 0 for others; 1 for all if there is no difference."""
-    way = np.sign(plan.true_score - plan.reference_score)
+    way = np.sign(scenario.true_score - scenario.reference_score)
     if way == 0:
         return np.ones(len(cells))
-    return np.asarray(np.sign(m.scores(cells) - plan.reference_score) * way < 0, dtype=np.float64)
+    return np.asarray(np.sign(m.scores(cells) - scenario.reference_score) * way < 0, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -126,42 +126,42 @@ class EqualScores(PlannedTest):
 
     metric: OneGroup
     reference: Floats
-    level: float
+    alpha: float
     draws: int = 1_000
     seed: int = 0
     _pvalues: dict[tuple[float, ...], float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, plan: Plan, level: float, draws: int, seed: int) -> EqualScores:
-        """The test against the reference of a plan; known rates stand for a billion cases."""
-        reference = plan.counts if plan.counts is not None else np.round(plan.rates * _KNOWN)
-        return cls(plan.metric, reference, level, draws, seed)
+    def of(cls, scenario: Scenario, alpha: float, draws: int, seed: int) -> EqualScores:
+        """The test against the reference of a scenario; known rates stand for a billion cases."""
+        reference = scenario.counts if scenario.counts is not None else np.round(scenario.rates * _KNOWN)
+        return cls(scenario.metric, reference, alpha, draws, seed)
 
     def _candidates(
-        self, plan: Plan, n: int, margin: int | None, most: int = _MOST_LISTED, draws: int = _DRAWN
+        self, scenario: Scenario, n: int, margin: int | None, most: int = _MOST_LISTED, draws: int = _DRAWN
     ) -> tuple[Outcomes, Floats, float]:
         """The outcomes, those that the normal test rejects in the order of their p-values, and their probability."""
         rng = np.random.default_rng(self.seed)
-        found = outcomes(self.metric, plan.truth, n, margin, rng, most, draws)
+        found = outcomes(self.metric, scenario.truth, n, margin, rng, most, draws)
         normal = np.concatenate(
             [
                 studentised(self.metric, block, np.broadcast_to(self.reference, block.shape))
                 for block in np.array_split(found.cells, max(1, len(found.cells) // 2**17))
             ]
         )
-        chosen = np.flatnonzero(normal <= self.level)
+        chosen = np.flatnonzero(normal <= self.alpha)
         chosen = chosen[np.argsort(normal[chosen], kind="stable")]
         return found, chosen.astype(np.float64), float(found.weight[chosen].sum())
 
-    def quick(self, plan: Plan, n: int, margin: int | None = None) -> float:
+    def quick(self, scenario: Scenario, n: int, margin: int | None = None) -> float:
         """The power of the normal test alone, which is not less than that of the whole test."""
-        return self._candidates(plan, n, margin, _QUICK, _QUICK)[2]
+        return self._candidates(scenario, n, margin, _QUICK, _QUICK)[2]
 
-    def chance(self, plan: Plan, n: int, margin: int | None = None) -> Chance:
+    def chance(self, scenario: Scenario, n: int, margin: int | None = None) -> Chance:
         """The power of the whole test."""
-        found, order, normal = self._candidates(plan, n, margin)
+        found, order, normal = self._candidates(scenario, n, margin)
         chosen = order.astype(np.int64)
-        undefined = p_undefined(self.metric, found, plan.truth, n, margin)
+        undefined = p_undefined(self.metric, found, scenario.truth, n, margin)
         if not len(chosen):
             error = 0.0 if found.listed else 1 / _DRAWN
             return Chance(0.0, 0.0, undefined, "exact" if found.listed else "simulation", error)
@@ -177,7 +177,7 @@ class EqualScores(PlannedTest):
             picked, share = chosen[where], np.full(self.draws, normal / self.draws)
         rejected = self._rejected(found.cells[picked])
         power = float(share @ rejected)
-        astray = float(share @ (rejected * wrong(self.metric, plan, found.cells[picked])))
+        astray = float(share @ (rejected * wrong(self.metric, scenario, found.cells[picked])))
         variance = 0.0
         if not every:
             agrees = (rejected.sum() + 1) / (len(rejected) + 2)
@@ -197,7 +197,7 @@ class EqualScores(PlannedTest):
             against = np.broadcast_to(self.reference, block.shape)
             p = equality_of_gaps(self.metric, block, against, "fisher").pvalue
             self._pvalues.update(zip(map(tuple, block.tolist()), p.tolist(), strict=True))
-        return np.array([self._pvalues[row] <= self.level for row in rows], dtype=np.float64)
+        return np.array([self._pvalues[row] <= self.alpha for row in rows], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -208,25 +208,25 @@ class Match(PlannedTest):
     reference: ConfusionMatrix | Floats
     null: NullName
     given: Given
-    level: float
+    alpha: float
     mid_p: bool = False
     draws: int = 1_000
     seed: int = 0
     _pvalues: dict[tuple[float, ...], float] = field(default_factory=dict)
     neighbours: ClassVar[int] = 3
 
-    def chance(self, plan: Plan, n: int, margin: int | None = None) -> Chance:
+    def chance(self, scenario: Scenario, n: int, margin: int | None = None) -> Chance:
         """The power: each outcome has its own null given the pooled counts, else all with a margin share one."""
         rng = np.random.default_rng(self.seed)
         one_each = self.null == "pooled"
         draws = self.draws
         most = max(draws, _MOST_TESTED) if one_each else _MOST_LISTED
-        found = outcomes(self.metric, plan.truth, n, margin, rng, most, draws)
+        found = outcomes(self.metric, scenario.truth, n, margin, rng, most, draws)
         p = self._one_by_one(found.cells) if one_each or not found.listed else self._together(found.cells)
-        rejected = (p <= self.level * (1 + 1e-9)).astype(np.float64)
+        rejected = (p <= self.alpha * (1 + 1e-9)).astype(np.float64)
         power = float(found.weight @ rejected)
-        astray = float(found.weight @ (rejected * wrong(self.metric, plan, found.cells)))
-        undefined = p_undefined(self.metric, found, plan.truth, n, margin)
+        astray = float(found.weight @ (rejected * wrong(self.metric, scenario, found.cells)))
+        undefined = p_undefined(self.metric, found, scenario.truth, n, margin)
         if found.listed:
             return Chance(power, astray, undefined, "exact", max(0.0, 1 - undefined - float(found.weight.sum())))
         likely = (power * draws + 1) / (draws + 2)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference import boschloo, fisher
-from ..laws import Binomial, Split, check_cost, split_table
+from ..inference import boschloo, fisher_rejects
+from ..laws import Binomial, Split, binomial_cdf, check_cost, split_table
 from ..metrics import OneGroup
 from .truths import Floats
 
@@ -24,9 +23,8 @@ __all__ = [
     "Region",
     "SplitRegion",
     "UnconditionalRegion",
-    "binomial_cdf",
-    "binomial_sf",
     "over_denominators",
+    "reference_tail",
     "rejections",
 ]
 
@@ -46,9 +44,16 @@ Holds = Callable[[Floats, Floats], NDArray[np.bool_]]
 class Region(ABC):
     """The outcomes that a test of one rate rejects."""
 
+    size: float
+    """The reference's denominator, of tests that see its counts."""
+
     @abstractmethod
     def bounds(self, sizes: Floats) -> tuple[Floats, Floats]:
         """``low`` and ``high`` for each denominator, in ascending order; -1 and size + 1 if there are none."""
+
+    def smallest_pvalue(self, rate: float) -> float:
+        """What the p-value of a group with this true rate approaches as the group grows; 0 if that is not known."""
+        return 0.0
 
 
 @dataclass(frozen=True)
@@ -57,21 +62,24 @@ class FisherRegion(Region):
 
     count: float
     size: float
-    level: float
+    alpha: float
     mid_p: bool = False
 
     def bounds(self, sizes: Floats) -> tuple[Floats, Floats]:
         """The ends, from the tails given the pooled counts."""
-        low = _last(partial(self.rejects, upper=False), sizes)
-        # Read from the other end, the upper tail falls as the lower one does.
-        high = sizes - _last(lambda k, of: self.rejects(of - k, of, upper=True), sizes)
-        return low, high
+        # Read from the other end, the upper tail is the lower one of what is not counted.
+        low, other = (_last(self._rejects(count), sizes) for count in (self.count, self.size - self.count))
+        return low, sizes - other
 
-    def rejects(self, k: Floats, of: Floats, upper: bool) -> NDArray[np.bool_]:
-        """Whether the tail of each count is small enough."""
-        tails = fisher(k, of, np.full_like(k, self.count), np.full_like(k, self.size))
-        tail = (tails.upper if upper else tails.lower) - (tails.at / 2 if self.mid_p else 0.0)
-        return np.asarray(2 * tail <= self.level * _ROUNDING)
+    def smallest_pvalue(self, rate: float) -> float:
+        """Twice the smaller tail of the reference's count."""
+        return 2 * _smaller_tail(self.count, self.size, rate, self.mid_p)
+
+    def _rejects(self, count: float) -> Holds:
+        def rejects(k: Floats, of: Floats) -> NDArray[np.bool_]:
+            return fisher_rejects(k, of, np.array(count), np.array(self.size), self.alpha, self.mid_p)
+
+        return rejects
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class UnconditionalRegion(Region):
 
     count: float
     size: float
-    level: float
+    alpha: float
     _known: dict[float, tuple[float, float]] = field(default_factory=dict)
 
     def bounds(self, sizes: Floats) -> tuple[Floats, Floats]:
@@ -88,11 +96,15 @@ class UnconditionalRegion(Region):
         new = np.array([s for s in np.unique(sizes).tolist() if s not in self._known])
         if len(new):
             for of, low, high in zip(
-                new.tolist(), *FisherRegion(self.count, self.size, self.level).bounds(new), strict=True
+                new.tolist(), *FisherRegion(self.count, self.size, self.alpha).bounds(new), strict=True
             ):
                 self._known[of] = self._stepped(low, of, 1.0), self._stepped(high, of, -1.0)
         ends = np.array([self._known[s] for s in sizes.tolist()]).reshape(-1, 2)
         return ends[:, 0], ends[:, 1]
+
+    def smallest_pvalue(self, rate: float) -> float:
+        """The smaller tail of the reference's count with half of the count itself, if the other tail is empty."""
+        return _smaller_tail(self.count, self.size, rate, mid_p=True)
 
     def _stepped(self, end: float, of: float, inwards: float) -> float:
         """The last rejected count, starting from Fisher's."""
@@ -103,7 +115,7 @@ class UnconditionalRegion(Region):
         return end
 
     def _rejects(self, k: float, of: float) -> bool:
-        return boschloo(k, of, self.count, self.size)[0] <= self.level * _ROUNDING
+        return boschloo(k, of, self.count, self.size)[0] <= self.alpha * _ROUNDING
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,7 @@ class SplitRegion(Region):
     """A test against a law of the count: known rates, or rates that a reference is evidence of."""
 
     split: Split
-    level: float
+    alpha: float
     mid_p: bool = False
 
     def bounds(self, sizes: Floats) -> tuple[Floats, Floats]:
@@ -123,14 +135,14 @@ class SplitRegion(Region):
             entries,
             _MOST_ENTRIES,
             f"what a test of up to {sizes.max(initial=0.0):,.0f} cases rejects is read from {{}} probabilities",
-            "look at fewer cases, or use test='fisher'",
+            "look at fewer cases, or use `test='fisher'`",
         )
         for rows in np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE)))):
             if not len(rows):
                 continue
             table = split_table(self.split, sizes[rows], _EPS)
             half = table.pmf / 2 if self.mid_p else 0.0
-            limit = self.level / 2 * _ROUNDING
+            limit = self.alpha / 2 * _ROUNDING
             below = np.cumsum(table.pmf, axis=1) - half
             above = np.cumsum(table.pmf[:, ::-1], axis=1)[:, ::-1] - half
             low[rows] = table.start + np.cumprod(below <= limit, axis=1).sum(axis=1) - 1
@@ -176,22 +188,23 @@ def _checked(holds: Holds, k: Floats, of: Floats) -> NDArray[np.bool_]:
     return np.concatenate([holds(k[rows], of[rows]) for rows in blocks])
 
 
-def binomial_cdf(k: Floats, size: Floats, rate: float | Floats) -> Floats:
-    """P(X <= k) for X binomial."""
-    from scipy.special import betainc
-
-    inside = np.clip(k, 0, np.maximum(size - 1, 0))
-    p = betainc(np.maximum(size - inside, 1), inside + 1, 1 - np.asarray(rate))
-    return np.where(k < 0, 0.0, np.where(k >= size, 1.0, p))
-
-
-def binomial_sf(k: Floats, size: Floats, rate: float | Floats) -> Floats:
+def _binomial_sf(k: Floats, size: Floats, rate: float | Floats) -> Floats:
     """P(X >= k) for X binomial."""
-    from scipy.special import betainc
+    return binomial_cdf(size - k, size, 1 - np.asarray(rate), rate)
 
-    inside = np.clip(k, 1, np.maximum(size, 1))
-    p = betainc(inside, np.maximum(size - inside + 1, 1), np.asarray(rate))
-    return np.where(k <= 0, 1.0, np.where(k > size, 0.0, p))
+
+def reference_tail(count: Floats, size: Floats, rate: float | Floats, mid_p: bool) -> Floats:
+    """P(X >= count) for the reference's count, if its rate is that of the group; half of the count with ``mid_p``.
+
+    This is what the tail of a test becomes as the group grows without bound and its rate becomes known.
+    """
+    tail = _binomial_sf(count, size, rate)
+    return (tail + _binomial_sf(count + 1, size, rate)) / 2 if mid_p else tail
+
+
+def _smaller_tail(count: float, size: float, rate: float, mid_p: bool) -> float:
+    counts, rates = np.array([count, size - count]), np.array([rate, 1 - rate])
+    return float(reference_tail(counts, np.array(size), rates, mid_p).min())
 
 
 def rejections(m: OneGroup, sizes: Floats, bounds: tuple[Floats, Floats], rate: float) -> tuple[Floats, Floats]:
@@ -200,11 +213,11 @@ def rejections(m: OneGroup, sizes: Floats, bounds: tuple[Floats, Floats], rate: 
     Outcomes without a score are not tested: F1 in its original form has none without a true positive.
     """
     low, high = bounds
-    lower, upper = binomial_cdf(low, sizes, rate), binomial_sf(high, sizes, rate)
+    lower, upper = binomial_cdf(low, sizes, rate), _binomial_sf(high, sizes, rate)
     none = _without_score(m, sizes, 0 * sizes) & (low >= 0)
     every = _without_score(m, sizes, sizes) & (high <= sizes)
     lower = lower - np.where(none, binomial_cdf(0 * sizes, sizes, rate), 0.0)
-    upper = upper - np.where(every, binomial_sf(sizes, sizes, rate), 0.0)
+    upper = upper - np.where(every, _binomial_sf(sizes, sizes, rate), 0.0)
     return np.where(sizes > 0, np.maximum(lower, 0.0), 0.0), np.where(sizes > 0, np.maximum(upper, 0.0), 0.0)
 
 

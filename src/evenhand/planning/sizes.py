@@ -6,26 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
-from ..inference import Given, NullName, posterior, score_intervals, undefined_probability
+from ..inference import Given, NullName, one_group_metric, posterior, score_intervals, undefined_probability
 from ..laws import Binomial, split_table
-from ..lazy import figures
 from ..metrics import Metric, OneGroup
 from ..progress import ProgressLine
-from ..records import Record
+from ..randomness import Rng, seed_of
 from .outcomes import Chance, PlannedTest, outcomes, p_undefined
-from .powers import OneRate, TestName, planned_test
-from .regions import FisherRegion, UnconditionalRegion, binomial_cdf, binomial_sf, over_denominators
-from .truths import Floats, Plan, Side, number_between, one_group_metric
+from .plan import Goal, Plan
+from .planned_tests import DRAWS, AskedTest, OneRate, TestName, fixed_seed
+from .regions import over_denominators
+from .search import smallest
+from .truths import Floats, Scenario, Side, number_between
 
-__all__ = ["SampleSize", "sample_size"]
-
-Goal = Literal["power", "half-width", "undefined"]
+__all__ = ["sample_size"]
 
 _FIRST = 64
 _MOST = 100_000
@@ -35,125 +34,6 @@ _MOST_POINTS = 200
 # Intervals of scores made of several rates are computed for this many simulated groups.
 _INTERVALS = 200
 _EPS = 1e-10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class SampleSize(Record):
-    """The number of cases that a goal needs.
-
-    Attributes
-    ----------
-    metric : Metric
-        The score.
-    goal : {"power", "half-width", "undefined"}
-        What the cases are for.
-    target : float
-        The power, the probability of an interval that is narrow enough, or the largest probability of an undefined
-        score.
-    n : int
-        The smallest number of cases that reaches the goal, among all up to ``n_looked`` if the score depends on one
-        rate. For other scores and tests it is found by bisection, and is the smallest of its neighbours.
-    n_stays : int
-        The number from which on every number up to ``n_looked`` reaches it. Exact power goes up and down with ``n``, so
-        it can be larger than ``n``.
-    n_looked : int or None
-        The largest number that was looked at; None if every larger number reaches the goal for certain.
-    value : float
-        What ``n`` cases reach: the power or the probability.
-    denominator : float or None
-        The expected denominator at ``n``, such as the number of actual positives; None if that is ``n``.
-    reference_n : int or None
-        The reference's number of cases; None if its rates are known.
-    reference_score, true_score : float
-        The reference's score and the group's true score.
-    difference, half_width : float or None
-        The difference to be found, or the half-width of the interval.
-    level : float
-        The level of the test, or of the interval.
-    test, null : str or None
-        The test, as in `Power`; None for other goals.
-    method : {"exact", "simulation"}
-        Whether all outcomes were counted.
-    error : float
-        The standard error of ``value``, if it was simulated.
-    sizes, values : tuple
-        Some of the sizes that were looked at, and what they reach, for a plot.
-
-    Examples
-    --------
-    >>> from evenhand import ConfusionMatrix, sample_size
-    >>> s = sample_size("tpr", ConfusionMatrix(300, 100, 120, 480), difference=-0.2)
-    >>> s.n, s.n_stays, round(s.value, 3)
-    (133, 133, 0.801)
-    """
-
-    metric: Metric
-    goal: str
-    target: float
-    n: int
-    n_stays: int
-    n_looked: int | None
-    value: float
-    denominator: float | None
-    reference_n: int | None
-    reference_score: float
-    true_score: float
-    difference: float | None
-    half_width: float | None
-    level: float | None
-    test: str | None
-    null: str | None
-    method: str
-    error: float
-    sizes: tuple[int, ...]
-    values: tuple[float, ...]
-
-    def plot(self, ax: Any = None) -> Any:
-        """Plot what is reached against the number of cases (extra ``plots``).
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            The axes to draw on; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The axes.
-
-        Examples
-        --------
-        >>> from evenhand import ConfusionMatrix, sample_size
-        >>> ax = sample_size("tpr", ConfusionMatrix(300, 100, 120, 480), difference=-0.2).plot()
-        """
-        return figures().draw_sample_size(self, ax=ax)
-
-    def __str__(self) -> str:
-        key = self.metric.key
-        reached = f"{100 * self.value:.3g} %"
-        if self.goal == "power":
-            head = f"{self.n:,} cases find a difference in {key} of {self.difference:+.4g} with a power of {reached}"
-        elif self.goal == "half-width":
-            head = (
-                f"{self.n:,} cases give a {100 * (self.level or 0):g} % interval of {key} within "
-                f"±{self.half_width:g} in {reached} of groups"
-            )
-        else:
-            head = f"{self.n:,} cases leave {key} undefined with probability {reached}"
-        looked = "" if self.n_looked is None else f" up to {self.n_looked:,}"
-        first = "every larger number" if self.n_stays == self.n else f"every number from {self.n_stays:,}"
-        stays = f"so does {first}{looked}"
-        lines = [("goal", f"{'at most' if self.goal == 'undefined' else 'at least'} {self.target:g}; {stays}")]
-        if self.denominator is not None:
-            part = self.metric.base.denominator
-            lines.append(("of them", f"about {self.denominator:,.0f} {part.name if part else 'cases'}"))
-        who = "known rates" if self.reference_n is None else f"{self.reference_n:,} cases"
-        lines.append(("reference", f"{who}, score {self.reference_score:.4g}"))
-        if self.test:
-            lines.append(("test", f"{self.test}{f', {self.null} null' if self.null else ''}, p <= {self.level:g}"))
-        how = "exact" if self.method == "exact" else f"simulation, standard error {self.error:.2g}"
-        lines.append(("method", how))
-        return "\n".join([head, *(f"  {label:<11} {text}" for label, text in lines)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +59,16 @@ def sample_size(
     truth: Side | None = None,
     half_width: float | None = None,
     undefined_below: float | None = None,
-    level: float = 0.05,
-    interval_level: float = 0.95,
+    alpha: float = 0.05,
+    level: float = 0.95,
     test: TestName = "fisher",
     null: NullName = "pooled",
     given: Given = "margin",
     mid_p: bool = False,
-    draws: int = 1_000,
-    seed: int = 0,
+    draws: int = DRAWS,
+    rng: Rng = 0,
     most: int = _MOST,
-) -> SampleSize:
+) -> Plan:
     """The smallest number of cases with which a test finds a difference, or with which another goal is reached.
 
     Exact power goes up and down as ``n`` grows, since a small group has few possible scores. So there are two answers:
@@ -213,19 +93,19 @@ def sample_size(
         In place of a difference: how far the ends of the interval of `interval` may be from its middle.
     undefined_below : float
         In place of a difference: a bound on the probability of an undefined score.
-    level : float
+    alpha : float
         The level of the test.
-    interval_level : float
+    level : float
         The level of the interval.
-    test, null, given, mid_p, draws, seed
+    test, null, given, mid_p, draws, rng
         As for `power`.
     most : int
         The largest number of cases to look at.
 
     Returns
     -------
-    SampleSize
-        Prints as a short block.
+    Plan
+        With ``n`` and ``n_stays``. Prints as a short block.
 
     Examples
     --------
@@ -236,7 +116,7 @@ def sample_size(
       goal        at least 0.8; so does every larger number up to 256
       of them     about 53 actual positives
       reference   1,000 cases, score 0.75
-      test        fisher, p <= 0.05
+      test        Fisher's exact test of equal rates, p <= 0.05
       method      exact
 
     For an interval of ±0.1 in at least 8 of 10 groups, and for a TPR that exists in all but 1 of 1,000:
@@ -246,54 +126,59 @@ def sample_size(
     >>> sample_size("tpr", rest, undefined_below=0.001).n
     14
     """
-    m = one_group_metric(metric, "sample_size")
-    level, target = number_between(level, "level", 0, 1), number_between(power, "power", 0, 1)
+    m = one_group_metric(metric)
+    asked = AskedTest(test=test, null=null, given=given, alpha=alpha, mid_p=mid_p, draws=draws, rng=rng)
+    target = number_between(power, "power")
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise InvalidInput(f"most must be a whole number of cases above 0; got {most!r}")
+        raise InvalidInput(argument="most", must="be a whole number of cases above 0", got=most)
     wanted = [half_width is not None, undefined_below is not None]
     if sum(wanted) > 1 or (any(wanted) and difference is not None) or (not any(wanted) and difference is truth is None):
-        raise InvalidInput("pass one goal: a difference or the group's truth, half_width, or undefined_below")
-    plan = Plan.of(m, reference, 0.0 if any(wanted) and truth is None else difference, truth)
-    if np.isnan(plan.true_score):
-        raise InvalidInput(f"{m.key} is always undefined at any n: {m.why_undefined(plan.truth)}")
-    goal: Goal = "half-width" if wanted[0] else "undefined" if wanted[1] else "power"
-    name = None
-    if goal == "undefined":
-        target = number_between(undefined_below, "undefined_below", 0, 1)
-        found = _for_definedness(plan, target, most)
-    elif goal == "half-width":
-        if isinstance(half_width, bool) or not isinstance(half_width, Real) or not 0 < float(half_width) < inf:
-            raise InvalidInput(f"half_width must be a number above 0; got {half_width!r}")
-        level = number_between(interval_level, "interval_level", 0, 1)
-        found = _for_interval(plan, float(half_width), level, target, most, seed)
+        raise InvalidInput("pass one goal: a `difference` or the group's `truth`, `half_width`, or `undefined_below`")
+    scenario = Scenario.of(m, reference, 0.0 if any(wanted) and truth is None else difference, truth)
+    if np.isnan(scenario.true_score):
+        raise InvalidInput(f"{m.key} is always undefined at any n: {m.why_undefined(scenario.truth)}")
+    goal: Goal
+    if undefined_below is not None:
+        goal, target = "undefined", number_between(undefined_below, "undefined_below")
+        found = _for_definedness(scenario, target, most)
+        known: dict[str, Any] = {"p_undefined": found.value}
+    elif half_width is not None:
+        goal, known = "half-width", {"half_width": half_width, "level": number_between(level, "level")}
+        found = _for_interval(scenario, _width(half_width), level, target, most, fixed_seed(rng))
     else:
-        if plan.true_score == plan.reference_score:
+        if scenario.true_score == scenario.reference_score:
             raise InvalidInput(f"the true {m.key} is that of the reference, so there is no difference to find")
-        chosen, name = planned_test(plan, reference, test, null, given, level, mid_p, draws=draws, seed=seed)
-        found = _for_power(chosen, plan, target, level, most)
+        chosen, name, against = asked.of(scenario, reference)
+        goal, known = "power", {"alpha": float(alpha), "test": name, "null": against, "_test": chosen}
+        found = _for_power(chosen, scenario, target, alpha, most)
     keep = _thinned(found)
-    return SampleSize(
-        metric=m,
+    return Plan(
+        question="sample_size",
         goal=goal,
         target=target,
+        metric=m,
         n=found.n,
         n_stays=found.stays,
         n_looked=found.looked,
-        value=min(found.value, 1.0),
-        denominator=found.n * plan.margin_rate if m.denominator is not None else None,
-        reference_n=None if plan.counts is None else int(plan.counts.sum()),
-        reference_score=plan.reference_score,
-        true_score=plan.true_score,
-        difference=plan.true_score - plan.reference_score if goal == "power" else None,
-        half_width=half_width,
-        level=None if goal == "undefined" else level,
-        test=name,
-        null=None if name != "match" else "known" if plan.counts is None else null,
+        reference_n=scenario.reference_n,
+        reference_score=scenario.reference_score,
+        true_score=scenario.true_score,
         method=found.method,
         error=found.error,
+        rng=seed_of(rng) if found.method != "exact" else None,
         sizes=tuple(int(n) for n in found.sizes[keep]),
         values=tuple(float(v) for v in found.values[keep]),
+        _scenario=scenario,
+        value=min(found.value, 1.0),
+        **known,
     )
+
+
+def _width(half_width: Any) -> float:
+    """A half-width, checked."""
+    if isinstance(half_width, bool) or not isinstance(half_width, Real) or not 0 < float(half_width) < inf:
+        raise InvalidInput(argument="half_width", must="be a number above 0", got=half_width)
+    return float(half_width)
 
 
 def _thinned(found: _Found) -> NDArray[np.int64]:
@@ -308,36 +193,43 @@ def _scanned(
     target: float,
     most: int,
     what: str,
-    hopeless: Callable[[], str | None],
+    hopeless: Callable[[], str | None] = lambda: None,
 ) -> _Found:
     """The smallest size that reaches the target, and the size from which on all do; every size is looked at."""
     reached = np.zeros(0)
-    horizon = min(_FIRST, most)
+
+    def look(up_to: int) -> NDArray[np.bool_]:
+        nonlocal reached
+        report(what, len(reached), up_to)
+        reached = np.r_[reached, values(np.arange(len(reached) + 1, up_to + 1))]
+        # A value that rounding leaves just short of the target counts.
+        return np.asarray(reached >= target - 1e-12)
+
+    def good(_: NDArray[np.int64], sizes: Floats) -> NDArray[np.bool_]:
+        found = look(int(sizes.max()))[None, len(reached) - sizes.shape[1] :]
+        if not found.any() and (why := hopeless()):
+            raise InvalidInput(why)
+        return found
+
     with ProgressLine() as report:
+        first = smallest(good, np.ones(1), most, _FIRST)[0]
         while True:
-            report(what, len(reached), horizon)
-            reached = np.r_[reached, values(np.arange(len(reached) + 1, horizon + 1))]
-            # A value that rounding leaves just short of the target counts.
-            good = reached >= target - 1e-12
-            below = int(np.flatnonzero(~good)[-1]) + 1 if not good.all() else 0
+            missed = np.flatnonzero(reached < target - 1e-12)
+            below, horizon = int(missed[-1]) + 1 if len(missed) else 0, len(reached)
             # Up to the largest number that may be looked at, the goal must hold at the end only.
             if below <= (1 - _STAYS) * horizon or (horizon >= most and below < horizon):
-                first = int(np.flatnonzero(good)[0]) + 1
-                sizes = np.arange(1, horizon + 1)
-                return _Found(first, below + 1, float(reached[first - 1]), sizes, reached, horizon)
-            if (why := hopeless() if not good.any() else None) is not None:
-                raise InvalidInput(why)
+                value = float(reached[int(first) - 1])
+                return _Found(int(first), below + 1, value, np.arange(1, horizon + 1), reached, horizon)
             if horizon >= most:
-                raise InvalidInput(_not_reached(reached, good, target, most))
-            horizon = min(2 * horizon, most)
+                raise InvalidInput(_not_reached(reached, first, target, most))
+            look(min(2 * horizon, most))
 
 
-def _not_reached(reached: Floats, good: NDArray[np.bool_], target: float, most: int) -> str:
+def _not_reached(reached: Floats, first: float, target: float, most: int) -> str:
     """What to say if the largest number of cases is not enough."""
-    if good.any():
-        first = int(np.flatnonzero(good)[0]) + 1
+    if np.isfinite(first):
         return (
-            f"{first:,} {_cases(first, 'reaches', 'reach')} {target:g}, but {most:,} do not; look at more than "
+            f"{first:,.0f} {_cases(int(first), 'reaches', 'reach')} {target:g}, but {most:,} do not; look at more than "
             f"{most:,} cases to find the number from which on all do"
         )
     best = int(np.argmax(reached)) + 1
@@ -355,45 +247,35 @@ def _cases(n: int, one: str, many: str) -> str:
     return f"case {one}" if n == 1 else f"cases {many}"
 
 
-def _for_power(test: PlannedTest, plan: Plan, target: float, level: float, most: int) -> _Found:
+def _for_power(test: PlannedTest, scenario: Scenario, target: float, alpha: float, most: int) -> _Found:
     if not isinstance(test, OneRate):
-        return _searched(test, plan, target, most)
+        return _searched(test, scenario, target, most)
 
     def power(sizes: NDArray[np.int64]) -> Floats:
-        return np.asarray(test.curve(plan, sizes).sum(axis=0))
+        return np.asarray(test.curve(scenario, sizes).sum(axis=0))
 
     def hopeless() -> str | None:
         region = test.region
-        if not isinstance(region, (FisherRegion, UnconditionalRegion)) or target < 0.5:
-            return None
-        # As the group grows without bound, its rate becomes known, and the test one of the reference's count. Fisher's
-        # test needs a tail of half the level, or so much of a tail with half of the observed outcome. The
-        # unconditional test can do with such a tail of the whole level, if the other one holds nothing.
-        count, size = np.array([region.count]), np.array([region.size])
-        tails = []
-        for tail, outwards in ((binomial_cdf, -1.0), (binomial_sf, 1.0)):
-            whole, beyond = (float(tail(at, size, plan.rate)[0]) for at in (count, count + outwards))
-            plain = isinstance(region, FisherRegion) and not region.mid_p
-            tails.append(whole if plain else (whole + beyond) / 2)
-        if (2 if isinstance(region, FisherRegion) else 1) * min(tails) <= level:
+        # Less than every second group may be found by chance, at some size.
+        if target < 0.5 or region.smallest_pvalue(scenario.rate) <= alpha:
             return None
         return (
-            f"the reference is too small: with {region.size:,.0f} cases behind its {plan.metric.key} it cannot be told "
-            f"from a true score of {plan.true_score:.4g} at p <= {level:g}, however large the group; collect more "
-            "reference cases"
+            f"the reference is too small: with {region.size:,.0f} cases behind its {scenario.metric.key} it cannot be "
+            f"told from a true score of {scenario.true_score:.4g} at p <= {alpha:g}, however large the group; collect "
+            "more reference cases"
         )
 
     return _scanned(power, target, most, "computing power", hopeless)
 
 
-def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found:
+def _searched(test: PlannedTest, scenario: Scenario, target: float, most: int) -> _Found:
     """The same for tests whose power is costly: by doubling and bisection, and then among the neighbours."""
     known: dict[int, float] = {}
     aim = target
 
     def quick(n: int) -> float:
         if n not in known:
-            known[n] = test.quick(plan, n)
+            known[n] = test.quick(scenario, n)
         return known[n]
 
     n = 0
@@ -408,7 +290,7 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
                 )
             n = crossing
             report("checking the power", turn, 4)
-            found = test.chance(plan, n)
+            found = test.chance(scenario, n)
             if found.power >= target and (turn or abs(found.power - known[n]) < 1e-9):
                 break
             if abs(found.power - target) <= 0.002 and turn:
@@ -417,7 +299,7 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
             aim = min(target * known[n] / max(found.power, 1e-9), 1 - 1e-6)
         while found.power < target:
             n += max(1, round(n * (target - found.power) / 2))
-            found = test.chance(plan, n)
+            found = test.chance(scenario, n)
         around = range(max(1, n - test.neighbours), n + test.neighbours + 1)
         for done, size in enumerate(around):
             report("looking at neighbouring sizes", done, len(around))
@@ -434,22 +316,21 @@ def _searched(test: PlannedTest, plan: Plan, target: float, most: int) -> _Found
     sizes = np.array(sorted(known))
     values = np.array([known[size] * ratio for size in sizes.tolist()])
     if first != n:
-        found = test.chance(plan, first)
+        found = test.chance(scenario, first)
         if found.power < target - 2 * found.error:
-            first, found = n, test.chance(plan, n)
+            first, found = n, test.chance(scenario, n)
     stays = max([first, *(size + 1 for size in around if size > first and size not in near)])
     return _Found(first, stays, found.power, sizes, values, around[-1], found.method, found.error)
 
 
 def _crossing(value: Callable[[int], float], aim: float, most: int, report: ProgressLine) -> int | None:
     """A size that reaches the aim although the one before it does not."""
-    high, step = 8, 0
+    low, high, step = 0, min(8, most), 0
     while value(high) < aim:
         report("looking for a number of cases", step, 30)
         if high >= most:
             return None
-        high, step = min(2 * high, most), step + 1
-    low = high // 2 if high > 8 else 0
+        low, high, step = high, min(2 * high, most), step + 1
     while high - low > 1:
         report("looking for a number of cases", step, 30)
         middle, step = (low + high) // 2, step + 1
@@ -457,49 +338,42 @@ def _crossing(value: Callable[[int], float], aim: float, most: int, report: Prog
     return high
 
 
-def _for_definedness(plan: Plan, target: float, most: int) -> _Found:
-    m = plan.metric
+def _for_definedness(scenario: Scenario, target: float, most: int) -> _Found:
+    m = scenario.metric
 
     def undefined(n: int) -> float:
-        return undefined_probability(m, n, plan.truth)
+        return undefined_probability(m, n, scenario.truth)
 
     if m.apart:
         # By chance TPR equals FPR more often at some sizes than at others.
         found = _scanned(
             lambda sizes: np.array([1 - undefined(int(n)) for n in sizes]), 1 - target, min(most, 2_000),
-            "computing probabilities", lambda: None,
+            "computing probabilities",
         )  # fmt: skip
         return _Found(found.n, found.stays, undefined(found.n), found.sizes, 1 - found.values, found.looked)
-    high = 1
-    while undefined(high) > target:
-        if high >= most:
-            raise InvalidInput(
-                f"no number of cases up to {most:,} leaves {m.key} undefined with a probability of at most {target:g}; "
-                f"{most:,} cases still do with {undefined(most):.3g}"
-            )
-        high = min(2 * high, most)
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if undefined(middle) <= target else (middle, high)
-    sizes = np.unique(np.linspace(1, max(2 * high, 10), 60).astype(np.int64))
-    sizes = np.unique(np.r_[sizes, high])
-    values = np.array([undefined(int(n)) for n in sizes])
-    return _Found(high, high, undefined(high), sizes, values, None)
+    with ProgressLine() as report:
+        n = _crossing(lambda n: -undefined(n), -target, most, report)
+    if n is None:
+        raise InvalidInput(
+            f"no number of cases up to {most:,} leaves {m.key} undefined with a probability of at most {target:g}; "
+            f"{most:,} cases still do with {undefined(most):.3g}"
+        )
+    sizes = np.unique(np.r_[np.linspace(1, max(2 * n, 10), 60).astype(np.int64), n])
+    return _Found(n, n, undefined(n), sizes, np.array([undefined(int(size)) for size in sizes]), None)
 
 
-def _for_interval(plan: Plan, width: float, level: float, target: float, most: int, seed: int) -> _Found:
-    m = plan.metric
+def _for_interval(scenario: Scenario, width: float, level: float, target: float, most: int, seed: int) -> _Found:
+    m = scenario.metric
     if m.curve is None:
-        return _searched(_Narrow(m, width, level, seed), plan, target, most)
-    split = Binomial(plan.rate, 1 - plan.rate)
+        return _searched(_Narrow(m, width, level, seed), scenario, target, most)
+    split = Binomial(scenario.rate, 1 - scenario.rate)
     known = np.zeros(1)
 
     def narrow(sizes: NDArray[np.int64]) -> Floats:
         nonlocal known
         most_cases = int(sizes.max())
         if m.tree.margin:
-            _, high = Binomial(plan.margin_rate, 1 - plan.margin_rate).window(sizes.astype(np.float64), 1e-16)
+            _, high = Binomial(scenario.margin_rate, 1 - scenario.margin_rate).window(sizes.astype(np.float64), 1e-16)
             most_cases = int(high.max())
         if most_cases >= len(known):
             new = np.arange(len(known), most_cases + 1, dtype=np.float64)
@@ -507,9 +381,9 @@ def _for_interval(plan: Plan, width: float, level: float, target: float, most: i
             known = np.concatenate([known, *(_chance_of_narrow(m, b, split, width, level) for b in blocks)])
         if not m.tree.margin:
             return known[sizes]
-        return over_denominators(sizes, plan.margin_rate, known)
+        return over_denominators(sizes, scenario.margin_rate, known)
 
-    return _scanned(narrow, target, most, "computing intervals", lambda: None)
+    return _scanned(narrow, target, most, "computing intervals")
 
 
 def _chance_of_narrow(m: OneGroup, sizes: Floats, split: Binomial, width: float, level: float) -> Floats:
@@ -536,15 +410,17 @@ class _Narrow(PlannedTest):
     seed: int
     neighbours: ClassVar[int] = 2
 
-    def chance(self, plan: Plan, n: int, margin: int | None = None) -> Chance:
+    def chance(self, scenario: Scenario, n: int, margin: int | None = None) -> Chance:
         """The share of groups with a narrow interval, in the place of a power."""
-        found = outcomes(self.metric, plan.truth, n, margin, np.random.default_rng(self.seed), _INTERVALS, _INTERVALS)
+        found = outcomes(
+            self.metric, scenario.truth, n, margin, np.random.default_rng(self.seed), _INTERVALS, _INTERVALS
+        )
         share = 0.0
         if len(found.cells):
             belief = posterior(self.metric, found.cells)
             low, high = score_intervals(self.metric, found.cells, belief, self.level)
             share = float(found.weight @ (high - low <= 2 * self.width * (1 + 1e-12)))
-        undefined = p_undefined(self.metric, found, plan.truth, n, margin)
+        undefined = p_undefined(self.metric, found, scenario.truth, n, margin)
         likely = (share * _INTERVALS + 1) / (_INTERVALS + 2)
         error = 0.0 if found.listed else float(np.sqrt(likely * (1 - likely) / _INTERVALS))
         return Chance(share, 0.0, undefined, "exact" if found.listed else "simulation", error)

@@ -1,4 +1,4 @@
-"""What a plan assumes: the reference that the test sees, and the true rates of the group.
+"""What is assumed: the reference that the test sees, and the true rates of the group.
 
 A true score is a number, but power depends on all rates of the group. If only a difference is given, the truth starts
 from the reference's rates and moves as little as possible until the score is the one that is wanted:
@@ -26,10 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 from ..cells import CELLS, ConfusionMatrix, whole_counts
 from ..errors import InvalidInput
 from ..laws import as_probabilities
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
+from ..metrics import OneGroup
 
-__all__ = ["Floats", "Plan", "Side", "moved", "number_between", "one_group_metric", "reachable_scores", "true_rates"]
+__all__ = ["Floats", "Scenario", "Side", "moved", "number_between", "reachable_scores", "true_rates"]
 
 Floats = NDArray[np.float64]
 Side = ConfusionMatrix | ArrayLike
@@ -39,45 +38,25 @@ Side = ConfusionMatrix | ArrayLike
 _FARTHEST, _EDGE = 80.0, 32.0
 
 
-def one_group_metric(metric: str | Metric, function: str) -> OneGroup:
-    """A metric of one group, checked."""
-    m = find_metric(metric)
-    if m.comparisons:
-        raise InvalidInput(f"{m.key} compares two groups; {function}() takes the one-group metric {m.base.key}")
-    return m.base
-
-
-def number_between(value: Any, what: str, low: float, high: float) -> float:
+def number_between(value: Any, argument: str, low: float = 0.0, high: float = 1.0) -> float:
     """A number strictly between two others, checked."""
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) < high:
-        raise InvalidInput(f"{what} must lie between {low:g} and {high:g}; got {value!r}")
+        raise InvalidInput(argument=argument, must=f"lie between {low:g} and {high:g}", got=value)
     return float(value)
 
 
-def true_rates(side: Side) -> Floats:
+def true_rates(side: Side, called: str = "the group's `truth`") -> Floats:
     """The four cell probabilities of counts or of probabilities."""
     if isinstance(side, ConfusionMatrix):
         if side.n == 0:
-            raise InvalidInput("the group's truth must have cases; got an empty matrix (n = 0)")
+            raise InvalidInput(f"{called} must have cases; got an empty matrix (n = 0)")
         return np.asarray(side.proportions, dtype=np.float64)
     return np.array(as_probabilities(side))
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A metric, a reference, and the true rates of the group.
-
-    Attributes
-    ----------
-    metric : OneGroup
-        The metric.
-    counts : array or None
-        The reference's cells; None if its rates are known.
-    rates : array
-        The reference's cell probabilities.
-    truth : array
-        The group's true cell probabilities.
-    """
+class Scenario:
+    """A metric, a reference, whose counts are None if its rates are known, and the true rates of the group."""
 
     metric: OneGroup
     counts: Floats | None
@@ -85,31 +64,36 @@ class Plan:
     truth: Floats
 
     @classmethod
-    def of(cls, m: OneGroup, reference: Side, difference: float | None = None, truth: Side | None = None) -> Plan:
-        """The plan for a difference from the reference's score, or for given true rates."""
+    def of(cls, m: OneGroup, reference: Side, difference: float | None = None, truth: Side | None = None) -> Scenario:
+        """The scenario of a difference from the reference's score, or of given true rates."""
         counts = whole_counts(reference, "the reference") if isinstance(reference, ConfusionMatrix) else None
         if counts is not None and counts.sum() == 0:
-            raise InvalidInput("the reference is empty (n = 0); a group cannot be compared with it")
+            raise InvalidInput("the `reference` is empty (n = 0); a group cannot be compared with it")
         rates = true_rates(reference)
         score = float(m.scores(rates))
         if isnan(score):
             raise InvalidInput(f"the reference's {m.key} is undefined, {m.why_undefined(rates)}")
-        plan = cls(m, counts, rates, rates)
+        scenario = cls(m, counts, rates, rates)
         if (difference is None) == (truth is None):
-            raise InvalidInput("pass either a difference from the reference's score, or the group's truth")
+            raise InvalidInput("pass either a `difference` from the reference's score, or the group's `truth`")
         if truth is not None:
-            return plan.with_truth(true_rates(truth))
+            return scenario.with_truth(true_rates(truth))
         if isinstance(difference, bool) or not isinstance(difference, Real) or not np.isfinite(float(difference)):
-            raise InvalidInput(f"difference must be a number; got {difference!r}")
-        return plan.at(score + float(difference))
+            raise InvalidInput(argument="difference", must="be a number", got=difference)
+        return scenario.at(score + float(difference))
 
-    def at(self, score: float) -> Plan:
-        """The same plan with a group whose true score is ``score``."""
+    def at(self, score: float) -> Scenario:
+        """The same with a group whose true score is ``score``."""
         return self.with_truth(moved(self.metric, self.rates, score))
 
-    def with_truth(self, truth: Floats) -> Plan:
-        """The same plan with other true rates."""
-        return Plan(self.metric, self.counts, self.rates, truth)
+    def with_truth(self, truth: Floats) -> Scenario:
+        """The same with other true rates."""
+        return Scenario(self.metric, self.counts, self.rates, truth)
+
+    @property
+    def reference_n(self) -> int | None:
+        """The reference's number of cases; None if its rates are known."""
+        return None if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def reference_score(self) -> float:
@@ -153,8 +137,8 @@ def moved(m: OneGroup, rates: Floats, score: float) -> Floats:
     near = 1e-12 * max(1.0, abs(score))
     if not low - near <= score <= high + near:
         raise InvalidInput(
-            f"a difference of {score - own:.6g} from the reference's {m.key} of {own:.6g} gives {score:.6g}, outside "
-            f"its range {low:g} to {high:g}; choose a smaller difference"
+            f"a `difference` of {score - own:.6g} from the reference's {m.key} of {own:.6g} gives {score:.6g}, outside "
+            f"its range {low:g} to {high:g}; choose a smaller `difference`"
         )
     score = min(max(score, low), high)
     if m.curve is not None:
@@ -164,7 +148,7 @@ def moved(m: OneGroup, rates: Floats, score: float) -> Floats:
     if not least - near <= score <= most + near:
         raise InvalidInput(
             f"{m.key} = {score:.6g} is not reached from the reference's rates, only {least:.6g} to {most:.6g}; "
-            "choose a smaller difference, or pass the group's truth"
+            "choose a smaller `difference`, or pass the group's `truth`"
         )
     return _reached(lambda t: float(m.scores(path(t))), path, ends, score)
 

@@ -1,110 +1,45 @@
-"""Seeded permutation tests of two groups: areas under the ROC curve, and means of losses.
+"""Permutation tests of two groups: areas under the ROC curve, and means of losses.
 
 A statistic is divided by its standard error, so that the test is exact if both groups are drawn from the same law, and
-close for large groups if only the two true scores are equal. p = (r + 1) / (B + 1), where r of B draws are at least as
-extreme as the data.
+close for large groups if only the two true scores are equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import inf, isfinite, nan
-from typing import NamedTuple
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Permuted", "area_permutation", "loss_permutation", "permuted_pvalue"]
+from .permutation import EFFORT, Effort, PValue, drawn_test, permuted
+
+__all__ = ["area_test", "loss_test"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
-# How many values are permuted in all; a few seconds. Above it approximations take over, but not for a group of fewer
-# cases than this, however many draws are asked for.
-_MOST_WORK = 20_000_000
-_LARGE = 100
-# Up to this many cases all are permuted; above, a group that this many times as many outnumber is drawn from them.
-_FEW, _MANY_TIMES = 500, 5
 # From this many cases of a class on both sides on, the normal law is close.
 _MANY = 50
-_BLOCK = 1_000_000
-# Statistics closer than this share are ties that rounding broke.
-_ROUNDING = 1e-9
 
 
-class Permuted(NamedTuple):
-    """A p-value, how it was computed, and its standard error, nan if not known."""
-
-    pvalue: float
-    method: str
-    error: float
-
-
-def permuted_pvalue(extreme: int, draws: int) -> Permuted:
-    """The p-value of a permutation test.
-
-    Parameters
-    ----------
-    extreme : int
-        How many draws are at least as extreme as the data.
-    draws : int
-        How many there are.
-
-    Returns
-    -------
-    Permuted
-        The p-value and the standard error that it has by simulation.
-
-    Examples
-    --------
-    >>> permuted_pvalue(49, 999)
-    Permuted(pvalue=0.05, method='permutation', error=0.006...)
-    """
-    p = (extreme + 1) / (draws + 1)
-    return Permuted(p, "permutation", (p * (1 - p) / draws) ** 0.5)
-
-
-def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+def area_test(
+    member: Bools, positive: Bools, scores: Floats, draws: int, rng: np.random.Generator, effort: Effort = EFFORT
+) -> PValue:
     """Test that a group's area under the ROC curve equals that of the others.
 
     Group and others exchange positives with positives, and negatives with negatives, so that base rates do not matter.
-
-    Parameters
-    ----------
-    member : numpy.ndarray of bool
-        By case, whether it belongs to the group.
-    positive : numpy.ndarray of bool
-        Whether it is positive.
-    scores : numpy.ndarray of float
-        Its score.
-    draws : int
-        The number of permutations.
-    seed : list of int
-        The seed.
-
-    Returns
-    -------
-    Permuted
-        The p-value. If the permutations would take more than a few seconds, it is approximate: by DeLong's normal
-        approximation or, if a side has fewer than 50 cases of a class, by drawing those.
-
-    Examples
-    --------
-    >>> member = np.repeat([True, False], 6)
-    >>> positive = np.tile([True, False], 6)
-    >>> scores = np.array([.9, .1, .8, .2, .7, .3, .1, .9, .2, .8, .3, .7])
-    >>> area_permutation(member, positive, scores, 999, [0]).pvalue < 0.05
-    True
+    If that would take too long, the p-value is approximate: by DeLong's normal approximation or, if a side has fewer
+    than 50 cases of a class, by drawing those.
     """
     # The statistic is that of the others too, so the smaller side may be the group.
     member = member if 2 * np.count_nonzero(member) <= len(member) else ~member
     sizes = _class_sizes(member, positive) + _class_sizes(~member, positive)
-    beside_many = _is_beside_many(member, draws)
-    if _is_too_much(member, beside_many, draws) and min(sizes) < _MANY:
-        return _area_of_few(member, positive, scores, draws, seed)
-    if beside_many:
-        return _area_beside_many(member, positive, scores, draws, seed)
+    approximates = effort.approximates(member, draws)
+    if approximates and min(sizes) < _MANY:
+        return _area_of_few(member, positive, scores, draws, rng)
+    if effort.draws_group(member, draws):
+        return _area_beside_many(member, positive, scores, draws, rng, approximates)
     order = np.argsort(scores, kind="stable")
     member, positive, scores = member[order], positive[order], scores[order]
     starts = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]])
@@ -118,32 +53,21 @@ def area_permutation(member: Bools, positive: Bools, scores: Floats, draws: int,
         studentised: Floats = gaps if single else gaps / np.sqrt(inside[1] + outside[1])
         return studentised
 
-    if _is_too_much(member, beside_many, draws):
-        return _delong(_areas(member[None], positive, starts), _areas(~member[None], positive, starts))
+    if approximates:
+        (inside, own), (outside, theirs) = (_areas(some[None], positive, starts) for some in (member, ~member))
+        return _normal(abs(float(inside[0] - outside[0])), float(own[0] + theirs[0]), inf, "DeLong")
     observed = float(statistics(member[None])[0])
-    extreme = 0
-    for members in _permuted(member, [positive, ~positive], draws, seed):
-        extreme += int(np.count_nonzero(statistics(members) >= observed * (1 - _ROUNDING)))
-    return permuted_pvalue(extreme, draws)
+    drawn = [statistics(members) for members in permuted(member, [positive, ~positive], draws, rng)]
+    return drawn_test(np.concatenate(drawn), observed)
 
 
 def _class_sizes(member: Bools, positive: Bools) -> list[int]:
     return [int(np.count_nonzero(member & positive)), int(np.count_nonzero(member & ~positive))]
 
 
-def _is_beside_many(member: Bools, draws: int) -> bool:
-    """Whether the group is small beside many others, so that drawing its cases is faster than permuting all."""
-    cases, inside = len(member), int(np.count_nonzero(member))
-    return (cases > _FEW and _MANY_TIMES * inside <= cases) or (inside < _LARGE and cases * draws > _MOST_WORK)
-
-
-def _is_too_much(member: Bools, beside_many: bool, draws: int) -> bool:
-    """Whether the draws would take more than a few seconds, for a group that can do without them."""
-    inside = int(np.count_nonzero(member))
-    return inside >= _LARGE and (inside if beside_many else len(member)) * draws > _MOST_WORK
-
-
-def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+def _area_beside_many(
+    member: Bools, positive: Bools, scores: Floats, draws: int, rng: np.random.Generator, approximates: bool
+) -> PValue:
     """The test for a small group: its cases are drawn, and pairs of the others are all pairs less those with a member.
 
     The variance of the others is taken to be that of all cases.
@@ -171,26 +95,25 @@ def _area_beside_many(member: Bools, positive: Bools, scores: Floats, draws: int
         np.flatnonzero(member[some][np.argsort(ranks[some], kind="stable")]).astype(np.int64)
         for some in (positive, ~positive)
     ]
-    if _is_too_much(member, True, draws):
+    if approximates:
         from_group = _placed(plus[at[0]], minus[at[1]]), 1 - _placed(minus[at[1]], plus[at[0]])
         gap = statistic(*at) * (1.0 if single else (_variance(*from_group) + steady) ** 0.5)
-        return _approximated(gap, _variance(*from_group) + steady, inf, "DeLong")
-    observed = statistic(*at) * (1 - _ROUNDING)
-    rng = np.random.default_rng(seed)
-    extreme = 0
-    for _ in range(draws):
-        drawn = (np.sort(rng.choice(len(some), k, replace=False, shuffle=False)) for some, k in ((plus, m), (minus, n)))
-        extreme += statistic(*drawn) >= observed
-    return permuted_pvalue(extreme, draws)
+        return _normal(gap, _variance(*from_group) + steady, inf, "DeLong")
+    drawn = np.empty(draws)
+    for i in range(draws):
+        chosen = (
+            np.sort(rng.choice(len(some), k, replace=False, shuffle=False)) for some, k in ((plus, m), (minus, n))
+        )
+        drawn[i] = statistic(*chosen)
+    return drawn_test(drawn, statistic(*at))
 
 
-def _area_of_few(member: Bools, positive: Bools, scores: Floats, draws: int, seed: list[int]) -> Permuted:
+def _area_of_few(member: Bools, positive: Bools, scores: Floats, draws: int, rng: np.random.Generator) -> PValue:
     """The test of large groups of which one has few cases of a class, which the normal law does not fit.
 
     The gap of areas is close to a sum of two: of positives' mean ranks among all negatives, and of negatives' among all
     positives. Where a side has few cases of a class, they are drawn; otherwise the gap of means is normal.
     """
-    rng = np.random.default_rng(seed)
     _, ranks = np.unique(scores, return_inverse=True)
     gaps, variances = np.zeros(draws), np.zeros(draws)
     gap = variance = 0.0
@@ -215,8 +138,7 @@ def _area_of_few(member: Bools, positive: Bools, scores: Floats, draws: int, see
     least = sum(1 / (4 * m * n) for m, n in ends)
     found = np.abs(gaps) if single else np.abs(gaps) / np.sqrt(variances + least)
     observed = abs(gap) if single else abs(gap) / (variance + least) ** 0.5
-    extreme = int(np.count_nonzero(found >= observed * (1 - _ROUNDING)))
-    return permuted_pvalue(extreme, draws)._replace(method="permutation of few cases, approximate")
+    return drawn_test(found, observed, method="permutation of few cases, approximate")
 
 
 def _drawn_gaps(values: Floats, k: int, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -249,11 +171,6 @@ def _variance(of_plus: Floats, of_minus: Floats) -> float:
     return _variance_of_mean(of_plus) + _variance_of_mean(of_minus) + 1 / (4 * m * n)
 
 
-def _delong(inside: tuple[Floats, Floats], outside: tuple[Floats, Floats]) -> Permuted:
-    gap, variance = abs(inside[0] - outside[0]), inside[1] + outside[1]
-    return _approximated(float(gap[0]), float(variance[0]), inf, "DeLong")
-
-
 def _areas(members: Bools, positive: Bools, starts: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """The area of each row of members, and its variance by DeLong; cases are sorted, distinct scores begin at starts.
 
@@ -272,32 +189,8 @@ def _areas(members: Bools, positive: Bools, starts: NDArray[np.int64]) -> tuple[
     return found, spread + 1 / (4 * m * n)
 
 
-def loss_permutation(member: Bools, losses: Floats, draws: int, seed: list[int]) -> Permuted:
-    """Test that a group's mean loss equals that of the others.
-
-    Parameters
-    ----------
-    member : numpy.ndarray of bool
-        By case, whether it belongs to the group.
-    losses : numpy.ndarray of float
-        The loss of each case.
-    draws : int
-        The number of permutations.
-    seed : list of int
-        The seed.
-
-    Returns
-    -------
-    Permuted
-        The p-value; by Welch's t test if the permutations would take more than a few seconds.
-
-    Examples
-    --------
-    >>> member = np.repeat([True, False], 6)
-    >>> losses = np.array([.1, .2, .1, .3, .2, .1, .5, .6, .7, .4, .6, .5])
-    >>> loss_permutation(member, losses, 999, [0]).pvalue < 0.01
-    True
-    """
+def loss_test(member: Bools, losses: Floats, draws: int, rng: np.random.Generator, effort: Effort = EFFORT) -> PValue:
+    """Test that a group's mean loss equals that of the others; by Welch's t test if draws would take too long."""
     member = member if 2 * np.count_nonzero(member) <= len(member) else ~member
     cases, inside = len(losses), int(np.count_nonzero(member))
     outside = cases - inside
@@ -322,40 +215,26 @@ def loss_permutation(member: Bools, losses: Floats, draws: int, seed: list[int])
             found = np.where(none, np.where(gaps > 0, np.inf, 0.0), gaps / np.sqrt(first + second))
         return np.asarray(found, dtype=np.float64)
 
-    beside_many = _is_beside_many(member, draws)
     data = np.array([centred[member].sum()]), np.array([squared[member].sum()])
-    if _is_too_much(member, beside_many, draws):
+    if effort.approximates(member, draws):
         gap, first, second = (float(found[0]) for found in moments(*data))
         freedom = first**2 / (inside - 1) + second**2 / (outside - 1)
         freedom = (first + second) ** 2 / freedom if freedom > 0 else inf
-        return _approximated(gap, first + second, freedom, "Welch")
-    if beside_many:
-        rng = np.random.default_rng(seed)
+        return _normal(gap, first + second, freedom, "Welch")
+    if effort.draws_group(member, draws):
         chosen = (rng.choice(cases, inside, replace=False, shuffle=False) for _ in range(draws))
         sums = np.array([(centred[some].sum(), squared[some].sum()) for some in chosen]).T
-        found = statistics(sums[0], sums[1])
+        drawn = statistics(sums[0], sums[1])
     else:
-        blocks = _permuted(member, [np.ones(cases, dtype=bool)], draws, seed)
-        found = np.concatenate([statistics(members @ centred, members @ squared) for members in blocks])
-    observed = float(statistics(*data)[0])
-    threshold = observed * (1 - _ROUNDING) if isfinite(observed) else observed
-    return permuted_pvalue(int(np.count_nonzero(found >= threshold)), draws)
+        blocks = permuted(member, [np.ones(cases, dtype=bool)], draws, rng)
+        drawn = np.concatenate([statistics(members @ centred, members @ squared) for members in blocks])
+    return drawn_test(drawn, float(statistics(*data)[0]))
 
 
-def _permuted(member: Bools, within: list[Bools], draws: int, seed: list[int]) -> Iterator[Bools]:
-    """Memberships permuted within each of some sets of cases, in blocks of draws."""
-    rng = np.random.default_rng(seed)
-    block = max(1, _BLOCK // len(member))
-    for start in range(0, draws, block):
-        members = np.tile(member, (min(block, draws - start), 1))
-        for cases in within:
-            members[:, cases] = rng.permuted(members[:, cases], axis=1)
-        yield members
-
-
-def _approximated(gap: float, variance: float, freedom: float, who: str) -> Permuted:
+def _normal(gap: float, variance: float, freedom: float, who: str) -> PValue:
+    """The two-sided p-value of a gap divided by its standard error, by the normal or by Student's law."""
     from scipy.special import ndtr, stdtr
 
     t = gap / variance**0.5 if variance > 0 else inf if gap else 0.0
     p = float(2 * (stdtr(freedom, -t) if isfinite(freedom) else ndtr(-t)))
-    return Permuted(min(1.0, p), f"{who}, approximate", nan)
+    return PValue(min(1.0, p), f"{who}, approximate", None)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..cells import read_classes
 from ..errors import InvalidInput
-from .matrix import MulticlassConfusion
+from .class_matrix import MulticlassConfusion
+from .classes import read_classes
 
 __all__ = ["ClassTables", "multiclass_tables"]
 
@@ -41,29 +41,16 @@ class ClassTables:
 
 
 def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None = None) -> ClassTables:
-    """Add up counted rows.
+    """Add up rows of group values, label and prediction, in this order, each with how often it occurs.
 
-    Parameters
-    ----------
-    rows : mapping of tuple to int
-        How often each combination of group values, label and prediction occurs, in this order. Labels that are text
-        but all spell numbers or booleans are read as such, since files contain only text.
-    labels : iterable, optional
-        The classes in order; by default those that occur.
+    Labels that are text but all spell numbers or booleans are read as such, since files contain only text.
 
-    Returns
-    -------
-    ClassTables
-        The matrices, and what was left out.
-
-    Examples
-    --------
     >>> tables = multiclass_tables({("A", "x", "x"): 3, ("A", "y", "z"): 1, ("B", "y", "y"): 2, ("B", None, "y"): 1})
     >>> tables.matrices[("A",)].counts.tolist(), tables.left_out
     ([[3, 0, 0], [0, 0, 1], [0, 0, 0]], {'y_true': 1})
     """
     if not rows:
-        raise InvalidInput("data must have at least one row; got none")
+        raise InvalidInput(argument="data", must="have at least one row", hint="got none")
     reading = read_classes(
         {"y_true": {row[-2] for row in rows}, "y_pred": {row[-1] for row in rows}}, labels, parse=True
     )
@@ -71,7 +58,7 @@ def multiclass_tables(rows: Mapping[Key, int], labels: Iterable[Hashable] | None
     actual_classes, predicted_classes = ({at for at in meant.values() if at is not None} for meant in (true, pred))
     if min(len(actual_classes), len(predicted_classes)) > 1 and not actual_classes & predicted_classes:
         raise InvalidInput(
-            "y_true and y_pred have no class in common; predictions must be of the same classes as labels"
+            "`y_true` and `y_pred` have no class in common; predictions must be of the same classes as labels"
         )
     k = len(reading.labels)
     counts: dict[Key, Any] = {}

@@ -6,25 +6,22 @@ K x K matrix, never differences of rounded sums, so that an empty part is exactl
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..cells import MOST_CLASSES, ConfusionMatrix, count_classes
-from ..errors import InvalidInput, TooLarge, UnknownName, printable
-from ..inference import Strength, as_strength, strength_text
-from ..records import plain_value
+from ..errors import InvalidInput, TooLarge, UnknownName, brief, printable
+from ..records import plain_value, reach
+from ..text_layout import aligned
+from .classes import MOST_CLASSES, as_classes, count_classes
+from .matrix import LARGEST_CELL, SMALLEST_CELL, ConfusionMatrix, count_text, html_table
 
-__all__ = ["MulticlassConfusion", "SmoothedClasses", "one_against_rest"]
+__all__ = ["MulticlassConfusion", "SmoothedClasses", "one_against_rest", "require_same_labels"]
 
-_LARGEST = 2**53
-_SMALLEST = 1e-75
 _MOST_SHOWN = 20
 _LONGEST_LABEL = 24
 
@@ -60,9 +57,11 @@ class MulticlassConfusion:
     labels: tuple[Any, ...]
 
     def __init__(self, counts: ArrayLike, labels: Iterable[Hashable]) -> None:
-        checked = _checked_counts(counts)
+        checked, order = _checked_counts(counts), as_classes(labels)
+        if len(order) != len(checked):
+            raise InvalidInput(argument="labels", must=f"name each of the {len(checked)} classes", got=len(order))
         object.__setattr__(self, "counts", checked)
-        object.__setattr__(self, "labels", _checked_labels(labels, len(checked)))
+        object.__setattr__(self, "labels", order)
 
     @classmethod
     def from_labels(
@@ -273,10 +272,10 @@ class MulticlassConfusion:
         ConfusionMatrix(tp=6, fn=0, fp=1, tn=4)
         """
         if isinstance(positive, str) or not isinstance(positive, Iterable):
-            raise InvalidInput(f"positive must be a list of classes; got {positive!r}")
+            raise InvalidInput(argument="positive", must="be a list of classes", got=positive)
         places = [self.place(label) for label in positive]
         if not places or len(set(places)) < len(places):
-            raise InvalidInput("positive must name at least one class, and each once")
+            raise InvalidInput(argument="positive", must="name at least one class, and each once")
         inside = np.zeros(self.k, dtype=bool)
         inside[places] = True
         cells = [
@@ -332,6 +331,30 @@ class MulticlassConfusion:
             return self.labels.index(label)
         raise UnknownName.among("class", label, map(str, self.labels))
 
+    def scores(self, metrics: Any = None) -> Any:
+        """Score every class against the rest.
+
+        Parameters
+        ----------
+        metrics : str, Metric or sequence of them, optional
+            Metrics of one group; by default all of the catalogue.
+
+        Returns
+        -------
+        ClassScores
+            Prints as a table.
+
+        Examples
+        --------
+        >>> cm = MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], labels=["cat", "dog", "fox"])
+        >>> print(cm.scores(["tpr", "ppv"]))
+        class    tpr     ppv  n
+        cat     0.75       1  4
+        dog        1  0.6667  2
+        fox        -       -  0
+        """
+        return reach("MulticlassConfusion.scores")(self, metrics)
+
     def to_array(self) -> NDArray[np.int64] | NDArray[np.float64]:
         """Return the counts, in the layout that `from_array` reads.
 
@@ -363,7 +386,7 @@ class MulticlassConfusion:
         """
         return {"labels": plain_value(self.labels), "counts": plain_value(self.counts)}
 
-    def smoothed_towards(self, reference: object, strength: Strength) -> SmoothedClasses:
+    def smoothed_towards(self, reference: object, strength: Any) -> SmoothedClasses:
         """Smooth the K x K cells with the reference's proportions; `cross_prior_smooth` calls this.
 
         Parameters
@@ -385,42 +408,13 @@ class MulticlassConfusion:
         array([[2.5, 0.5],
                [0.5, 0.5]])
         """
-        if not isinstance(reference, MulticlassConfusion):
-            raise InvalidInput(f"the reference must be a MulticlassConfusion as the group is; got {reference!r}")
-        self.require_same_labels(reference, "the reference")
-        weight = as_strength(strength)
-        if isinstance(weight, Mapping):
-            raise InvalidInput("one strength per split is for 2x2 matrices; pass one number for K x K cells")
-        if reference.n == 0:
-            raise InvalidInput("the reference is empty (n = 0), so it has no proportions to smooth with")
-        prior, n = reference.proportions, self.n
-        cells = (self.counts + weight * prior) * (n / (n + weight)) if n else prior
-        return SmoothedClasses(cells, self.labels, raw=self, strength=weight)
-
-    def require_same_labels(self, other: MulticlassConfusion, who: str = "the other matrix") -> None:
-        """Raise an error unless another matrix has the same labels in the same order.
-
-        Parameters
-        ----------
-        other : MulticlassConfusion
-            The other matrix.
-        who : str
-            What the message calls it.
-
-        Examples
-        --------
-        >>> one = MulticlassConfusion.from_array([[1, 2], [3, 4]])
-        >>> one.require_same_labels(one)
-        """
-        if self.labels != other.labels:
-            raise InvalidInput(
-                f"{who} must have the same labels in the same order ({_some(self.labels)}); got {_some(other.labels)}"
-            )
+        smoothed: SmoothedClasses = reach("MulticlassConfusion.smoothed_towards")(self, reference, strength)
+        return smoothed
 
     def __add__(self, other: MulticlassConfusion) -> MulticlassConfusion:
         if not isinstance(other, MulticlassConfusion):
             return NotImplemented
-        self.require_same_labels(other)
+        require_same_labels(self, other)
         return MulticlassConfusion(self.counts + other.counts, self.labels)
 
     def __radd__(self, other: object) -> MulticlassConfusion:
@@ -431,7 +425,7 @@ class MulticlassConfusion:
     def __sub__(self, other: MulticlassConfusion) -> MulticlassConfusion:
         if not isinstance(other, MulticlassConfusion):
             return NotImplemented
-        self.require_same_labels(other)
+        require_same_labels(self, other)
         if (self.counts < other.counts).any():
             raise InvalidInput("cannot subtract a matrix with larger cells")
         return MulticlassConfusion(self.counts - other.counts, self.labels)
@@ -450,35 +444,28 @@ class MulticlassConfusion:
 
     def __repr__(self) -> str:
         if self.k > 4:
-            return f"<{type(self).__name__}: {self.k} classes, n = {_shown(self.n)}>"
+            return f"<{type(self).__name__}: {self.k} classes, n = {count_text(self.n)}>"
         return f"MulticlassConfusion({self.counts.tolist()}, labels={self.labels!r})"
 
     def __str__(self) -> str:
         rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
-        return "\n".join([*(line.rstrip() for line in lines), *self._not_shown()])
+        return "\n".join([*aligned(rows, right=range(1, len(rows[0]))), *self._not_shown()])
 
     def _repr_html_(self) -> str:
-        head, *body = self._rows()
-        titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
-        lines = "".join(
-            f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(v)}</td>" for v in values) + "</tr>"
-            for first, *values in body
-        )
-        note = "".join(f"<div>{escape(line)}</div>" for line in self._not_shown())
-        return f"<div><table><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table>{note}</div>"
+        note = "".join(f"<div>{line}</div>" for line in self._not_shown())
+        return f"<div>{html_table(self._rows())}{note}</div>"
 
     def _rows(self) -> list[list[str]]:
         names = [_name(label) for label in self.labels[:_MOST_SHOWN]]
         rows, columns = self.counts.sum(axis=1).tolist(), self.counts.sum(axis=0).tolist()
         body = [
-            [name, *map(_shown, self.counts[i, :_MOST_SHOWN].tolist()), _shown(rows[i])] for i, name in enumerate(names)
+            [name, *map(count_text, self.counts[i, :_MOST_SHOWN].tolist()), count_text(rows[i])]
+            for i, name in enumerate(names)
         ]
         return [
             ["actual", *(f"predicted {name}" for name in names), "total"],
             *body,
-            ["total", *map(_shown, columns[:_MOST_SHOWN]), _shown(self.n)],
+            ["total", *map(count_text, columns[:_MOST_SHOWN]), count_text(self.n)],
         ]
 
     def _not_shown(self) -> list[str]:
@@ -580,31 +567,25 @@ class SmoothedClasses(MulticlassConfusion):
 
     def __repr__(self) -> str:
         mark = "the prior only, " if self.prior_only else ""
-        return (
-            f"<SmoothedClasses: {self.k} classes, n = {_shown(self.n)}, {mark}strength {strength_text(self.strength)}>"
-        )
+        return f"<SmoothedClasses: {self.k} classes, n = {count_text(self.n)}, {mark}strength {self.strength:g}>"
 
     def __str__(self) -> str:
         what = "the prior only: the group is empty" if self.prior_only else "smoothed"
-        note = f"{what}, strength {strength_text(self.strength)}; {self.shrinkage:.0%} of a share's gap remains"
+        note = f"{what}, strength {self.strength:g}; {self.shrinkage:.0%} of a share's gap remains"
         return f"{MulticlassConfusion.__str__(self)}\n{note}"
 
 
+def require_same_labels(one: MulticlassConfusion, other: MulticlassConfusion, who: str = "the other matrix") -> None:
+    """Raise an error unless another matrix, called ``who``, has the same labels in the same order."""
+    if one.labels != other.labels:
+        raise InvalidInput(
+            f"{who} must have the same labels in the same order ({_some(one.labels)}); got {_some(other.labels)}"
+        )
+
+
 def one_against_rest(counts: NDArray[Any]) -> NDArray[np.float64]:
-    """The cells tp, fn, fp, tn of every class against the rest, shape (..., K, 4).
+    """The cells tp, fn, fp, tn of every class against the rest, shape (..., K, 4), of matrices of shape (..., K, K).
 
-    Parameters
-    ----------
-    counts : ndarray of shape (..., K, K)
-        Integers, of any number of matrices; or real cells.
-
-    Returns
-    -------
-    ndarray
-        The cells.
-
-    Examples
-    --------
     >>> one_against_rest(np.array([[4, 3], [2, 1]]))
     array([[4., 3., 2., 1.],
            [1., 2., 3., 4.]])
@@ -639,49 +620,33 @@ def _checked_counts(array: Any) -> NDArray[Any]:
         if given.dtype.kind == "O":
             given = given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"counts must be a square array of numbers; got {array!r}") from None
+        raise InvalidInput(argument="counts", must="be a square array of numbers", got=array) from None
     if given.dtype.kind not in "iuf":
-        raise InvalidInput(f"counts must be numbers; got an array of {given.dtype.name}")
+        raise InvalidInput(argument="counts", must="be numbers", hint=f"got an array of {given.dtype.name}")
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not given.size:
-        raise InvalidInput(f"counts must have shape (K, K), actual classes in rows; got shape {given.shape}")
+        shape = f"got shape {given.shape}"
+        raise InvalidInput(argument="counts", must="have shape (K, K), actual classes in rows", hint=shape)
     if len(given) > MOST_CLASSES:
         raise TooLarge(f"there are {len(given):,} classes, more than the limit of {MOST_CLASSES:,}")
     if given.dtype.kind == "f" and not np.isfinite(given).all():
-        raise InvalidInput("counts must be finite")
+        raise InvalidInput(argument="counts", must="be finite")
     if (given < 0).any():
-        raise InvalidInput(f"counts must not be negative; got {given.min():g}")
-    if given.astype(np.float64).sum() > _LARGEST:
-        raise InvalidInput("counts must add up to at most 2**53, beyond which float64 is not exact")
-    if ((given > 0) & (given < _SMALLEST)).any():
-        raise InvalidInput(f"counts must be 0 or at least {_SMALLEST:g}")
+        raise InvalidInput(argument="counts", must="not be negative", hint=f"got {given.min():g}")
+    if given.astype(np.float64).sum() > LARGEST_CELL:
+        raise InvalidInput(argument="counts", must="add up to at most 2**53, beyond which float64 is not exact")
+    if ((given > 0) & (given < SMALLEST_CELL)).any():
+        raise InvalidInput(argument="counts", must=f"be 0 or at least {SMALLEST_CELL:g}")
     whole = given.dtype.kind != "f" or bool((given == np.floor(given)).all())
     counts = np.array(given, dtype=np.int64 if whole else np.float64)
     counts.setflags(write=False)
     return counts
 
 
-def _checked_labels(labels: Any, k: int) -> tuple[Any, ...]:
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-        raise InvalidInput(f"labels must be a sequence of {k} classes; got {labels!r}")
-    order = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
-    if not all(isinstance(label, (str, numbers.Real)) and label == label for label in order):
-        raise InvalidInput(f"labels must be numbers, text or booleans; got {_some(order)}")
-    if len(order) != k:
-        raise InvalidInput(f"labels must name each of the {k} classes; got {len(order)}")
-    if len(set(order)) < k:
-        raise InvalidInput(f"labels must name each class once; got {_some(order)}")
-    return order
-
-
 def _some(labels: Sequence[Any]) -> str:
-    shown = ", ".join(map(repr, labels[:6]))
+    shown = ", ".join(map(brief, labels[:6]))
     return f"{shown}, …" if len(labels) > 6 else shown
 
 
 def _name(label: Any) -> str:
     text = printable(str(label))
     return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
-
-
-def _shown(value: float) -> str:
-    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -8,45 +8,89 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cells import ConfusionMatrix, MulticlassConfusion, one_against_rest
 from ..errors import InvalidInput, UnknownName
-from ..metrics import Metric, OneGroup
-from ..metrics import metric as find_metric
-from .matrix import MulticlassConfusion, one_against_rest
 
-__all__ = ["OVERALL", "Average", "Summary", "Undefined", "one_group", "parsed", "summary_of"]
+if TYPE_CHECKING:
+    from .shapes import Metric, OneGroup
+    from .words import Prediction
+
+__all__ = [
+    "Accuracy",
+    "Average",
+    "Kappa",
+    "Macro",
+    "Mcc",
+    "MeanOf",
+    "Micro",
+    "OneClass",
+    "Summary",
+    "Undefined",
+    "Weighted",
+    "one_group",
+    "summary_asked",
+    "summary_of",
+]
 
 Average = Literal["micro", "macro", "weighted"]
 Undefined = Literal["propagate", "omit"]
 Floats = NDArray[np.float64]
 
-OVERALL = ("acc", "inacc", "balanced_accuracy", "mcc", "kappa")
-"""The metrics that have a definition of their own for any number of classes."""
-
+_AVERAGED = {
+    "micro": "Of the cells of all classes together",
+    "macro": "Mean over classes",
+    "weighted": "Mean over cases of the score of their class",
+}
 # Products of two totals of at most this fit into 64 bits.
 _SAFE = 2**31
 
 
 @dataclass(frozen=True, slots=True)
 class Summary(ABC):
-    """A score of a K x K matrix."""
+    """A score of a K x K matrix; ``undefined`` says what a mean over classes does with a class without a score."""
 
     metric: OneGroup
+    undefined: Undefined = "propagate"
     average: ClassVar[Average | None] = None
-
-    @property
-    def omits(self) -> bool:
-        """Whether classes without a score are left out."""
-        return False
 
     @property
     def key(self) -> str:
         """The name in results, such as ``macro tpr``."""
         return f"{self.average} {self.metric.key}" if self.average else self.metric.key
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return f"{self.metric.name}, {self.average} average" if self.average else self.metric.name
+
+    @property
+    def means(self) -> str:
+        """What it means for a person."""
+        return f"{_AVERAGED[self.average]}: {self.metric.means}" if self.average else self.metric.means
+
+    @property
+    def formula(self) -> str:
+        """The formula of the metric that is averaged over classes; none for scores of all classes at once."""
+        return f"{_AVERAGED[self.average].lower()}: {self.metric.formula}" if self.average else ""
+
+    @property
+    def better(self) -> str:
+        """Which scores are better."""
+        return self.metric.better
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest possible score."""
+        return self.metric.range
+
+    def good(self, favourable: Prediction | None = None) -> str:
+        """Which way is good, in words; nothing is said of harm, which differs from class to class."""
+        return self.metric.good()
 
     @abstractmethod
     def values(self, counts: NDArray[Any]) -> Floats:
@@ -64,13 +108,17 @@ class Summary(ABC):
         """The classes that the score leaves out, and why."""
         return {}
 
+    def of_two(self, cm: MulticlassConfusion) -> ConfusionMatrix | None:
+        """The 2x2 matrix that the metric scores in the same way, whatever is drawn; None if there is none."""
+        return None
+
 
 @dataclass(frozen=True, slots=True)
 class OneClass(Summary):
     """A metric of one class against the rest."""
 
-    place: int
-    label: Any
+    place: int = 0
+    label: Any = None
 
     def values(self, counts: NDArray[Any]) -> Floats:
         """The scores of the class."""
@@ -80,37 +128,69 @@ class OneClass(Summary):
         """The reason of the 2x2 matrix."""
         return self.metric.why_undefined(cm.against_rest(self.label))
 
+    def of_two(self, cm: MulticlassConfusion) -> ConfusionMatrix:
+        """The class against the rest."""
+        return cm.against_rest(self.label)
+
 
 @dataclass(frozen=True, slots=True)
-class Micro(Summary):
+class OfCorrect(Summary):
+    """A score of 2x2 cells that depend only on the number of correct cases."""
+
+    @abstractmethod
+    def cells(self, correct: Any, errors: Any, k: int) -> Floats:
+        """The cells, shape (..., 4)."""
+
+    def values(self, counts: NDArray[Any]) -> Floats:
+        """The scores of the cells."""
+        return self.metric.scores(self._cells(counts))
+
+    def reason(self, cm: MulticlassConfusion) -> str | None:
+        """The reason of the cells."""
+        return self.metric.why_undefined(self._cells(cm.counts))
+
+    def of_correct(self, correct: Floats, n: int, k: int) -> Floats:
+        """The scores of the cells."""
+        return self.metric.scores(self.cells(correct, n - correct, k))
+
+    def _cells(self, counts: NDArray[Any]) -> Floats:
+        # Errors are added up, not left over, so that none is exactly none.
+        wrong = np.where(np.eye(counts.shape[-1], dtype=bool), 0, counts).sum(axis=(-2, -1))
+        return self.cells(np.trace(counts, axis1=-2, axis2=-1), wrong, counts.shape[-1]).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy(OfCorrect):
+    """The share of correct cases, or of errors."""
+
+    def cells(self, correct: Any, errors: Any, k: int) -> Floats:
+        """Half of the cases in each of the two cells of their kind."""
+        return np.stack([correct / 2, errors / 2, errors / 2, correct / 2], axis=-1)
+
+    def of_two(self, cm: MulticlassConfusion) -> ConfusionMatrix:
+        """The same cells."""
+        return ConfusionMatrix(*self._cells(cm.counts).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Micro(OfCorrect):
     """A metric of the one-against-rest cells, added up over the classes."""
 
     average: ClassVar[Average | None] = "micro"
 
-    def values(self, counts: NDArray[Any]) -> Floats:
-        """The scores of the sums."""
-        return self.metric.scores(one_against_rest(counts).sum(axis=-2))
-
-    def reason(self, cm: MulticlassConfusion) -> str | None:
-        """The reason of the sums."""
-        return self.metric.why_undefined(cm.one_against_rest.sum(axis=0))
-
-    def of_correct(self, correct: Floats, n: int, k: int) -> Floats:
+    def cells(self, correct: Any, errors: Any, k: int) -> Floats:
         """Every error is a false negative of one class and a false positive of another."""
-        errors = n - correct
-        return self.metric.scores(np.stack([correct, errors, errors, (k - 2) * n + correct], axis=-1))
+        return np.stack([correct, errors, errors, (k - 2) * (correct + errors) + correct], axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
 class OverClasses(Summary):
     """A mean of one-against-rest scores over classes."""
 
-    undefined: Undefined
-
     @property
-    def omits(self) -> bool:
-        """Whether classes without a score are left out."""
-        return self.undefined == "omit"
+    def scored(self) -> OneGroup:
+        """The metric whose scores are averaged."""
+        return self.metric
 
     @abstractmethod
     def weights(self, counts: NDArray[Any]) -> Floats:
@@ -118,7 +198,7 @@ class OverClasses(Summary):
 
     def values(self, counts: NDArray[Any]) -> Floats:
         """The means; a class without weight does not count."""
-        scores = self.metric.scores(one_against_rest(counts))
+        scores = self.scored.scores(one_against_rest(counts))
         weights = self.weights(counts)
         missing = np.isnan(scores) & (weights > 0)
         weights = np.where(missing, 0.0, weights)
@@ -146,8 +226,8 @@ class OverClasses(Summary):
 
     def _lacking(self, cm: MulticlassConfusion) -> dict[Any, str]:
         cells, weights = cm.one_against_rest, self.weights(cm.counts)
-        rows = [i for i in range(cm.k) if weights[i] > 0 and np.isnan(self.metric.scores(cells[i]))]
-        return {cm.labels[i]: str(self.metric.why_undefined(cells[i])) for i in rows}
+        rows = [i for i in range(cm.k) if weights[i] > 0 and np.isnan(self.scored.scores(cells[i]))]
+        return {cm.labels[i]: str(self.scored.why_undefined(cells[i])) for i in rows}
 
     def _weightless(self, cm: MulticlassConfusion) -> dict[Any, str]:
         weights = self.weights(cm.counts)
@@ -165,11 +245,8 @@ class Macro(OverClasses):
         return np.ones(counts.shape[:-1])
 
     def of_correct(self, correct: Floats, n: int, k: int) -> Floats | None:
-        """Accuracy of a class against the rest: every error is one of two classes."""
-        if self.metric.key not in ("acc", "inacc"):
-            return None
-        errors = 2 * (n - correct) / (k * n)
-        return 1 - errors if self.metric.key == "acc" else errors
+        """The mean of scores that are linear in the cells is the score of their sum."""
+        return None if self.scored.linear is None else Micro(self.scored).of_correct(correct, n, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,51 +260,27 @@ class Weighted(OverClasses):
         return np.asarray(counts.sum(axis=-1), dtype=np.float64)
 
     def of_correct(self, correct: Floats, n: int, k: int) -> Floats | None:
-        """The weights cancel the denominators of the true positive rates, which leaves accuracy."""
-        if self.metric.key not in ("tpr", "fnr"):
-            return None
-        return correct / n if self.metric.key == "tpr" else (n - correct) / n
+        """The weights cancel the denominators of rates of actual positives, which leaves the rate of their sum."""
+        rows = self.metric.denominator
+        cancels = self.metric.is_rate and rows is not None and rows.cells == ("tp", "fn")
+        return Micro(self.metric).of_correct(correct, n, k) if cancels else None
 
 
 @dataclass(frozen=True, slots=True)
-class BalancedAccuracy(Macro):
-    """The mean of the true positive rates of the classes, under its own name."""
+class MeanOf(Macro):
+    """The plain mean over classes of another metric, under a name of its own."""
 
     average: ClassVar[Average | None] = None
+    of: OneGroup | None = None
 
-    def values(self, counts: NDArray[Any]) -> Floats:
-        """The means."""
-        return Macro(_tpr(), self.undefined).values(counts)
+    @property
+    def scored(self) -> OneGroup:
+        """The other metric."""
+        return self.of or self.metric
 
-    def reason(self, cm: MulticlassConfusion) -> str | None:
-        """The classes without cases."""
-        return Macro(_tpr(), self.undefined).reason(cm)
-
-    def left_out(self, cm: MulticlassConfusion) -> dict[Any, str]:
-        """The classes without cases, if they are omitted."""
-        return Macro(_tpr(), self.undefined).left_out(cm)
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy(Summary):
-    """The share of correct cases, or of errors."""
-
-    def values(self, counts: NDArray[Any]) -> Floats:
-        """The shares."""
-        correct = np.trace(counts, axis1=-2, axis2=-1).astype(np.float64)
-        return self._share(correct, counts.sum(axis=(-2, -1)).astype(np.float64))
-
-    def reason(self, cm: MulticlassConfusion) -> str | None:
-        """There are no cases."""
-        return None if cm.n else "no cases (n = 0)"
-
-    def of_correct(self, correct: Floats, n: int, k: int) -> Floats:
-        """The share."""
-        return self._share(correct, np.float64(n))
-
-    def _share(self, correct: Floats, n: Any) -> Floats:
-        cells = np.stack(np.broadcast_arrays(correct, n - correct, 0.0, 0.0), axis=-1)
-        return self.metric.scores(cells)
+    def of_two(self, cm: MulticlassConfusion) -> ConfusionMatrix | None:
+        """Both classes, if neither is left out."""
+        return _both(cm) if self.undefined == "propagate" else None
 
 
 class _OfTotals(Summary):
@@ -242,6 +295,10 @@ class _OfTotals(Summary):
         with np.errstate(divide="ignore", invalid="ignore"):
             score = beyond / below
         return np.where(below > 0, np.clip(score, -1.0, 1.0), np.nan)
+
+    def of_two(self, cm: MulticlassConfusion) -> ConfusionMatrix | None:
+        """Both classes."""
+        return _both(cm)
 
     @abstractmethod
     def most(self, rows: Floats, columns: Floats, both: Floats) -> Floats:
@@ -287,6 +344,10 @@ class Kappa(_OfTotals):
         return None
 
 
+def _both(cm: MulticlassConfusion) -> ConfusionMatrix | None:
+    return cm.against_rest(cm.labels[-1]) if cm.k == 2 else None
+
+
 def _agreement(counts: NDArray[Any]) -> tuple[Floats, ...]:
     """n · correct - Σ r c, n² - Σ r², n² - Σ c² and n² - Σ r c, of the totals r of rows and c of columns.
 
@@ -306,121 +367,53 @@ def _agreement(counts: NDArray[Any]) -> tuple[Floats, ...]:
     return tuple(part.sum(axis=-1) for part in parts)
 
 
-def _tpr() -> OneGroup:
-    return find_metric("tpr").base
+def one_group(m: Metric) -> OneGroup:
+    """A metric of one group, checked."""
+    if m.groups == 2:
+        raise InvalidInput(f"{m.key} compares two groups; a score of classes takes a metric of one group")
+    return m.base
 
 
-def one_group(name: str | Metric) -> OneGroup:
-    """A metric of one group, found by its name.
-
-    Parameters
-    ----------
-    name : str or Metric
-        The metric.
-
-    Returns
-    -------
-    OneGroup
-        The metric.
-
-    Examples
-    --------
-    >>> one_group("recall").key
-    'tpr'
-    """
-    found = find_metric(name)
-    if not isinstance(found, OneGroup):
-        raise InvalidInput(f"{found.key} compares two groups; a score of classes takes a metric of one group")
-    return found
+def summary_asked(
+    m: Metric, cm: Any, average: Average | None = None, label: Hashable = None, undefined: Undefined = "propagate"
+) -> Summary | None:
+    """What is scored of a matrix of K classes; None for any other matrix, which has neither averages nor classes."""
+    if isinstance(cm, MulticlassConfusion):
+        return summary_of(m, cm.labels, average, label, undefined)
+    if average is not None or label is not None:
+        raise InvalidInput("`average` and `label` are for a MulticlassConfusion, which counts several classes")
+    return None
 
 
 def summary_of(
-    name: str | Metric,
+    m: Metric,
     labels: Sequence[Any],
     average: Average | None = None,
     label: Hashable = None,
     undefined: Undefined = "propagate",
 ) -> Summary:
-    """The summary that is meant by a metric, and an average or a class.
-
-    Parameters
-    ----------
-    name : str or Metric
-        A metric of one group.
-    labels : sequence
-        The classes of the matrices.
-    average : {"micro", "macro", "weighted"}, optional
-        An average over classes.
-    label : label, optional
-        A class, which is scored against the rest.
-    undefined : {"propagate", "omit"}
-        What a mean over classes does with a class without a score.
-
-    Returns
-    -------
-    Summary
-        The summary.
-
-    Examples
-    --------
-    >>> summary_of("recall", ["a", "b", "c"], "macro").key
-    'macro tpr'
-    """
-    m = one_group(name)
+    """The summary that is meant by a metric, and an average over these classes or one of them."""
+    base = one_group(m)
     if average is not None and average not in get_args(Average):
         raise UnknownName.among("average", average, get_args(Average))
     if undefined not in get_args(Undefined):
         raise UnknownName.among("choice for undefined", undefined, get_args(Undefined))
     if label is not None:
         if average is not None:
-            raise InvalidInput("pass either a class as label= or an average=, not both")
+            raise InvalidInput("pass either a class as `label=` or an `average=`, not both")
         if label not in labels:
             raise UnknownName.among("class", label, map(str, labels))
-        return OneClass(m, list(labels).index(label), label)
-    if average == "micro":
-        return Micro(m)
+        place = list(labels).index(label)
+        return OneClass(base, undefined, place, labels[place])
     if average is not None:
-        return Macro(m, undefined) if average == "macro" else Weighted(m, undefined)
-    return _overall(m, undefined)
+        kinds: dict[str, type[Summary]] = {"micro": Micro, "macro": Macro, "weighted": Weighted}
+        return kinds[average](base, undefined)
+    if base.overall is None:
+        from .catalogue import CATALOGUE
 
-
-def _overall(m: OneGroup, undefined: Undefined) -> Summary:
-    if m.key in ("acc", "inacc"):
-        return Accuracy(m)
-    if m.key == "balanced_accuracy":
-        return BalancedAccuracy(m, undefined)
-    if m.key in ("mcc", "kappa"):
-        return Mcc(m) if m.key == "mcc" else Kappa(m)
-    raise InvalidInput(
-        f"{m.key} scores one class against the rest; pass a class as label= or an average=; "
-        f"only {', '.join(OVERALL)} have a definition for all classes at once"
-    )
-
-
-def parsed(name: str, labels: Sequence[Any], undefined: Undefined = "propagate") -> Summary:
-    """The summary of this name: a metric, or an average and a metric.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``"mcc"`` or ``"macro f1"``.
-    labels : sequence
-        The classes of the matrices.
-    undefined : {"propagate", "omit"}
-        As for `summary_of`.
-
-    Returns
-    -------
-    Summary
-        The summary.
-
-    Examples
-    --------
-    >>> parsed("weighted precision", ["a", "b"]).key
-    'weighted ppv'
-    """
-    if not isinstance(name, str):
-        raise InvalidInput(f"an average must be text such as 'macro f1' or 'mcc'; got {name!r}")
-    first, _, rest = name.strip().partition(" ")
-    chosen = next((average for average in get_args(Average) if first.casefold() == average), None)
-    return summary_of(rest if chosen and rest else name, labels, chosen if rest else None, undefined=undefined)
+        known = ", ".join(one.key for one in CATALOGUE.one_group if one.overall)
+        raise InvalidInput(
+            f"{base.key} scores one class against the rest; pass a class as `label=` or an `average=`; "
+            f"only {known} have a definition for all classes at once"
+        )
+    return base.overall(base, undefined)

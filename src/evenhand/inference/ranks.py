@@ -6,15 +6,15 @@ A pair is a positive and a negative case. It counts 2 if the positive has the hi
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UnknownName
 from ..laws import Binomial, Hypergeometric
+from .permutation import PValue, drawn_test, exact_test
 
-__all__ = ["Alternative", "ChanceTest", "Ties", "area", "area_interval", "chance_test", "check_alternative", "ties_of"]
+__all__ = ["Alternative", "Ties", "area", "area_interval", "chance_test", "ties_of"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,34 +36,8 @@ class Ties(NamedTuple):
     negatives: Ints
 
 
-class ChanceTest(NamedTuple):
-    """A p-value of the area, how it was computed, and its standard error: 0 if exact, nan if not known."""
-
-    pvalue: float
-    method: str
-    error: float
-
-
 def ties_of(positive: Bools, scores: Floats) -> Ties:
-    """Count positive and negative cases per distinct score.
-
-    Parameters
-    ----------
-    positive : numpy.ndarray of bool
-        Whether each case is positive.
-    scores : numpy.ndarray of float
-        Their scores.
-
-    Returns
-    -------
-    Ties
-        The counts.
-
-    Examples
-    --------
-    >>> ties_of(np.array([True, False, True]), np.array([0.5, 0.5, 0.9])).positives
-    array([1, 1])
-    """
+    """Count positive and negative cases per distinct score."""
     distinct, at = np.unique(scores, return_inverse=True)
     positives = np.bincount(at[positive], minlength=len(distinct))
     return Ties(positives, np.bincount(at, minlength=len(distinct)) - positives)
@@ -76,52 +50,13 @@ def _doubled(ties: Ties) -> int:
 
 
 def area(ties: Ties) -> float:
-    """The area under the ROC curve.
-
-    Parameters
-    ----------
-    ties : Ties
-        Cases of both classes per score.
-
-    Returns
-    -------
-    float
-        The share of pairs in the right order, ties counted half; nan without cases of one class.
-
-    Examples
-    --------
-    One pair is in the right order and one is tied:
-
-    >>> area(ties_of(np.array([True, False, True]), np.array([0.5, 0.5, 0.9])))
-    0.75
-    """
+    """The area under the ROC curve; nan without cases of one class."""
     pairs = int(ties.positives.sum()) * int(ties.negatives.sum())
     return _doubled(ties) / (2 * pairs) if pairs else float("nan")
 
 
 def area_interval(estimate: float, positives: int, negatives: int, level: float) -> tuple[float, float]:
-    """Newcombe's score interval of an area (2006, method 5), which has a positive width at 0 and 1 too.
-
-    Parameters
-    ----------
-    estimate : float
-        The area.
-    positives, negatives : int
-        The numbers of cases.
-    level : float
-        The level.
-
-    Returns
-    -------
-    low, high : float
-        The areas whose distance to the estimate is z of their standard errors by Hanley and McNeil, with both classes
-        taken to be of their mean size.
-
-    Examples
-    --------
-    >>> [round(end, 3) for end in area_interval(1.0, 5, 5, 0.95)]
-    [0.643, 1.0]
-    """
+    """Newcombe's score interval of an area (2006, method 5), which has a positive width at 0 and 1 too."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))
@@ -145,57 +80,29 @@ def _lower(estimate: float, positives: int, negatives: int, z: float) -> float:
     return low
 
 
-def check_alternative(alternative: str) -> None:
-    """Refuse an alternative that is not known.
-
-    Parameters
-    ----------
-    alternative : str
-        What was passed as one.
-
-    Examples
-    --------
-    >>> check_alternative("greater")
-    """
-    if alternative not in get_args(Alternative):
-        raise UnknownName.among("alternative", alternative, get_args(Alternative))
-
-
-def chance_test(ties: Ties, alternative: Alternative = "two-sided", seed: int = 0) -> ChanceTest:
+def chance_test(ties: Ties, alternative: Alternative, rng: np.random.Generator) -> PValue:
     """Test that labels have nothing to do with scores: the rank-sum test given the ties.
 
     Under the null, every choice of as many positives among the cases is equally likely. The number of choices by rank
-    sum is counted score by score: of the t cases that share one, j can be positive in C(t, j) ways.
-
-    Parameters
-    ----------
-    ties : Ties
-        Cases of both classes per score, at least one of each class.
-    alternative : {"two-sided", "greater", "less"}
-        Which areas are as extreme as the observed one: as far from 1/2, at least as large, or at most as large.
-    seed : int
-        The seed, for one small class beside a very large one.
-
-    Returns
-    -------
-    ChanceTest
-        The p-value.
-
-    Examples
-    --------
-    Of the 6 choices of 2 positives among 4 cases without ties, one gives an area of 1 and one an area of 0:
-
-    >>> test = chance_test(Ties(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])))
-    >>> round(test.pvalue, 6), test.method
-    (0.333333, 'exact')
+    sum is counted score by score: of the t cases that share one, j can be positive in C(t, j) ways. One small class
+    beside a very large one is drawn instead, and two large classes have a normal approximation.
     """
     m, n = int(ties.positives.sum()), int(ties.negatives.sum())
-    centre, observed = m * n, _doubled(ties)
+    observed = _doubled(ties)
+
+    def statistic(totals: Ints | int) -> Any:
+        if alternative == "two-sided":
+            return np.abs(totals - m * n)
+        return totals if alternative == "greater" else -totals
+
+    def exact(totals: Ints, chances: Floats) -> PValue:
+        # Totals are whole numbers.
+        return exact_test(statistic(totals), chances, statistic(observed), scale=0.0, method="exact")
+
     if len(ties.positives) == 1:
-        return ChanceTest(1.0, "exact", 0.0)
+        return PValue(1.0, "exact", None)
     if len(ties.positives) == 2:
-        totals, chances = _two_scores(ties, m)
-        return ChanceTest(min(1.0, float(chances[_extreme(totals, observed, centre, alternative)].sum())), "exact", 0.0)
+        return exact(*_two_scores(ties, m))
     # The smaller class is counted; if that is the negative one, the total is read from the other end.
     flipped = n < m
     fewer = n if flipped else m
@@ -207,24 +114,12 @@ def chance_test(ties: Ties, alternative: Alternative = "two-sided", seed: int = 
     largest = (2 * m * n + fewer * (fewer + 1)) // step
     if _is_countable(sizes, ranks // step, fewer, largest):
         sums = step * np.arange(largest + 1) - fewer * (fewer + 1)
-        chances = _rank_sums(sizes, ranks // step, fewer, largest)
-        totals = 2 * m * n - sums if flipped else sums
-        return ChanceTest(min(1.0, float(chances[_extreme(totals, observed, centre, alternative)].sum())), "exact", 0.0)
+        return exact(2 * m * n - sums if flipped else sums, _rank_sums(sizes, ranks // step, fewer, largest))
     if fewer >= _MANY:
-        return ChanceTest(_normal(sizes, m, n, observed, alternative), "normal approximation", float("nan"))
-    drawn = _drawn_sums(np.repeat(ranks, sizes), fewer, seed) - fewer * (fewer + 1)
+        return PValue(_normal(sizes, m, n, observed, alternative), "normal approximation", None)
+    drawn = _drawn_sums(np.repeat(ranks, sizes), fewer, rng) - fewer * (fewer + 1)
     totals = 2 * m * n - drawn if flipped else drawn
-    p = (1 + int(_extreme(totals, observed, centre, alternative).sum())) / (_DRAWS + 1)
-    return ChanceTest(p, f"permutation, {_DRAWS:,} draws", (p * (1 - p) / _DRAWS) ** 0.5)
-
-
-def _extreme(totals: Ints, observed: int, centre: int, alternative: Alternative) -> Bools:
-    if alternative == "greater":
-        return totals >= observed
-    if alternative == "less":
-        return totals <= observed
-    far: Bools = np.abs(totals - centre) >= abs(observed - centre)
-    return far
+    return drawn_test(statistic(totals), statistic(observed), scale=0.0, method=f"permutation, {_DRAWS:,} draws")
 
 
 def _two_scores(ties: Ties, m: int) -> tuple[Ints, Floats]:
@@ -290,9 +185,8 @@ def _normal(sizes: Ints, m: int, n: int, observed: int, alternative: Alternative
     return float(ndtr(step - z if alternative == "greater" else step + z))
 
 
-def _drawn_sums(ranks: Ints, chosen: int, seed: int) -> Ints:
+def _drawn_sums(ranks: Ints, chosen: int, rng: np.random.Generator) -> Ints:
     """Rank sums of random choices without replacement, by Floyd's method in all draws at once."""
-    rng = np.random.default_rng(seed)
     picked = np.empty((chosen, _DRAWS), dtype=np.int64)
     for i in range(chosen):
         last = len(ranks) - chosen + i

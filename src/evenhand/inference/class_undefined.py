@@ -12,110 +12,61 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from math import comb, factorial, prod
-from typing import Literal, get_args
 
 import numpy as np
 
-from ..cells import as_size
-from ..errors import InvalidInput, TooLarge, UnknownName
-from ..metrics import Holes, Metric, OneGroup
-from .summaries import OVERALL, one_group
+from ..errors import InvalidInput, TooLarge
+from ..laws import check_cost
+from ..metrics import Accuracy, Holes, Kappa, Macro, Mcc, Micro, OneClass, Summary, Weighted
 
-__all__ = ["Of", "count_undefined_classes"]
+__all__ = ["count_of_classes"]
 
-Of = Literal["class", "micro", "macro", "weighted", "all"]
 Cells = frozenset[str]
 
 _MOST_TERMS = 50_000
+_MOST_CASES = 2**24
 _ROW: Cells = frozenset({"tp", "fn"})
 
 
-def count_undefined_classes(metric: str | Metric, n: int, k: int, of: Of = "class") -> int:
-    """The exact number of K x K matrices of ``n`` cases on which a score is undefined.
-
-    Parameters
-    ----------
-    metric : str or Metric
-        A metric of one group.
-    n : int
-        The number of cases.
-    k : int
-        The number of classes.
-    of : {"class", "micro", "macro", "weighted", "all"}
-        The score of one given class against the rest; an average over classes, which is undefined if a class that
-        counts has no score; or the score of all classes at once (acc, inacc, balanced_accuracy, mcc or kappa).
-
-    Returns
-    -------
-    int
-        The number of matrices, of C(n + K² - 1, n).
-
-    Examples
-    --------
-    One case and three classes: of the 9 matrices, 6 have no case of a given class. Each of them lacks cases of some
-    class, and none has no cases at all:
-
-    >>> count_undefined_classes("tpr", 1, 3)
-    6
-    >>> count_undefined_classes("tpr", 1, 3, "macro"), count_undefined_classes("acc", 1, 3, "all")
-    (9, 0)
-    """
-    m, size, classes = one_group(metric), as_size(n), as_size(k, "k")
-    if classes == 0:
-        raise InvalidInput("k must be at least 1")
-    if of not in get_args(Of):
-        raise UnknownName.among("choice for of", of, get_args(Of))
-    if size == 0:
+def count_of_classes(summary: Summary, n: int, k: int) -> int:
+    """The number of K x K matrices of ``n`` cases on which a score is undefined."""
+    if n == 0:
         return 1
-    if of == "all":
-        return _of_all(m, size, classes)
-    if of == "micro":
-        return _micro(m, size, classes)
-    if of == "class":
-        return _one_class(m.holes[0], size, classes)
-    if m.apart and classes <= 2:
+    if isinstance(summary, Accuracy):
+        return 0
+    if isinstance(summary, Mcc):
+        # One row has all cases, or one column has; both, if one cell has.
+        return 2 * k * _matrices(n, k) - k * k
+    if isinstance(summary, Kappa):
+        return k
+    if isinstance(summary, Micro):
+        return _micro(summary, n, k)
+    if isinstance(summary, OneClass):
+        return _one_class(summary.metric.holes[0], n, k)
+    assert isinstance(summary, (Macro, Weighted))
+    (holes,) = summary.scored.holes
+    if holes.apart and k <= 2:
         # A class against the only other one: both lack a score, or neither does.
-        return _one_class(m.holes[0], size, classes)
-    if m.apart:
+        return _one_class(holes, n, k)
+    if holes.apart:
         raise InvalidInput(
-            f"there is no closed form for the {of} average of {m.key} over more than two classes, which is also "
-            "undefined where TPR equals FPR"
+            f"there is no closed form for the {summary.average} average of {summary.metric.key} over more than two "
+            "classes, which is also undefined where TPR equals FPR"
         )
-    return _any_class(_lacking(m.holes[0], weighted=of == "weighted"), size, classes)
+    return _any_class(_lacking(holes, weighted=isinstance(summary, Weighted)), n, k)
 
 
 def _matrices(n: int, cells: int) -> int:
-    """The number of ways to distribute n > 0 cases over so many cells."""
-    return comb(n + cells - 1, n) if cells else 0
+    """The number of ways to distribute n cases over so many cells."""
+    return comb(n + cells - 1, n) if cells else int(n == 0)
 
 
-def _of_all(m: OneGroup, n: int, k: int) -> int:
-    if m.key in ("acc", "inacc"):
-        return 0
-    if m.key == "balanced_accuracy":
-        return count_undefined_classes("tpr", n, k, "macro")
-    if m.key == "mcc":
-        # One row has all cases, or one column has; both, if one cell has.
-        return 2 * k * _matrices(n, k) - k * k
-    if m.key == "kappa":
-        return k
-    raise InvalidInput(f"only {', '.join(OVERALL)} have a definition for all classes at once; got {m.key}")
-
-
-def _micro(m: OneGroup, n: int, k: int) -> int:
+def _micro(summary: Micro, n: int, k: int) -> int:
     """Micro averages depend only on the number of correct cases."""
-    correct = np.arange(n + 1, dtype=np.float64)
-    errors = n - correct
-    holes = m.holes[0].at(np.stack([correct, errors, errors, (k - 2) * n + correct], axis=-1))
+    check_cost(n, _MOST_CASES, "a micro average takes {} numbers of correct cases", "count those of fewer cases")
+    undefined = np.isnan(summary.of_correct(np.arange(n + 1, dtype=np.float64), n, k))
     # A single class leaves no cell for errors.
-    return sum(
-        _matrices_or_none(right, k) * _matrices_or_none(n - right, k * k - k)
-        for right in np.flatnonzero(holes).tolist()
-    )
-
-
-def _matrices_or_none(n: int, cells: int) -> int:
-    return _matrices(n, cells) if n else 1
+    return sum(_matrices(right, k) * _matrices(n - right, k * k - k) for right in np.flatnonzero(undefined).tolist())
 
 
 def _sizes(k: int) -> dict[str, int]:
@@ -129,7 +80,7 @@ def _one_class(holes: Holes, n: int, k: int) -> int:
         return holes.measure(lambda empty: _matrices(n, k * k - sum(sizes[c] for c in empty)))
     # Every 2x2 matrix is that of as many K x K matrices as its cells can be distributed.
     return sum(
-        prod(_matrices_or_none(count, size) for count, size in zip(cells, sizes.values(), strict=True))
+        prod(_matrices(count, size) for count, size in zip(cells, sizes.values(), strict=True))
         for cells in holes.list(n).tolist()
     )
 

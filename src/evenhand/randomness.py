@@ -1,0 +1,85 @@
+"""Where random numbers come from, and the p-value of a test that draws them.
+
+``rng`` is an int, a Generator or None: an int can be recorded and repeats the result, a Generator goes on where it
+stands, and None is unpredictable.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InvalidInput
+
+__all__ = ["Rng", "check_draws", "drawn_error", "drawn_pvalue", "generator", "reaches", "seed_of", "streams"]
+
+Rng = int | np.random.Generator | None
+"""What functions take as ``rng``."""
+
+# Statistics that differ by less than this share are ties that rounding broke.
+_ROUNDING = 1e-9
+_MOST_DRAWS = 10**7
+
+
+def generator(rng: Rng) -> np.random.Generator:
+    """The generator that ``rng`` stands for."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    return np.random.default_rng(_checked(rng))
+
+
+def seed_of(rng: Rng) -> int | None:
+    """The int that repeats the result; None if there is none."""
+    return None if isinstance(rng, np.random.Generator) else _checked(rng)
+
+
+def streams(rng: Rng, number: int) -> list[np.random.Generator]:
+    """Independent generators, one per task, so that a result does not depend on the order of the tasks."""
+    if isinstance(rng, np.random.Generator):
+        return list(rng.spawn(number))
+    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(_checked(rng)).spawn(number)]
+
+
+def _checked(rng: Any) -> int | None:
+    whole = isinstance(rng, (int, np.integer)) and not isinstance(rng, (bool, np.bool_))
+    if rng is not None and (not whole or rng < 0):
+        raise InvalidInput(
+            argument="rng", must="be a whole number of at least 0, a numpy.random.Generator or None", got=rng
+        )
+    return None if rng is None else int(rng)
+
+
+def check_draws(draws: Any, least: int = 1) -> int:
+    """The number of draws as an int, if it is a whole number that is neither too small nor too large."""
+    whole = isinstance(draws, (int, np.integer)) and not isinstance(draws, (bool, np.bool_))
+    if not whole or draws < least:
+        must = "be a whole number above 0" if least == 1 else f"be a whole number of at least {least}"
+        raise InvalidInput(argument="draws", must=must, got=draws)
+    if draws > _MOST_DRAWS:
+        raise InvalidInput(argument="draws", must=f"be at most {_MOST_DRAWS:,}", got=draws)
+    return int(draws)
+
+
+def reaches(statistics: ArrayLike, observed: float, scale: float | None = None) -> NDArray[np.bool_]:
+    """Which statistics are as large as the observed one, or differ from it by rounding only.
+
+    Rounding is relative to the observed statistic or, if that is a difference of larger numbers, to their ``scale``.
+    """
+    most = abs(observed) if scale is None else scale
+    least = observed - _ROUNDING * most if np.isfinite(observed) else observed
+    return np.asarray(statistics) >= least
+
+
+def drawn_pvalue(extreme: int, draws: int) -> float:
+    """The p-value of a test by ``draws`` random samples, of which ``extreme`` are at least as extreme as the data.
+
+    The data count as one more sample, so that the level holds with any number of draws.
+    """
+    return (1 + extreme) / (1 + draws)
+
+
+def drawn_error(pvalue: float, draws: int) -> float:
+    """The standard error of such a p-value."""
+    return float((pvalue * (1 - pvalue) / draws) ** 0.5)
