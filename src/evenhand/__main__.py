@@ -12,9 +12,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the ``evenhand`` command."""
     try:
-        from .faces.cli import run
+        from .cli import run
     except ModuleNotFoundError as missing:
-        if missing.name not in ("click", "rich"):
+        if missing.name != "click":
             raise
         sys.stderr.write(f"evenhand: {MissingExtra.named('cli', 'the command line')}\n")
         sys.exit(2)

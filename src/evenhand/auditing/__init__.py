@@ -2,65 +2,76 @@
 
 from __future__ import annotations
 
-from .adjust import benjamini_hochberg, holm
+from .asked import described
 from .audits import audit, audit_counts
-from .class_result import AverageRow, ClassAudit, classes_text
-from .classes import AVERAGES, audit_classes
-from .findings import KINDS, Finding, number, pvalue, several
-from .levels import AuditedLevels, Level, audit_levels
-from .meanings import Meaning, meaning, of_people, worse_way
-from .provenance import command_of, spelled
-from .result import Audit, frame_of
-from .row import Row, Sketch, labels
-from .saved import saved_audit
-from .series import Series
-from .settings import METRICS, WITHOUT_LABELS, ReferenceKind, Settings
-from .summary import Headline, Tier, compared_with, headlines, needed_text, tier, untold
-from .sweep import Sweep
-from .verdict import Verdict
+from .comparisons import groupings_of
+from .findings import KINDS, Finding
+from .models import compare_models
+from .record import command_of, options_of
+from .requests import AuditRequest, CountsRequest, ModelsRequest
+from .result import Audit
+from .rows import (
+    COLUMNS,
+    Driver,
+    Estimate,
+    Gap,
+    Impact,
+    Reference,
+    Row,
+    Sketch,
+    SmoothedScore,
+    Strata,
+    Test,
+    place_text,
+    told_apart,
+)
+from .sentences import Headline, Tier, compared_with, headlines, needed_text, tier, untold
+from .settings import AVERAGES, METRICS, WITHOUT_LABELS, ReferenceKind, Setting, Settings, settings_of
+from .spelling import read_texts, spelled
+from .verdicts import Verdict
 
 __all__ = [
     "AVERAGES",
+    "COLUMNS",
     "KINDS",
     "METRICS",
     "WITHOUT_LABELS",
     "Audit",
-    "AuditedLevels",
-    "AverageRow",
-    "ClassAudit",
+    "AuditRequest",
+    "CountsRequest",
+    "Driver",
+    "Estimate",
     "Finding",
+    "Gap",
     "Headline",
-    "Level",
-    "Meaning",
+    "Impact",
+    "ModelsRequest",
+    "Reference",
     "ReferenceKind",
     "Row",
-    "Series",
+    "Setting",
     "Settings",
     "Sketch",
-    "Sweep",
+    "SmoothedScore",
+    "Strata",
+    "Test",
     "Tier",
     "Verdict",
     "audit",
-    "audit_classes",
     "audit_counts",
-    "audit_levels",
-    "benjamini_hochberg",
-    "classes_text",
     "command_of",
+    "compare_models",
     "compared_with",
-    "frame_of",
+    "described",
+    "groupings_of",
     "headlines",
-    "holm",
-    "labels",
-    "meaning",
     "needed_text",
-    "number",
-    "of_people",
-    "pvalue",
-    "saved_audit",
-    "several",
+    "options_of",
+    "place_text",
+    "read_texts",
+    "settings_of",
     "spelled",
     "tier",
+    "told_apart",
     "untold",
-    "worse_way",
 ]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra, UnknownName
-from ..lazy import figures, pages
-from ..metrics import Metric
-from ..metrics import metric as find_metric
-from ..records import csv_text, plain_value, spreadsheet_value, write_whole
-from .findings import Finding
-from .provenance import check_record
-from .repeat import arguments_of, changes_between
-from .row import Row
+from ..cells import ConfusionMatrix
+from ..errors import InvalidInput, MissingExtra, UnknownName, brief
+from ..inference import between_groups
+from ..metrics import Metric, metric as find_metric
+from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
+from .asked import described
+from .findings import Finding, read_finding
+from .record import check_record
+from .repeat import changes_between
+from .rows import COLUMNS, Row, read_row
 from .settings import WITHOUT_LABELS, Settings
 
-__all__ = ["SCHEMA", "Audit", "frame_of"]
+__all__ = ["SCHEMA", "Audit"]
 
-SCHEMA = "evenhand.audit/2"
+SCHEMA = "evenhand.audit/3"
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
@@ -33,22 +33,23 @@ class Audit:
     Attributes
     ----------
     rows : tuple of Row
-        One row per group and metric, most important first: by verdict, then by the size of the gap that is certain.
+        One row per group and metric and, if there are axes, threshold, class, stratum or pair of models; most important
+        first.
     findings : tuple of Finding
-        The main results, as sentences.
+        The main results in sentences with stable codes, most important first.
     n : int
         The number of cases audited.
     left_out : dict of str to int
         How many rows were left out, by what they lack.
     settings : dict
-        The settings of the audit.
+        The settings.
     record : dict
-        What was audited and how it was read: title, system, author and time; the source with its size and SHA-256; the
-        columns, the positive labels and the threshold; and the call that repeats it, in Python and as a command.
+        What was audited: title, source with SHA-256, columns, positive and negative labels, threshold and time, and the
+        call in Python and on the command line that makes it again.
     versions : dict of str to str
-        The versions of evenhand and its dependencies.
+        The versions of what computed it.
     library : str or None
-        The dataframe library of the data, the default of `to_frame`.
+        The dataframe library of the data, in which `to_frame` gives its result.
 
     Examples
     --------
@@ -56,8 +57,6 @@ class Audit:
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
     >>> a
     <Audit: 1,040 cases, 2 groups, 2 scores, 0 differ>
-    >>> a.findings[0].kind
-    'too-few'
     """
 
     rows: tuple[Row, ...]
@@ -70,16 +69,106 @@ class Audit:
     library: str | None = field(default=None, compare=False, repr=False)
 
     @property
-    def level(self) -> float:
-        """The level of the intervals.
+    def axes(self) -> dict[str, tuple[Any, ...]]:
+        """The axes and their values, such as thresholds, in order; none if only groups and metrics were asked for.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> audit(data, y_true="label", y_score="score", groups="race", threshold=[0.5, 0.3]).axes
+        {'threshold': (0.3, 0.5)}
+        """
+        found: dict[str, list[Any]] = {axis: list(values) for axis, values in (self.record.get("axes") or {}).items()}
+        return {axis: tuple(values) for axis, values in found.items()}
+
+    def at(self, **place: Any) -> Audit:
+        """The part of the audit at some place on the axes.
+
+        Parameters
+        ----------
+        **place
+            The values on one or more axes, such as ``threshold=0.5`` or ``stratum="pooled"``; for the axis ``class``,
+            pass ``**{"class": "x"}``.
+
+        Returns
+        -------
+        Audit
+            The audit with the rows and findings there. P-values remain adjusted over the whole audit.
+
+        Examples
+        --------
+        >>> from evenhand import audit
+        >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
+        >>> a = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
+        >>> a.at(threshold=0.3)
+        <Audit: 4 cases, 2 groups, 16 scores, 0 differ>
+        """
+        for axis, value in place.items():
+            if axis not in self.axes:
+                raise UnknownName.among(
+                    "axis of this audit", axis, self.axes, see=f"axes: {', '.join(self.axes) or 'none'}"
+                )
+            if value not in self.axes[axis]:
+                raise UnknownName.among(f"{axis} of this audit", str(value), map(str, self.axes[axis]))
+
+        def here(one: Row | Finding, everywhere: bool = False) -> bool:
+            return all(one.at.get(axis, value if everywhere else None) == value for axis, value in place.items())
+
+        axes = {axis: values for axis, values in self.record["axes"].items() if axis not in place}
+        rows = tuple(replace(row, at=_without(row.at, place)) for row in self.rows if here(row))
+        return replace(
+            self,
+            rows=rows,
+            # What is said of no group holds everywhere.
+            findings=tuple(
+                replace(one, at=_without(one.at, place)) for one in self.findings if here(one, one.group is None)
+            ),
+            n=self.n if place.get("stratum", "pooled") == "pooled" else _cases(rows),
+            record=self.record | {"axes": axes, "at": plain_value(place), "command": None, "python": None},
+        )
+
+    def between_groups(self, metric: str | Metric, *, by: str | None = None, **settings: Any) -> Any:
+        """The difference and the ratio over all groups, the smallest and the largest score, with intervals.
+
+        Parameters
+        ----------
+        metric : str or Metric
+            A metric of one group.
+        by : str, optional
+            The group column; by default the first.
+        **settings
+            ``method`` ("between_groups", or "to_overall"), ``level``, ``draws`` and ``rng``.
+
+        Returns
+        -------
+        GroupSummaries
+            Each number with an interval that holds although the data choose the groups.
 
         Examples
         --------
         >>> from evenhand import audit_counts
-        >>> audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, level=0.9).level
-        0.9
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> print(a.between_groups("tpr").difference)
+        difference 0.750, 95 % interval 0.000 to 0.797, p = 0.064 (exact permutation)
+        tpr: A to B
         """
-        return float(self.settings["level"])
+        m = find_metric(metric)
+        columns = list(dict.fromkeys(row.by for row in self.rows))
+        chosen = self.settings["groups"][0] if by is None else by
+        if chosen not in columns:
+            raise UnknownName.among("group column of this audit", chosen, columns)
+        if self.axes:
+            raise InvalidInput(f"the audit has several places ({', '.join(self.axes)}); choose one with at()")
+        if m.key in ("ppr", "pnr") and self.settings["selection"] == "all":
+            raise InvalidInput("the audit counts selections without labels, which its cells lack; pass counts instead")
+        counts = {
+            row.group: ConfusionMatrix(*row.cells) for row in self.rows if row.by == chosen and row.cells is not None
+        }
+        if not counts:
+            raise InvalidInput("the audit must have labels; audit counts instead")
+        ordered = {name: counts[name] for name in sorted(counts)}
+        return between_groups(ordered, m, **{"level": self.settings["level"], **settings})
 
     def to_frame(self, library: str | None = None) -> Any:
         """The rows as a dataframe.
@@ -87,21 +176,53 @@ class Audit:
         Parameters
         ----------
         library : {"pandas", "polars", "pyarrow"}, optional
-            By default the library of the data, or the first of these that is installed.
+            The dataframe library; by default that of the data, or the first that is installed.
 
         Returns
         -------
         dataframe
-            One row per group and metric.
+            One line per row, with a column per axis, and the columns of `Row.flat`.
 
         Examples
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.to_frame("pandas")[["group", "score"]].values.tolist()
-        [['A', 0.0], ['B', 0.75]]
+        >>> a.to_frame("polars")["verdict"].to_list()
+        ['too few to tell', 'too few to tell']
         """
-        return frame_of(self.rows, Row.columns, library or self.library)
+        import narwhals.stable.v2 as nw
+
+        backend = library or self.library or _installed()
+        if backend not in _LIBRARIES:
+            raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
+        lines = list(self._flat())
+        values = {name: [line.get(name) for line in lines] for name in self._columns}
+        return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        return (*self.axes, *COLUMNS)
+
+    def _flat(self) -> Iterator[dict[str, Any]]:
+        return ({**row.flat(), **{axis: plain_value(value) for axis, value in row.at.items()}} for row in self.rows)
+
+    def to_csv(self) -> str:
+        """The rows as CSV, with the columns of `to_frame`.
+
+        Returns
+        -------
+        str
+            The CSV text. Texts that a spreadsheet would take for formulas have an apostrophe before them.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.to_csv().splitlines()[1][:27]
+        'group,A,tpr,too few to tell'
+        """
+        lines = ([spreadsheet_value(line.get(name)) for name in self._columns] for line in self._flat())
+        return csv_text([self._columns, *lines])
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as plain values that can be written as JSON.
@@ -109,13 +230,12 @@ class Audit:
         Returns
         -------
         dict
-            Schema, number of cases, settings, versions, findings and rows.
+            Schema, number of cases, rows left out, record, settings, versions, findings and rows.
 
         Examples
         --------
         >>> from evenhand import audit_counts
-        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> list(a.to_dict())
+        >>> list(audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}).to_dict())
         ['schema', 'n', 'left_out', 'record', 'settings', 'versions', 'findings', 'rows']
         """
         return {
@@ -147,7 +267,7 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> a.to_json(indent=None)[:42]
-        '{"schema": "evenhand.audit/2", "n": 1040, '
+        '{"schema": "evenhand.audit/3", "n": 1040, '
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -158,12 +278,12 @@ class Audit:
         Parameters
         ----------
         text : str
-            The JSON text.
+            The JSON text, which may come from a file that somebody changed: it is checked.
 
         Returns
         -------
         Audit
-            The audit.
+            The audit, equal to the one that was written.
 
         Examples
         --------
@@ -175,35 +295,45 @@ class Audit:
         try:
             content = json.loads(text, parse_constant=_no_number)
             if content["schema"] != SCHEMA:
-                raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {content['schema']!r}")
+                raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {brief(content['schema'])}")
             _check_content(content)
             return cls(
-                rows=tuple(Row.checked(row, f"row {i}") for i, row in enumerate(content["rows"], start=1)),
-                findings=tuple(Finding.checked(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
+                rows=tuple(read_row(row, f"row {i}") for i, row in enumerate(content["rows"], start=1)),
+                findings=tuple(read_finding(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
                 n=content["n"],
                 left_out=content["left_out"],
                 settings=content["settings"],
                 record=content["record"],
                 versions=content["versions"],
-            )._added_up()
+            )._checked()
         except InvalidInput:
             raise
         except RecursionError:
-            raise InvalidInput("text must be an audit written by to_json(): it is nested too deeply") from None
+            raise InvalidInput("`text` must be an audit written by to_json(): it is nested too deeply") from None
         except (KeyError, TypeError, ValueError) as problem:
-            raise InvalidInput(f"text must be an audit written by to_json(): {problem}") from None
+            raise InvalidInput(f"`text` must be an audit written by to_json(): {problem}") from None
 
-    def _added_up(self) -> Audit:
-        """The audit, if the groups of each column have all of its cases."""
-        sizes: dict[tuple[str, bool], dict[str, int]] = {}
+    def _checked(self) -> Audit:
+        """The audit, if its rows agree with each other and with its axes."""
+        sizes: dict[Any, dict[str, int]] = {}
         apart = self.settings["selection"] == "all"
+        in_stratum = "stratum" in (self.record.get("at") or {})
         for row in self.rows:
-            selects = apart and row.metric in WITHOUT_LABELS
-            if sizes.setdefault((row.by, selects), {}).setdefault(row.group, row.n) != row.n:
+            for axis, value in row.at.items():
+                if value not in self.axes.get(axis, ()):
+                    raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
+            # Ranking scores and functions may leave out other cases than cells.
+            whose = apart and row.metric in WITHOUT_LABELS, isinstance(described(row.metric), Metric)
+            place = tuple(
+                (axis, value) for axis, value in row.at.items() if axis not in ("stratum", "model", "against")
+            )
+            strata = row.at.get("stratum")
+            groups = sizes.setdefault((whose, place, strata, row.by), {})
+            if groups.setdefault(row.group, row.n) != row.n:
                 raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
-        for (by, selects), groups in sizes.items():
+        for ((selects, counted), _, strata, by), groups in sizes.items():
             total = self.n + (self.left_out.get("y_true", 0) if selects else 0)
-            if sum(groups.values()) != total:
+            if counted and strata is None and not in_stratum and sum(groups.values()) != total:
                 raise InvalidInput(f"the groups of {by!r} have {sum(groups.values())} cases, but there are {total}")
         return self
 
@@ -224,28 +354,16 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> counts = {"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}
-        >>> a = audit_counts(counts, metrics="tpr", alpha=0.01)
+        >>> a = audit_counts(counts, metrics="tpr")
         >>> a.changes(a.repeat(counts))
         []
         """
-        if self.record.get("function") == "audit_classes":
-            raise InvalidInput(
-                "this is the audit of one of several classes, over which its p-values are adjusted; repeat all of them "
-                "with audit_classes"
-            )
-        if self.record.get("function") in ("audit_within", "from_metric_frame"):
-            raise InvalidInput(
-                "this is the audit of one of several levels, over which its p-values are adjusted; repeat all of them "
-                f"with {self.record['function']}"
-            )
-        from .audits import audit, audit_counts
+        from .repeat import repeated
 
-        again: Callable[..., Audit] = audit_counts if self.record.get("function") == "audit_counts" else audit
-        given, arguments = arguments_of(self.record, data, inspect.signature(again).parameters)
-        return again(given, **arguments)
+        return repeated(self.record, data)
 
     def changes(self, other: Audit) -> list[str]:
-        """Say what differs in another audit: data, versions, verdicts and numbers.
+        """Say what differs in another audit: data, versions, settings, verdicts and numbers.
 
         Parameters
         ----------
@@ -261,41 +379,21 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> b = audit_counts({"A": (0, 9, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.changes(b)[-2]
-        'tpr of A (group) was too few to tell and is lower'
+        >>> b = audit_counts({"A": (0, 2, 8, 31), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.changes(b)[-1]
+        'tpr of B (group) has another reference.n: it was 40 and is 41'
         """
         if not isinstance(other, Audit):
-            raise InvalidInput(f"other must be an Audit; got {other!r}")
+            raise InvalidInput(argument="other", must="be an Audit", got=other)
         return list(changes_between(self.to_dict(), other.to_dict()))
 
-    def to_csv(self) -> str:
-        """The rows as CSV.
-
-        Text from the data that a spreadsheet would interpret as a formula is preceded by an apostrophe.
-
-        Returns
-        -------
-        str
-            The CSV text, with a header.
-
-        Examples
-        --------
-        >>> from evenhand import audit_counts
-        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.to_csv().splitlines()[1][:34]
-        'group,A,tpr,too few to tell,40,0,2'
-        """
-        cells = ([spreadsheet_value(plain_value(getattr(row, name))) for name in Row.columns] for row in self.rows)
-        return csv_text([Row.columns, *cells])
-
     def to_markdown(self) -> str:
-        """Findings and rows as Markdown.
+        """The audit as Markdown: what was audited, the findings, and tables.
 
         Returns
         -------
         str
-            The Markdown text.
+            The Markdown text. Names from the data are escaped.
 
         Examples
         --------
@@ -304,15 +402,15 @@ class Audit:
         >>> a.to_markdown().splitlines()[0]
         '# Audit of 1,040 cases in 2 groups by group'
         """
-        return str(pages().as_markdown(self))
+        return str(reach("Audit.to_markdown")(self))
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """The audit as a self-contained HTML page (extra ``report``).
+        """The audit as a self-contained HTML page that opens offline (extra ``report``).
 
         Parameters
         ----------
         path : str or Path, optional
-            A file to write the page to, whole or not at all.
+            Where to write the page.
 
         Returns
         -------
@@ -326,23 +424,23 @@ class Audit:
         >>> a.to_html()[:15]
         '<!doctype html>'
         """
-        page = str(pages().as_page(self))
+        page = str(reach("Audit.to_html")(self))
         if path is not None:
             write_whole(path, page)
         return page
 
     def to_text(self, most: int | None = None) -> str:
-        """The audit as a table of text, as it prints.
+        """The audit as text for a terminal.
 
         Parameters
         ----------
         most : int, optional
-            The largest number of rows; all rows by default.
+            The largest number of rows in the table; by default all.
 
         Returns
         -------
         str
-            The text, 80 columns wide.
+            The text, at most 80 columns wide.
 
         Examples
         --------
@@ -351,19 +449,19 @@ class Audit:
         >>> a.to_text().splitlines()[0]
         'Audit of 1,040 cases in 2 groups by group'
         """
-        return str(pages().as_text(self, most))
+        return str(reach("Audit.to_text")(self, most))
 
-    def plot(self, metric: str | Metric | None = None, ax: Any = None) -> Any:
-        """Plot the scores of all groups for one metric as a forest plot (extra ``plots``).
-
-        It shows raw and smoothed scores, intervals, the score of each reference, and verdicts by shape and colour.
+    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
         ----------
         metric : str or Metric, optional
-            By default the metric of the first row.
+            The metric; by default that of the most important row.
+        by : str, optional
+            The group column, if there are thresholds; by default the first.
         ax : matplotlib.axes.Axes, optional
-            The axes to draw on; new ones by default.
+            The axes to draw on.
 
         Returns
         -------
@@ -373,65 +471,80 @@ class Audit:
         Examples
         --------
         >>> from evenhand import audit_counts
-        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> ax = a.plot("tpr")
+        >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        key = self.rows[0].metric if metric is None else find_metric(metric).key
-        if key not in {row.metric for row in self.rows}:
-            raise UnknownName.among("metric of this audit", key, dict.fromkeys(row.metric for row in self.rows))
-        return figures().draw_audit(self, key, ax=ax)
+        known = dict.fromkeys(row.metric for row in self.rows)
+        key = (
+            self.rows[0].metric
+            if metric is None
+            else metric.key
+            if isinstance(metric, Metric)
+            else described(metric).key
+        )
+        if key not in known:
+            raise UnknownName.among("metric of this audit", key, known)
+        columns = list(dict.fromkeys(row.by for row in self.rows))
+        if by is not None and by not in columns:
+            raise UnknownName.among("group column of this audit", by, columns)
+        return reach("Audit.plot")(self, key, by=by, ax=ax)
 
     def __str__(self) -> str:
-        return str(pages().as_text(self))
+        return str(reach("Audit.to_text")(self))
 
     def __repr__(self) -> str:
         groups = len({(row.by, row.group) for row in self.rows})
         differ = sum(row.differs for row in self.rows)
-        return f"<Audit: {self.n:,} cases, {groups} groups, {len(self.rows)} scores, {differ} differ>"
+        axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())
+        return f"<Audit: {self.n:,} cases, {groups} groups{axes}, {len(self.rows)} scores, {differ} differ>"
 
     def _repr_html_(self) -> str:
-        return str(pages().as_html(self))
+        return str(reach("Record._repr_html_")(self))
+
+
+def _cases(rows: Sequence[Row]) -> int:
+    """How many labelled cases rows of one stratum are about: those of all groups of one column, by one metric."""
+    sizes: dict[Any, int] = {}
+    for row in rows:
+        whose = row.metric, tuple(row.at.items()), row.by
+        sizes[whose] = sizes.get(whose, 0) + row.n
+    counted = [n for (metric, *_), n in sizes.items() if isinstance(described(metric), Metric)]
+    return min(counted or sizes.values(), default=0)
+
+
+def _without(at: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
+    return {axis: value for axis, value in at.items() if axis not in place}
 
 
 def _no_number(text: str) -> Any:
-    raise InvalidInput(f"text must be an audit written by to_json(): {text} is not a number in JSON")
+    raise InvalidInput(f"`text` must be an audit written by to_json(): {text} is not a number in JSON")
 
 
 def _check_content(content: Mapping[str, Any]) -> None:
     """Check what is not a row or a finding."""
     for name in ("rows", "findings"):
         if not isinstance(content[name], list):
-            raise InvalidInput(f"{name} must be a list; got {content[name]!r}")
+            raise InvalidInput(f"{name} must be a list; got {brief(content[name])}")
     for name in ("left_out", "record", "settings", "versions"):
         if not isinstance(content[name], dict):
-            raise InvalidInput(f"{name} must be a table; got {content[name]!r}")
+            raise InvalidInput(f"{name} must be a table; got {brief(content[name])}")
     if not isinstance(content["n"], int) or isinstance(content["n"], bool):
-        raise InvalidInput(f"n must be int; got {content['n']!r}")
+        raise InvalidInput(f"n must be a whole number; got {brief(content['n'])}")
     if not all(type(n) is int and n >= 0 for n in content["left_out"].values()):
-        raise InvalidInput(f"left_out must map names to numbers of rows; got {content['left_out']!r}")
+        raise InvalidInput(f"left_out must map names to numbers of rows; got {brief(content['left_out'])}")
     settings = content["settings"]
     known = {f.name for f in fields(Settings)}
-    for name in (*sorted(known), "groups", "labelled"):
+    for name in (*sorted(known), "groups", "within", "labelled"):
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
-    Settings(**{name: settings[name] for name in known - {"reference"}})
-    for name, held in (("groups", settings["groups"]), ("metrics", settings["metrics"])):
-        if not isinstance(held, list) or not held or not all(isinstance(one, str) for one in held):
-            raise InvalidInput(f"{name} in settings must be a list of names; got {held!r}")
+    Settings(**{name: settings[name] for name in known - {"reference", "metrics"}})
+    lists: Sequence[tuple[str, bool]] = (("groups", True), ("metrics", True), ("within", False))
+    for name, needed in lists:
+        held = settings[name]
+        if not isinstance(held, list) or (needed and not held) or not all(isinstance(one, str) for one in held):
+            raise InvalidInput(f"{name} in settings must be a list of names; got {brief(held)}")
     if not all(isinstance(version, str) for version in content["versions"].values()):
-        raise InvalidInput(f"versions must map packages to texts; got {content['versions']!r}")
+        raise InvalidInput(f"versions must map packages to texts; got {brief(content['versions'])}")
     check_record(content["record"])
-
-
-def frame_of(rows: Sequence[Any], columns: Sequence[str], library: str | None) -> Any:
-    """Rows as a dataframe of a library, or of the first that is installed."""
-    import narwhals.stable.v2 as nw
-
-    values = {name: [plain_value(getattr(row, name)) for row in rows] for name in columns}
-    backend = library or _installed()
-    if backend not in _LIBRARIES:
-        raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
-    return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
 
 
 def _installed() -> str:

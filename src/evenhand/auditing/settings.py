@@ -1,22 +1,29 @@
-"""The settings of an audit: everything except the data."""
+"""The settings of an audit, each written once: name, type, default, what it means, and its option of the command.
+
+What a setting means stands in the docstring of its class, from which that of `audit` is made; all else is in its field.
+
+`audit`, `audit_counts`, `compare_models`, the command, the page, config files and the documentation all read the
+records here. Everything that says how data are read is in `requests`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
 from math import inf, isfinite
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, UnknownName, brief
 from ..inference import NullName, Strength, Test, as_strength
 from ..metrics import Metric
-from ..metrics import metric as find_metric
+from ..randomness import Rng, check_draws, seed_of
 from ..tabulate import plain
 
 __all__ = [
+    "AVERAGES",
     "METRICS",
     "MISSING",
     "WITHOUT_LABELS",
@@ -24,33 +31,32 @@ __all__ = [
     "Chosen",
     "Family",
     "Favourable",
-    "Labels",
-    "Reference",
+    "GroupNames",
+    "ReferenceGiven",
     "ReferenceKind",
     "Selection",
+    "Setting",
     "Settings",
+    "Undefined",
     "code_text",
+    "setting",
+    "settings_of",
 ]
 
 MISSING = "(missing)"
 """The name of the group of those without a value."""
 METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
 WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
-
+AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
 Adjust = Literal["holm", "bh", "none"]
 Family = Literal["metric", "audit"]
 Favourable = Literal["positive", "negative"]
 Selection = Literal["labelled", "all"]
-Reference = str | ConfusionMatrix | Mapping[Any, Any]
-Labels = Mapping[str, Mapping[Any, str]]
-_CHOICES = {
-    "adjust": Adjust,
-    "family": Family,
-    "test": Test,
-    "null": NullName,
-    "favourable": Favourable,
-    "selection": Selection,
-}
+Undefined = Literal["propagate", "omit"]
+ReferenceGiven = str | ConfusionMatrix | Mapping[Any, Any]
+GroupNames = Mapping[str, Mapping[Any, str]]
+Asked = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
+"""What can be asked for as a metric: a name, a `Metric`, or a function, with a name if it has none."""
 
 
 class ReferenceKind(StrEnum):
@@ -69,167 +75,370 @@ class Chosen(StrEnum):
     BEST = "best"
 
 
+Reads = Literal["number", "whole", "text", "flag", "choice", "labels", "special"]
+"""How the text of an option becomes a value; what is special has a reader of its own in `spelling`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is known of a setting beside its name, type and default.
+
+    Attributes
+    ----------
+    option : str or None
+        Its option of the command; None if the command has none.
+    brief : str
+        The meaning in a few words, as ``--help`` shows it.
+    reads : Reads
+        How the text of the option becomes a value.
+    many : bool
+        Whether the option may be repeated.
+    metavar : str or None
+        What the option's value is called.
+    choices : tuple of str
+        The values allowed, if there are only a few.
+    above, below : float
+        The numbers between which a number must lie; ``least`` if the lower one is allowed.
+    page, hint : str
+        What it is called on the page, and what is said below its field; without a name, the page does not offer it.
+    named : dict of str to str
+        What the choices are called on the page.
+    """
+
+    option: str | None
+    brief: str
+    reads: Reads = "text"
+    many: bool = False
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    above: float | None = None
+    least: float | None = None
+    below: float = inf
+    page: str = ""
+    hint: str = ""
+    named: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that is not one of the choices or not in the range."""
+        if self.choices and (not isinstance(value, str) or value not in self.choices):
+            raise UnknownName.among(name, value, self.choices, argument=name)
+        low = self.above if self.above is not None else self.least
+        if low is None:
+            return
+        if (
+            not _is_number(value)
+            or not (low < value if self.above is not None else low <= value)
+            or not value < self.below
+        ):
+            raise InvalidInput(argument=name, must=f"be a number {self._range}", got=value)
+
+    @property
+    def _range(self) -> str:
+        if self.least is not None:
+            return f"from {self.least:g} to below {self.below:g}"
+        return f"above {self.above:g}" if self.below == inf else f"between {self.above:g} and {self.below:g}"
+
+
+def setting(default: Any, option: str | None = None, brief: str = "", **more: Any) -> Any:
+    """A field of a dataclass with its `Setting`."""
+    known = Setting(option=option, brief=brief, **more)
+    return field(default=default, metadata={"setting": known})
+
+
+def settings_of(cls: Any) -> dict[str, tuple[Field[Any], Setting]]:
+    """The settings of a request by name: how data are read before what all audits share."""
+    shared = {f.name for f in fields(Settings)} if cls is not Settings else set()
+    ordered = sorted(fields(cls), key=lambda f: f.name in shared)
+    return {f.name: (f, cast("Setting", f.metadata["setting"])) for f in ordered if "setting" in f.metadata}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings of `audit` and `audit_counts`, with the same names and defaults.
+    """The settings that all audits share.
 
     Parameters
     ----------
-    metrics, reference, level, alpha, adjust, family, margin, test, mid_p, null, strength, favourable, impact_share
-        As for `audit`.
-    replace_undefined_by, crossings, labels, selection, max_groups, title, system, author
-        As for `audit`.
-
-    Examples
-    --------
-    >>> settings = Settings(metrics=["tpr", "fpr"], alpha=0.01)
-    >>> settings.alpha, settings.adjust
-    (0.01, 'holm')
+    metrics : str, Metric, function or sequence of them
+        Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev. With scores, ``"auc"``,
+        ``"brier"`` and ``"log_loss"`` too. A function of labels and predictions (or scores) is compared by
+        permutation; one without a name is passed as ``("name", function)``.
+    reference : "rest", "all", "largest", "best", name of a group, ConfusionMatrix, or mapping of column to one of these
+        What each group is compared with; by default all cases outside it. ``"largest"`` is the group with most
+        cases, ``"best"`` the one with the highest rate of favourable predictions among those that impact ratios
+        compare with. The reference of a crossing is the crossing of its columns' references, unless the mapping
+        names it, as in ``{"race & sex": "White & Male"}``.
+    level : float
+        The level of the intervals.
+    alpha : float
+        A group differs if its adjusted p-value is at most this.
+    adjust : {"holm", "bh", "none"}
+        The adjustment for multiple comparisons: Holm's method, which controls the probability of any false
+        positive, refined by the attainable p-values of exact tests; Benjamini and Hochberg's, which controls
+        the false discovery rate; or none.
+    family : {"metric", "audit"}
+        Adjust over the groups of each metric, with their classes and strata, but each threshold for itself; or
+        over everything together.
+    margin : float
+        Scores are alike if the whole interval of their gap lies within ±margin; for Brier scores, within half
+        of it. Unbounded scores, such as likelihood ratios, are alike if the whole interval of their ratio lies
+        between 0.8 and 1.25.
+    test : {"fisher", "unconditional"}
+        The test of equal rates; see `disparity`. With Holm's method both have similar power;
+        ``"unconditional"`` is slower.
+    mid_p : bool
+        Count half of the probability of the observed outcome: less conservative, but the level is no longer
+        guaranteed.
+    null : {"pooled", "known", "predictive"}
+        The null of the MATCH percentile; see `match_test`.
+    strength : float, mapping or "auto"
+        The strength of Cross-Prior Smoothing; ``"auto"`` learns it from the spread of the other groups.
+    favourable : {"positive", "negative"}
+        The prediction that is favourable for a person; impact ratios compare its rates.
+    impact_share : float
+        Impact ratios compare with the highest rate among groups that have at least this share of the cases.
+    replace_undefined_by : float
+        A number to report in place of undefined scores; reason and verdict are unchanged.
+    crossings : int or "all"
+        The largest number of group columns that are crossed: 1 for none, 2 for pairs.
+    group_names : mapping of group column to mapping of value to name
+        Names for the groups of a column, such as ``{"RAC1P": {1: "White"}}``.
+    selection : {"labelled", "all"}
+        The rows that selection rates count: those with a label, as for all other scores, or all with a
+        prediction.
+    averages : sequence of str
+        With ``classes``, scores of all classes: acc, inacc, balanced_accuracy, mcc or kappa, or any metric of
+        one group after ``micro``, ``macro`` or ``weighted``, such as ``"macro f1"``. An empty sequence for
+        none.
+    undefined : {"propagate", "omit"}
+        If a class has no score in a group, an average is undefined; or it is over the other classes.
+    draws : int
+        The number of random draws per test that is simulated or permutes cases. Such a p-value is at least 1 /
+        (draws + 1) before adjustment, which multiplies it by up to the number of comparisons; with hundreds of
+        groups, raise it.
+    rng : int, Generator or None
+        The source of random numbers; an int is recorded and repeats the audit.
+    max_groups : int
+        The largest number of groups allowed.
+    title : str
+        The title of the report.
+    system : str
+        What was audited, for the report.
+    author : str
+        Who made the audit, for the report.
     """
 
-    metrics: Sequence[str | Metric] | str | Metric | None = None
-    reference: Reference = ReferenceKind.REST
-    level: float = 0.95
-    alpha: float = 0.05
-    adjust: Adjust = "holm"
-    family: Family = "metric"
-    margin: float = 0.1
-    test: Test = "fisher"
-    mid_p: bool = False
-    null: NullName = "pooled"
-    strength: Strength = 10.0
-    favourable: Favourable = "positive"
-    impact_share: float = 0.02
-    replace_undefined_by: float | None = None
-    crossings: int | str = 2
-    labels: Labels | None = None
-    selection: Selection = "labelled"
-    max_groups: int = 1_000
-    title: str | None = None
-    system: str | None = None
-    author: str | None = None
+    metrics: Sequence[Asked] | Asked | None = setting(
+        None,
+        "--metric",
+        "A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]",
+        many=True,
+        page="Metrics",
+    )
+    reference: ReferenceGiven = setting(
+        ReferenceKind.REST,
+        "--reference",
+        "rest, all, largest, best, a group or TP,FN,FP,TN; or COLUMN=one of these, repeatable.  [default: rest]",
+        reads="special",
+        many=True,
+        page="Compare each group with",
+    )
+    level: float = setting(
+        0.95, "--level", "Level of the intervals.", reads="number", above=0, below=1, page="Level of the intervals"
+    )
+    alpha: float = setting(
+        0.05, "--alpha", "Level of the tests.", reads="number", above=0, below=1, page="Level of the tests (alpha)"
+    )
+    adjust: Adjust = setting(
+        "holm",
+        "--adjust",
+        "How p-values are adjusted for many comparisons.",
+        reads="choice",
+        choices=get_args(Adjust),
+        page="Multiple comparisons",
+        named={
+            "holm": "Holm: any false alarm",
+            "bh": "Benjamini-Hochberg: share of false alarms",
+            "none": "no adjustment",
+        },
+    )
+    family: Family = setting(
+        "metric",
+        "--family",
+        "Adjust over the groups of each metric, or over everything together.",
+        reads="choice",
+        choices=get_args(Family),
+        page="Adjust over",
+        named={"metric": "the groups of each metric", "audit": "everything together"},
+    )
+    margin: float = setting(
+        0.1,
+        "--margin",
+        "Scores are alike if the interval of their gap lies within ±margin.",
+        reads="number",
+        above=0,
+        page="Alike within a margin of",
+    )
+    test: Test = setting(
+        "fisher",
+        "--test",
+        "The exact test of equal rates: Fisher's, or Boschloo's.",
+        reads="choice",
+        choices=get_args(Test),
+        page="Test of equal rates",
+        named={"fisher": "Fisher’s exact test", "unconditional": "unconditional, slower"},
+    )
+    mid_p: bool = setting(
+        False,
+        "--mid-p",
+        "Count half of the probability of the observed outcome.",
+        reads="flag",
+        page="mid-p: less conservative, without a guarantee",
+    )
+    null: NullName = setting(
+        "pooled",
+        "--null",
+        "The null of the MATCH percentile; see match --help.",
+        reads="choice",
+        choices=get_args(NullName),
+        page="Null of the percentile",
+        named={
+            "pooled": "shared rates",
+            "known": "the reference’s rates are the truth",
+            "predictive": "a new group with uncertain rates",
+        },
+    )
+    strength: Strength = setting(
+        10.0,
+        "--strength",
+        "Strength of smoothing; one per split as prev=7,tpr=20,fpr=20; or auto.",
+        reads="special",
+        page="Strength of smoothing",
+        hint="cases, prev=7,tpr=20,fpr=20, or auto",
+    )
+    favourable: Favourable = setting(
+        "positive",
+        "--favourable",
+        "The prediction that is good for a person.",
+        reads="choice",
+        choices=get_args(Favourable),
+        page="Favourable for a person",
+        named={"positive": "a positive prediction", "negative": "a negative prediction"},
+    )
+    impact_share: float = setting(
+        0.02,
+        "--impact-share",
+        "Impact ratios compare with the highest rate among groups with at least this share of the cases.",
+        reads="number",
+        least=0,
+        below=1,
+        page="Smallest share for impact ratios",
+    )
+    replace_undefined_by: float | None = setting(
+        None,
+        "--replace-undefined-by",
+        "A number to report in place of undefined scores.",
+        reads="number",
+        page="Number in place of undefined scores",
+    )
+    crossings: int | str = setting(
+        2,
+        "--crossings",
+        "Cross up to so many group columns: 1, 2, 3, ... or all.",
+        reads="special",
+        page="Crossings of columns",
+        named={"1": "none", "2": "pairs", "3": "up to three", "all": "all"},
+    )
+    group_names: GroupNames | None = setting(
+        None,
+        "--group-name",
+        "What a group is called; may be repeated.",
+        reads="special",
+        many=True,
+        metavar="COLUMN:VALUE=NAME",
+        page="Names for its values",
+    )
+    selection: Selection = setting(
+        "labelled",
+        "--selection",
+        "The rows that selection rates count: labelled ones, or all.",
+        reads="choice",
+        choices=get_args(Selection),
+        page="Rows that selection rates count",
+        named={"labelled": "those with a label", "all": "all with a prediction"},
+    )
+    averages: Sequence[str] | str = setting(
+        AVERAGES,
+        "--average",
+        "With --class, a score of all classes, such as acc or 'macro f1', or none; may be repeated.  [default: a few]",
+        reads="special",
+        many=True,
+        page="Scores of all classes",
+        hint="such as acc, macro f1; or none",
+    )
+    undefined: Undefined = setting(
+        "propagate",
+        "--undefined",
+        "With --class, what a class without a score does to an average.",
+        reads="choice",
+        choices=get_args(Undefined),
+        page="A class without a score",
+        named={"propagate": "leaves an average undefined", "omit": "is left out of an average"},
+    )
+    draws: int = setting(
+        9_999, "--draws", "Random draws per test that needs them.", reads="whole", page="Random draws per test"
+    )
+    rng: Rng = setting(
+        0, "--rng", "Repeats tests that draw random numbers.", reads="whole", page="Seed of random draws"
+    )
+    max_groups: int = setting(
+        1_000, "--max-groups", "The largest number of groups allowed.", reads="whole", page="Largest number of groups"
+    )
+    title: str | None = setting(None, "--title", "The title of the report.", page="Title of the report")
+    system: str | None = setting(None, "--system", "What was audited, for the report.", page="System that was audited")
+    author: str | None = setting(None, "--author", "Who made the audit, for the report.", page="Made by")
 
     def __post_init__(self) -> None:
-        for what, known in _CHOICES.items():
-            if not isinstance(getattr(self, what), str) or getattr(self, what) not in get_args(known):
-                raise UnknownName.among(what, getattr(self, what), get_args(known))
-        for what, low, high in (("level", 0, 1), ("alpha", 0, 1), ("margin", 0, inf)):
-            value = getattr(self, what)
-            if not _is_number(value) or not low < value < high:
-                between = "between 0 and 1" if high == 1 else "above 0"
-                raise InvalidInput(f"{what} must be a number {between}; got {value!r}")
-        if not _is_number(self.impact_share) or not 0 <= self.impact_share < 1:
-            raise InvalidInput(f"impact_share must be a number from 0 to below 1; got {self.impact_share!r}")
+        for name, (_, known) in settings_of(Settings).items():
+            known.check(name, getattr(self, name))
         replaced = self.replace_undefined_by
         if replaced is not None and not (_is_number(replaced) and isfinite(replaced)):
-            raise InvalidInput(f"replace_undefined_by must be a finite number; got {replaced!r}")
+            raise InvalidInput(argument="replace_undefined_by", must="be a finite number", got=replaced)
         # Checked before any work is done; "auto" is learnt later.
         as_strength(self.strength)
+        check_draws(self.draws)
+        seed_of(self.rng)
         if not _is_number(self.max_groups) or not self.max_groups > 0 or self.max_groups != int(self.max_groups):
-            raise InvalidInput(f"max_groups must be a whole number above 0; got {self.max_groups!r}")
+            raise InvalidInput(argument="max_groups", must="be a whole number above 0", got=self.max_groups)
         whole = type(self.crossings) is int and self.crossings > 0
         if not whole and self.crossings != "all":
-            raise InvalidInput(f"crossings must be 1, 2, 3, … or 'all'; got {self.crossings!r}")
+            raise InvalidInput(argument="crossings", must="be 1, 2, 3, … or 'all'", got=self.crossings)
         for what in ("title", "system", "author"):
             if not isinstance(getattr(self, what), str | None):
-                raise InvalidInput(f"{what} must be text; got {getattr(self, what)!r}")
-        _check_labels(self.labels)
+                raise InvalidInput(argument=what, must="be text", got=getattr(self, what))
+        _check_group_names(self.group_names)
         _check_reference(self.reference)
 
     @property
     def names(self) -> dict[str, dict[str, str]]:
-        """The names of groups by column and by the text of the value.
-
-        Examples
-        --------
-        >>> Settings(labels={"RAC1P": {1: "White"}}).names
-        {'RAC1P': {'1': 'White'}}
-        """
-        given = self.labels or {}
+        """The names of groups by column and by the text of their value."""
+        given = self.group_names or {}
         return {str(by): {code_text(code): name for code, name in names.items()} for by, names in given.items()}
 
-    def chosen(self, labelled: bool) -> list[Metric]:
-        """The metrics, without duplicates.
+    def widest(self, columns: Sequence[str]) -> int:
+        """The largest number of these columns that are crossed."""
+        return len(columns) if self.crossings == "all" else min(int(self.crossings), len(columns))
 
-        Parameters
-        ----------
-        labelled : bool
-            Whether there are labels.
-
-        Returns
-        -------
-        list of Metric
-            The metrics.
-
-        Examples
-        --------
-        >>> [m.key for m in Settings(metrics=["tpr", "recall", "fpr"]).chosen(labelled=True)]
-        ['tpr', 'fpr']
-        """
-        names = self.metrics
-        if names is None:
-            names = METRICS if labelled else ("ppr",)
-        elif isinstance(names, (str, Metric)):
-            names = [names]
-        for name in names if isinstance(names, (list, tuple, set, frozenset)) else [names]:
-            if callable(name) and not isinstance(name, Metric):
-                raise InvalidInput(
-                    "metrics must be names of metrics; pass a function of labels and predictions to audit_callable, "
-                    "which compares groups by permutation"
-                )
-        if isinstance(names, Mapping) or not isinstance(names, Sequence):
-            raise InvalidInput(f"metrics must be a list of metrics, such as ['tpr', 'ppv']; got {names!r}")
-        metrics = list(dict.fromkeys(find_metric(name) for name in names))
-        if not metrics:
-            raise InvalidInput("metrics must contain at least one metric")
-        for m in metrics:
-            if not _is_known(m):
-                raise InvalidInput(
-                    f"{m.key!r} is not a metric of the catalogue, by which rows, reports and saved audits know "
-                    "metrics; CONTRIBUTING.md says how to add it"
-                )
-        refused = [] if labelled else [m.key for m in metrics if m.key not in WITHOUT_LABELS]
-        if refused:
-            raise InvalidInput(
-                f"{refused[0]} needs labels (y_true); without them only {', '.join(WITHOUT_LABELS)} can be audited"
-            )
-        return metrics
-
-    def recorded(self, labelled: bool) -> dict[str, Any]:
-        """The settings as an audit records them, as plain values that can be written as JSON.
-
-        Parameters
-        ----------
-        labelled : bool
-            Whether there are labels.
-
-        Returns
-        -------
-        dict
-            The values by name.
-
-        Examples
-        --------
-        >>> Settings(metrics="recall").recorded(labelled=True)["metrics"]
-        ['tpr']
-        """
-        values = {f.name: plain(getattr(self, f.name)) for f in fields(self)}
-        values["metrics"] = [m.key for m in self.chosen(labelled)]
+    def recorded(self) -> dict[str, Any]:
+        """The settings as plain values, but for metrics, which depend on what was asked."""
+        values = {f.name: plain(getattr(self, f.name)) for f in fields(Settings) if f.name != "metrics"}
         values["reference"] = _described(self.reference)
-        values["labels"] = self.names
+        values["group_names"] = self.names
+        values["averages"] = [self.averages] if isinstance(self.averages, str) else list(self.averages)
+        values["rng"] = seed_of(self.rng)
         return values
 
 
-def _is_known(m: Metric) -> bool:
-    """Whether the metric is the one that is found by its key."""
-    try:
-        return find_metric(m.key) == m
-    except UnknownName:
-        return False
-
-
 def _is_number(value: Any) -> bool:
-    """Whether it is a number that a float can represent."""
     if not isinstance(value, Real) or isinstance(value, bool):
         return False
     try:
@@ -240,7 +449,7 @@ def _is_number(value: Any) -> bool:
 
 
 def code_text(code: Any) -> str:
-    """The text by which a value of a group column is known: 1 and 1.0 are the same value."""
+    """The text of a value of a group column."""
     return MISSING if plain(code) is None else str(plain(code))
 
 
@@ -250,27 +459,30 @@ def _check_reference(reference: Any) -> None:
             _check_reference(one)
     elif not isinstance(reference, (str, Real, bool, ConfusionMatrix, tuple, list)):
         raise InvalidInput(
-            "reference must be 'rest', 'all', 'largest', 'best', a group, a ConfusionMatrix, or a mapping of column to "
-            f"one of these; got {reference!r}"
+            argument="reference",
+            must="be 'rest', 'all', 'largest', 'best', a group, a ConfusionMatrix, or a mapping of column to one of "
+            "these",
+            got=reference,
         )
 
 
-def _check_labels(labels: Any) -> None:
-    given = labels if labels is not None else {}
-    if not isinstance(given, Mapping) or not all(isinstance(names, Mapping) for names in given.values()):
+def _check_group_names(given: Any) -> None:
+    named = given if given is not None else {}
+    if not isinstance(named, Mapping) or not all(isinstance(names, Mapping) for names in named.values()):
         raise InvalidInput(
-            f"labels must map group columns to the names of their values, as {{'race': {{1: 'White'}}}}; got {labels!r}"
+            argument="group_names",
+            must="map group columns to the names of their values, as {'race': {1: 'White'}}",
+            got=given,
         )
-    for by, names in given.items():
+    for by, names in named.items():
         for code, name in names.items():
             if not isinstance(name, str) or not name.strip():
-                raise InvalidInput(f"the name of {code!r} in labels of {by!r} must be text; got {name!r}")
+                raise InvalidInput(f"the name of {code!r} in `group_names` of {by!r} must be text; got {brief(name)}")
         if len({code_text(code) for code in names}) < len(names):
-            raise InvalidInput(f"labels of {by!r} must name each value once; got {dict(names)!r}")
+            raise InvalidInput(f"`group_names` of {by!r} must name each value once; got {brief(dict(names))}")
 
 
 def _described(reference: Any) -> Any:
-    """A reference as JSON can hold it: text, four cells, or a table of these by column."""
     if isinstance(reference, ConfusionMatrix):
         return [int(cell) if cell == int(cell) else cell for cell in reference.cells]
     if isinstance(reference, Mapping):

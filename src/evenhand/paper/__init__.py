@@ -13,9 +13,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import evenhand as eh
+from evenhand.errors import InvalidInput, MissingExtra, UnknownName
 
 from .exhibits import EXHIBITS, monte_carlo_exhibit
 from .folktables import count_forest, fetch_income
+from .montecarlo import Rng
 from .parallel import Progress, Workers, silent
 from .results import write_results
 from .study import Study
@@ -32,7 +34,7 @@ def reproduce(
     folktables: Mapping[str, eh.ConfusionMatrix] | None = None,
     monte_carlo: Sequence[str] = (),
     draws: int = 1_000_000,
-    seed: int = 0,
+    rng: Rng = 0,
     processes: int = 1,
     progress: Progress = silent,
 ) -> list[Path]:
@@ -53,8 +55,8 @@ def reproduce(
         Keys of metrics whose errors are also simulated, as in the paper, and compared with the exact errors.
     draws : int, default=1_000_000
         Number of random groups per simulated point. Used only with `monte_carlo`.
-    seed : int, default=0
-        Seed of the simulation. Used only with `monte_carlo`.
+    rng : int, numpy.random.Generator or None, default=0
+        Seed or generator of the simulation. Used only with `monte_carlo`.
     processes : int, default=1
         Number of processes. With more than one, a script must be guarded by ``if __name__ == "__main__"``.
     progress : callable, optional
@@ -85,12 +87,14 @@ def reproduce(
     chosen = list(dict.fromkeys(only)) or list(PART_NAMES)
     for name in chosen:
         if name not in PART_NAMES:
-            raise eh.UnknownName.among("part of the paper", name, PART_NAMES)
+            raise UnknownName.among("part of the paper", name, PART_NAMES)
     exhibits = [exhibit for exhibit in EXHIBITS if exhibit.name in chosen]
     if monte_carlo:
-        if draws < 2 or seed < 0:
-            raise eh.InvalidInput(f"draws must be at least 2 and seed at least 0; got {draws} and {seed}")
-        exhibits.append(monte_carlo_exhibit([_one_group_key(name) for name in monte_carlo], draws, seed))
+        if draws < 2:
+            raise InvalidInput(argument="draws", must="be at least 2", got=draws)
+        if isinstance(rng, int) and rng < 0:
+            raise InvalidInput(argument="rng", must="be at least 0", got=rng)
+        exhibits.append(monte_carlo_exhibit([_one_group_key(name) for name in monte_carlo], draws, rng))
     _check_installed()
     folder = Path(out)
     with _new_files(folder) as made, Workers(processes, progress) as workers:
@@ -107,7 +111,7 @@ def _new_files(folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         made = TemporaryDirectory(prefix=".evenhand-", dir=folder)
     except OSError as error:
-        raise eh.InvalidInput(f"cannot create the folder {folder}: {error.strerror}") from None
+        raise InvalidInput(f"cannot create the folder {folder}: {error.strerror}") from None
     try:
         with made:
             yield Path(made.name)
@@ -121,7 +125,7 @@ def _new_files(folder: Path) -> Iterator[Path]:
 def _one_group_key(name: str) -> str:
     m = eh.metric(name)
     if m.groups != 1:
-        raise eh.InvalidInput(f"{m.key} compares two groups; Monte Carlo errors need a metric of one group")
+        raise InvalidInput(f"{m.key} compares two groups; Monte Carlo errors need a metric of one group")
     return m.key
 
 
@@ -129,4 +133,4 @@ def _check_installed() -> None:
     from importlib.util import find_spec
 
     if not (find_spec("matplotlib") and find_spec("jinja2")):
-        raise eh.MissingExtra.named("reproduce", "reproducing the paper")
+        raise MissingExtra.named("reproduce", "reproducing the paper")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ..faces.cli import Command
+from ..cli import Command
 from ..progress import ProgressLine
 
 __all__ = ["reproduce"]
@@ -43,7 +43,7 @@ __all__ = ["reproduce"]
     help="Number of random groups per point with --monte-carlo.",
 )
 @click.option(
-    "--seed",
+    "--rng",
     type=click.IntRange(0),
     default=0,
     show_default=True,
@@ -68,7 +68,7 @@ def reproduce(
     monte_carlo: bool,
     metrics: tuple[str, ...],
     draws: int,
-    seed: int,
+    rng: int,
     folktables: bool,
     processes: int,
 ) -> None:
@@ -76,13 +76,12 @@ def reproduce(
 
     Takes about a minute on two free processors, and several on a busy machine. Running it twice writes identical files.
     """
-    from . import count_forest, fetch_income
-    from . import reproduce as run
+    from . import count_forest, fetch_income, reproduce as run
 
     matrices = None
     if folktables:
         click.echo("Downloading the survey and training the random forest; this takes several minutes.", err=True)
-        matrices = count_forest(fetch_income(Path(out) / "folktables"), seed=seed)
+        matrices = count_forest(fetch_income(Path(out) / "folktables"), rng=rng)
     with _Reported() as progress:
         written = run(
             out,
@@ -90,7 +89,7 @@ def reproduce(
             folktables=matrices,
             monte_carlo=metrics if monte_carlo else (),
             draws=draws,
-            seed=seed,
+            rng=rng,
             processes=processes,
             progress=progress,
         )

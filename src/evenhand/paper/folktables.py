@@ -10,7 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import evenhand as eh
+from evenhand.errors import MissingExtra
+
+from .montecarlo import Rng
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -59,13 +64,13 @@ def fetch_income(folder: str | Path, *, year: int = 2017, state: str = "CA") -> 
     try:
         from folktables import ACSDataSource
     except ModuleNotFoundError:
-        raise eh.MissingExtra.named("folktables", "downloading the survey") from None
+        raise MissingExtra.named("folktables", "downloading the survey") from None
     source = ACSDataSource(survey_year=str(year), horizon="1-Year", survey="person", root_dir=str(folder))
     return source.get_data(states=[state], download=True)
 
 
 def count_forest(
-    survey: DataFrame, *, held_out: float = 0.8, trees: int = 100, seed: int = 0
+    survey: DataFrame, *, held_out: float = 0.8, trees: int = 100, rng: Rng = 0
 ) -> dict[str, eh.ConfusionMatrix]:
     """Train a random forest to predict incomes above $50,000, and count its errors on held-out people by race.
 
@@ -77,8 +82,8 @@ def count_forest(
         Fraction of people who are not used for training and on whom errors are counted.
     trees : int, default=100
         Number of trees in the forest.
-    seed : int, default=0
-        Seed of the split and of the forest.
+    rng : int, numpy.random.Generator or None, default=0
+        Seed or generator of the split and of the forest.
 
     Returns
     -------
@@ -100,12 +105,13 @@ def count_forest(
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.model_selection import train_test_split
     except ModuleNotFoundError:
-        raise eh.MissingExtra.named("folktables", "training the random forest") from None
+        raise MissingExtra.named("folktables", "training the random forest") from None
+    state = rng if isinstance(rng, int) else int(np.random.default_rng(rng).integers(2**32))
     features, high_income, race = ACSIncome.df_to_numpy(survey)
     x_train, x_test, y_train, y_test, _, groups = train_test_split(
-        features, high_income, race, test_size=held_out, random_state=seed
+        features, high_income, race, test_size=held_out, random_state=state
     )
-    forest = RandomForestClassifier(n_estimators=trees, random_state=seed, n_jobs=-1).fit(x_train, y_train)
+    forest = RandomForestClassifier(n_estimators=trees, random_state=state, n_jobs=-1).fit(x_train, y_train)
     predicted = forest.predict(x_test)
     return {
         RACES[int(code)]: eh.ConfusionMatrix.from_labels(

@@ -12,7 +12,9 @@ import evenhand as eh
 from .study import ESTIMATORS, Study, estimators
 from .table import Table
 
-__all__ = ["compare"]
+__all__ = ["Rng", "compare"]
+
+Rng = int | np.random.Generator | None
 
 _SIZES = (5, 10, 20, 50, 100, 149)
 _ESTIMATORS = ("raw", "cps5")
@@ -26,10 +28,10 @@ class MonteCarloTask(NamedTuple):
     estimator: str
     n: int
     draws: int
-    seed: np.random.SeedSequence
+    rng: np.random.Generator
 
 
-def compare(study: Study, metrics: Sequence[str], *, draws: int, seed: int) -> Table:
+def compare(study: Study, metrics: Sequence[str], *, draws: int, rng: Rng) -> Table:
     """Simulated and exact mean squared errors for every group, with the standard error of the simulation."""
     points = [
         (group, metric, estimator, n)
@@ -38,7 +40,7 @@ def compare(study: Study, metrics: Sequence[str], *, draws: int, seed: int) -> T
         for estimator in _ESTIMATORS
         for n in _SIZES
     ]
-    streams = np.random.SeedSequence(seed).spawn(len(points))
+    streams = np.random.default_rng(rng).spawn(len(points))
     tasks = [
         MonteCarloTask(metric, study.groups[group], estimator, n, draws, stream)
         for (group, metric, estimator, n), stream in zip(points, streams, strict=True)
@@ -51,8 +53,7 @@ def compare(study: Study, metrics: Sequence[str], *, draws: int, seed: int) -> T
 def _simulate(task: MonteCarloTask) -> tuple[float, float, float, float]:
     truth, reference = task.pair
     estimator = estimators(reference)[ESTIMATORS.index(task.estimator)]
-    exact = eh.risk_curve(task.metric, truth, [task.n], estimator)[0].mse
-    rng = np.random.default_rng(task.seed)
-    drawn = eh.monte_carlo_risk(task.metric, truth, task.n, estimator, draws=task.draws, rng=rng)
+    exact = eh.risk(task.metric, truth, task.n, estimator, absolute=False).mse
+    drawn = eh.risk(task.metric, truth, task.n, estimator, method="montecarlo", draws=task.draws, rng=task.rng)
     z = (drawn.mse - exact) / drawn.standard_error if drawn.standard_error else 0.0
     return exact, drawn.mse, drawn.standard_error, z

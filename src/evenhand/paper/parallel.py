@@ -12,9 +12,10 @@ from multiprocessing import active_children, get_context
 from types import TracebackType
 from typing import Self, TypeVar
 
-from ..progress import Progress
-
 __all__ = ["Progress", "Workers", "silent"]
+
+Progress = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and of how much."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

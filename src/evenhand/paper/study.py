@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evenhand as eh
+from evenhand.errors import InvalidInput
 
 from .parallel import Workers
 from .table import Table, Value
@@ -30,7 +31,7 @@ ESTIMATORS = ("raw", "eps1e-10", "add1", "cps5", "cps10", "cps20", "cps40")
 _MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
-def estimators(reference: eh.ConfusionMatrix) -> list[eh.Estimator]:
+def estimators(reference: eh.ConfusionMatrix) -> list[eh.results.Estimator]:
     """The experiment's estimators, in the order of `ESTIMATORS`."""
     smoothed = [eh.CrossPrior(reference, strength) for strength in (5, 10, 20, 40)]
     return [eh.Raw(), eh.Additive(1e-10), eh.Additive(1), *smoothed]
@@ -63,7 +64,7 @@ class Study:
         self.folktables = dict(folktables or eh.examples.folktables_income())
         missing = {"Multiracial", "White", "Pacific Islander", "Other"} - set(self.folktables)
         if missing:
-            raise eh.InvalidInput(f"folktables must include the group {min(missing)!r}, which the paper's figures show")
+            raise InvalidInput(f"folktables must include the group {min(missing)!r}, which the paper's figures show")
         self.workers = workers or Workers()
         self.metrics = tuple(metrics)
         self.sizes = np.asarray(sizes)
@@ -114,6 +115,6 @@ class Study:
 
 def _moments(pair: Pair, metrics: tuple[str, ...], sizes: list[int]) -> Floats:
     truth, reference = pair
-    risks = eh.risk_curve(metrics, truth, sizes, estimators(reference))
+    risks = eh.risk(metrics, truth, sizes, estimators(reference))
     moments = np.array([(r.mse, r.bias, r.variance, r.p_undefined) for r in risks])
     return moments.T.reshape(len(_MOMENTS), len(metrics), len(ESTIMATORS), len(sizes))

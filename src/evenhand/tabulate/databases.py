@@ -6,22 +6,22 @@ SQLite reads the name of a column that does not exist as a text.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, UnknownName, escaped
 from ..progress import watch
-from .frames import MOST_ROWS, Cuts, gathered, level
-from .tables import first_line, identifier, unknown_column
+from .frames import MOST_ROWS, Counted, Cuts, gathered, level
+from .sources import Source, unreadable
+from .tables import identifier, unknown_column
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["count_database", "first_database_rows"]
+__all__ = ["count_database", "first_database_rows", "opened"]
 
 # How many steps SQLite takes between two looks at whether Ctrl-C was pressed.
 _STEPS = 100_000
@@ -29,39 +29,11 @@ _STEPS = 100_000
 _LARGEST = 64 * 2**20
 
 
-def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: Cuts) -> Counter[tuple[Any, ...]]:
-    """Count the combinations of values in some columns of a table.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    table : str or None
-        The name of a table or view; None if there is only one.
-    columns : sequence of str
-        The names of the columns; one may occur several times.
-    cuts : mapping of int to tuple of float
-        By position in ``columns``, the ascending cuts of columns of numbers, which are counted by level. A text that is
-        not a number counts as missing.
-
-    Returns
-    -------
-    Counter
-        How often each combination occurs.
-
-    Examples
-    --------
-    >>> import sqlite3
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.db")
-    ...     with closing(sqlite3.connect(path)) as connection, connection:
-    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
-    ...     count_database(path, "decisions", ["race", "score"], {1: (0.5,)})
-    Counter({('A', 1): 1})
-    """
-    with _opened(path) as connection:
-        table, names = _described(connection, path, table)
+def count_database(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
+    """Count the combinations of values in some columns of a table; a text with cuts that is no number is missing."""
+    path = source.files[0]
+    with opened(path) as connection:
+        table, names = _described(connection, path, source.table)
         for name in columns:
             if name not in names:
                 raise unknown_column(name, names)
@@ -76,47 +48,20 @@ def count_database(path: Path, table: str | None, columns: Sequence[str], cuts: 
         at = ", ".join(str(i) for i in range(1, len(columns) + 1))
         sql = f"SELECT {', '.join(chosen)}, count(*) FROM {identifier(table)} GROUP BY {at} LIMIT {MOST_ROWS + 1}"
         with watch(f"counting {path.name}", lambda: -1.0):
-            return gathered(connection.execute(sql))
+            return Counted(gathered(connection.execute(sql)), None, {})
 
 
-def first_database_rows(path: Path, table: str | None, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Read the first rows of a table.
-
-    Parameters
-    ----------
-    path : Path
-        The database.
-    table : str or None
-        The name of a table or view; None if there is only one.
-    most : int
-        How many rows to read at most.
-
-    Returns
-    -------
-    columns : list of str
-        The names of the columns.
-    rows : list of tuple
-        The rows.
-
-    Examples
-    --------
-    >>> import sqlite3
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "people.db")
-    ...     with closing(sqlite3.connect(path)) as connection, connection:
-    ...         _ = connection.execute("CREATE TABLE decisions AS SELECT 'A' AS race, 0.7 AS score")
-    ...     first_database_rows(path, None, 1)
-    (['race', 'score'], [('A', 0.7)])
-    """
-    with _opened(path) as connection:
-        table, names = _described(connection, path, table)
+def first_database_rows(source: Source, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of the columns of a table, and its first rows."""
+    with opened(source.files[0]) as connection:
+        table, names = _described(connection, source.files[0], source.table)
         chosen = ", ".join(identifier(name) for name in names)
         return names, connection.execute(f"SELECT {chosen} FROM {identifier(table)} LIMIT ?", [most]).fetchall()
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Connection]:
+def opened(path: Path) -> Iterator[Connection]:
+    """A connection that only reads, whose errors are one sentence."""
     import sqlite3
 
     address = f"file:{quote(str(path.absolute()))}?mode=ro"
@@ -131,7 +76,7 @@ def _opened(path: Path) -> Iterator[Connection]:
         # What Ctrl-C raises in a function that SQLite calls does not come through.
         if str(error) in ("interrupted", "user-defined function raised exception"):
             raise KeyboardInterrupt from None
-        raise InvalidInput(f"{path} cannot be read: {first_line(error)}") from None
+        raise unreadable(path, error) from None
 
 
 def _described(connection: Connection, path: Path, table: str | None) -> tuple[str, list[str]]:
@@ -142,7 +87,8 @@ def _described(connection: Connection, path: Path, table: str | None) -> tuple[s
         if len(tables) != 1:
             known = f": {', '.join(tables)}" if tables else ""
             raise InvalidInput(
-                f"{path} must have one table, or {path.name}?table=NAME must say which; it has {len(tables)}{known}"
+                f"{escaped(path)} must have one table, or {escaped(path.name)}?table=NAME must say which; it has "
+                f"{len(tables)}{escaped(known)}"
             )
         table = tables[0]
     elif table not in tables:

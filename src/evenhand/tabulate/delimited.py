@@ -1,8 +1,8 @@
 """CSV and TSV text as Python's csv module reads it: RFC 4180, where quotes and escapes are ``"``.
 
-Only the separator is inferred, from the header, and checked on the first rows. A row with more or fewer values than the
-header, or with a stray quote, is an error with its line number. DuckDB is faster but reads some files differently;
-`Layout` says which, and how many rows it must find in the others.
+Every value is a text. Only the separator is inferred, from the header, and checked on the first rows. A row with more
+or fewer values than the header, or with a stray quote, is an error with its line number. DuckDB is faster but reads
+some files differently; `Layout` says which, and how many rows it must find in the others.
 """
 
 from __future__ import annotations
@@ -10,22 +10,32 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import re
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import InvalidInput
+from ..cells import MISSING_WORDS
+from ..errors import InvalidInput, escaped
+from ..progress import watch
+from ..wording import several
+from .frames import MOST_ROWS, Counted, Cuts, gathered, level
+from .relations import connected, count_relation, literal, no_number, pattern, refusals
+from .sources import Packing, Source, check_columns, nothing, unreadable
+from .tables import identifier
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-__all__ = ["Layout", "connected", "layout_of", "literal", "pattern", "records"]
+__all__ = ["GZIP", "ZSTD", "Layout", "count_text", "first_text_rows", "layout_of", "records"]
+
+GZIP = Packing(ending=".gz", name="gzip", magic=b"\x1f\x8b")
+ZSTD = Packing(ending=".zst", name="zstd", magic=b"\x28\xb5\x2f\xfd")
 
 _SEPARATORS = ",;\t|"
 # How much text and how many records the separator is checked on.
@@ -33,9 +43,7 @@ _HEAD = 1 << 20
 _CHECKED = 50
 _BLOCK = 1 << 22
 # The longest line, in characters; a small file can unpack to one that fills the memory.
-_LONGEST_LINE = 1 << 26
-# What DuckDB may use; each of its threads needs some.
-_MEMORY, _MOST_THREADS = "1500MB", 8
+LONGEST_LINE = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +71,96 @@ class Layout:
     rows: int | None
 
 
+def count_text(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
+    """Count the combinations of values in some columns."""
+    layouts = _layouts(source, columns)
+    rows: Counter[tuple[Any, ...]] = Counter()
+    with connected(source.files) as connection:
+        for layout in layouts:
+            rows += _count(connection, layout, columns, cuts)
+    if not rows:
+        raise nothing(source.path, "has no rows")
+    separators = "".join(dict.fromkeys(layout.separator for layout in layouts))
+    return Counted(gathered((*key, n) for key, n in rows.items()), None, {"separator": separators})
+
+
+def first_text_rows(source: Source, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The names of the columns of the first file, and the first rows."""
+    layouts = _layouts(source, None)
+    columns = layouts[0].columns
+    found = islice((row for layout in layouts for row in _arranged(layout, columns)), max(most, 1))
+    rows: list[tuple[Any, ...]] = [tuple(value or None for value in row) for row in found]
+    if not rows:
+        raise nothing(source.path, "has no rows")
+    return list(columns), rows[:most]
+
+
+def _layouts(source: Source, columns: Sequence[str] | None) -> list[Layout]:
+    """The layouts of the files, which must have the columns; by default those of the first."""
+    layouts = [layout_of(file) for file in source.files]
+    check_columns({layout.path: layout.columns for layout in layouts}, columns)
+    return layouts
+
+
+def _arranged(layout: Layout, columns: Sequence[str]) -> Iterator[list[str]]:
+    at = [layout.columns.index(name) for name in columns]
+    return ([row[i] for i in at] for row in records(layout))
+
+
+def _count(
+    connection: DuckDBPyConnection, layout: Layout, columns: Sequence[str], cuts: Cuts
+) -> Counter[tuple[Any, ...]]:
+    """Count what DuckDB reads, if it reads the file as the csv module does, and else what the latter reads."""
+    import duckdb
+
+    if layout.simple:
+        # The csv module says which line is wrong, or reads what DuckDB cannot, such as mixed line ends.
+        with suppress(duckdb.Error):
+            rows = count_relation(connection, _relation(connection, layout), layout.path, columns, cuts)
+            if layout.rows in (None, rows.total()):
+                return rows
+    counts: Counter[Any] = Counter()
+    with watch(f"counting {layout.path.name}", lambda: -1.0):
+        for row in _arranged(layout, columns):
+            key: list[Any] = [value or None for value in row]
+            for i, found in cuts.items():
+                key[i] = _level_of(key[i], found, columns[i])
+            counts[tuple(key)] += 1
+            if len(counts) > MOST_ROWS:
+                break
+    return gathered((*key, n) for key, n in counts.items())
+
+
+def _level_of(text: str | None, cuts: tuple[float, ...], name: str) -> int | None:
+    text = (text or "").strip()
+    if text.casefold() in ("", *MISSING_WORDS):
+        return None
+    try:
+        # Python would accept the digits of other scripts, which DuckDB does not.
+        return level(float(text if text.isascii() else "?"), cuts)
+    except ValueError:
+        raise no_number(name, text) from None
+
+
+def _relation(connection: DuckDBPyConnection, layout: Layout) -> DuckDBPyRelation:
+    names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(layout.columns)))
+    titles = ", ".join(f"c{i} AS {identifier(name)}" for i, name in enumerate(layout.columns))
+    packing = _packing(layout.path)
+    return connection.sql(
+        f"SELECT {titles} FROM read_csv({literal(pattern(layout.path))}, auto_detect = false, header = true, "
+        f"delim = {literal(layout.separator)}, quote = '\"', escape = '\"', comment = '', skip = 0, "
+        "null_padding = false, strict_mode = true, hive_partitioning = false, "
+        f"compression = '{packing.name if packing else 'none'}', columns = {{{names}}})"
+    )
+
+
+def _packing(path: Path) -> Packing | None:
+    return next((packing for packing in (GZIP, ZSTD) if packing.ending == path.suffix.lower()), None)
+
+
 def layout_of(path: Path) -> Layout:
-    r"""Infer the separator of a text file and read its header.
+    r"""The separator and the columns of a text file; one that ends in ``.tsv`` is separated by tabs.
 
-    Parameters
-    ----------
-    path : Path
-        A file of comma-separated values, with another extension than ``.tsv`` also of values separated by semicolons,
-        tabs or bars; it may be compressed.
-
-    Returns
-    -------
-    Layout
-        Its separator and columns.
-
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "decisions.csv")
@@ -93,10 +175,8 @@ def layout_of(path: Path) -> Layout:
         first = {separator: _first_records(head, separator) for separator in ("\t" if tabs else _SEPARATORS)}
     if not any(first.values()):
         if head.strip():
-            raise InvalidInput(
-                f"{path} cannot be read: its header has a value of more than {csv.field_size_limit():,} characters"
-            )
-        raise InvalidInput(f"{path} has no header; there is nothing to audit")
+            raise unreadable(path, f"its header has a value of more than {csv.field_size_limit():,} characters")
+        raise nothing(path, "has no header")
     separator = max(first, key=lambda sign: _fit(first[sign]))
     columns = tuple(first[separator][0])
     # DuckDB takes a blank line for a row if there is one column, and g and G for the same name.
@@ -108,18 +188,7 @@ def layout_of(path: Path) -> Layout:
 
 
 def records(layout: Layout) -> Iterator[list[str]]:
-    """The rows of a text file, each with as many values as the header.
-
-    Parameters
-    ----------
-    layout : Layout
-        The file.
-
-    Yields
-    ------
-    list of str
-        The values of a row; blank lines are skipped.
-    """
+    """The rows of a text file, each with as many values as the header; blank lines are skipped."""
     path, many = layout.path, len(layout.columns)
     with _refusals(path), _lines(path) as lines:
         reader = csv.reader(lines, delimiter=layout.separator, strict=True)
@@ -129,14 +198,16 @@ def records(layout: Layout) -> Iterator[list[str]]:
             try:
                 row = next(reader, None)
             except csv.Error as error:
-                raise InvalidInput(f"line {line} of {path} cannot be read: {error}") from None
+                raise unreadable(f"line {line} of {path}", error) from None
             if row is None:
                 return
             if not row:
                 continue
             if len(row) != many:
-                values = f"{len(row)} value{'s' * (len(row) != 1)}"
-                raise InvalidInput(f"line {line} of {path} must have {many} values, as its header has; got {values}")
+                raise InvalidInput(
+                    f"line {line} of {escaped(path)} must have {many} values, as its header has; got "
+                    f"{several(len(row), 'value')}"
+                )
             if header:
                 yield row
             header = True
@@ -148,11 +219,11 @@ def _refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise InvalidInput(f"{path} cannot be read: it is not UTF-8 text; save it as UTF-8") from None
+        raise unreadable(path, "it is not UTF-8 text; save it as UTF-8") from None
     except (EOFError, zlib.error) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}") from None
+        raise unreadable(path, error) from None
     except OSError as error:
-        raise InvalidInput(f"{path} cannot be read: {error.strerror or error}") from None
+        raise unreadable(path, error.strerror or error) from None
 
 
 def _fit(rows: list[list[str]]) -> tuple[bool, int]:
@@ -171,7 +242,7 @@ def _first_records(head: str, separator: str) -> list[list[str]]:
 
 
 def _head(path: Path) -> str:
-    if path.suffix.lower() == ".zst":
+    if _packing(path) is ZSTD:
         with _lines(path) as lines:
             return "".join(islice(lines, _CHECKED * 20))
     with _open(path) as stream, io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
@@ -179,13 +250,13 @@ def _head(path: Path) -> str:
 
 
 def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path) if _packing(path) is GZIP else path.open("rb")  # type: ignore[return-value]
 
 
 @contextmanager
 def _lines(path: Path) -> Iterator[Iterable[str]]:
     """The lines of a file with their ends."""
-    if path.suffix.lower() == ".zst":
+    if _packing(path) is ZSTD:
         with closing(_unpacked(path)) as lines:
             yield lines
         return
@@ -194,27 +265,22 @@ def _lines(path: Path) -> Iterator[Iterable[str]]:
 
 
 def _bounded(text: IO[str], path: Path) -> Iterator[str]:
-    while line := text.readline(_LONGEST_LINE):
-        if len(line) == _LONGEST_LINE and line[-1] not in "\r\n":
-            raise InvalidInput(f"{path} cannot be read: it has a line of more than {_LONGEST_LINE:,} characters")
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
+            raise unreadable(path, f"it has a line of more than {LONGEST_LINE:,} characters")
         yield line
 
 
 def _unpacked(path: Path) -> Generator[str, None, None]:
     """The lines of a file that DuckDB unpacks, since Python cannot before 3.14."""
-    import duckdb
-
     sql = (
         f"SELECT line FROM read_csv({literal(pattern(path))}, auto_detect = false, header = false, delim = '\x01', "
         "quote = '', escape = '', columns = {'line': 'VARCHAR'}, hive_partitioning = false, compression = 'zstd')"
     )
-    with connected([path]) as connection:
-        try:
-            found: Any = connection.execute(sql)
-            while batch := found.fetchmany(10_000):
-                yield from (f"{line or ''}\n" for (line,) in batch)
-        except duckdb.Error as error:
-            raise InvalidInput(f"{path} cannot be read: {str(error).strip().splitlines()[0]}") from None
+    with connected([path]) as connection, refusals(path):
+        found: Any = connection.execute(sql)
+        while batch := found.fetchmany(10_000):
+            yield from (f"{line or ''}\n" for (line,) in batch)
 
 
 def _scanned(path: Path, separator: str, width: int) -> tuple[bool, int | None]:
@@ -243,40 +309,10 @@ def _scanned(path: Path, separator: str, width: int) -> tuple[bool, int | None]:
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
-    if path.suffix.lower() == ".zst":
+    if _packing(path) is ZSTD:
         with _lines(path) as lines:
             yield from (line.encode() for line in lines)
         return
     with _open(path) as stream:
         while block := stream.read(_BLOCK):
             yield block
-
-
-def connected(files: Iterable[Path]) -> DuckDBPyConnection:
-    """A connection that opens these files, and nothing else."""
-    import duckdb
-
-    connection = duckdb.connect()
-    for setting in ("autoinstall_known_extensions", "autoload_known_extensions", "enable_progress_bar_print"):
-        connection.execute(f"SET {setting} = false")
-    # What does not fit is refused: by default DuckDB takes most of the machine's memory, and writes the rest to a file.
-    connection.execute(f"SET memory_limit = '{_MEMORY}'")
-    connection.execute("SET temp_directory = ''")
-    connection.execute(f"SET threads = {min(os.cpu_count() or 1, _MOST_THREADS)}")
-    # DuckDB tracks its progress but does not print it; `files.count_file` polls it.
-    connection.execute("SET enable_progress_bar = true")
-    allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})
-    connection.execute(f"SET allowed_paths = [{allowed}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection
-
-
-def pattern(path: Path) -> str:
-    """The path as a pattern for DuckDB that matches nothing else, even if it contains brackets or asterisks."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))
-
-
-def literal(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("'", "''") + "'"

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..cells import is_missing, is_sequence
-from ..errors import InvalidInput, TooLarge
-from .tables import Table, brief, first_line, shown
+from ..errors import InvalidInput, TooLarge, brief
+from .tables import Table, first_line
 
 __all__ = [
     "MOST_ROWS",
@@ -69,22 +69,10 @@ class Counted(NamedTuple):
 
 
 def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted:
-    """Count the combinations of values in some columns of a dataframe.
+    """Count the combinations of values in some columns of a dataframe, each given by its name.
 
-    Parameters
-    ----------
-    native : dataframe
-        Any that narwhals supports.
-    columns : sequence of hashable
-        The names of the columns; one may occur several times. A name may also be that of a level of a pandas index.
-    cuts : mapping of int to tuple of float
-        By position in ``columns``, the ascending cuts of columns of numbers. Such a column is counted by level: how
-        many cuts are at or below the value, None if it is missing.
-
-    Returns
-    -------
-    Counted
-        How often each combination occurs.
+    A column with cuts, by its position, is counted by level: how many cuts are at or below the value, None if it is
+    missing.
     """
     import narwhals.stable.v2 as nw
 
@@ -107,22 +95,8 @@ def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted
 
 
 def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
-    """Count the combinations of values in columns that are lists or arrays.
+    """Count the combinations of values in columns that are lists or arrays, each with its name for messages.
 
-    Parameters
-    ----------
-    columns : sequence of (str, sequence)
-        Names, for error messages, and values.
-    cuts : mapping of int to tuple of float
-        By position in ``columns``, the ascending cuts of columns of numbers, which are counted by level.
-
-    Returns
-    -------
-    Counted
-        How often each combination occurs.
-
-    Examples
-    --------
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
@@ -144,7 +118,7 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
         try:
             counts.update(zip(*values, strict=True))
         except TypeError as error:
-            raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {error}") from None
+            raise InvalidInput(f"columns must contain numbers, text, booleans or dates; {first_line(error)}") from None
         if len(counts) > MOST_ROWS:
             break
     source = {"kind": "columns", "shape": [lengths[0][1], len(columns)]}
@@ -203,7 +177,7 @@ def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
     if is_missing(value):
         return None
     if not isinstance(value, (Real, Decimal, np.bool_)):
-        raise InvalidInput(f"{name} must contain numbers; got {value!r}")
+        raise InvalidInput(f"{name} must contain numbers; got {brief(value)}")
     try:
         return level(float(value), cuts)
     except OverflowError:
@@ -211,22 +185,8 @@ def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
 
 
 def level(value: float, cuts: tuple[float, ...]) -> int | None:
-    """How many cuts are at or below a number.
+    """How many of the ascending cuts are at or below a number; None for NaN.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    cuts : tuple of float
-        In ascending order.
-
-    Returns
-    -------
-    int or None
-        From 0 to the number of cuts; None for NaN.
-
-    Examples
-    --------
     >>> level(25.0, (25, 45)), level(24.9, (25, 45)), level(float("nan"), (25, 45))
     (1, 0, None)
     """
@@ -239,7 +199,7 @@ def _level(nw: Any, dtype: Any, name: Hashable, called: str, cuts: tuple[float, 
     The number becomes a float of 64 bits, since engines differ in whether they round the cut to the type of the column.
     """
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise InvalidInput(f"{shown(name)} must contain numbers; it contains {dtype}")
+        raise InvalidInput(f"{brief(name)} must contain numbers; it contains {dtype}")
     value = nw.col(called)
     missing = value.is_null()
     if dtype.is_float():
@@ -268,18 +228,6 @@ def _rows(frame: Any) -> list[Key]:
 def gathered(rows: Iterable[Key]) -> Counter[Key]:
     """Add up counted rows by plain values, so that rows that differ only in how a value is represented are one.
 
-    Parameters
-    ----------
-    rows : iterable of tuple
-        The values of a row, and how often it occurs.
-
-    Returns
-    -------
-    Counter
-        How often each combination of plain values occurs.
-
-    Examples
-    --------
     >>> gathered([("A", 1.0, 3), ("A", 1, 2)])
     Counter({('A', 1): 5})
     """
@@ -292,26 +240,14 @@ def gathered(rows: Iterable[Key]) -> Counter[Key]:
         if len(counts) > MOST_ROWS:
             raise TooLarge(
                 f"the columns have more than {MOST_ROWS:,} distinct combinations of values, so one of them contains "
-                "scores or identifiers; choose another column, or pass scores as y_score with a threshold"
+                "scores or identifiers; choose another column, or pass scores as `y_score` with a `threshold`"
             )
     return counts
 
 
 def plain(value: Any) -> Any:
-    """Convert a value to a plain Python object.
+    """A value of any library as a plain Python object: None if it is missing, ``int`` for a whole number.
 
-    Parameters
-    ----------
-    value : object
-        A value of any dataframe library.
-
-    Returns
-    -------
-    object
-        None for a missing value, ``int`` for a whole number, and otherwise the Python equivalent.
-
-    Examples
-    --------
     >>> plain(np.float64(2.0)), plain(float("nan")), plain("A")
     (2, None, 'A')
     """

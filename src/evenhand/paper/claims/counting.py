@@ -232,13 +232,15 @@ def _jump(key: str, truth: eh.ConfusionMatrix) -> float:
     changes = []
     for smaller, larger in pairwise(distributions):
         scores = np.union1d(smaller.support, larger.support)
-        changes.append(np.abs(_cdf(smaller, scores) - _cdf(larger, scores)).max())
+        below = (_cumulative(d.support, d.probabilities, scores) for d in (smaller, larger))
+        changes.append(np.abs(np.subtract(*below)).max())
     return float(np.mean(changes))
 
 
-def _cdf(d: eh.Distribution, scores: Floats) -> Floats:
-    cumulative: Floats = np.r_[0.0, np.cumsum(d.probabilities)]
-    return cumulative[np.searchsorted(d.support, scores + 1e-12, side="right")]
+def _cumulative(support: Floats, probabilities: Floats, scores: Floats) -> Floats:
+    """P(S ≤ s) for every score."""
+    cumulative: Floats = np.r_[0.0, np.cumsum(probabilities)]
+    return cumulative[np.searchsorted(support, scores + 1e-12, side="right")]
 
 
 def sample_counts(study: Study) -> Outcome:

@@ -146,9 +146,9 @@ def fpr_gains_least(study: Study) -> Outcome:
     )
 
 
-def _tpr_errors(study: Study, estimator: eh.Estimator) -> Floats:
+def _tpr_errors(study: Study, estimator: eh.results.Estimator) -> Floats:
     """The mean squared error of TPR for n = 1..149, with one row per group."""
-    curves = [eh.risk_curve("tpr", truth, range(1, 150), estimator) for truth, _ in study.groups.values()]
+    curves = [eh.risk("tpr", truth, range(1, 150), estimator) for truth, _ in study.groups.values()]
     return np.array([[risk.mse for risk in curve] for curve in curves])
 
 
@@ -248,7 +248,7 @@ def forty_is_worse(study: Study) -> Outcome:
 def _prevalence_error(study: Study, strength: float) -> Floats:
     """The mean squared error of prevalence, averaged over the groups, for every n."""
     curves = [
-        eh.risk_curve("prev", truth, study.sizes.tolist(), eh.CrossPrior(reference, strength))
+        eh.risk("prev", truth, study.sizes.tolist(), eh.CrossPrior(reference, strength))
         for truth, reference in study.groups.values()
     ]
     average: Floats = np.mean([[risk.mse for risk in curve] for curve in curves], axis=0)

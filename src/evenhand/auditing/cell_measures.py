@@ -1,0 +1,393 @@
+"""Scores of counts: intervals, gaps, tests, smoothed scores and the MATCH percentile of each comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..cells import CELLS, ConfusionMatrix
+from ..errors import EvenhandError
+from ..inference import (
+    CrossPrior,
+    EqualityTest,
+    Gaps,
+    NullDistribution,
+    Strength,
+    counts_of,
+    equality_of_gaps,
+    fisher,
+    gap_intervals,
+    gaps_of,
+    learn_strengths,
+    match_test,
+    posterior,
+    score_intervals,
+)
+from ..laws import log_hypergeometric
+from ..metrics import Kind, Metric, OneGroup
+from .comparisons import Comparison
+from .measures import Measures
+from .rows import GapKind, Sketch
+from .settings import ReferenceKind, Settings
+
+__all__ = ["CellTable", "cells_of", "kept_share", "measure_cells"]
+
+Floats = NDArray[np.float64]
+_BARS = 41
+# For more cases than this, MATCH percentiles of scores made of several rates are not computed.
+_MOST_MATCHED = 10**6
+
+
+def measure_cells(metric: Metric, table: CellTable, how: Settings, *, gaps: bool = True) -> Measures:
+    """Everything that one metric says of comparisons of counts; without ``gaps``, nothing but tests."""
+    return _Cells(metric, table, how).measures(gaps)
+
+
+def cells_of(parts: Sequence[Any]) -> Floats:
+    """The cells of several parts as an array of shape (M, 4)."""
+    return np.array([part.cells for part in parts], dtype=np.float64).reshape(-1, 4)
+
+
+class CellTable:
+    """Comparisons of counts as arrays, which all metrics share."""
+
+    def __init__(self, comparisons: Sequence[Comparison], strength: Strength | None = None) -> None:
+        self.comparisons, self._strength = comparisons, strength
+
+    @cached_property
+    def groups(self) -> Floats:
+        """The cells of the groups."""
+        return cells_of([who.own for who in self.comparisons])
+
+    @cached_property
+    def against(self) -> Floats:
+        """The cells that the groups are tested against."""
+        return cells_of([who.against for who in self.comparisons])
+
+    @cached_property
+    def everybody(self) -> NDArray[np.bool_]:
+        """Which groups are compared with all cases, themselves included."""
+        return np.array([who.kind is ReferenceKind.ALL for who in self.comparisons], dtype=bool)
+
+    @cached_property
+    def shown(self) -> Floats:
+        """The cells of the references as reported."""
+        return self.against + np.where(self.everybody[:, None], self.groups, 0.0)
+
+    @cached_property
+    def is_reference(self) -> NDArray[np.bool_]:
+        """Which groups are the reference of the others."""
+        return np.array([who.is_reference for who in self.comparisons], dtype=bool)
+
+    @cached_property
+    def testable(self) -> NDArray[np.bool_]:
+        """Which groups and references both have cases, and are not the same."""
+        filled = (self.groups.sum(axis=1) > 0) & (self.against.sum(axis=1) > 0)
+        return np.asarray(filled & ~self.is_reference)
+
+    @cached_property
+    def strengths(self) -> list[Strength] | None:
+        """How strongly each group is smoothed; None if none is, or if cells are not known."""
+        if self._strength is None or not all(who.labelled for who in self.comparisons):
+            return None
+        if self._strength != "auto":
+            return [self._strength] * len(self.comparisons)
+        by_column = {(who.at, who.by): who.peers for who in self.comparisons}
+        learnt = {column: learn_strengths(peers) for column, peers in by_column.items()}
+        return [learnt[who.at, who.by][who.group] for who in self.comparisons]
+
+    @cached_property
+    def smoothed(self) -> Floats:
+        """The cells after smoothing; nan for a reference, and if there is nothing to smooth with."""
+        cells = np.full_like(self.groups, nan)
+        strengths = self.strengths or []
+        for i in np.flatnonzero((self.against.sum(axis=1) > 0) & ~self.is_reference).tolist():
+            cells[i] = CrossPrior(self.comparisons[i].against, strengths[i]).smooth(self.groups[i])
+        return cells
+
+
+class _Cells:
+    """One metric of the comparisons of a table."""
+
+    def __init__(self, m: Metric, table: CellTable, how: Settings) -> None:
+        self.m, self.base, self.how = m, m.base, how
+        self.table, self.comparisons = table, table.comparisons
+        self.groups, self.against, self.shown = table.groups, table.against, table.shown
+
+    def measures(self, gaps: bool) -> Measures:
+        """Everything about the comparisons."""
+        m, base = self.m, self.base
+        itself = bool(m.comparisons)
+        scores = m.scores(self.groups, self.against) if itself else base.scores(self.groups)
+        theirs = np.full(len(scores), nan) if itself else self._reference_scores()
+        lacking = np.isnan(scores) | (False if itself else np.isnan(theirs) | np.isnan(base.scores(self.against)))
+        reasons = [self._reason(who) if lacks else None for who, lacks in zip(self.comparisons, lacking, strict=True)]
+        low = high = np.full(len(scores), nan)
+        if not itself and gaps:
+            low, high = score_intervals(base, self.groups, posterior(base, self.groups), self.how.level)
+        tested = self._tested(gaps)
+        defined = np.array([reason is None for reason in reasons], dtype=bool)
+        kind: GapKind = "ratio" if m.kind == "ratio" or (not itself and base.unbounded) else "difference"
+        found: dict[str, Any] = tested | {"pvalue": np.where(defined, tested["pvalue"], nan)}
+        if itself:
+            low, high = found["gap_low"], found["gap_high"]
+            found |= {"gap": scores}
+        else:
+            found |= self._gaps(scores, theirs, kind, found["gap_low"], found["gap_high"])
+        return Measures.of(
+            m,
+            self.comparisons,
+            score=scores,
+            low=low,
+            high=high,
+            reference=found.pop("theirs", theirs),
+            reason=reasons,
+            rests_on=np.asarray(base.basis(self.groups), dtype=np.int64),
+            kind=kind,
+            smoothed=self._smoothed(self.table.strengths is not None),
+            strengths=self.table.strengths or [0.0] * len(scores),
+            **found,
+        )
+
+    def _gaps(self, scores: Floats, theirs: Floats, kind: GapKind, low: Floats, high: Floats) -> dict[str, Floats]:
+        """The gaps, which the reference itself does not have."""
+        others = ~self.table.is_reference
+        with np.errstate(divide="ignore", invalid="ignore"):
+            difference = np.where(others, scores - theirs, nan)
+            ratio = np.where(others, scores / theirs, nan) if self.base.low >= 0 else np.full(len(scores), nan)
+        low, high = self._to_everybody(low, high)
+        return {
+            "theirs": np.where(others, theirs, nan),
+            "difference": difference,
+            "ratio": ratio,
+            "gap": difference if kind == "difference" else ratio,
+            "gap_low": np.where(others, low, nan),
+            "gap_high": np.where(others, high, nan),
+        }
+
+    def _smoothed(self, smooths: bool) -> Floats:
+        """The scores of smoothed cells."""
+        found = np.full(len(self.groups), nan)
+        if smooths and not self.m.comparisons:
+            cells = self.table.smoothed
+            known = ~np.isnan(cells).any(axis=1)
+            found[known] = self.base.scores(cells[known])
+        return found
+
+    def _reference_scores(self) -> Floats:
+        """The scores of the references.
+
+        A rate over all cases lies between those of the group and of the rest. Other scores need not, so that the gap to
+        all cases could contradict the test; for these scores, "all" means all other cases.
+        """
+        return self.base.scores(self.shown if self.base.is_rate else self.against)
+
+    def _to_everybody(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+        """The ends of the intervals of the gap to all cases, which include the group.
+
+        A rate over all cases is a weighted mean of those of the group and of the rest, so the gap to it is a share of
+        the gap to the rest. Other scores are compared with the rest, and their intervals are unchanged.
+        """
+        everybody = self.table.everybody
+        if not everybody.any() or not self.base.is_rate:
+            return low, high
+        mine, all_ = self.base.basis(self.groups), self.base.basis(self.shown)
+        share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0)
+        return np.where(everybody, low * share, low), np.where(everybody, high * share, high)
+
+    def _reason(self, who: Comparison) -> str | None:
+        """Why there is no comparison: the score of the group or of the reference is undefined."""
+        m = self.m
+        if m.comparisons:
+            return m.why_undefined(who.own, who.against)
+        own = m.why_undefined(who.own)
+        if own or who.is_reference:
+            return own
+        theirs = m.why_undefined(who.shown) or m.why_undefined(who.against)
+        return f"the reference's score is undefined, {theirs}" if theirs else None
+
+    def _tested(self, gaps: bool) -> dict[str, Any]:
+        """The tests and the intervals of the gaps, each distinct comparison once."""
+        n = len(self.groups)
+        found: dict[str, Any] = {
+            **{name: np.full(n, nan) for name in ("pvalue", "gap_low", "gap_high", "percentile", "p_undefined")},
+            **{name: [None] * n for name in ("method", "reachable", "sketches")},
+            "higher": np.zeros(n, dtype=bool),
+        }
+        rows = np.flatnonzero(self.table.testable)
+        if not len(rows):
+            return found
+        distinct, which = np.unique(np.hstack([self.groups[rows], self.against[rows]]), axis=0, return_inverse=True)
+        tested = _compared(self.m, distinct[:, :4], distinct[:, 4:], self.how, gaps)
+        for name, values in tested.items():
+            if isinstance(values, list):
+                for row, i in zip(rows.tolist(), which.tolist(), strict=True):
+                    found[name][row] = values[i]
+            else:
+                found[name][rows] = values[which]
+        return found
+
+
+def _compared(m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool) -> dict[str, Any]:
+    """The tests and the ends of the intervals of the gaps, for distinct comparisons."""
+    base = m.base
+    kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
+    if m.is_distance:
+        return _distances(m, groups, against, how, with_gaps)
+    gaps = gaps_of(base, groups, against, kind)
+    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p, gaps)
+    found = {"pvalue": tests.pvalue, "higher": tests.higher, "method": list(tests.method)}
+    found |= {"reachable": list(tests.reachable)}
+    if not with_gaps:
+        return found
+    mine, theirs = base.scores(groups), base.scores(against)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimates = mine - theirs if kind == "difference" else mine / theirs
+    ends = gap_intervals(gaps, np.where(np.isfinite(estimates), estimates, nan), how.level)
+    percentile, empty = _matched(m, groups, against, tests, how)
+    return found | {
+        "gap_low": ends[0],
+        "gap_high": ends[1],
+        "percentile": percentile,
+        "p_undefined": empty,
+        "sketches": _sketches(m, groups, against, tests, gaps, ends),
+    }
+
+
+def _distances(m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool) -> dict[str, Any]:
+    """The tests of the largest of several gaps, and its interval from simultaneous intervals of all of them."""
+    tested = [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)]
+    found: dict[str, Any] = {
+        "higher": np.ones(len(groups), dtype=bool),
+        "method": [method for _, method, _, _ in tested],
+        "reachable": [None] * len(groups),
+    }
+    for i, name in ((0, "pvalue"), (2, "percentile"), (3, "p_undefined")):
+        found[name] = np.array([one[i] for one in tested], dtype=np.float64)
+    if not with_gaps:
+        return found
+    each = 1 - (1 - how.level) / len(m.comparisons)
+    ends = [gaps_of(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
+    nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
+    farthest = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
+    # Rounding must not leave the observed distance outside.
+    observed = m.scores(groups, against)
+    low, high = np.fmin(np.max(nearest, axis=0), observed), np.fmax(np.max(farthest, axis=0), observed)
+    return found | {"gap_low": low, "gap_high": high, "sketches": [None] * len(groups)}
+
+
+def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> tuple[float, str, float, float]:
+    """Test a distance, which is 0 only if all of its rates are equal, by MATCH given the pooled counts.
+
+    For very many cases, the p-value is the smallest one of its rates times their number (Bonferroni).
+    """
+    if group.sum() + against.sum() > _MOST_MATCHED:
+        pairs = ([*counts_of(c.base, group[None]), *counts_of(c.base, against[None])] for c in m.comparisons)
+        p = min(float(fisher(*counts).pvalue(how.mid_p)[0]) for counts in pairs)
+        return min(1.0, len(m.comparisons) * p), "fisher", nan, nan
+    result = match_test(_matrix(group), _matrix(against), m, mid_p=how.mid_p)
+    return result.pvalue, "match", *_percentile(m, _matrix(group), _matrix(against), how)
+
+
+def _matched(m: Metric, groups: Floats, against: Floats, tests: EqualityTest, how: Settings) -> tuple[Floats, Floats]:
+    """The percentile of the MATCH test and the probability of an undefined score; nan if too costly."""
+    if tests.fisher is not None and how.null == "pooled" and not m.kind and m.base.defined_by_denominator:
+        # Given the denominator and the pooled counts, MATCH is Fisher's test.
+        defined = ~np.isnan(tests.pvalue)
+        cells, pooled_ = groups.sum(axis=1), groups.sum(axis=1) + against.sum(axis=1)
+        whole = counts_of(m.base, groups)[1] + counts_of(m.base, against)[1]
+        empty = np.exp(log_hypergeometric(np.zeros_like(cells), cells, whole, pooled_ - whole))
+        return np.where(defined, tests.fisher.lower, nan), empty
+    each = [_percentile(m, _matrix(g), _matrix(r), how) for g, r in zip(groups, against, strict=True)]
+    percentile, empty = np.array(each, dtype=np.float64).reshape(-1, 2).T
+    return percentile, empty
+
+
+def _percentile(m: Metric, group: ConfusionMatrix, reference: ConfusionMatrix, how: Settings) -> tuple[float, float]:
+    """The same for one comparison, with an absolute error of 1e-16; relative accuracy in far tails is not needed."""
+    if group.n + reference.n > _MOST_MATCHED:
+        return nan, nan
+    try:
+        null = NullDistribution.of(how.null, m, group, reference)
+        tails = null.tails(null.observed(group), relative=False)
+        return tails.below + tails.at, null.p_undefined
+    except EvenhandError:
+        return nan, nan
+
+
+def _sketches(
+    m: Metric, groups: Floats, against: Floats, tests: EqualityTest, gaps: Gaps, ends: tuple[Floats, Floats]
+) -> list[Sketch | None]:
+    """The distribution behind each p-value: the null distribution of the score, or the posterior of the gap."""
+    if tests.fisher is not None:
+        return _null_sketches(m.base, groups, against)
+    span = ends[1] - ends[0]
+    middle = (ends[0] + ends[1]) / 2
+    edges = middle + np.linspace(-1, 1, _BARS)[:, None] * span
+    if gaps.kind == "ratio":
+        edges = np.maximum(edges, 0.0)
+    rows = np.arange(len(groups))
+    reached = np.array([gaps.cumulative(edge, rows) for edge in edges])
+    heights = np.diff(reached, axis=0).T
+    none = 0.0 if gaps.kind == "difference" else 1.0
+    return [_sketch("gap", low, high, bars, none) for low, high, bars in zip(edges[0], edges[-1], heights, strict=True)]
+
+
+def _null_sketches(m: OneGroup, groups: Floats, against: Floats) -> list[Sketch | None]:
+    assert m.curve is not None
+    a, of_a = counts_of(m, groups)
+    b, of_b = counts_of(m, against)
+    first, second = a + b, of_a + of_b - a - b
+    whole = np.maximum(first + second, 1.0)
+    mean = of_a * first / whole
+    reach = 5 * np.sqrt(of_a * first / whole * second / whole) + 3
+    low = np.maximum(np.maximum(0.0, of_a - second), np.floor(np.minimum(mean - reach, a)))
+    high = np.minimum(np.minimum(of_a, first), np.ceil(np.maximum(mean + reach, a)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left, right, at = (np.asarray(m.curve.score(k / of_a)) for k in (low, high, a))
+        # Bars are at even distances of the score, which is not proportional to the count for every metric.
+        scores = left[:, None] + np.linspace(0, 1, _BARS) * (right - left)[:, None]
+        counts = np.floor(np.asarray(m.curve.rate(scores)) * of_a[:, None] + 1e-9)
+    counts = np.clip(np.nan_to_num(counts), low[:, None], high[:, None])
+    heights = np.exp(log_hypergeometric(counts, of_a[:, None], first[:, None], second[:, None]))
+    return [
+        _sketch("null", first, last, bars, seen) if some else None
+        for first, last, bars, seen, some in zip(left, right, heights, at, (of_a > 0) & (high > low), strict=True)
+    ]
+
+
+def _sketch(of: Any, low: float, high: float, heights: Floats, at: float) -> Sketch | None:
+    if not (np.isfinite([low, high, at]).all() and high > low) or heights.max() <= 0:
+        return None
+    bars = tuple(int(h) for h in np.round(99 * heights / heights.max()))
+    return Sketch(of=of, low=float(low), high=float(high), heights=bars, at=float(at))
+
+
+def kept_share(m: Metric, who: Comparison, strength: Strength) -> float | None:
+    """The share of an expected gap that smoothing leaves, for a rate; None for other scores, which have no rule.
+
+    A rate of ``a`` cases that is smoothed with ``b`` cases of the reference keeps a / (a + b) of the gap.
+    """
+    if m.comparisons or not m.base.is_rate:
+        return None
+    cases = float(m.base.basis(np.array(who.own.cells, dtype=np.float64)))
+    if isinstance(strength, Mapping):
+        by_whole = {CELLS: "prev", ("tp", "fn"): "tpr", ("fp", "tn"): "fpr"}
+        split = by_whole.get(m.tree.last_of)
+        if split is None or (split == "prev" and m.key not in ("prev", "nprev")):
+            return None
+        added = strength[split]
+    else:
+        assert not isinstance(strength, str)
+        theirs = np.array(who.against.cells, dtype=np.float64)
+        added = strength * float(m.base.basis(theirs)) / max(float(theirs.sum()), 1.0)
+    return cases / (cases + added) if cases + added else 0.0
+
+
+def _matrix(cells: Floats) -> ConfusionMatrix:
+    return ConfusionMatrix(*(int(c) for c in cells))

@@ -1,0 +1,86 @@
+"""What one metric says of many comparisons, as arrays, before p-values are adjusted.
+
+Whatever a metric reads of a group, its measure gives these arrays: see `cell_measures`, `strata_measures`,
+`class_measures`, `row_measures` and `model_measures`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..inference import Strength
+from .comparisons import Comparison
+from .families import Reachable
+from .rows import Asks, GapKind, Sketch, Strata
+
+__all__ = ["Measures"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """What one metric says of many comparisons: arrays and lists with one item per comparison, nan for nothing.
+
+    ``higher`` is the direction of the test, ``reachable`` where its attainable p-values are looked up, and ``error``
+    the standard error of p-values from random draws. ``strengths`` and ``kept`` belong to smoothed scores, ``changes``
+    are the p-values of the groups' own changes in comparisons of models.
+    """
+
+    metric: Any
+    comparisons: Sequence[Comparison]
+    score: Floats
+    low: Floats
+    high: Floats
+    reference: Floats
+    reason: list[str | None]
+    rests_on: NDArray[np.int64]
+    kind: GapKind
+    gap: Floats
+    gap_low: Floats
+    gap_high: Floats
+    difference: Floats
+    ratio: Floats
+    pvalue: Floats
+    higher: NDArray[np.bool_]
+    method: list[str | None]
+    asks: Asks = "equal scores"
+    reachable: list[Reachable]
+    error: Floats
+    percentile: Floats
+    p_undefined: Floats
+    smoothed: Floats
+    strengths: Sequence[Strength]
+    sketches: list[Sketch | None]
+    strata: list[Strata | None]
+    changes: Floats
+
+    @classmethod
+    def of(cls, metric: Any, comparisons: Sequence[Comparison], **known: Any) -> Measures:
+        """Measures in which what is not given is nothing."""
+        n = len(comparisons)
+        nothing: dict[str, Any] = {
+            **{name: np.full(n, nan) for name in _ARRAYS},
+            **{name: [None] * n for name in ("reason", "method", "reachable", "sketches", "strata")},
+            "kind": "difference",
+            "higher": np.zeros(n, dtype=bool),
+            "strengths": [0.0] * n,
+        }
+        if "rests_on" not in known:
+            nothing["rests_on"] = np.array([who.own.n for who in comparisons], dtype=np.int64)
+        return cls(metric=metric, comparisons=comparisons, **nothing | known)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+
+_ARRAYS = (
+    *("score", "low", "high", "reference", "gap", "gap_low", "gap_high", "difference", "ratio", "pvalue", "error"),
+    *("percentile", "p_undefined", "smoothed", "changes"),
+)

@@ -1,0 +1,322 @@
+"""What is asked of an audit: how data are read, and the settings; functions take a request field by field."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import wraps
+from pathlib import Path
+from textwrap import indent
+from typing import Any, ParamSpec, TypeVar
+
+from ..errors import UnknownName
+from ..tabulate import Answers
+from .settings import Settings, setting, settings_of
+
+__all__ = ["AuditRequest", "CountsRequest", "ModelsRequest", "accepting"]
+
+P = ParamSpec("P")
+Asked = TypeVar("Asked")
+Result = TypeVar("Result")
+
+# What the same is called in other libraries.
+_ELSEWHERE = {
+    "sensitive_features": "groups",
+    "control_features": "within",
+    "pos_label": "positive",
+    "sample_weight": "weights",
+    "labels": "group_names",
+    "seed": "rng",
+    "random_state": "rng",
+    "thresholds": "threshold",
+}
+
+
+def accepting(request: Callable[P, Asked]) -> Callable[[Callable[[Asked], Result]], Callable[P, Result]]:
+    """Let a function of a request take the fields of the request as its arguments.
+
+    Editors and type checkers see the fields, and so does ``help``: the signature is that of the request, and
+    ``{settings}`` in the docstring becomes a list of its settings.
+    """
+
+    def decorated(answer: Callable[[Asked], Result]) -> Callable[P, Result]:
+        name = answer.__name__
+        signature = _signature(request)
+
+        @wraps(answer)
+        def called(*args: P.args, **kwargs: P.kwargs) -> Result:
+            for given in kwargs:
+                if given not in signature.parameters:
+                    meant = _ELSEWHERE.get(given) if _ELSEWHERE.get(given) in signature.parameters else None
+                    near = UnknownName.among("argument", given, signature.parameters, see="see its documentation")
+                    hint = f"did you mean {meant!r}?" if meant else str(near).partition("; ")[2]
+                    raise TypeError(f"{name}() got an unexpected keyword argument {given!r}; {hint}")
+            return answer(request(*args, **kwargs))
+
+        result = inspect.signature(answer).return_annotation
+        called.__signature__ = signature.replace(return_annotation=result)  # type: ignore[attr-defined]
+        called.__doc__ = (answer.__doc__ or "").replace("    {settings}\n", _documented(request))
+        return called
+
+    return decorated
+
+
+def _signature(request: Any) -> inspect.Signature:
+    """The signature of a request, with its own settings before those that all audits share."""
+    signature = inspect.signature(request)
+    order = {name: i for i, name in enumerate(_own_first(request))}
+    parameters = sorted(signature.parameters.values(), key=lambda one: (one.kind, order.get(one.name, -1)))
+    return signature.replace(parameters=parameters)
+
+
+def _own_first(request: Any) -> dict[str, Any]:
+    """The settings of a request: how data are read before what all audits share."""
+    shared = settings_of(Settings)
+    found = settings_of(request)
+    return {name: found[name] for name in [*(name for name in found if name not in shared), *shared]}
+
+
+def _documented(request: Any) -> str:
+    """The settings of a request as the Parameters of a docstring, from the docstrings of its classes."""
+    parts = [inspect.cleandoc(cls.__doc__ or "").partition("----------\n")[2] for cls in (request, Settings)]
+    return indent("".join(f"{part}\n" for part in parts), "    ")
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRequest(Settings):
+    """What `audit` is asked: a table of decisions, how it is read, and settings.
+
+    Parameters
+    ----------
+    y_true : str or column
+        The labels. Without labels, only selection rates are audited.
+    y_pred : str or column
+        The predictions.
+    groups : str, list of str or columns
+        One or more columns that say which group a row belongs to. The groups of each column are audited, and
+        those of crossings.
+    y_score : str or column
+        Scores in place of predictions, or beside them for metrics such as ``"auc"``.
+    threshold : float or sequence of float
+        Scores at or above it are positive. By default it is 0.5, if all scores are between 0 and 1. Several
+        thresholds are an axis: rows say at which they are.
+    positive : label or list of labels
+        The positive labels; all others are negative. By default they are inferred where they are unambiguous.
+    positive_label : label or list of labels
+        The positive labels of ``y_true``, if those of ``y_pred`` differ.
+    positive_prediction : label or list of labels
+        The positive labels of ``y_pred``, if those of ``y_true`` differ.
+    classes : "all" or iterable of labels
+        For labels of more than two classes: audit all of them or these, each against the rest, and scores of
+        all classes (``averages``). Classes are an axis: rows say of which they are.
+    within : str, list of str or columns
+        Control features: groups are compared within each of their strata and, exactly, over all of them (Mantel
+        and Haenszel). Strata are an axis: rows say in which they are, ``"pooled"`` for all.
+    weights : str or column
+        Weights of the cases. Counts are effective ones (Kish), so that tests and intervals are approximate.
+    bins : mapping of column to sequence of float
+        Where to cut columns of groups or strata that contain numbers: ``{"age": [25, 45]}`` gives three groups.
+    """
+
+    data: Any = None
+    _: KW_ONLY
+    y_true: Any = setting(
+        None,
+        "--label",
+        "The labels. Without them only selection rates are audited.",
+        metavar="COLUMN",
+        page="Column of labels",
+    )
+    y_pred: Any = setting(None, "--prediction", "The predictions.", metavar="COLUMN", page="Column of predictions")
+    groups: Any = setting(
+        None, "--group", "A column of groups; may be repeated.", metavar="COLUMN", many=True, page="Columns of groups"
+    )
+    y_score: Any = setting(
+        None, "--score", "Scores in place of predictions, with --threshold.", metavar="COLUMN", page="Column of scores"
+    )
+    threshold: float | Sequence[float] | None = setting(
+        None,
+        "--threshold",
+        "Scores at or above it are positive; may be repeated.  [default: 0.5, for scores from 0 to 1]",
+        reads="number",
+        many=True,
+        page="Threshold",
+    )
+    positive: Any = setting(
+        None,
+        "--positive",
+        "A positive label, if ambiguous; may be repeated.",
+        reads="labels",
+        many=True,
+        metavar="LABEL",
+        page="Counts as positive",
+    )
+    positive_label: Any = setting(
+        None,
+        "--positive-label",
+        "The same for the labels only.",
+        reads="labels",
+        many=True,
+        metavar="LABEL",
+        page="Counts as positive",
+    )
+    positive_prediction: Any = setting(
+        None,
+        "--positive-prediction",
+        "The same for the predictions only.",
+        reads="labels",
+        many=True,
+        metavar="LABEL",
+        page="Counts as positive",
+    )
+    classes: Any = setting(
+        None,
+        "--class",
+        "Audit a class of several against the rest, and scores of all classes; may be repeated. all: every class.",
+        reads="special",
+        many=True,
+        metavar="LABEL",
+        page="Classes",
+    )
+    within: Any = setting(
+        None,
+        "--within",
+        "Compare groups within the strata of a column, and over all of them; may be repeated.",
+        metavar="COLUMN",
+        many=True,
+        page="Columns of strata",
+    )
+    weights: Any = setting(
+        None,
+        "--weights",
+        "Weights of the cases; tests and intervals are then approximate.",
+        metavar="COLUMN",
+        page="Column of weights",
+    )
+    bins: Mapping[str, Sequence[float]] | None = setting(
+        None,
+        "--bins",
+        "Cut a group column of numbers; may be repeated.",
+        reads="special",
+        many=True,
+        metavar="COLUMN=CUT,...",
+        page="Cut these numbers into bins at",
+    )
+
+    @property
+    def answers(self) -> Answers:
+        """The columns of labels and predictions, and what their values mean."""
+        return Answers(
+            y_true=self.y_true,
+            y_pred=self.y_pred,
+            y_score=self.y_score,
+            threshold=self.threshold,
+            weights=self.weights,
+            classes=self.classes,
+            positive={
+                "positive": self.positive,
+                "positive_label": self.positive_label,
+                "positive_prediction": self.positive_prediction,
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CountsRequest(Settings):
+    """What `audit_counts` is asked: confusion matrices of groups, and settings.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The names of the group columns; a file names its own.
+    within : str or sequence of str
+        Which of the columns are control features, as for `audit`: groups are compared within their strata.
+    """
+
+    counts: Mapping[Any, Any] | str | Path
+    _: KW_ONLY
+    by: str | Sequence[str] = setting("group")
+    within: str | Sequence[str] | None = setting(None, "--within", many=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsRequest(Settings):
+    """What `compare_models` is asked: decisions of several models on the same cases, and settings.
+
+    Parameters
+    ----------
+    y_true : str or column
+        The labels.
+    models : mapping of name to column
+        The predictions of each model. The first is compared with all others.
+    groups : str, list of str or columns
+        One or more columns that say which group a case belongs to.
+    model_column : str or column
+        In place of ``models``: the column that names the model, if each row is a decision of one model; with
+        ``unit`` and ``y_pred``.
+    unit : str or column
+        With ``model_column``: the column that says which rows are decisions on the same case.
+    y_pred : str or column
+        With ``model_column``: the predictions.
+    y_score : str or column
+        In place of ``models``: scores, whose decisions at each ``threshold`` are compared.
+    threshold : sequence of float
+        With ``y_score``: the thresholds; the first is compared with all others.
+    pairs : {"first", "all"}
+        Compare the first model with every other, or all with each other.
+    positive : label or list of labels
+        The positive labels; all others are negative. By default they are inferred where they are unambiguous.
+    bins : mapping of column to sequence of float
+        Where to cut group columns that contain numbers.
+    """
+
+    data: Any = None
+    _: KW_ONLY
+    y_true: Any = setting(None, "--label", "The labels.", metavar="COLUMN")
+    models: Any = setting(
+        None,
+        "--model",
+        "A model and the column of its predictions; repeated.",
+        reads="special",
+        many=True,
+        metavar="NAME=COLUMN",
+    )
+    groups: Any = setting(None, "--group", "A column of groups; may be repeated.", metavar="COLUMN", many=True)
+    model_column: Any = setting(
+        None,
+        "--model-column",
+        "The column that names the model of each row, with --unit and --prediction.",
+        metavar="COLUMN",
+    )
+    unit: Any = setting(
+        None, "--unit", "With --model-column, what says which rows are decisions on the same case.", metavar="COLUMN"
+    )
+    y_pred: Any = setting(None, "--prediction", "With --model-column, the predictions.", metavar="COLUMN")
+    y_score: Any = setting(None, "--score", "Scores in place of models, with several --threshold.", metavar="COLUMN")
+    threshold: Sequence[float] | None = setting(
+        None, "--threshold", "With --score, a threshold; repeated.", reads="number", many=True
+    )
+    pairs: str = setting(
+        "first",
+        "--pairs",
+        "Compare the first model with every other, or all with each other.",
+        reads="choice",
+        choices=("first", "all"),
+    )
+    positive: Any = setting(
+        None,
+        "--positive",
+        "A positive label, if ambiguous; may be repeated.",
+        reads="labels",
+        many=True,
+        metavar="LABEL",
+    )
+    bins: Mapping[str, Sequence[float]] | None = setting(
+        None,
+        "--bins",
+        "Cut a group column of numbers; may be repeated.",
+        reads="special",
+        many=True,
+        metavar="COLUMN=CUT,...",
+    )

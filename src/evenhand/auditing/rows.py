@@ -1,0 +1,581 @@
+"""One row of an audit: everything about one group and one metric at one place on the axes.
+
+A row is small and nested: the group's score, its reference, the gap between them, and the test of the gap. Missing
+values are None, never 0 or nan. `Row.flat` gives the same as one level of columns, for frames and CSV files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from math import log
+from typing import Any, Literal
+
+from ..cells import CELLS
+from ..errors import InvalidInput, printable
+from ..records import Record, plain_value, read_record
+from ..wording import number, pvalue
+from .settings import ReferenceKind
+from .verdicts import Verdict
+
+__all__ = [
+    "COLUMNS",
+    "Asks",
+    "Driver",
+    "Estimate",
+    "Gap",
+    "GapKind",
+    "Impact",
+    "Place",
+    "Reference",
+    "Row",
+    "Sketch",
+    "SmoothedScore",
+    "Strata",
+    "Test",
+    "place_text",
+    "read_row",
+    "told_apart",
+]
+
+GapKind = Literal["difference", "ratio", "odds ratio"]
+Asks = Literal["equal scores", "drawn alike", "changed alike"]
+Place = dict[str, Any]
+"""Where a row is on the axes: its threshold, class, stratum or models, by the name of the axis; empty without axes."""
+
+_TINY = 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Estimate(Record):
+    """A score and its interval.
+
+    Attributes
+    ----------
+    value, low, high : float or None
+        The score, and the ends of its interval. An undefined score may have an interval, which mostly reflects the
+        prior.
+    pvalue : float or None
+        In comparisons of models, where the score is a change: the p-value of the test that it is 0.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0].score)
+    0.000, interval 0.000 to 0.667
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    pvalue: float | None = None
+
+    def __str__(self) -> str:
+        text = "undefined" if self.value is None else number(self.value)
+        return text if self.low is None else f"{text}, interval {number(self.low)} to {number(self.high)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Reference(Record):
+    """What a group is compared with.
+
+    Attributes
+    ----------
+    kind : ReferenceKind
+        All cases outside the group ("rest"), all cases ("all"), another group ("group") or given counts ("matrix").
+    name : str
+        The name of the group, or the kind.
+    n : int
+        The number of cases.
+    cells : tuple of int or None
+        Its cells in the order tp, fn, fp, tn; None if there are no labels, or more than two classes.
+    score : float or None
+        Its score.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0].reference)
+    rest of 1,000 cases, score 0.750
+    """
+
+    kind: ReferenceKind
+    name: str
+    n: int
+    cells: tuple[int, int, int, int] | None
+    score: float | None
+
+    def __str__(self) -> str:
+        return printable(f"{self.name} of {self.n:,} cases, score {number(self.score)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Gap(Record):
+    """The group's score against the reference's.
+
+    Attributes
+    ----------
+    kind : {"difference", "ratio", "odds ratio"}
+        What ``value``, ``low`` and ``high`` are. Unbounded scores, such as likelihood ratios, are compared by their
+        ratio, rates pooled over strata by their odds ratio, and all others by their difference. A metric of two groups
+        is a gap itself.
+    value, low, high : float or None
+        The gap and its interval.
+    difference, ratio : float or None
+        The group's score minus the reference's, and divided by it, whatever the kind.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0].gap)
+    difference -0.750, interval -0.771 to -0.081
+    """
+
+    kind: GapKind
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    ratio: float | None = None
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether 1 rather than 0 means no gap.
+
+        Examples
+        --------
+        >>> Gap(kind="odds ratio").is_ratio
+        True
+        """
+        return self.kind != "difference"
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of the interval on a scale on which 0 means no gap: logarithms of ratios. None if there is none.
+
+        Examples
+        --------
+        >>> Gap(kind="difference", low=-0.1, high=0.2).ends
+        (-0.1, 0.2)
+        """
+        if self.low is None or self.high is None:
+            return None
+        return (log(max(self.low, _TINY)), log(max(self.high, _TINY))) if self.is_ratio else (self.low, self.high)
+
+    @property
+    def at_least(self) -> float:
+        """How far the interval is from no gap, on the scale of `ends`; 0 if it contains no gap.
+
+        Examples
+        --------
+        >>> Gap(kind="difference", low=-0.3, high=-0.1).at_least
+        0.1
+        """
+        ends = self.ends
+        return 0.0 if ends is None or ends[0] <= 0 <= ends[1] else min(abs(ends[0]), abs(ends[1]))
+
+    @property
+    def at_most(self) -> float:
+        """How far the farther end of the interval is from no gap, on the scale of `ends`.
+
+        Examples
+        --------
+        >>> Gap(kind="difference", low=-0.3, high=0.1).at_most
+        0.3
+        """
+        return 0.0 if self.ends is None else max(map(abs, self.ends))
+
+    def __str__(self) -> str:
+        text = f"{self.kind} {number(self.value)}"
+        return text if self.low is None else f"{text}, interval {number(self.low)} to {number(self.high)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Test(Record):
+    """The test behind a verdict.
+
+    Attributes
+    ----------
+    pvalue, p_adjusted : float or None
+        The p-value, and that adjusted for multiple comparisons; None if there is nothing to test.
+    method : str or None
+        How the p-value was computed, such as ``"fisher"`` or ``"permutation"``.
+    asks : {"equal scores", "drawn alike", "changed alike"}
+        Whether the two true scores are equal, whether the group is drawn like the reference or, of models, whether the
+        scores of both change alike. Only the first says which of them is higher.
+    error : float or None
+        The standard error of a p-value from random draws; None if it is exact, or if its error is not known.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0].test)
+    p = 0.128, adjusted p = 0.128 (fisher)
+    """
+
+    pvalue: float | None = None
+    p_adjusted: float | None = None
+    method: str | None = None
+    asks: Asks = "equal scores"
+    error: float | None = None
+
+    # Not a class of tests.
+    __test__ = False
+
+    def __str__(self) -> str:
+        if self.pvalue is None:
+            return "no test"
+        return f"p {pvalue(self.pvalue)}, adjusted p {pvalue(self.p_adjusted)} ({self.method})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SmoothedScore(Record):
+    """A score after Cross-Prior Smoothing.
+
+    Attributes
+    ----------
+    score : float
+        The smoothed score.
+    strength : float or dict of str to float
+        How many pseudo-cases the reference is worth: in all, or for each split of the matrix.
+    kept : float or None
+        The share of an expected gap that smoothing leaves, for a rate; other scores have no rule.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0].smoothed)
+    0.500 with strength 10
+    """
+
+    score: float
+    strength: float | dict[str, float]
+    kept: float | None
+
+    def __str__(self) -> str:
+        strength = self.strength
+        text = (
+            ", ".join(f"{name} {value:g}" for name, value in strength.items())
+            if isinstance(strength, dict)
+            else f"{strength:g}"
+        )
+        return f"{number(self.score)} with strength {text}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Impact(Record):
+    """The rate of favourable predictions, divided by the highest rate among groups with enough cases.
+
+    Attributes
+    ----------
+    ratio, low, high : float or None
+        The ratio and its interval, which holds for whichever group has the highest rate; none for that group itself.
+    group, n : str, int
+        The group with the highest rate, and its number of cases.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="ppr")
+    >>> print(a.rows[0].impact)
+    0.476 of B
+    """
+
+    ratio: float
+    low: float | None
+    high: float | None
+    group: str
+    n: int
+
+    def __str__(self) -> str:
+        return printable(f"{number(self.ratio)} of {self.group}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Driver(Record):
+    """The most influential group of the rest, if the verdict changes without it.
+
+    Attributes
+    ----------
+    group : str
+        The group that is left out of the rest.
+    verdict : Verdict
+        What the verdict would be.
+    gap : Gap
+        What the gap would be.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> from evenhand.examples import compas
+    >>> row = next(row for row in audit_counts(compas(), metrics="ppr").rows if row.group == "Hispanic")
+    >>> print(row.driver)
+    alike without African-American
+    """
+
+    group: str
+    verdict: Verdict
+    gap: Gap
+
+    def __str__(self) -> str:
+        return printable(f"{self.verdict} without {self.group}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Strata(Record):
+    """What the strata of a control feature say of a row that is pooled over them.
+
+    Attributes
+    ----------
+    higher, lower, silent : int
+        The number of strata in which the group's rate is higher or lower, and of those that say nothing.
+    crude_odds_ratio, crude_pvalue : float or None
+        The odds ratio and the p-value without strata.
+
+    Examples
+    --------
+    >>> print(Strata(higher=3, lower=1, silent=2, crude_odds_ratio=1.5, crude_pvalue=0.04))
+    higher in 3, lower in 1 and silent in 2; without strata: odds ratio 1.5, p = 0.040
+    """
+
+    higher: int
+    lower: int
+    silent: int
+    crude_odds_ratio: float | None
+    crude_pvalue: float | None
+
+    def __str__(self) -> str:
+        crude = "undefined" if self.crude_odds_ratio is None else f"{self.crude_odds_ratio:.4g}"
+        test = "no p-value" if self.crude_pvalue is None else f"p {pvalue(self.crude_pvalue)}"
+        return (
+            f"higher in {self.higher:,}, lower in {self.lower:,} and silent in {self.silent:,}; without strata: odds "
+            "ratio "
+            f"{crude}, {test}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sketch(Record):
+    """A distribution as a few bars, for a small picture.
+
+    Attributes
+    ----------
+    of : {"null", "gap"}
+        The distribution of the score under the null, or the posterior of the gap.
+    low, high : float
+        The range of the bars.
+    heights : tuple of int
+        The heights of the bars, from 0 to 99.
+    at : float
+        The observed score, or the value that means no gap.
+    """
+
+    of: Literal["null", "gap"]
+    low: float
+    high: float
+    heights: tuple[int, ...]
+    at: float
+
+    def __str__(self) -> str:
+        return f"{self.of}, {self.low:.3g} to {self.high:.3g}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Row(Record):
+    """The results of an audit for one group and one metric; missing values are None, never 0 or nan.
+
+    Attributes
+    ----------
+    at : dict of str to object
+        Where on the axes it is: ``threshold``, ``class``, ``stratum`` (``"pooled"`` for all strata together) or
+        ``model`` and ``against``. Empty if nothing but groups and metrics was asked for.
+    by, group : str
+        The column that the group comes from, and its value there.
+    metric : str
+        The key of the metric, or the name of the function.
+    verdict : Verdict
+        Higher, lower, unlike, alike, too few to tell, undefined or reference. Each can be checked from the row.
+    reason : str or None
+        Why the verdict is "undefined": the score of the group or of the reference is.
+    cells : tuple of int or None
+        The group's cells in the order tp, fn, fp, tn; None if there are no labels, or more than two classes.
+    n, rests_on : int
+        The group's number of cases, and the number of those that the score rests on, such as the denominator of a rate.
+    score : Estimate
+        The group's score and its interval.
+    reference : Reference
+        What the group is compared with.
+    gap : Gap
+        The group's score against the reference's.
+    test : Test
+        The test behind the verdict.
+    percentile : float or None
+        P(S <= observed) of the MATCH test.
+    p_undefined : float or None
+        The probability that the score of such a group is undefined.
+    needed : int or None
+        If there are too few cases to tell: how many the score must rest on to find a gap of the margin with a
+        probability of 80 %.
+    smoothed : SmoothedScore or None
+        The score after Cross-Prior Smoothing.
+    impact : Impact or None
+        For predicted positive rates: the impact ratio.
+    driver : Driver or None
+        The group of the rest without which the verdict would be another.
+    strata : Strata or None
+        For rows that are pooled over strata: what single strata say.
+    sketch : Sketch or None
+        The distribution behind the p-value.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> print(a.rows[0])
+    group A, tpr 0.000: too few to tell
+    """
+
+    at: Place
+    by: str
+    group: str
+    metric: str
+    verdict: Verdict
+    reason: str | None
+    cells: tuple[int, int, int, int] | None
+    n: int
+    rests_on: int
+    score: Estimate
+    reference: Reference
+    gap: Gap
+    test: Test
+    percentile: float | None = None
+    p_undefined: float | None = None
+    needed: int | None = None
+    smoothed: SmoothedScore | None = None
+    impact: Impact | None = None
+    driver: Driver | None = None
+    strata: Strata | None = None
+    sketch: Sketch | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the verdict is higher, lower or unlike.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0].differs
+        False
+        """
+        return self.verdict.differs
+
+    @property
+    def lacks_own_score(self) -> bool:
+        """Whether it is the group, not the reference, that has no score.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> rows = audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows
+        >>> [(row.group, row.lacks_own_score) for row in rows]
+        [('A', True), ('B', False)]
+        """
+        return self.reason is not None and not self.reason.startswith(("the reference", "in the reference"))
+
+    def flat(self) -> dict[str, Any]:
+        """The row as plain values in one level of columns, as frames and CSV files have it.
+
+        Returns
+        -------
+        dict
+            The places on the axes, then the columns that ``COLUMNS`` lists, whose names do not change.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> row = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
+        >>> {name: value for name, value in row.flat().items() if name in ("group", "tp", "fn", "gap", "p_adjusted")}
+        {'group': 'A', 'tp': 0, 'fn': 2, 'gap': -0.75, 'p_adjusted': 0.1278...}
+        """
+        return {**self.at, **{name: plain_value(_read(self, path)) for name, path in _PATHS.items()}}
+
+    def __str__(self) -> str:
+        score = "undefined" if self.score.value is None else number(self.score.value)
+        place = f"{place_text(self.at)}, " if self.at else ""
+        return printable(f"{place}{self.by} {self.group}, {self.metric} {score}: {self.verdict}")
+
+
+_PATHS: dict[str, str] = {
+    **{name: name for name in ("by", "group", "metric", "verdict", "reason", "n")},
+    **{cell: f"cells.{i}" for i, cell in enumerate(CELLS)},
+    "rests_on": "rests_on",
+    **{"score": "score.value", "score_low": "score.low", "score_high": "score.high"},
+    "score_pvalue": "score.pvalue",
+    **{"reference_kind": "reference.kind", "reference": "reference.name", "reference_n": "reference.n"},
+    **{f"reference_{cell}": f"reference.cells.{i}" for i, cell in enumerate(CELLS)},
+    "reference_score": "reference.score",
+    **{"gap_kind": "gap.kind", "gap": "gap.value", "gap_low": "gap.low", "gap_high": "gap.high"},
+    **{"difference": "gap.difference", "ratio": "gap.ratio"},
+    **{name: f"test.{name}" for name in ("pvalue", "p_adjusted")},
+    **{"test": "test.method", "test_asks": "test.asks", "pvalue_error": "test.error"},
+    **{name: name for name in ("percentile", "p_undefined", "needed")},
+    **{"smoothed": "smoothed.score", "strength": "smoothed.strength", "shrinkage": "smoothed.kept"},
+    **{f"impact_{name}": f"impact.{name}" for name in ("ratio", "low", "high", "group", "n")},
+    **{"driver": "driver.group", "without_verdict": "driver.verdict", "without_gap": "driver.gap.value"},
+    **{"without_low": "driver.gap.low", "without_high": "driver.gap.high"},
+    **{f"strata_{name}": f"strata.{name}" for name in ("higher", "lower", "silent")},
+    **{"crude_odds_ratio": "strata.crude_odds_ratio", "crude_pvalue": "strata.crude_pvalue"},
+}
+COLUMNS = tuple(_PATHS)
+"""The columns of `Row.flat` after the places on the axes."""
+
+
+def _read(row: Row, path: str) -> Any:
+    """What a path of names and positions leads to; None if it ends early."""
+    found: Any = row
+    for step in path.split("."):
+        if found is None:
+            return None
+        found = found[int(step)] if step.isdigit() else getattr(found, step)
+    # A column holds one kind of values: strengths of several splits are a text.
+    return ", ".join(f"{k}={v:g}" for k, v in found.items()) if isinstance(found, dict) else found
+
+
+def read_row(values: Any, what: str) -> Row:
+    """The row that `Row.to_dict` gave, checked; ``what`` is it in error messages."""
+    row = read_record(Row, values, what)
+    for n, cells, whose in ((row.n, row.cells, "n"), (row.reference.n, row.reference.cells, "reference.n")):
+        if cells is not None and sum(cells) != n:
+            raise InvalidInput(f"{what} has {whose} = {n}, but its cells add up to {sum(cells)}")
+    if row.sketch is not None and any(height > 99 for height in row.sketch.heights):
+        raise InvalidInput(f"the sketch of {what} must have heights from 0 to 99")
+    return row
+
+
+def place_text(at: Mapping[str, Any]) -> str:
+    """Where on the axes something is, in words: ``threshold 0.5, stratum A``."""
+    return ", ".join(f"{axis} {_value_text(value)}" for axis, value in at.items())
+
+
+def _value_text(value: Any) -> str:
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def told_apart(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
+    """A name for each column and group; the column is added if groups of several columns have the same name."""
+    columns: dict[str, set[str]] = {}
+    for row in rows:
+        columns.setdefault(row.group, set()).add(row.by)
+    return {
+        (by, group): f"{by}: {group}" if len(several) > 1 else group
+        for group, several in columns.items()
+        for by in several
+    }
+
+
+assert len(fields(Row)) <= 22

@@ -1,0 +1,119 @@
+"""The verdicts, each with its rank, meaning, mark and colour; views and documentation read them here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Verdict"]
+
+_RED, _BLUE, _PURPLE, _GREEN, _GREY, _BLACK = "#D55E00", "#0072B2", "#9A4A80", "#009E73", "#666666", "#000000"
+_DARK = {_RED: "#ff8c42", _BLUE: "#6db8ff", _PURPLE: "#e08cc4", _GREEN: "#4fd1a5", _GREY: "#a0a0a0", _BLACK: "#f0f0f0"}
+
+
+class Verdict(StrEnum):
+    """The verdict on a group's score compared with the reference's.
+
+    Attributes
+    ----------
+    rank : int
+        The order in which rows are shown, most important first.
+    meaning : str
+        One sentence, with ``{margin}`` and ``{alpha}`` to be filled in.
+    marker, path : str
+        The mark in Matplotlib, and as an SVG path.
+    colour : str
+        The colour on a light background; no meaning is carried by colour alone.
+    filled : bool
+        Whether the mark is filled; hollow marks make no claim.
+    sign : str
+        The mark as a character.
+
+    Examples
+    --------
+    >>> [verdict.value for verdict in Verdict]
+    ['higher', 'lower', 'unlike', 'undefined', 'too few to tell', 'alike', 'reference']
+    """
+
+    rank: int
+    meaning: str
+    marker: str
+    path: str
+    colour: str
+    filled: bool
+    sign: str
+
+    def __new__(
+        cls, words: str, rank: int, meaning: str, marker: str, path: str, colour: str, filled: bool, sign: str
+    ) -> Verdict:
+        """Create a member whose value is its words, with the rest as attributes."""
+        member = str.__new__(cls, words)
+        member._value_ = words
+        member.rank, member.meaning, member.marker = rank, meaning, marker
+        member.path, member.colour, member.filled, member.sign = path, colour, filled, sign
+        return member
+
+    HIGHER = (
+        *("higher", 0, "the score is higher than the reference's (adjusted p at most {alpha:g})"),
+        *("^", "M0,-6L6,5H-6Z", _RED, True, "▲"),
+    )
+    LOWER = (
+        *("lower", 0, "the score is lower than the reference's (adjusted p at most {alpha:g})"),
+        *("v", "M0,6L6,-5H-6Z", _BLUE, True, "▼"),
+    )
+    UNLIKE = (
+        *(
+            "unlike",
+            0,
+            "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
+        ),
+        *("P", "M-6,-3H6M-6,3H6M-3,6L3,-6", _PURPLE, False, "≠"),
+    )
+    UNDEFINED = (
+        *("undefined", 1, "there is no score to compare, for the reason given"),
+        *("X", "M-5,-5L5,5M-5,5L5,-5", _GREY, False, "✕"),
+    )
+    TOO_FEW = (
+        *("too few to tell", 2, "neither a difference nor its absence can be told from so few cases"),
+        *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
+    )
+    ALIKE = (
+        *("alike", 3, "the whole interval of the gap lies within ±{margin:g} (ratios: within 0.8 to 1.25)"),
+        *("o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True, "●"),
+    )
+    REFERENCE = (
+        *("reference", 4, "the group that the others are compared with"),
+        *("D", "M0,-6L6,0L0,6L-6,0Z", _BLACK, True, "◆"),
+    )
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference from the reference was found.
+
+        Examples
+        --------
+        >>> Verdict.HIGHER.differs, Verdict.TOO_FEW.differs
+        (True, False)
+        """
+        return self in (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE)
+
+    @property
+    def dark(self) -> str:
+        """The colour on a dark background.
+
+        Examples
+        --------
+        >>> Verdict.ALIKE.dark
+        '#4fd1a5'
+        """
+        return _DARK[self.colour]
+
+    @property
+    def css(self) -> str:
+        """The name of its CSS class.
+
+        Examples
+        --------
+        >>> Verdict.TOO_FEW.css
+        'v-too-few-to-tell'
+        """
+        return f"v-{self.replace(' ', '-')}"

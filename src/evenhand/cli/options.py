@@ -1,0 +1,62 @@
+"""Options of the command from the records of settings, and arguments of the library from the values of options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field
+from typing import Any
+
+import click
+
+from ..auditing import Setting, Settings, read_texts, settings_of, spelled
+
+__all__ = ["SHARED", "arguments", "own_settings", "setting_options"]
+
+Known = Mapping[str, tuple[Field[Any], Setting]]
+
+SHARED = settings_of(Settings)
+"""The settings of all audits."""
+_TYPES = {"number": float, "whole": int}
+
+
+def own_settings(request: Any) -> Known:
+    """The settings that a request has beside those of all audits."""
+    return {name: known for name, known in settings_of(request).items() if name not in SHARED}
+
+
+def setting_options(settings: Known) -> Callable[[Any], Any]:
+    """An option for each setting that has one, in order."""
+
+    def decorated(command: Any) -> Any:
+        for name, (field, known) in reversed(list(settings.items())):
+            command = _option(name, field.default, known)(command) if known.option else command
+        return command
+
+    return decorated
+
+
+def _option(name: str, default: Any, known: Setting) -> Callable[[Any], Any]:
+    """The option of a setting; without it, the library takes its default."""
+    option = str(known.option)
+    if known.reads == "flag":
+        return click.option(option, name, is_flag=True, help=known.brief)
+    shown = "" if default is None or known.many else f"  [default: {spelled(name, default)[0]}]"
+    kind = click.Choice(known.choices) if known.choices else _TYPES.get(known.reads, str)
+    return click.option(
+        option, name, type=kind, multiple=known.many, metavar=known.metavar, help=f"{known.brief}{shown}"
+    )
+
+
+def arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()) -> dict[str, Any]:
+    """The arguments that the options give; ``columns`` say where names of columns end in texts."""
+    given = {}
+    for name, (_, known) in settings_of(request).items():
+        value = options.get(name)
+        if value is None or value is False or value == ():
+            continue
+        if known.reads == "special":
+            value = read_texts(name, value if known.many else [value], columns)
+        elif known.many:
+            value = value[0] if len(value) == 1 and known.reads in ("number", "labels") else list(value)
+        given[name] = value
+    return given

@@ -1,1 +1,0 @@
-"""The user interfaces: command line, plots, reports and the web page."""

@@ -1,0 +1,210 @@
+"""An audit as a document: what was audited, what matters, all scores, what words mean, and how it was made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..auditing import Audit, Finding, Row, Verdict, compared_with, described, headlines, place_text, untold
+from ..inference import FOUR_FIFTHS
+from ..wording import number, several
+from .axes import (
+    AXES,
+    axes_of,
+    axis_words,
+    columns_of,
+    is_listed,
+    place_order,
+    places_table,
+    score_map,
+    score_sections,
+)
+from .document import Block, Code, Document, Interactive, Item, Listing, Pairs, Paragraph, Section, Tally
+from .names import names_of
+from .record_facts import facts, setting_text
+from .row_words import row_table, tallied
+
+__all__ = ["adjustment", "document_of"]
+
+_OF_DATA = ("spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled")
+_NAMED = 4
+_NOT_EXACT = ("posterior", "approximate", "montecarlo")
+
+
+def document_of(audit: Audit) -> Document:
+    """The document; only a page has room for all of its sections."""
+    rows, settings = audit.rows, audit.settings
+    sections = [
+        Section("opening", "", (*_reading(audit), Tally(tallied(rows), _meanings(audit)))),
+        Section("matters", "What matters", tuple(_matters(audit))),
+        Section("audited", "What was audited", (Pairs(tuple(facts(audit))),)),
+        Section("metrics", "What the metrics mean", (Pairs(tuple(_meant(audit))),)),
+        Section("findings", "Findings", tuple(_findings(audit))),
+    ]
+    if audit.axes:
+        places = places_table(audit)
+        sections += [Section("places", "Verdicts", (places,))] if places else []
+        sections += score_sections(audit)
+    else:
+        table = row_table("Most important first", rows, names_of(audit), settings["level"])
+        grid = score_map(audit, rows, "Scores by group and metric")
+        sections += [Section("scores", "All scores", (table,)), Section("map", "Scores", (Interactive(audit), grid))]
+    sections += [
+        Section("formulas", "Metrics", (Pairs(tuple(_formulas(audit))),)),
+        Section("notes", "", tuple(Paragraph(note) for note in _notes(audit))),
+        Section("settings", "Settings", (Pairs(tuple(_settings(audit))),)),
+        Section("repeat", "To repeat this audit", tuple(_repeat(audit))),
+    ]
+    return Document(_title(audit), tuple(section for section in sections if section.blocks))
+
+
+def _title(audit: Audit) -> str:
+    """How many cases and groups were audited, by which columns, and where on the axes."""
+    groups = {(row.by, row.group) for row in audit.rows}
+    said = f"Audit of {several(audit.n, 'case')} in {several(len(groups), 'group')} by {', '.join(columns_of(audit))}"
+    said += "".join(axis_words(audit, name, axis.opening) for name, axis in axes_of(audit).items())
+    at = audit.record.get("at")
+    return f"{said}, {place_text(at)}" if at else said
+
+
+def _reading(audit: Audit) -> Iterator[Block]:
+    """What groups are compared with, and how places on the axes and p-values are to be read."""
+    yield Paragraph(f"Each group is compared with {compared_with(audit.rows)}.")
+    said = [axis_words(audit, name, axis.reading) for name, axis in axes_of(audit).items()]
+    if said:
+        yield Paragraph(f"{' '.join(said)} P-values are {adjustment(audit)}.")
+
+
+def adjustment(audit: Audit) -> str:
+    """How p-values are adjusted, in words."""
+    method = {"holm": "Holm", "bh": "Benjamini-Hochberg"}.get(str(audit.settings["adjust"]))
+    if method is None:
+        return "not adjusted"
+    everything = audit.settings["family"] != "metric"
+    # What was chosen with `at` was adjusted together with the other places.
+    placed = dict.fromkeys([*axes_of(audit), *(audit.record.get("at") or ())])
+    over = ["groups", *(AXES[name].many for name in placed if name in AXES and (everything or not AXES[name].is_scale))]
+    *others, last = [*over, "metrics"] if everything else over
+    together = f"{', '.join(others)} and {last}" if others else last
+    apart = " within each threshold, not over thresholds" if "threshold" in audit.axes and not everything else ""
+    pooled = "; those pooled over strata by themselves" if "stratum" in audit.axes and not everything else ""
+    return f"adjusted over {together} ({method}){apart}{pooled}"
+
+
+def _meanings(audit: Audit) -> dict[Verdict, str]:
+    s = audit.settings
+    return {verdict: verdict.meaning.format(alpha=s["alpha"], margin=s["margin"]) for verdict in Verdict}
+
+
+def _matters(audit: Audit) -> Iterator[Block]:
+    """What is wrong with the data as such, the differences that matter most, and what could not be told."""
+    verdicts = {(str(row.at), row.by, row.group, row.metric): row.verdict for row in audit.rows}
+    first = [Item(_placed(f)) for f in audit.findings if f.kind == "constant"]
+    differ = [
+        Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms)
+        for h in headlines(audit.rows, audit.settings)
+    ]
+    yield Listing((*first, *differ))
+    yield Listing(tuple(map(Item, untold(audit.rows, audit.settings))), "What could not be told")
+    yield Listing(tuple(Item(_placed(f)) for f in audit.findings if f.kind in _OF_DATA), "About the data")
+    if audit.findings:
+        counted = ", ".join(f"{n:,} {kind}" for kind, n in Counter(f.kind for f in audit.findings).items())
+        yield Paragraph(f"{several(len(audit.findings), 'finding')}: {counted}")
+
+
+def _placed(finding: Finding) -> str:
+    return f"{place_text(finding.at)}: {finding.sentence}." if finding.at else f"{finding.sentence}."
+
+
+def _findings(audit: Audit) -> Iterator[Block]:
+    """All findings, by place and as the audit orders them."""
+    places: dict[str, list[Finding]] = {}
+    for finding in sorted(audit.findings, key=lambda f: place_order(audit, f.at)):
+        places.setdefault(place_text(finding.at), []).append(finding)
+    for found in places.values():
+        yield Listing(tuple(Item(_placed(f), tag=f"{f.severity} {f.code}") for f in found))
+
+
+def _metrics(audit: Audit) -> list[Any]:
+    """The metrics in the order in which they were asked for, then averages over classes."""
+    keys = dict.fromkeys(row.metric for row in audit.rows)
+    asked = [key for key in (*audit.settings["metrics"], *audit.settings["averages"]) if key in keys]
+    return [described(key) for key in dict.fromkeys([*asked, *keys])]
+
+
+def _meant(audit: Audit) -> Iterator[tuple[str, str]]:
+    for m in _metrics(audit):
+        yield m.key, f"{m.name}. {m.means}. {m.good(audit.settings['favourable'])}."
+
+
+def _formulas(audit: Audit) -> Iterator[tuple[str, str]]:
+    # A score of all classes has another formula than that of two classes under the same name.
+    of_cells = {row.metric for row in audit.rows if row.at or "class" not in audit.axes}
+    for m in _metrics(audit):
+        of_two = m.formula and (m.key in of_cells or " " in m.key)
+        formula = f"{m.name} = {m.formula}" if of_two else m.name
+        yield m.key, formula + ("" if m.better == "neither" else f"; better: {m.better}")
+
+
+def _notes(audit: Audit) -> Iterator[str]:
+    """What columns, verdicts and marks mean in this audit, and what the tables cannot show."""
+    s, rows = audit.settings, audit.rows
+    tests = [row.test for row in rows if row.test.method is not None]
+    exact = all(test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests)
+    cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
+    yield (
+        f"{cases}p: {'exact' if exact else 'of equal scores'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
+        f"is higher or lower. Alike: the whole interval of the gap lies within ±{s['margin']:g} (a ratio within 0.8 to "
+        "1.25). Too few to tell: neither."
+    )
+    for asks, verb in (("drawn alike", "is drawn"), ("changed alike", "changes")):
+        scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == asks))
+        unlike = f"{Verdict.UNLIKE.sign} unlike: that is refuted, and no direction is claimed"
+        if scores:
+            yield f"p of {scores}: that the group {verb} like the reference; {unlike}."
+    drawn = [row for row in rows if row.test.error is not None]
+    if drawn:
+        scores = ", ".join(dict.fromkeys(row.metric for row in drawn))
+        most = max(row.test.error or 0.0 for row in drawn)
+        yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
+    yield from _dependent(audit)
+
+
+def _dependent(audit: Audit) -> Iterator[str]:
+    """Verdicts that depend on one group of the reference, and rates below four fifths of the highest."""
+    names = names_of(audit)
+    driven = [row for row in audit.rows if row.driver]
+    if driven:
+        each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {row.driver}" for row in driven[:_NAMED])
+        yield f"* The verdict depends on one group of the reference: {'; '.join(each)}{_more(driven)}."
+    below = [(row, i) for row in audit.rows if (i := row.impact) and i.high is not None and i.high < FOUR_FIFTHS]
+    if below:
+        each = (f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)}" for row, impact in below[:_NAMED])
+        yield (
+            f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions "
+            f"({below[0][1].group}), even at the upper end of the interval: {', '.join(each)}{_more(below)}."
+        )
+
+
+def _where(row: Row) -> str:
+    return f" ({place_text(row.at)})" if row.at else ""
+
+
+def _more(rows: Sequence[Any]) -> str:
+    return f", and {len(rows) - _NAMED:,} more" if len(rows) > _NAMED else ""
+
+
+def _settings(audit: Audit) -> Iterator[tuple[str, str]]:
+    yield from ((name, setting_text(value)) for name, value in audit.settings.items())
+    yield "versions", ", ".join(f"{name} {version}" for name, version in audit.versions.items())
+
+
+def _repeat(audit: Audit) -> Iterator[Block]:
+    for name, said in (("command", "The command that made it:"), ("python", "The call that made it:")):
+        if audit.record.get(name):
+            yield Code(said, str(audit.record[name]))
+    if audit.axes:
+        axis, values = next(iter(audit.axes.items()))
+        yield Code("A page of one place, with a map and cards:", f"audit.at(**{{{axis!r}: {values[0]!r}}}).to_html()")
+    yield Code("This page from the saved JSON:", 'evenhand.Audit.from_json(text).to_html("audit.html")')

@@ -1,0 +1,259 @@
+"""The rows of an audit as compact columns, from which the page's script draws the map, findings and cards.
+
+A cell of the page is a group and a metric; columns hold one value per cell, group by group, with the metrics in the
+order of the settings. Numbers are rounded to what is shown, texts that repeat are numbered, and a column whose values
+are all equal is that value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..auditing import Audit, ReferenceKind, Row, Sketch, Tier, Verdict, described, needed_text, tier
+from ..cells import CELLS
+from ..metrics import Metric
+from ..wording import percent
+from .names import legible, told_apart
+from .row_words import is_gap, strength_text
+
+__all__ = ["Group", "grouped", "packed"]
+
+_LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_LEVEL_OF = [_LEVELS[round(height * 63 / 99)] for height in range(100)]
+_WIDEST = 1e6
+_FOUR_FIFTHS = ("four-fifths", "may-be-below-four-fifths")
+_VERDICTS, _TIERS = list(Verdict), list(Tier)
+
+
+@dataclass(slots=True)
+class Group:
+    """A group with its name and its rows by metric; the first row knows its cells, if any does."""
+
+    name: str
+    first: Row
+    rows: dict[str, Row] = field(default_factory=dict)
+
+
+def grouped(audit: Audit) -> dict[tuple[str, str], Group]:
+    """The groups by column and group, most important first, with names that can be told apart within a column."""
+    groups: dict[tuple[str, str], Group] = {}
+    for row in audit.rows:
+        one = groups.setdefault((row.by, row.group), Group(row.group, row))
+        one.rows[row.metric] = row
+        if one.first.cells is None and row.cells is not None:
+            # Selection rates may count rows without a label, whose cells are not known.
+            one.first = row
+    for by in {by for by, _ in groups}:
+        names = told_apart({who: legible(one.name) for who, one in groups.items() if who[0] == by})
+        for who, name in names.items():
+            groups[who].name = name
+    return groups
+
+
+def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any]:
+    """Everything that the page's script needs of the groups that it holds."""
+    s, groups = audit.settings, list(held.values())
+    keys = [key for key in s["metrics"] if any(key in one.rows for one in groups)]
+    columns = list(dict.fromkeys(one.first.by for one in groups))
+    names = {who: one.name for who, one in held.items()}
+    four = {(f.by, f.group): f for f in audit.findings if f.kind in _FOUR_FIFTHS}
+    said = [four.get((one.first.by, one.first.group)) for one in groups]
+    has_cells = any(one.first.cells for one in groups)
+    return {
+        "margin": s["margin"],
+        "level": percent(s["level"]),
+        "adjusted": s["adjust"] != "none",
+        "strength": s["strength"] if isinstance(s["strength"], (int, float)) else None,
+        "verdicts": [{"words": v.value, "css": v.css, "sign": v.sign} for v in Verdict],
+        "tiers": [{"words": t.value, "meaning": t.meaning.format(margin=s["margin"])} for t in Tier],
+        "columns": [legible(column) for column in columns],
+        "metrics": [_metric(key, groups) for key in keys],
+        "groups": {
+            "by": _column([columns.index(one.first.by) for one in groups]),
+            "name": [one.name for one in groups],
+            "n": [one.first.n for one in groups],
+            "place": _places(audit, groups),
+            "own": [one.first.cells for one in groups] if has_cells else None,
+            "theirs": [_prior(one.first) for one in groups] if has_cells else None,
+            "reference": _column([_reference(one, names) for one in groups]),
+            "reference_n": [_others(one.first) for one in groups],
+            "four": _column([f and legible(f.sentence) for f in said]),
+            "below": _column([f is not None and f.kind == "four-fifths" for f in said]),
+        },
+        "rows": _rows([one.rows.get(key) for one in groups for key in keys], s["margin"], names),
+    }
+
+
+def _places(audit: Audit, groups: Sequence[Group]) -> list[int]:
+    """Where each group stands in its column: numbers by value, bins and categories as they are declared."""
+    order = audit.record.get("order", {})
+    places = {(by, group): i for by, members in order.items() for i, group in enumerate(members)}
+    return [places.get((one.first.by, one.first.group), len(places)) for one in groups]
+
+
+def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
+    """A metric: its names, what it means, and its formula as a tree with the sets of cells that must not be empty."""
+    m = described(key)
+    rows = [one.rows[key] for one in groups if key in one.rows]
+    known: dict[str, Any] = {"compares": False, "people": False, "cases": "cases", "base": key, "bounded": True}
+    if isinstance(m, Metric):
+        base = m.base
+        known |= {
+            "compares": bool(m.comparisons),
+            "people": m.of_people,
+            "cases": base.denominator.name if base.denominator else "cases",
+            "base": base.key,
+            "bounded": not base.unbounded,
+        }
+        if not m.comparisons:
+            rate = base.quotient if base.is_rate else None
+            known |= {
+                "tree": base.expression,
+                "needs": [[CELLS.index(c) for c in part.cells] for part in m.holes[0].needs],
+                "whole": [CELLS.index(c) for c in rate.of.cells] if rate else None,
+            }
+    return {"key": key, "name": m.name, "means": m.means, "ratio": any(row.gap.is_ratio for row in rows), **known}
+
+
+def _prior(row: Row) -> list[int] | None:
+    """The cells of the reference without the group itself, which it is smoothed with."""
+    theirs, own = row.reference.cells, row.cells
+    if theirs is None or own is None or row.reference.kind is not ReferenceKind.ALL:
+        return list(theirs) if theirs else None
+    return [a - b for a, b in zip(theirs, own, strict=True)]
+
+
+def _others(row: Row) -> int:
+    return row.reference.n - (row.n if row.reference.kind is ReferenceKind.ALL else 0)
+
+
+def _reference(one: Group, names: dict[tuple[str, str], str]) -> str:
+    """Whom the group is compared with, in words; with "all", some scores are compared with all others."""
+    kinds = {row.reference.kind for row in one.rows.values()}
+    words = {ReferenceKind.ALL: "all cases", ReferenceKind.REST: "all others", ReferenceKind.MATRIX: "the given matrix"}
+    return next((text for kind, text in words.items() if kind in kinds), None) or (
+        names.get((one.first.by, one.first.reference.name)) or legible(one.first.reference.name)
+    )
+
+
+def _column(values: list[Any]) -> Any:
+    """A column, or its value if there is only one."""
+    return {"all": values[0]} if values and all(v == values[0] for v in values) else values
+
+
+def _numbered(values: list[str | None]) -> dict[str, Any]:
+    """Texts that repeat, once each, and which one stands where."""
+    texts = [text for text in dict.fromkeys(values) if text is not None]
+    places = {text: i for i, text in enumerate(texts)}
+    return {"texts": texts, "at": _column([None if v is None else places[v] for v in values])}
+
+
+def _rounded(value: float | None) -> float | None:
+    """A number as it is shown: three decimals, or fewer significant digits of tiny and large ones."""
+    if value is None:
+        return None
+    size = abs(value)
+    if size < 100 and (size >= 0.001 or size == 0):
+        return round(value, 3)
+    return float(f"{value:.2g}" if size < 0.001 else f"{value:.3g}")
+
+
+def _gap(row: Row) -> float | None:
+    """A difference of equal scores is 0, whatever rounding left of it."""
+    return 0.0 if row.gap.value is not None and abs(row.gap.value) < 1e-12 else _rounded(row.gap.value)
+
+
+def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], str]) -> dict[str, Any]:
+    def each(read: Callable[[Row], Any]) -> list[Any]:
+        return [None if row is None else read(row) for row in rows]
+
+    def numbers(read: Callable[[Row], float | None]) -> Any:
+        return _column([None if row is None else _rounded(read(row)) for row in rows])
+
+    sketches = each(_sketch)
+    return {
+        "verdict": _column(each(lambda row: _VERDICTS.index(row.verdict))),
+        "tier": _column(each(lambda row: None if (t := tier(row, margin)) is None else _TIERS.index(t))),
+        "score": numbers(lambda row: row.score.value),
+        "low": numbers(lambda row: row.score.low),
+        "high": numbers(lambda row: row.score.high),
+        "reference": numbers(lambda row: row.reference.score),
+        "gap": _column(each(_gap)),
+        "gap_low": numbers(lambda row: row.gap.low),
+        "gap_high": numbers(lambda row: row.gap.high),
+        "p": numbers(lambda row: row.test.pvalue),
+        "q": numbers(lambda row: row.test.p_adjusted),
+        "about": _numbered(each(_about_test)),
+        "percentile": _column(each(lambda row: row.percentile and float(f"{100 * row.percentile:.3g}"))),
+        "empty": _column(each(_empty)),
+        "smoothed": numbers(lambda row: row.smoothed.score if row.smoothed else None),
+        "strength": _numbered(each(lambda row: strength_text(row) if row.smoothed else None)),
+        "kept": _column(each(_kept)),
+        "counted": _column(each(_counted)),
+        "basis": _column(each(lambda row: row.rests_on)),
+        "reason": _numbered(each(lambda row: row.reason)),
+        "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
+        "needed": _numbered(each(lambda row: needed_text(row, margin) or None)),
+        "driver": _numbered(
+            each(lambda row: row.driver and (names.get((row.by, row.driver.group)) or legible(row.driver.group)))
+        ),
+        "then": _column(each(lambda row: row.driver and _VERDICTS.index(row.driver.verdict))),
+        "without": numbers(lambda row: row.driver.gap.difference if row.driver else None),
+        "sketch": _column([s and "".join([_LEVEL_OF[height] for height in s.heights]) for s in sketches]),
+        "of_gap": _column([s and s.of == "gap" for s in sketches]),
+        "sketch_low": _column([s and _rounded(s.low) for s in sketches]),
+        "sketch_high": _column([s and _rounded(s.high) for s in sketches]),
+        "observed": _column(each(_observed)),
+        "sketch_at": _column([s and _share(s) for s in sketches]),
+    }
+
+
+def _about_test(row: Row) -> str | None:
+    """What a reader must know of a p-value that is not exact, or does not compare scores."""
+    if row.test.method is None:
+        return None
+    if row.test.asks != "equal scores":
+        return f"that groups are {row.test.asks}"
+    return "approximate" if row.test.method == "posterior" else "by permutation" if row.test.error is not None else None
+
+
+def _empty(row: Row) -> float | None:
+    """How probable it was that the group's own score is undefined, in per cent."""
+    return float(f"{100 * row.p_undefined:.3g}") if row.p_undefined and row.lacks_own_score else None
+
+
+def _kept(row: Row) -> int | None:
+    kept = row.smoothed.kept if row.smoothed else None
+    return None if kept is None else int(f"{100 * kept:.0f}")
+
+
+def _counted(row: Row) -> int | None:
+    """How many of the cases that a rate rests on it counts; None for other scores."""
+    m = described(row.metric)
+    if (
+        row.score.value is None
+        or row.lacks_own_score
+        or not isinstance(m, Metric)
+        or m.comparisons
+        or not m.base.is_rate
+    ):
+        return None
+    counted = row.score.value * row.rests_on
+    return round(counted) if abs(counted - round(counted)) < 1e-6 * max(counted, 1.0) else None
+
+
+def _sketch(row: Row) -> Sketch | None:
+    """The distribution behind the p-value; none if its range is too wide to be drawn."""
+    return None if row.sketch is None or row.sketch.high > _WIDEST else row.sketch
+
+
+def _observed(row: Row) -> float | None:
+    """What the mark of the null distribution stands for, if that is not the score: a metric of two groups is a gap."""
+    return _rounded(row.sketch.at) if row.sketch is not None and row.sketch.of != "gap" and is_gap(row) else None
+
+
+def _share(sketch: Sketch) -> float:
+    """Where the mark of a sketch stands between its ends."""
+    return round(min(max((sketch.at - sketch.low) / (sketch.high - sketch.low), 0.0), 1.0), 3)

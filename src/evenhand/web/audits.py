@@ -1,0 +1,56 @@
+"""Making the audit that was asked for, and writing it in all formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..auditing import Audit, AuditRequest, CountsRequest, audit, audit_counts
+from ..progress import ProgressLine
+from ..records import write_whole
+from ..wording import several
+from .form import given_settings
+
+__all__ = ["audited"]
+
+_WRITERS: dict[str, Callable[[Audit], str]] = {
+    "html": Audit.to_html,
+    "json": Audit.to_json,
+    "csv": Audit.to_csv,
+    "md": Audit.to_markdown,
+}
+_PLURALS = {"class": "classes", "stratum": "strata"}
+
+
+def audited(data: str | list[str], counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
+    """The audit that was asked for, written in all formats to the folder ``out``, and what the page shows of it.
+
+    A saved audit can be repeated: its settings hold, and what changed is said.
+    """
+    if asked.get("repeat"):
+        saved = Audit.from_json(str(asked["repeat"]))
+        again = saved.repeat(data)
+        return _written(again, Path(out)) | {"changes": saved.changes(again)}
+    if counts:
+        return _written(audit_counts(str(data), **given_settings(CountsRequest, asked)), Path(out))
+    return _written(audit(data, **given_settings(AuditRequest, asked)), Path(out))
+
+
+def _written(result: Audit, out: Path) -> dict[str, Any]:
+    with ProgressLine() as report:
+        for done, (kind, text) in enumerate(_WRITERS.items()):
+            report("writing the report", done, len(_WRITERS))
+            write_whole(out / f"audit.{kind}", text(result))
+    record = result.record
+    groups = {(row.by, row.group) for row in result.rows}
+    axes = {axis: [value for value in values if value != "pooled"] for axis, values in result.axes.items()}
+    parts = [several(result.n, "case"), several(len(groups), "group")]
+    parts += [several(len(values), axis, _PLURALS.get(axis, "")) for axis, values in axes.items()]
+    return {
+        "audit": out.name,
+        "title": record["title"],
+        "extent": ", ".join(parts),
+        "command": record["command"],
+        "python": record["python"],
+    }
