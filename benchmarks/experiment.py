@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from evenhand import ConfusionMatrix, metric, risk_curve
+from evenhand import ConfusionMatrix, metric, risk
 from evenhand.paper.study import METRICS, SIZES, Study, estimators
 
 DRAWS = 10**6
@@ -21,7 +21,7 @@ DRAWS = 10**6
 
 def exact(pair: tuple[ConfusionMatrix, ConfusionMatrix]) -> int:
     truth, reference = pair
-    return len(risk_curve(METRICS, truth, SIZES.tolist(), estimators(reference)))
+    return len(risk(METRICS, truth, SIZES.tolist(), estimators(reference)))
 
 
 def the_papers_way(n: int) -> float:

@@ -14,7 +14,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evenhand import ConfusionMatrix, TooLarge, match_test, metric
+from evenhand import ConfusionMatrix, match_test, metric
+from evenhand.errors import TooLarge
 
 METRICS = {"acc": "share", "tpr": "ratio", "mb": "contrast", "f1": "F1", "mcc": "pair", "pt": "pair"}
 SIZES = (10**2, 10**3, 10**4, 10**6)

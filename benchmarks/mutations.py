@@ -35,15 +35,20 @@ settings.load_profile("first")
 
 # Without the two slowest tests, which take a third of its time.
 DISPARITY = ("tests/test_disparity.py", "-k", "not keep_their_level and not excludes_none")
-MATCH, SMOOTHING = ("tests/test_match.py",), ("tests/test_smoothing.py",)
+MATCH, SMOOTHING = ("tests/test_match.py",), ("smoothing", "strengths", "risk", "prior", "stress")
 AUDIT = ("tests/test_verdicts.py", "tests/test_audit.py")
 TESTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("inference/rates", "inference/equality", "inference/gaps", "inference/disparities"), DISPARITY),
     **dict.fromkeys(("inference/match", "inference/match_result"), MATCH),
     "inference/null": (*MATCH, "tests/test_audit.py"),
-    **dict.fromkeys([f"inference/{name}" for name in ("smoothing", "strengths", "risk", "prior", "stress")], SMOOTHING),
+    **{f"inference/{name}": (f"tests/inference/test_{name}.py",) for name in SMOOTHING},
+    "inference/moments": ("tests/inference/test_risk.py",),
     "inference/intervals": ("tests/test_intervals.py",),
     "inference/undefined": ("tests/test_undefined.py",),
+    **{
+        f"planning/{name}": (f"tests/planning/test_{name}.py",)
+        for name in ("truths", "powers", "sizes", "needs", "search", "jagged", "gaming")
+    },
     **{
         f"auditing/{path.stem}": AUDIT
         for path in sorted((ROOT / PACKAGE / "auditing").glob("*.py"))

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand import ConfusionMatrix, Jaggedness, audit_counts, jaggedness, list_metrics, metric, power, sample_size
+from evenhand import ConfusionMatrix, audit_counts, jaggedness, list_metrics, metric, power, sample_size
 from evenhand.examples import compas
 from evenhand.inference import counts_of, fisher
+from evenhand.planning import Jaggedness
 
 REST = ConfusionMatrix(3000, 1000, 1200, 4800)
 DRAWS = 10**5
@@ -52,7 +53,7 @@ def beside_simulation() -> Iterator[str]:
     for key in ("acc", "tpr", "f1"):
         for n in SIZES:
             ours, found = best(lambda k=key, n=n: power(k, n, REST, difference=-0.1))  # type: ignore[misc]
-            rates = found._plan.truth
+            rates = found._scenario.truth
             theirs, share = best(lambda k=key, n=n, r=rates: simulated(k, n, r), 1)  # type: ignore[misc]
             powers = f"{found.power:.4f} | {ours:.1f} | {share:.4f} | {theirs:.1f}"
             yield f"| {key} | {n:,} | {powers} | {theirs / ours:.1f} |"

@@ -110,7 +110,7 @@ def served(folder: Path) -> Iterator[str]:
     """The page of ``evenhand serve``, on loopback; its address."""
     import uvicorn
 
-    from evenhand.faces.web import create_app
+    from evenhand.web import create_app
 
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
@@ -122,7 +122,7 @@ def served(folder: Path) -> Iterator[str]:
         while not server.started:
             time.sleep(0.02)
         yield f"http://127.0.0.1:{port}/picture/"
-        app.state.desk.close()
+        app.state.store.close()
         server.should_exit = True
         thread.join()
 
@@ -142,11 +142,11 @@ def page_pictures(browser: Any, address: str, data: Path, folder: Path) -> None:
     page = browser.new_page(viewport={"width": 1180, "height": 860})
     page.goto(address)
     page.set_input_files("#file", str(data))
-    page.select_option("#label", "reoffended")
-    page.select_option("#prediction", "called_risky")
-    page.wait_for_selector("#label-values label")
-    page.wait_for_selector("#prediction-values label")
-    page.locator("#chips").get_by_text("race").click()
+    page.select_option("#y_true", "reoffended")
+    page.select_option("#y_pred", "called_risky")
+    page.wait_for_selector("#y_true-values label")
+    page.wait_for_selector("#y_pred-values label")
+    page.locator("#groups-chips").get_by_text("race").click()
     page.wait_for_selector("fieldset.group option[value='group:Caucasian']", state="attached")
     page.select_option("#favourable", "negative")
     save(page.screenshot(full_page=True), folder / "page-columns.png")

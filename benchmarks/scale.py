@@ -36,8 +36,7 @@ import evenhand as eh
 from evenhand.auditing import METRICS
 from evenhand.inference import counts_of
 from evenhand.metrics import metric
-from evenhand.paper.study import METRICS as PAPER_METRICS
-from evenhand.paper.study import SIZES, Study
+from evenhand.paper.study import METRICS as PAPER_METRICS, SIZES, Study
 
 Counts = dict[str, tuple[int, ...]]
 Row = tuple[str, str, str]

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-import evenhand as eh
+from evenhand.inference import RankingKey, ranking_score
+from evenhand.ranking import auc, auc_test
 
 Floats = NDArray[np.float64]
 REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
 Z = 1.959963984540054
+KEYS: tuple[RankingKey, ...] = ("brier", "log_loss")
 
 
 def placements(plus: Floats, minus: Floats) -> tuple[float, float]:
@@ -43,7 +46,7 @@ def logit(plus: Floats, minus: Floats) -> tuple[float, float]:
 
 
 def newcombe(plus: Floats, minus: Floats) -> tuple[float, float]:
-    found = eh.auc([1] * len(plus) + [0] * len(minus), np.r_[plus, minus])
+    found = auc([1] * len(plus) + [0] * len(minus), np.r_[plus, minus])
     return found.low, found.high
 
 
@@ -75,16 +78,16 @@ def losses() -> None:
     print("\n| cases | Brier score | log loss |\n|---|---|---|")
     rng = np.random.default_rng(1)
     p = expit(2 * rng.normal(size=1_000_000))
-    true = {"brier": float((p * (1 - p)).mean()), "log_loss": float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).mean())}
+    brier, log = (p * (1 - p)).mean(), -(p * np.log(p) + (1 - p) * np.log1p(-p)).mean()
+    true: dict[RankingKey, float] = {"brier": float(brier), "log_loss": float(log)}
     for n in (5, 15, 30, 100):
-        hits = dict.fromkeys(true, 0)
+        hits = dict.fromkeys(KEYS, 0)
         for _ in range(REPEATS // 2):
             q = expit(2 * rng.normal(size=2 * n))
             y = rng.random(2 * n) < q
-            groups = np.repeat(["a", "b"], n)
-            audit = eh.audit_scores(None, y_true=y, y_score=q, groups=groups, metrics=list(true), draws=1)
-            for row in audit.rows:
-                hits[row.metric] += row.low <= true[row.metric] <= row.high
+            for group, key in product((slice(n), slice(n, None)), KEYS):
+                found = ranking_score(key, y[group], q[group], 0.95)
+                hits[key] += found.low <= true[key] <= found.high
         shown = " | ".join(f"{100 * hit / (2 * (REPEATS // 2)):.1f} %" for hit in hits.values())
         print(f"| {n} | {shown} |", flush=True)
 
@@ -100,7 +103,7 @@ def sizes() -> None:
                 plus, minus = wide * rng.normal(size=m) + group_shift, rng.normal(size=n)
                 others = np.r_[rng.normal(size=m2) + shift, rng.normal(size=n2)]
                 y, y2 = [1] * m + [0] * n, [1] * m2 + [0] * n2
-                rejected += eh.auc_test(y, np.r_[plus, minus], y2, others, draws=199, seed=i).pvalue <= 0.05
+                rejected += auc_test(y, np.r_[plus, minus], y2, others, draws=199, rng=i).pvalue <= 0.05
             share = 100 * rejected / (REPEATS // 2)
             print(f"| {m} + {n} | {m2} + {n2} | {wide:g} | {share:.1f} % |", flush=True)
 

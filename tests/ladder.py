@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 import evenhand as eh
-from evenhand import ConfusionMatrix
+from evenhand import ConfusionMatrix, fairlearn
+from evenhand.ranking import auc, auc_test
+from evenhand.sklearn import scorer, small_sample_report
 
 SIZES = (0, 1, 10, 1_000, 10**6, 10**9, 10**12, 10**15)
 SHAPES = (
@@ -118,7 +120,7 @@ def _tested(cm: ConfusionMatrix, reference: ConfusionMatrix, metric: str, null: 
 
 
 def _distribution(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    asked: dict[str, Callable[[eh.Distribution], Any]] = {
+    asked: dict[str, Callable[[eh.results.Distribution], Any]] = {
         "cdf": lambda d: d.cdf(0.5),
         "sf": lambda d: d.sf([0.3, 0.50001]),
         "pmf": lambda d: d.pmf(0.5),
@@ -135,7 +137,7 @@ def _distribution(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{what} of {m}, {law} {words}", partial(_asked, m, n, reference, law, ask)
 
 
-def _asked(m: str, n: int, reference: Any, law: Any, ask: Callable[[eh.Distribution], Any]) -> Any:
+def _asked(m: str, n: int, reference: Any, law: Any, ask: Callable[[eh.results.Distribution], Any]) -> Any:
     return ask(eh.distribution(m, sizes_for(m, n), reference, law=law))
 
 
@@ -151,7 +153,7 @@ def _undefined(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
                 yield f"{m}, {law} four", partial(eh.undefined_probability, m, size, four, law=law)
 
 
-def _estimators() -> dict[str, eh.Estimator]:
+def _estimators() -> dict[str, eh.results.Estimator]:
     return {
         "raw": eh.Raw(),
         "additive": eh.Additive(1e-9),
@@ -166,19 +168,15 @@ def _risk(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     for m in ONE_GROUP:
         yield f"{m} denormal", partial(eh.risk, m, DENORMAL, n)
 
-
-def _risk_curve(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     for m in ONE_GROUP:
-        yield m, partial(eh.risk_curve, m, RATES, [1, n], list(_estimators().values())[:3])
-
-
-def _monte_carlo_risk(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+        yield f"{m} two sizes", partial(eh.risk, m, RATES, [1, n], list(_estimators().values())[:3])
+    drawn: Any = {"method": "montecarlo", "rng": 1}
     for m, replace in product(ONE_GROUP, (True, False)):
         yield (
             f"{m} replace={replace}",
-            partial(eh.monte_carlo_risk, m, split(n), n // 2 + 1, draws=1_000, rng=1, replace=replace),
+            partial(eh.risk, m, split(n), n // 2 + 1, **drawn, draws=1_000, replace=replace),
         )
-    yield "many draws", partial(eh.monte_carlo_risk, "tpr", RATES, 10, draws=n, rng=1)
+    yield "many draws", partial(eh.risk, "tpr", RATES, 10, **drawn, draws=n)
 
 
 STRENGTHS: tuple[Any, ...] = (
@@ -230,6 +228,9 @@ def _disparity(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
         if kind == "ratio" and m in ("mcc", "mb"):
             continue
         yield f"{m} {kind} {test} {words}", partial(eh.disparity, cm, ref, m, kind, test=test)
+    for m in ("acc", "tpr", "f1", "mcc"):
+        strata, others = (dict.fromkeys(("x", "y"), cm) for cm in pairs["near"])
+        yield f"{m} in strata", partial(eh.disparity, strata, others, m)
     for prior in (1e-300, 1e9):
         yield f"prior {prior}", partial(eh.disparity, near(n), split(n), "mcc", prior=prior)
 
@@ -338,7 +339,15 @@ def _audit(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def _audit_classes(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     rows = _rows(n)
-    yield "rows", partial(_printed, eh.audit_classes, y_true=rows["y"], y_pred=rows["p"], groups=rows["g"], draws=200)
+    columns: dict[str, Any] = {"y_true": rows["y"], "y_pred": rows["p"], "groups": rows["g"], "classes": "all"}
+    yield "rows", partial(_printed, eh.audit, None, **columns, draws=200)
+
+
+def _models(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+    rows: dict[str, Any] = {**_rows(n)}
+    rows["q"] = [1 - x for x in rows["p"]]
+    columns: dict[str, Any] = {"y_true": "y", "models": {"a": "p", "b": "q"}, "groups": "g", "positive": 1}
+    yield "rows", partial(_printed, eh.compare_models, rows, **columns, draws=500)
 
 
 def _from_rows(n: int) -> dict[str, list[tuple[str, Callable[[], Any]]]]:
@@ -347,41 +356,23 @@ def _from_rows(n: int) -> dict[str, list[tuple[str, Callable[[], Any]]]]:
     y, p, s, g = rows["y"], rows["p"], rows["s"], rows["g"]
     half = len(y) // 2
     return {
-        "auc": [("rows", partial(eh.auc, y, s))],
+        "auc": [("rows", partial(auc, y, s))],
         "auc_test": [
-            ("rows", partial(eh.auc_test, y[:half], s[:half], y[half:], s[half:], draws=500)),
+            ("rows", partial(auc_test, y[:half], s[:half], y[half:], s[half:], draws=500)),
             (
                 "tiny scores",
-                partial(eh.auc_test, y[:half], [x * 5e-324 for x in s[:half]], y[half:], s[half:], draws=99),
+                partial(auc_test, y[:half], [x * 5e-324 for x in s[:half]], y[half:], s[half:], draws=99),
             ),
         ],
-        "audit_callable": [("rows", partial(eh.audit_callable, _agreement, y, p, g, draws=200))],
-        "audit_scores": [("rows", partial(eh.audit_scores, rows, y_true="y", y_score="s", groups="g", draws=200))],
-        "effective_counts": [
-            (f"weights of {w:g}", partial(eh.effective_counts, y, p, g, [w] * len(y))) for w in (5e-324, 1.0, 1e300)
-        ],
-        "compare_models": [
-            (m, partial(eh.compare_models, y, p, [1 - x for x in p], g, m, draws=500)) for m in ("acc", "mcc")
-        ],
-        "compare_several_models": [
-            (m, partial(eh.compare_several_models, y, {"a": p, "b": [1 - x for x in p], "c": y}, g, m, draws=500))
-            for m in ("acc", "mcc")
-        ],
-        "audit_within": [
-            (
-                "rows",
-                partial(_printed, eh.audit_within, rows | {"c": p}, y_true="y", y_pred="p", groups="g", control="c"),
-            )
-        ],
-        "frame_counts": [("rows", partial(eh.frame_counts, y, p))],
-        "frame_metric": [("rows", lambda: eh.frame_metric("tpr")(y, p))],
-        "small_sample_report": [("rows", partial(eh.small_sample_report, y, p))],
-        "scorer": [(m, partial(eh.scorer, m)) for m in ("tpr", "mcc")],
-    }
-
-
-def _agreement(y_true: Any, y_pred: Any) -> float:
-    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
+        "confusion_counts": [("rows", partial(fairlearn.confusion_counts, y, p))],
+        "metric_function": [("rows", lambda: fairlearn.metric_function("tpr")(y, p))],
+        "small_sample_report": [("rows", partial(small_sample_report, y, p))],
+        "scorer": [(m, partial(scorer, m)) for m in ("tpr", "mcc")],
+        **{
+            name: [("rows", partial(getattr(fairlearn, name), y, p, sensitive_features=g, draws=200))]
+            for name in fairlearn.__all__ if name.endswith(("_difference", "_ratio"))
+        },
+    }  # fmt: skip
 
 
 def _row_calls(function: str) -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
@@ -395,29 +386,20 @@ def _metric_frame(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
 
         rows = pd.DataFrame(_rows(n))
         frame = MetricFrame(
-            metrics={"counts": eh.frame_counts}, y_true=rows["y"], y_pred=rows["p"], sensitive_features=rows["g"]
+            metrics={"counts": fairlearn.confusion_counts},
+            y_true=rows["y"],
+            y_pred=rows["p"],
+            sensitive_features=rows["g"],
         )
-        return eh.from_metric_frame(frame)
+        return fairlearn.from_metric_frame(frame)
 
     if n >= 10:
         yield "rows", made
 
 
-def _stratified(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    strata = {name: {"a": near(n), "b": split(n)} for name in ("x", "y")}
-    for m in ("acc", "tpr", "f1", "mcc"):
-        yield m, partial(eh.stratified_test, strata, m, "a", reference="b")
-
-
-def _summaries(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    groups = {"a": split(n), "b": near(n), "c": split(min(n, 15))}
-    for m in ("acc", "tpr", "f1", "mcc"):
-        yield m, partial(eh.summaries, groups, m, draws=200)
-
-
-def _multiclass_match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _match_classes(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     def match(m: str, average: Any, **options: Any) -> Any:
-        return eh.multiclass_match(_classes(n), _classes(2 * n), m, average, draws=500, **options)
+        return eh.match_test(_classes(n), _classes(2 * n), m, average=average, draws=500, **options)
 
     for m, average in (("acc", None), ("f1", "macro"), ("tpr", "macro"), ("mcc", None), ("kappa", None)):
         for null in NULLS:
@@ -425,17 +407,18 @@ def _multiclass_match(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "label", partial(match, "tpr", None, label=1)
 
 
-def _multiclass_score(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
+def _score_classes(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     def score(m: str, average: Any) -> Any:
-        return eh.multiclass_score(_classes(n), m, average)
+        return eh.metric(m)(_classes(n), average=average)
 
     for m, average in (("acc", None), ("f1", "macro"), ("mcc", None)):
         yield f"{m} {average}", partial(score, m, average)
+    yield "every class", lambda: _classes(n).scores()
 
 
 def _undefined_classes(n: int) -> Iterator[tuple[str, Callable[[], Any]]]:
     def count(m: str, k: int) -> int:
-        return eh.count_undefined_classes(m, n, k).bit_length()
+        return eh.count_undefined(m, n, classes=k, label=0).bit_length()
 
     for m, k in product(("tpr", "f1", "acc", "mcc"), (2, 3, 100)):
         yield f"{m}, {k} classes", partial(count, m, k)
@@ -453,51 +436,49 @@ def _each(
     return lambda n: ((m, partial(function, m, n)) for m in names)
 
 
+def _both(
+    *several: Callable[[int], Iterator[tuple[str, Callable[[], Any]]]],
+) -> Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]:
+    return lambda n: (call for calls in several for call in calls(n))
+
+
 CALLS: dict[str, Callable[[int], Iterator[tuple[str, Callable[[], Any]]]]] = {
-    "audit": _audit,
-    "audit_classes": _audit_classes,
+    "audit": _both(_audit, _audit_classes),
     "audit_counts": _audit_counts,
+    "compare_models": _models,
     "count_cell_value": _one(lambda n: eh.count_cell_value(n // 2, n)),
     "count_matrices": _one(eh.count_matrices),
     "enumerate_matrices": _one(eh.enumerate_matrices),
-    "plot_jaggedness": _one(lambda n: eh.plot_jaggedness("acc", RATES, n=[n, n + 1])),
-    "plot_risk": _one(lambda n: eh.plot_risk(eh.risk_curve("acc", RATES, [1, n]))),
     "additive_smooth": _additive,
     "bias_variance": lambda n: (
         (f"{m}, strength {s}", partial(eh.bias_variance, m, RATES, [0.25] * 4, n, s))
         for m in ONE_GROUP for s in (0, 1e-300, 10, 1e300)
     ),
     "check_prior": _check_prior,
-    "count_undefined": _each(lambda m, n: eh.count_undefined(m, sizes_for(m, n)), SHAPES),
+    "count_undefined": _both(_each(lambda m, n: eh.count_undefined(m, sizes_for(m, n)), SHAPES), _undefined_classes),
     "cross_prior_smooth": _smooth,
     "disparity": _disparity,
     "interval": _interval,
     "learn_strengths": _one(lambda n: eh.learn_strengths({"a": split(n), "b": near(n), "c": opposite(n)[0]})),
-    "match_test": _match,
-    "monte_carlo_risk": _monte_carlo_risk,
+    "match_test": _both(_match, _match_classes),
     "optimal_strength": _each(lambda m, n: eh.optimal_strength(m, split(n), near(n)), ONE_GROUP),
     "risk": _risk,
-    "risk_curve": _risk_curve,
-    "smoothing_helps": _each(lambda m, n: eh.smoothing_helps(m, RATES, [0.25] * 4, n, 10), ONE_GROUP),
     "stress_test": _stress,
-    "undefined_cases": _each(lambda m, n: eh.undefined_cases(m, sizes_for(m, n)), SHAPES),
     "undefined_probability": _undefined,
     "undefined_table": lambda n: (
         (f"reference {rates}", partial(eh.undefined_table, n, None, rates)) for rates in (None, RATES)
     ),
     "from_metric_frame": _metric_frame,
-    "stratified_test": _stratified,
-    "summaries": _summaries,
     "distribution": _distribution,
     "difference": _one(lambda n: eh.difference("mcc")(split(n), near(n))),
     "ratio": _one(lambda n: eh.ratio("tpr")(split(n), near(n))),
     "f_beta": lambda n: ((f"beta {b}", partial(_beta, b, n)) for b in (5e-324, 1e-300, 0.5, 2, 1e300)),
     "list_metrics": _one(lambda n: [_scored(m, n) for m in eh.list_metrics()]),
-    "metric": _each(lambda m, n: _scored(eh.metric(m), n), SHAPES),
-    "class_scores": _one(lambda n: eh.class_scores(_classes(n))),
-    "count_undefined_classes": _undefined_classes,
-    "multiclass_match": _multiclass_match,
-    "multiclass_score": _multiclass_score,
+    "metric": _both(
+        _each(lambda m, n: _scored(eh.metric(m), n), SHAPES),
+        _score_classes,
+        _each(lambda m, n: eh.metric(m).undefined_cases(sizes_for(m, n)), SHAPES),
+    ),
     "detectable_difference": _detectable,
     "exploitable_sizes": _exploitable,
     "jaggedness": _jaggedness,
@@ -511,7 +492,7 @@ def _beta(beta: float, n: int) -> float:
     return float(eh.f_beta(beta)(split(n)))
 
 
-def _scored(m: eh.Metric, n: int) -> Any:
+def _scored(m: eh.results.Metric, n: int) -> Any:
     return m(split(n), near(n)) if m.groups == 2 else m(split(n))
 
 

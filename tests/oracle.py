@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
-from math import prod
+from math import prod, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -318,3 +318,45 @@ def posterior_draws(key: str, cells: Cells, seed: int, draws: int) -> Any:
         if key == "markedness":
             return rate(tp, fp, 1) - rate(fn, tn, 2)
         return OF_THREE_RATES[key](rate(tp + fn, fp + tn, 0), rate(tp, fn, 1), rate(fp, tn, 2))
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "==": lambda a, b: a == b,
+    "sqrt": sqrt,
+}
+
+
+def evaluate(tree: Any, cells: dict[str, int]) -> Any:
+    """The value of a tree of operators, as a program without Python would find it."""
+    if isinstance(tree, str):
+        return cells[tree]
+    if not isinstance(tree, list):
+        return tree
+    head, *arguments = tree
+    if head == "if":
+        test, then, otherwise = arguments
+        return evaluate(then if evaluate(test, cells) else otherwise, cells)
+    return _OPERATORS[head](*(evaluate(a, cells) for a in arguments))
+
+
+def down_the_tree(c: Any, w: Any, strength: Any) -> list[Fraction]:
+    """Smoothed cells: prevalence, TPR and FPR are each (count + strength * reference's rate) / (size + strength).
+
+    ``w`` are the reference's counts; a rate that it does not have is 1/2.
+    """
+    tp, fn, fp, tn = (Fraction(x) for x in c)
+    a, b, x, y = (Fraction(v) for v in w)
+
+    def rate(split: str, part: Fraction, whole: Fraction, prior: Fraction) -> Fraction:
+        weight = Fraction(strength[split])
+        return (part + weight * prior) / (whole + weight) if whole + weight else prior
+
+    half, n = Fraction(1, 2), tp + fn + fp + tn
+    prev = rate("prev", tp + fn, n, (a + b) / (a + b + x + y))
+    tpr = rate("tpr", tp, tp + fn, a / (a + b) if a + b else half)
+    fpr = rate("fpr", fp, fp + tn, x / (x + y) if x + y else half)
+    return [(n or 1) * part for part in (prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr))]

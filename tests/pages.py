@@ -115,7 +115,7 @@ def run_words(words: list[str], piped: str) -> tuple[str, int]:
     """Run a program that pages may use; fail for any other."""
     program = words[0].removeprefix(".venv/bin/")
     if program == "evenhand":
-        from evenhand.faces.cli import evenhand
+        from evenhand.cli import evenhand
 
         result = CliRunner().invoke(evenhand, words[1:], input=piped or None, prog_name="evenhand")
         if result.exception and not isinstance(result.exception, SystemExit):

@@ -16,7 +16,8 @@ import pytest
 from oracle import golden
 from pytest import approx
 
-from evenhand import ConfusionMatrix, UnknownName, metric
+from evenhand import ConfusionMatrix, metric
+from evenhand.errors import UnknownName
 
 PEERS = golden("peers")
 FACTS: list[dict[str, Any]] = PEERS["facts"]

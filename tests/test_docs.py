@@ -15,6 +15,7 @@ from contextlib import chdir
 from html.parser import HTMLParser
 from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -24,14 +25,20 @@ from numpydoc.validate import validate
 from pages import DOCS, ROOT, blocks, commands, pages, play, run_words
 
 import evenhand as eh
-from evenhand import interop
 from evenhand.auditing.findings import KINDS
-from evenhand.faces.cli import COMMANDS
-from evenhand.faces.cli import evenhand as main_command
+from evenhand.cli import COMMANDS, evenhand as main_command
 
 ALL = {str(path.relative_to(DOCS)): path.read_text("utf-8") for path in pages()}
 WITH_COMMANDS = [name for name, text in ALL.items() if any(block.what == "console" for block in blocks(text))]
-DIRECTIVES = {"toctree", "metric-table", "undefined-table", "finding-table", "command-list", "literalinclude"}
+DIRECTIVES = {
+    "toctree",
+    "metric-table",
+    "undefined-table",
+    "format-table",
+    "finding-table",
+    "command-list",
+    "literalinclude",
+}
 TESTED_HERE = {"how-to/spark.md": {"audit_on_spark.py", "counts.sql"}, "how-to/ci.md": {"audit.toml"}}
 
 
@@ -105,7 +112,7 @@ def people() -> dict[str, list[Any]]:
 
 
 def test_the_script_for_spark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    """Here DuckDB stands in for Spark: a lazy table of a Parquet file. Real Spark is tested in test_tabulate.py."""
+    """DuckDB stands in for Spark: a lazy table of a Parquet file. Real Spark is tested in tabulate/test_frames.py."""
     import duckdb
     import polars as pl
 
@@ -215,10 +222,9 @@ def inventory(built: Path) -> set[tuple[str, str]]:
 def test_every_public_name_is_in_the_reference(built: Path) -> None:
     documented = {name for kind, name in inventory(built) if kind.startswith("py:")}
     stub = (ROOT / "src/evenhand/__init__.pyi").read_text("utf-8")
-    public = {f"evenhand.{name}" for name in re.findall(r"(\w+) as \1", stub)} - {"evenhand.examples"}
-    public |= {f"evenhand.examples.{name}" for name in eh.examples.__all__}
-    public |= {f"evenhand.interop.{name}" for name in interop.__all__ if not hasattr(eh, name)}
-    assert len(public) > 100
+    assert set(re.findall(r"(\w+) as \1", stub)) == set(eh.__all__)
+    public = set(public_paths()) - {"evenhand.EvenhandError"}
+    assert len(public) > 90
     assert public - documented == set()
     methods = {f"evenhand.Audit.{name}" for name in ("to_frame", "to_html", "to_json", "plot", "repeat", "changes")}
     assert methods - documented == set()
@@ -358,8 +364,10 @@ LEFT_OUT = {"ES01", "SA01", "PR03", "PR04", "SS05"}
 
 
 def public_paths() -> list[str]:
-    of_interop = [f"evenhand.interop.{name}" for name in interop.__all__ if not hasattr(eh, name)]
-    return [f"evenhand.{name}" for name in dir(eh) if name != "examples"] + of_interop
+    """Every public name, in the top level or in one of the public modules."""
+    modules = [name for name in eh.__all__ if isinstance(getattr(eh, name), ModuleType)]
+    inside = [f"evenhand.{m}.{name}" for m in modules for name in getattr(eh, m).__all__ if name not in eh.__all__]
+    return [f"evenhand.{name}" for name in eh.__all__ if name not in modules] + inside
 
 
 @pytest.mark.parametrize("path", public_paths())

@@ -26,14 +26,16 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from starlette.testclient import TestClient
 
 import evenhand as eh
-from evenhand.faces.cli import COMMANDS, evenhand
-from evenhand.faces.web import create_app
-from evenhand.faces.web.tasks import TASKS
+from evenhand.cli import COMMANDS, evenhand
+from evenhand.fairlearn import confusion_counts, equalized_odds_difference
+from evenhand.ranking import auc
+from evenhand.sklearn import small_sample_report
+from evenhand.web import create_app
+from evenhand.web.tasks import TASKS
 
 Data = st.DataObject
 
@@ -90,7 +92,10 @@ def file_of(content: bytes, suffix: str) -> Iterator[Path]:
 CALLS: dict[str, Callable[[Any, Any, Any, Any, Any], Any]] = {
     "from_labels": lambda t, p, g, w, one: eh.ConfusionMatrix.from_labels(t, p, positive=one),
     "multiclass": lambda t, p, g, w, one: eh.MulticlassConfusion.from_labels(t, p),
-    "frame_counts": lambda t, p, g, w, one: eh.frame_counts(t, p, positive=one),
+    "confusion_counts": lambda t, p, g, w, one: confusion_counts(t, p, positive=one),
+    "equalized_odds_difference": lambda t, p, g, w, one: equalized_odds_difference(
+        t, p, sensitive_features=g, positive=one, draws=9
+    ),
     "audit": lambda t, p, g, w, one: eh.audit(None, y_true=t, y_pred=p, groups=g, positive=one, metrics=["tpr", "ppr"]),
     "audit of scores at a threshold": lambda t, p, g, w, one: eh.audit(
         None, y_true=t, y_score=w, groups=g, threshold=one, metrics="ppr"
@@ -98,15 +103,11 @@ CALLS: dict[str, Callable[[Any, Any, Any, Any, Any], Any]] = {
     "audit of two columns": lambda t, p, g, w, one: eh.audit(
         None, y_true=t, y_pred=p, groups={"g": g, "h": w}, metrics="ppr"
     ),
-    "audit_classes": lambda t, p, g, w, one: eh.audit_classes(
-        None, y_true=t, y_pred=p, groups=g, metrics=["tpr"], averages=["acc"], draws=20
+    "audit of classes": lambda t, p, g, w, one: eh.audit(
+        None, y_true=t, y_pred=p, groups=g, classes="all", metrics=["tpr"], averages=["acc"], draws=20
     ),
-    "audit_scores": lambda t, p, g, w, one: eh.audit_scores(None, y_true=t, y_score=w, groups=g, positive=one, draws=9),
-    "audit_callable": lambda t, p, g, w, one: eh.audit_callable(lambda a, b: len(a) + len(b), t, p, g, draws=9),
-    "auc": lambda t, p, g, w, one: eh.auc(t, w, positive=one),
-    "effective_counts": lambda t, p, g, w, one: eh.effective_counts(t, p, g, w, positive=one),
-    "compare_models": lambda t, p, g, w, one: eh.compare_models(t, p, w, g, positive=one, draws=20),
-    "small_sample_report": lambda t, p, g, w, one: eh.small_sample_report(t, p),
+    "auc": lambda t, p, g, w, one: auc(t, w, positive=one),
+    "small_sample_report": lambda t, p, g, w, one: small_sample_report(t, p),
 }
 
 
@@ -453,9 +454,9 @@ def value_of(option: click.Parameter, folder: str) -> st.SearchStrategy[str]:
         return st.one_of(st.sampled_from(list(option.type.choices)), hostile.names)
     if name in ("metric", "names", "metrics"):
         return metric_names
-    if name in ("label", "prediction", "score", "group"):
+    if name in ("y_true", "y_pred", "y_score", "groups", "within", "weights", "group", "unit", "model_column"):
         return st.one_of(st.sampled_from(COLUMNS), hostile.names) if option.nargs == 1 else written_numbers
-    if name.endswith("_file"):
+    if name in ("json", "html", "markdown", "csv"):
         return st.sampled_from(["-", f"{folder}/out.json", f"{folder}/no/out", folder, "", "/dev/null"])
     if name in ("files", "counts", "config", "repeat"):
         return st.sampled_from(
@@ -474,6 +475,8 @@ def value_of(option: click.Parameter, folder: str) -> st.SearchStrategy[str]:
         )
     if name in ("crossings", "n") and option.nargs == 1:
         return st.one_of(small, st.sampled_from(["5:9", "5:", ":", "9:5", "1:9:0", "all", "-1", "x"]))
+    if name == "models":
+        return st.one_of(st.sampled_from(["a=y", "b=p", "c=s", "a", "=p", '"a=b"=p']), hostile.names)
     if name == "draws":
         return st.one_of(small, st.sampled_from(["-1", "x", "50"]))
     if str(option.type) == "STRING":
@@ -487,7 +490,7 @@ def command_lines(draw: st.DrawFn, folder: str) -> list[str]:
     command = LEAVES[words]
     line = list(words)
     for parameter in command.params:
-        often = parameter.required or parameter.name in ("files", "label", "prediction", "group")
+        often = parameter.required or parameter.name in ("files", "y_true", "y_pred", "groups", "group", "models")
         if not draw(st.integers(0, 9)) < (9 if often else 1):
             continue
         many = 1 if isinstance(parameter, click.Option) and parameter.is_flag else abs(parameter.nargs)
@@ -669,7 +672,7 @@ def test_any_request_is_answered_with_a_sentence(
         folder = Path(above, "page")
         folder.mkdir()
         app = create_app("token", {"testserver"}, folder, limit=10_000)
-        app.state.desk.audits = app.state.desk.what_ifs = Idle()
+        app.state.store.audits = app.state.store.what_ifs = Idle()
         client = TestClient(app, base_url="http://testserver")
         sent = client.put("/token/file?name=d.csv", content=FILES[".csv"], headers=MINE).json()["file"]
         where = f"/token/{quote(route, errors='replace')}?{urlencode(query, errors='replace')}"
@@ -693,10 +696,16 @@ texts = st.one_of(
 )
 column_typed = st.one_of(st.sampled_from(["g", "y", "p", "s"]), hostile.names)
 asked_audits = st.fixed_dictionaries(
-    {"groups": st.lists(column_typed, min_size=1, max_size=2), "label": column_typed},
+    {"groups": st.lists(column_typed, min_size=1, max_size=2), "y_true": column_typed},
     optional={
-        "prediction": column_typed,
-        "score": column_typed,
+        "y_pred": column_typed,
+        "y_score": column_typed,
+        "within": st.lists(column_typed, max_size=1),
+        "weights": column_typed,
+        "classes": st.one_of(st.just("all"), st.lists(hostile.names, max_size=2)),
+        "averages": texts,
+        "draws": number_texts,
+        "rng": number_texts,
         "threshold": st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=2),
         "positive_label": st.lists(hostile.names, max_size=2),
         "bins": st.dictionaries(column_typed, st.lists(st.floats(-9, 9), max_size=2), max_size=1),
@@ -704,8 +713,10 @@ asked_audits = st.fixed_dictionaries(
         "strength": st.one_of(number_texts, texts),
         "crossings": st.one_of(number_texts, texts),
         "max_groups": number_texts,
-        "labels": st.dictionaries(column_typed, st.dictionaries(hostile.names, hostile.names, max_size=2), max_size=1),
-        "alpha": st.floats(allow_nan=False, allow_infinity=False),
+        "group_names": st.dictionaries(
+            column_typed, st.dictionaries(hostile.names, hostile.names, max_size=2), max_size=1
+        ),
+        "alpha": st.one_of(number_texts, st.floats(allow_nan=False, allow_infinity=False)),
         "margin": st.floats(allow_nan=False, allow_infinity=False),
         "level": st.floats(0, 1),
         "replace_undefined_by": st.floats(allow_nan=False, allow_infinity=False),
@@ -737,7 +748,7 @@ asked_what_ifs = st.fixed_dictionaries(
 )
 asked_plans = st.fixed_dictionaries(
     {"question": st.sampled_from(["power", "size", "detect", "jagged", "exploit", "x"]), "metric": metric_names},
-    optional=dict.fromkeys(("n", "from", "to", "difference", "power", "level", "threshold"), number_texts)
+    optional=dict.fromkeys(("n", "from", "to", "difference", "power", "alpha", "threshold"), number_texts)
     | {
         "reference": cells_typed,
         "rates": st.lists(st.one_of(number_texts, st.sampled_from(["0.5", "0.25", "0", "1"])), min_size=2, max_size=4),
@@ -762,11 +773,11 @@ def test_whatever_is_typed_into_the_page_is_answered_or_refused(data: Data, task
             column = data.draw(column_typed)
             Path("out").mkdir()
             given: dict[str, Callable[[], dict[str, Any]]] = {
-                "look": lambda: {"data": file},
-                "look_at_counts": lambda: {"data": data.draw(st.sampled_from([file, "c.csv"]))},
+                "file": lambda: {"data": file},
+                "counts": lambda: {"data": data.draw(st.sampled_from([file, "c.csv"]))},
                 "values": lambda: {
                     "data": file,
-                    "columns": {"label": column, "groups": data.draw(column_typed), "prediction": "p"},
+                    "columns": {"y_true": column, "groups": data.draw(column_typed), "y_pred": "p"},
                 },
                 "scores": lambda: {"data": file, "column": column},
                 "bins": lambda: {"data": file, "column": column, "cuts": data.draw(st.lists(st.floats(), max_size=3))},
@@ -801,21 +812,14 @@ COUNT = lambda a, b: len(a)  # noqa: E731
         (lambda: eh.ConfusionMatrix.from_labels([1], {1}), "y_pred must be a sequence of labels; got {1}"),
         (lambda: eh.MulticlassConfusion.from_labels(list, [1]),  # type: ignore[arg-type]
          "y_true must be a sequence of labels; got <class 'list'>"),
-        (lambda: eh.small_sample_report(list, [1]),  # type: ignore[arg-type]
+        (lambda: small_sample_report(list, [1]),  # type: ignore[arg-type]
          "y_true must be a sequence of labels; got <class 'list'>"),
-        (lambda: eh.auc(np.array(1), [1]), "y_true must be a sequence of values; got array(1)"),
+        (lambda: auc(np.array(1), [1]), "y_true must be a sequence of values; got array(1)"),
         (lambda: eh.ConfusionMatrix.from_labels([0, 1], [0, 1], positive=Decimal("sNaN")),
          "positive must be a label or a list of labels; got Decimal('sNaN')"),
-        (lambda: eh.audit_scores(None, y_true=[0, 1], y_score=np.empty((2, 0)), groups=["a", "b"]),
-         "y_score has 0 columns; pass the column of the positive class"),
+        (lambda: auc([0, 1], np.empty((2, 0))), "y_score has 0 columns; pass the column of the positive class"),
         (lambda: eh.audit_counts({"a": (1, 2, 3, 4)}, by=np.ma.masked),  # type: ignore[arg-type]
          "by must be the name of a group column, or several; got masked"),
-        (lambda: eh.audit_callable(COUNT, [1, 0], [1, 0], [[1], [2]]),
-         "groups must contain numbers, text, booleans or dates; unhashable type: 'list'"),
-        (lambda: eh.audit_callable(COUNT, [1, 0], [1, 0], np.array(2)),
-         "groups must be values, one per row; got array(2)"),
-        (lambda: eh.effective_counts([[1], []], [1, 0], ["a", "b"], [1, 1]),
-         "y_true and y_pred must contain numbers, text or booleans; unhashable type: 'list'"),
     ],
 )  # fmt: skip
 def test_what_is_no_column_is_refused(call: Any, sentence: str) -> None:

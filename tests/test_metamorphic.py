@@ -18,8 +18,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, assume, given, settings, strategies as st
 from pytest import approx
 
 import evenhand as eh
@@ -49,7 +48,7 @@ def audited(data: Any, **given: Any) -> eh.Audit:
     return result
 
 
-def numbers(row: eh.Row) -> dict[str, Any]:
+def numbers(row: eh.results.Row) -> dict[str, Any]:
     """What a row says in twelve digits, but for names."""
     said = {f.name: getattr(row, f.name) for f in fields(row) if f.name not in NAMES}
     return {name: float(f"{value:.12g}") if isinstance(value, float) else value for name, value in said.items()}

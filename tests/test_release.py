@@ -77,7 +77,7 @@ def test_the_wheel_has_the_package_and_nothing_else(release: Release) -> None:
             *("[console_scripts]", "evenhand", "=", "evenhand.__main__:main"),
         ]
     package = {name.removeprefix("src/") for name in shipped("src")}
-    assert {"evenhand/py.typed", "evenhand/__init__.pyi", "evenhand/faces/static/page.html"} <= package
+    assert {"evenhand/py.typed", "evenhand/__init__.pyi", "evenhand/web/static/page.html"} <= package
     ours = {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     assert names == package | ours
 
@@ -107,7 +107,7 @@ cm = eh.ConfusionMatrix(9, 6, 4, 21)
 page = eh.audit_counts({{"A": cm, "B": cm}}, metrics=["tpr"]).to_html()
 print(eh.__file__)
 print(version("evenhand"), eh.__version__)
-print(page.count("</html>"), (files("evenhand.faces") / "static" / "page.html").is_file())
+print(page.count("</html>"), (files("evenhand.web") / "static" / "page.html").is_file())
 """
     file, versions, found = run(release.python, "-I", "-c", code, cwd=release.installed).splitlines()
     assert Path(file).is_relative_to(release.installed)
@@ -122,12 +122,12 @@ import evenhand as eh
 cm: eh.ConfusionMatrix = eh.ConfusionMatrix(tp=9, fn=6, fp=4, tn=21)
 ref = eh.ConfusionMatrix.from_array([[30, 10], [12, 48]])
 p: float = eh.match_test(cm, ref, metric="tpr").pvalue
-gap: eh.Disparity = eh.disparity(cm, ref, "tpr", kind="ratio")
+gap: eh.results.Disparity = eh.disparity(cm, ref, "tpr", kind="ratio")
 smoothed: eh.ConfusionMatrix = eh.cross_prior_smooth(cm, ref, strength=10)
 audited: eh.Audit = eh.audit_counts({"A": cm, "B": ref})
 page: str = audited.to_html()
 worst: str = audited.findings[0].sentence
-first: eh.Verdict = audited.rows[0].verdict
+first: eh.results.Verdict = audited.rows[0].verdict
 needed = eh.sample_size("tpr", ref, 0.2).n
 made: int = eh.count_matrices(10)
 '''

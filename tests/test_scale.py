@@ -63,7 +63,7 @@ def test_the_errors_of_many_sizes_are_what_listing_every_matrix_gives(m: Any, ho
     """E[(S - s)^2; defined] / P(defined), for unsorted sizes and one of them twice."""
     w, (estimator, added), sizes = [3, 1, 2, 5], HOWS[how], [10, 3, 10]
     true = float(ONE_GROUP[m.key](*w))
-    curve = eh.risk_curve(m, ConfusionMatrix(*w), sizes, estimator)
+    curve = eh.risk(m, ConfusionMatrix(*w), sizes, estimator)
     assert [r.n for r in curve] == sizes
     for r in curve:
         sums = np.zeros(3)
@@ -81,14 +81,14 @@ def test_two_ways_to_sum_agree_for_larger_sizes() -> None:
     truth, how = [0.12, 0.08, 0.2, 0.6], CrossPrior(ConfusionMatrix(30, 20, 40, 110), 10)
     for n in (40, 149):
         for key in ("mcc", "kappa", "f2"):
-            (by_margins,) = eh.risk_curve(key, truth, [n], how)
+            (by_margins,) = eh.risk(key, truth, [n], how)
             by_matrices = eh.risk(key, truth, n, how)
             assert (by_margins.bias, by_margins.mse) == approx((by_matrices.bias, by_matrices.mse), rel=1e-10)
 
 
 def test_an_error_that_would_take_too_long_is_refused_with_a_way_out() -> None:
     sentence = r"the exact error of pt at n = 100,000 is a sum over up to [\d,]+ matrices, more than the limit of "
-    with pytest.raises(eh.TooLarge, match=rf"^{sentence}1,073,741,824; use monte_carlo_risk\(\)$"):
+    with pytest.raises(eh.errors.TooLarge, match=rf"^{sentence}1,073,741,824; use method='montecarlo'$"):
         eh.risk("pt", [0.3, 0.1, 0.2, 0.4], 100_000)
 
 
@@ -171,7 +171,7 @@ sys.path.insert(0, sys.argv[1])
 from test_scale import METRICS, made_up
 print(eh.audit_counts(made_up(10), metrics=METRICS).to_json())
 rates, reference = [0.12, 0.08, 0.2, 0.6], eh.ConfusionMatrix(30, 20, 40, 110)
-for r in eh.risk_curve(["mcc", "pt", "f1"], rates, [20, 90, 149], [eh.Raw(), eh.CrossPrior(reference, 10)]):
+for r in eh.risk(["mcc", "pt", "f1"], rates, [20, 90, 149], [eh.Raw(), eh.CrossPrior(reference, 10)]):
     print(r.bias.hex(), r.mse.hex())
 print(eh.match_test(eh.ConfusionMatrix(330, 170, 390, 1110), rates, "mcc", null="known", given="n").pvalue.hex())
 """
@@ -195,7 +195,7 @@ INTERRUPTED = """
 import os, signal, sys
 from evenhand import records
 from evenhand.auditing import making
-from evenhand.faces import cli
+from evenhand import cli
 
 where, measure, replace, calls = sys.argv.pop(1), making.measure, os.replace, []
 

@@ -1,0 +1,385 @@
+"""Findings: their codes and order, and that every sentence says what its rows say."""
+
+from __future__ import annotations
+
+import re
+from math import exp, floor, log
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from audit_oracle import row
+from random_audits import random_audits
+
+import evenhand as eh
+from evenhand.auditing import KINDS, Audit, Finding, Row, Verdict
+from evenhand.auditing.findings import read_finding
+from evenhand.errors import EvenhandError
+from evenhand.examples import compas
+from evenhand.wording import number
+
+
+def test_codes_and_severities_do_not_change() -> None:
+    assert KINDS == {
+        "constant": ("EH001", "warning"),
+        "differs": ("EH101", "alert"),
+        "four-fifths": ("EH102", "warning"),
+        "may-be-below-four-fifths": ("EH103", "note"),
+        "undefined": ("EH201", "warning"),
+        "too-few": ("EH202", "note"),
+        "spread": ("EH203", "warning"),
+        "left-out": ("EH301", "warning"),
+        "missing-group": ("EH302", "note"),
+        "absent-label": ("EH303", "note"),
+        "chosen-reference": ("EH304", "note"),
+        "weighted": ("EH305", "note"),
+        "not-pooled": ("EH306", "note"),
+    }
+
+
+def test_findings_come_worst_first() -> None:
+    a = eh.audit_counts(compas(), by="race")
+    places = [list(KINDS).index(f.kind) for f in a.findings]
+    assert places == sorted(places)
+    assert {(f.kind, f.code, f.severity) for f in a.findings} == {
+        ("differs", "EH101", "alert"),
+        ("four-fifths", "EH102", "warning"),
+        ("too-few", "EH202", "note"),
+    }
+    assert a.findings[0].sentence == (
+        "Predicted positive rate of African-American is 0.588 (95 % interval 0.572 to 0.604), 0.263 higher than the "
+        "reference's 0.325, surely by at least 0.241; adjusted p < 0.001"
+    )
+    for word in ("biased", "fair ", "unfair", "proves"):
+        assert not any(word in f.sentence for f in a.findings)
+
+
+# Every sentence says what its rows say.
+
+
+def _said(f: Finding, a: Audit) -> list[Row]:
+    return [next(r for r in a.rows if (r.by, r.group, r.metric) == (f.by, f.group, m)) for m in f.metrics]
+
+
+DIFFERS = re.compile(
+    r"(?P<name>.+) of (?P<who>.+) is (?P<score>\S+?)"
+    r"(?: \((?P<level>\S+) % interval (?P<low>\S+) to (?P<high>\S+)\))?, "
+    r"(?:(?P<gap>\S+) (?P<way>higher|lower) than the reference's (?P<theirs>\S+?)"
+    r"|(?P<chance>more than chance explains)|(?P<verdict>higher|lower) than no gap)"
+    r"(?:, surely by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)|a factor of at least (?P<factor>\S+?)))?"
+    r"; (?P<adjusted>adjusted )?p (?P<p>< 0\.001|= \S+?)"
+    r"(?:\. Without (?P<driver>.+) in the reference the verdict would be: (?P<without>[a-z ]+?)"
+    r"(?: \(gap (?P<other>\S+)\))?)?"
+)
+
+
+def _check_differs(f: Finding, a: Audit) -> None:
+    (r,), s = _said(f, a), a.settings
+    found = DIFFERS.fullmatch(f.sentence)
+    assert found, f.sentence
+    said = found.groupdict()
+    m = eh.metric(r.metric)
+    assert r.differs
+    assert (said["name"], said["who"], said["score"]) == (m.name, r.group, number(r.score.value))
+    if r.score.low is None:
+        assert said["low"] is None
+    else:
+        ends = number(r.score.low), number(r.score.high)
+        assert (said["level"], said["low"], said["high"]) == (f"{100 * s['level']:g}", *ends)
+    if r.gap.difference is not None:
+        way = "higher" if r.gap.difference > 0 else "lower"
+        assert (said["gap"], said["way"]) == (number(abs(r.gap.difference)), way)
+        assert said["theirs"] == number(r.reference.score)
+    elif m.is_distance:
+        assert said["chance"] and r.verdict is Verdict.HIGHER
+    else:
+        assert said["verdict"] == r.verdict.value
+    _check_surely(said, r, s["margin"])
+    assert bool(said["adjusted"]) == (s["adjust"] != "none")
+    p = r.test.p_adjusted
+    assert p is not None
+    assert said["p"] == ("< 0.001" if p < 0.001 else f"= {p:.3f}")
+    if r.driver is None:
+        assert (said["driver"], said["without"]) == (None, None)
+    else:
+        assert (said["driver"], said["without"]) == (r.driver.group, r.driver.verdict.value)
+        if r.driver.gap.difference is not None:
+            assert said["other"] == f"{r.driver.gap.difference:+.3f}"
+
+
+def rounded_down(value: float) -> str:
+    """Three decimals, or whole numbers from 100, that are never more than the value."""
+    return f"{floor(value):,}" if value >= 100 else number(floor(1000 * value) / 1000 if value >= 0.001 else value)
+
+
+def _check_surely(said: dict[str, str | None], r: Row, margin: float) -> None:
+    """What is said to be sure is what the whole interval of the gap allows."""
+    low, high = r.gap.low, r.gap.high
+    on_ratio = r.gap.kind == "ratio"
+    if on_ratio and low is not None and high is not None:
+        low, high = log(max(low, 1e-300)), log(high)
+    if low is None or high is None or low <= 0 <= high:
+        assert (said["least"], said["most"], said["factor"]) == (None, None, None)
+        return
+    nearest, farthest = sorted((abs(low), abs(high)))
+    assert (low > 0) == (r.verdict is Verdict.HIGHER)
+    if on_ratio:
+        assert (said["least"], said["most"], said["factor"]) == (None, None, rounded_down(exp(nearest)))
+    elif said["most"] is not None:
+        assert farthest <= margin and said["most"] == f"{margin:g}" and said["least"] is None
+    else:
+        assert farthest > margin and said["least"] == rounded_down(nearest)
+
+
+def _check_four_fifths(f: Finding, a: Audit) -> None:
+    (r,) = _said(f, a)
+    assert r.impact is not None and r.impact.high is not None
+    below = f.kind == "four-fifths"
+    assert below == (r.impact.high < 0.8) and r.impact.ratio < 0.8
+    cases = f"{r.impact.n:,} case" + ("s" if r.impact.n != 1 else "")
+    assert f.sentence == (
+        f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases}), which "
+        f"{'is' if below else 'may be'} below four fifths: {100 * a.settings['level']:g} % interval "
+        f"{number(r.impact.low)} to {number(r.impact.high)}"
+    )
+
+
+def _check_undefined(f: Finding, a: Audit) -> None:
+    (r,) = _said(f, a)
+    head, _, likely = f.sentence.partition("; the probability of that was ")
+    assert head == f"{eh.metric(r.metric).name} of {r.group} cannot be compared: {r.reason}"
+    own = not r.reason.startswith(("the reference's", "in the reference")) if r.reason else False
+    assert bool(likely) == bool(r.p_undefined and own)
+    if likely:
+        assert r.p_undefined is not None
+        assert likely.endswith(" %") and "e+" not in likely
+        assert float(likely[:-2]) == pytest.approx(100 * r.p_undefined, rel=6e-3)
+
+
+def _check_too_few(f: Finding, a: Audit) -> None:
+    rows = _said(f, a)
+    assert {r.verdict for r in rows} == {Verdict.TOO_FEW}
+    every = {r.metric for r in a.rows if (r.by, r.group) == (f.by, f.group) and r.verdict is Verdict.TOO_FEW}
+    assert set(f.metrics) == every
+    cases = f"{rows[0].n:,} case" + ("s" if rows[0].n != 1 else "")
+    of = ", ".join(f"{r.metric} ({r.rests_on:,})" for r in rows)
+    assert f.sentence.startswith(f"Too few cases to tell for {f.group} ({cases}): {of}; ")
+    ratios = any(r.metric in ("dor", "lr_plus", "disparate_impact") for r in rows)
+    assert (f"±{a.settings['margin']:g} (ratios: 0.8 to 1.25)." in f.sentence) == ratios
+    assert f"surely lies within ±{a.settings['margin']:g}" in f.sentence
+    for r in rows:
+        if r.needed is not None and r.needed > r.rests_on:
+            assert f"{r.needed - r.rests_on:,} more for {r.metric}" in f.sentence
+
+
+def test_every_sentence_says_what_its_rows_say() -> None:
+    checks = {
+        "differs": _check_differs,
+        "four-fifths": _check_four_fifths,
+        "may-be-below-four-fifths": _check_four_fifths,
+        "undefined": _check_undefined,
+        "too-few": _check_too_few,
+    }
+    seen = set()
+    for a in random_audits():
+        for f in a.findings:
+            if f.kind in checks:
+                checks[f.kind](f, a)
+            seen.add(f.kind)
+            assert f.sentence[-1] != "." and "  " not in f.sentence
+            for word in ("biased", "unfair", "proves", "None", "nan", "inf"):
+                assert word not in f.sentence
+        said = {
+            (f.by, f.group, m) for f in a.findings if f.kind in ("differs", "undefined", "too-few") for m in f.metrics
+        }
+        spoken = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNDEFINED, Verdict.TOO_FEW)
+        assert said == {(r.by, r.group, r.metric) for r in a.rows if r.verdict in spoken}
+    assert seen >= set(checks)
+
+
+def test_surely_is_said_of_compas_as_the_intervals_allow() -> None:
+    a = eh.audit_counts(compas(), by="race")
+    some = [f for f in a.findings if f.kind == "differs"]
+    for f in some:
+        _check_differs(f, a)
+    assert any("surely by at least" in f.sentence for f in some)
+    assert any("surely by less than 0.1" in f.sentence for f in some)
+
+
+def test_the_probability_of_no_score_is_that_of_the_group_that_has_none() -> None:
+    a = eh.audit_counts({"A": (3, 0, 0, 997), "B": (0, 0, 0, 8)}, metrics="tpr")
+    said = {f.group: f.sentence for f in a.findings if f.kind == "undefined"}
+    assert "probability" not in said["A"]
+    assert said["B"].endswith("; the probability of that was 97.6 %")
+
+
+def test_chance_does_not_explain_the_reference() -> None:
+    a = eh.audit_counts({"A": (10, 90, 0, 900), "B": (800, 0, 100, 100)}, metrics="ppr", reference="A")
+    assert not any("chance" in f.sentence for f in a.findings)
+
+
+def test_one_is_told_from_many() -> None:
+    data: dict[str, list[Any]] = {"g": ["a", "b", "a", "b", None], "p": [1, 1, 0, 0, 1]}
+    one = eh.audit(data | {"y": [1, 0, 1, None, 1]}, y_true="y", y_pred="p", groups="g", metrics="ppr")
+    sentences = [f.sentence for f in one.findings]
+    assert "1 row without a label was left out" in sentences
+    assert any(s.startswith("1 case has no value for g and forms a group of its own") for s in sentences)
+    assert any("for b (1 case): ppr (1);" in s for s in sentences)
+    two = eh.audit(data | {"y": [1, None, 0, None, 1], "g": ["a", "b", None, "b", None]},
+                   y_true="y", y_pred="p", groups="g", metrics="ppr")  # fmt: skip
+    sentences = [f.sentence for f in two.findings]
+    assert "2 rows without a label were left out" in sentences
+    assert any(s.startswith("2 cases have no value for g and form a group of their own") for s in sentences)
+    assert not any(re.search(r"\b1 (rows|cases)\b", f.sentence) for a in (one, two) for f in a.findings)
+
+
+# Findings about the data
+
+
+def sentences(a: Audit, kind: str) -> list[str]:
+    return [f.sentence for f in a.findings if f.kind == kind]
+
+
+def test_labels_or_predictions_that_are_all_the_same_are_noticed() -> None:
+    data = {"g": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 1, 1], "s": [0.2, 0.4, 0.6, 0.9]}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", positive=1)
+    assert sentences(a, "constant") == [
+        "Every prediction of all 4 cases is positive; unless that is so, check the column or the positive labels"
+    ]
+    swept = eh.audit(data, y_true="y", y_score="s", groups="g", threshold=[0.1, 0.5, 0.95])
+    assert [(f.at, f.sentence) for f in swept.findings if f.kind == "constant"] == [
+        ({"threshold": 0.1}, "Every prediction of all 4 cases is positive; unless that is so, check the column or the "
+         "threshold"),
+        ({"threshold": 0.95}, "Every prediction of all 4 cases is negative; unless that is so, check the column or the "
+         "threshold"),
+    ]  # fmt: skip
+    unlabelled = eh.audit(data, y_pred="p", groups="g", positive=1)
+    assert len(sentences(unlabelled, "constant")) == 1
+
+
+def test_rows_that_are_left_out_say_what_they_lack() -> None:
+    data = {
+        "g": list("aabbabb"),
+        "y": [1, 0, None, 1, None, 0, 1],
+        "p": [1, 0, 1, None, None, 1, 1],
+        "w": [1, 2, 1, 1, 1, None, 1],
+    }
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", weights="w", positive=1)
+    assert set(sentences(a, "left-out")) == {
+        "1 row without a label was left out",
+        "1 row without a prediction was left out",
+        "1 row without a label and a prediction was left out",
+        "1 row without a weight was left out",
+    }
+    words = eh.audit({"g": list("aabb"), "y": ["yes", "no", "n/a", "no"], "p": ["yes", "no", "yes", "yes"]},
+                     y_true="y", y_pred="p", groups="g")  # fmt: skip
+    assert sentences(words, "left-out") == ["1 row without a label (read as missing: 'n/a') was left out"]
+    counts = eh.audit(data, y_true="y", y_pred="p", groups="g", positive=1, selection="all")
+    assert "1 row without a label counts for selection rates only" in sentences(counts, "left-out")
+
+
+def test_a_model_that_lacks_a_prediction_is_named() -> None:
+    data = {"g": list("aabb"), "y": [1, 0, 1, 0], "one": [1, None, 1, 0], "two": [1, 0, 0, None]}
+    a = eh.compare_models(data, y_true="y", models={"one and only": "one", "two": "two"}, groups="g", draws=9)
+    assert sentences(a, "left-out") == [
+        "1 row without a prediction of one and only was left out",
+        "1 row without a prediction of two was left out",
+    ]
+    both = data | {"y": [1, 0, 1, 0], "one": [1, 0, 0, None], "two": [1, 1, 0, None]}
+    a = eh.compare_models(both, y_true="y", models={"one": "one", "two": "two"}, groups="g", draws=9)
+    assert sentences(a, "left-out") == ["1 row without a prediction of one and a prediction of two was left out"]
+    scores = {"g": list("abab"), "y": [1, 0, 1, None], "s": [0.3, 0.6, None, None]}
+    a = eh.compare_models(scores, y_true="y", y_score="s", threshold=[0.2, 0.5], groups="g", draws=9)
+    assert sentences(a, "left-out") == [
+        "1 row without a score was left out",
+        "1 row without a label and a score was left out",
+    ]
+
+
+def test_labels_that_do_not_occur_and_metrics_that_are_not_pooled_are_noted() -> None:
+    data = {"g": list("abab"), "t": list("xxyy"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", positive=[1, 2])
+    assert sentences(a, "absent-label") == ["2 was given as a positive label and does not occur"]
+    within = eh.audit(
+        data, y_true="y", y_pred="p", groups="g", within="t", metrics=["f1", "kappa", "equal_opportunity"]
+    )
+    assert sentences(within, "not-pooled") == [
+        "kappa is not pooled over strata: it does not depend on one rate only",
+        "equal_opportunity is not pooled over strata: it compares two groups; pool tpr",
+    ]
+
+
+def test_weighted_cases_are_worth_fewer() -> None:
+    data = {"g": list("aaabbb"), "y": [1, 0, 1, 0, 1, 0], "p": [1, 1, 0, 0, 1, 0], "w": [3, 1, 1, 1, 1, 1]}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", weights="w")
+    assert sentences(a, "weighted") == [
+        "6 weighted cases are worth 5 (Kish's effective size in each group); counts are effective ones, and all tests "
+        "and intervals are approximate"
+    ]
+
+
+def test_groups_that_spread_too_much_are_noticed() -> None:
+    rng = np.random.default_rng(0)
+    counts = {f"g{i}": (int(k), 50 - int(k), 10, 40) for i, k in enumerate(rng.choice([2, 48], 8))}
+    a = eh.audit_counts(counts, metrics="tpr")
+    assert sentences(a, "spread") == [
+        "Groups of group differ so much in true positive rate that smoothed scores may be worse than raw ones"
+    ]
+
+
+def test_findings_say_where_on_the_axes_they_are() -> None:
+    rng = np.random.default_rng(3)
+    n = 200
+    data = pd.DataFrame({"g": rng.choice(["a", "b"], n), "t": rng.choice(["Easy", "hard"], n),
+                         "y": rng.integers(0, 2, n)})  # fmt: skip
+    data["p"] = np.where(rng.random(n) < np.where(data.g == "a", 0.9, 0.1), data.y, 1 - data.y)
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", within="t", metrics="acc")
+    said = [f for f in a.findings if f.kind == "differs"]
+    assert {f.at["stratum"] for f in said} == {"Easy", "hard", "pooled"}
+    assert str(said[0]).startswith("alert EH101: stratum ")
+    pooled = next(f for f in said if f.at["stratum"] == "pooled" and f.group == "a")
+    found = row(a, "a", "acc", stratum="pooled")
+    odds = f"its odds {number(found.gap.value)} times the reference's within strata, surely by a factor of at least "
+    assert odds in pooled.sentence
+    data["p"] = np.where(data.g == "a", data.y, 1 - data.y)
+    infinite = eh.audit(data, y_true="y", y_pred="p", groups="g", within="t", metrics="acc")
+    (said_,) = [f.sentence for f in infinite.findings if (f.at["stratum"], f.group) == ("pooled", "a")]
+    assert said_ == "Accuracy of a is 1.000, its odds higher than the reference's within strata; adjusted p < 0.001"
+
+
+@pytest.mark.parametrize("metric", ["auc", "brier", "log_loss"])
+def test_ranking_scores_are_told_with_their_direction(metric: str) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 160)
+    g = np.repeat(["a", "b"], 80)
+    s = np.clip(np.where(g == "a", 0.1 + 0.8 * y, 0.5) + 0.05 * rng.random(160), 0.01, 0.99)
+    a = eh.audit({"g": g, "y": y, "s": s}, y_true="y", y_score="s", groups="g", metrics=metric, draws=199)
+    (said,) = [f.sentence for f in a.findings if f.group == "a"]
+    way = "higher" if metric == "auc" else "lower"
+    name = {"auc": "Area under the ROC curve", "brier": "Brier score", "log_loss": "Log loss"}[metric]
+    assert said.startswith(f"{name} of a is ")
+    assert f" {way} than the reference's " in said
+
+
+# Saved findings
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"code": 5}, "code of finding 1 must be text; got 5"),
+        ({"kind": "doom"}, f"the kind of finding 1 must be one of {', '.join(KINDS)}; got 'doom'"),
+        ({"code": "EH101"}, "finding 1 must have the code EH202 and the severity note, as its kind has"),
+        ({"severity": "loud"}, "severity of finding 1 must be 'alert' or 'warning' or 'note'; got 'loud'"),
+        ({"sentence": None}, "sentence of finding 1 must be text; got None"),
+        ({"colour": "red"}, "finding 1 has an unknown field: 'colour'"),
+        ({"metrics": [1]}, "metrics of finding 1 must be text; got 1"),
+    ],
+)
+def test_what_is_no_finding_is_refused_in_a_sentence(change: dict[str, Any], sentence: str) -> None:
+    content = eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}, metrics="tpr").findings[0].to_dict()
+    assert read_finding(content, "finding 1").kind == "too-few"
+    with pytest.raises(EvenhandError) as found:
+        read_finding(content | change, "finding 1")
+    assert str(found.value) == sentence

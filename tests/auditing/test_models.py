@@ -1,0 +1,236 @@
+# mypy: disable-error-code="operator, comparison-overlap, index, attr-defined, misc"
+"""Comparing models: the three ways to pass them, what is refused, and what their record says."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from audit_oracle import row
+from pytest import approx
+
+import evenhand as eh
+from evenhand.auditing import Audit, Verdict
+from evenhand.errors import InvalidInput, UnknownName
+
+METRICS = ["acc", "ppr", "tpr", "fnr", "fpr", "tnr"]
+
+
+def people(n: int = 120) -> pd.DataFrame:
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, n)
+    table = pd.DataFrame({"case": [f"c{i}" for i in range(n)], "who": rng.choice(list("uvw"), n), "y": y})
+    for name, share in {"one": 0.6, "two": 0.8, "three": 0.9}.items():
+        table[name] = np.where(rng.random(n) < share, y, 1 - y)
+    return table
+
+
+PEOPLE = people()
+
+
+def compared(data: Any = PEOPLE, **settings: Any) -> Audit:
+    given: dict[str, Any] = {"y_true": "y", "models": {"one": "one", "two": "two", "three": "three"}, "groups": "who"}
+    return eh.compare_models(data, **given | {"draws": 99} | settings)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ("first", [("two", "one"), ("three", "one")]),
+        ("all", [("two", "one"), ("three", "one"), ("three", "two")]),
+    ],
+)
+def test_the_first_model_is_compared_with_every_other_or_all_with_each_other(
+    pairs: str, expected: list[tuple[str, str]]
+) -> None:
+    a = compared(pairs=pairs)
+    assert {(r.at["model"], r.at["against"]) for r in a.rows} == set(expected)
+    assert {r.metric for r in a.rows} == {"acc", "ppr", "tpr", "fpr"}
+    assert len(a.rows) == len(expected) * 4 * 3
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_columns_and_a_column_of_models_give_the_same(shuffled: bool) -> None:
+    """Each row a decision of one model on one case, in any order."""
+    long = PEOPLE.melt(
+        id_vars=["case", "who", "y"], value_vars=["one", "two", "three"], var_name="model", value_name="p"
+    )
+    if shuffled:
+        order = list(range(len(long)))
+        random.Random(4).shuffle(order)
+        long = pd.concat([long.iloc[:1], long.iloc[[i for i in order if i]]])
+    wide = compared(metrics=METRICS)
+    lines = eh.compare_models(long, y_true="y", model_column="model", unit="case", y_pred="p", groups="who", draws=99,
+                              metrics=METRICS)  # fmt: skip
+    assert {(r.at["model"], r.at["against"]) for r in lines.rows} == {("two", "one"), ("three", "one")}
+    assert lines.n == wide.n == 120
+    for r in wide.rows:
+        other = row(lines, r.group, r.metric, **r.at)
+        assert (other.score, other.gap, other.rests_on) == (r.score, r.gap, r.rests_on)
+        if r.test.error is None:
+            assert other.test.pvalue == r.test.pvalue
+
+
+def test_thresholds_of_a_score_and_columns_of_their_decisions_give_the_same() -> None:
+    rng = np.random.default_rng(2)
+    cuts = [0.5, 0.25, 0.7]
+    table = PEOPLE.assign(s=np.round(rng.random(120), 2))
+    named = {f"at {cut:g}": (table.s >= cut).astype(int) for cut in cuts}
+    scores = eh.compare_models(table, y_true="y", y_score="s", threshold=cuts, groups="who", draws=99, metrics=METRICS)
+    columns = eh.compare_models(table, y_true="y", models=named, groups="who", draws=99, metrics=METRICS)
+    assert scores.axes == {"model": ("at 0.25", "at 0.7"), "against": ("at 0.5",)}
+    assert scores.rows == columns.rows
+    assert scores.findings == columns.findings
+
+
+def test_a_frame_of_predictions_and_values_give_the_same() -> None:
+    frame = eh.compare_models(y_true=PEOPLE.y, models=PEOPLE[["one", "two"]], groups=PEOPLE.who, draws=99)
+    values = eh.compare_models(y_true=PEOPLE.y, models={"one": PEOPLE.one, "two": PEOPLE.two.tolist()}, groups=PEOPLE.who,  # noqa: E501
+                               draws=99)  # fmt: skip
+    assert frame.rows == values.rows == compared(models={"one": "one", "two": "two"}).rows
+
+
+def test_several_models_are_compared_as_two_are() -> None:
+    """Exact p-values are the same; drawn ones have other draws."""
+    several = compared(pairs="all", adjust="none")
+    for first, second in (("one", "two"), ("one", "three"), ("two", "three")):
+        alone = compared(models={first: first, second: second}, adjust="none")
+        for r in alone.rows:
+            here = row(several, r.group, r.metric, model=second, against=first)
+            assert (here.score, here.gap) == (r.score, r.gap)
+            if r.test.error is None:
+                assert here.test == r.test
+
+
+def test_exchanging_two_models_mirrors_the_changes() -> None:
+    there, back = (compared(models={a: a, b: b}, metrics=METRICS) for a, b in (("one", "two"), ("two", "one")))
+    for r in there.rows:
+        other = row(back, r.group, r.metric)
+        assert r.score.value is not None and other.score.value is not None
+        assert r.score.value == approx(-other.score.value)
+        assert (r.gap.value, r.score.pvalue) == (approx(-(other.gap.value or 0.0)), approx(other.score.pvalue))
+        if r.test.error is None:
+            assert r.test.pvalue == approx(other.test.pvalue)
+
+
+def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows() -> None:
+    """Equal rows are counted together, and each of them counts."""
+    data = {
+        "g": list("aabbab") * 2,
+        "y": ["no", "yes", "yes", "no", None, "yes"] * 2,
+        "p": ["no", "yes", "no", None, "yes", None] * 2,
+        "q": ["no", None, "yes", "no", "yes", None] * 2,
+    }
+    a = eh.compare_models(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="acc", draws=9)
+    assert a.n == 4
+    assert a.left_out == {
+        "prediction of q": 2,
+        "y_true": 2,
+        "prediction of p": 2,
+        "prediction of p and prediction of q": 2,
+    }
+    assert a.n + sum(a.left_out.values()) == 12
+    words = {
+        "y": ["yes", "no", "yes"] * 4,
+        "p": ["yes", "no", "no"] * 4,
+        "q": ["yes", "NA", ""] * 4,
+        "g": list("aab") * 4,
+    }
+    blank = eh.compare_models(words | {"g": list("abb") * 2 + list("bab") * 2}, y_true="y", models={"p": "p", "q": "q"},
+                              groups="g", positive="yes", metrics="acc", draws=9)  # fmt: skip
+    assert (blank.n, blank.left_out) == (4, {"prediction of q": 8})
+
+
+def test_scores_that_are_missing_are_left_out() -> None:
+    score = np.random.default_rng(2).random(120)
+    score[:3] = np.nan
+    labels = np.where(PEOPLE.y == 1, "good", "bad").astype(object)
+    labels[5] = None
+    a = eh.compare_models(y_true=labels, y_score=score, threshold=[0.5, 0.25], groups=PEOPLE.who.to_numpy(),
+                          metrics="ppr", positive="good", draws=99)  # fmt: skip
+    assert (a.n, a.left_out) == (116, {"y_score": 3, "y_true": 1})
+    kept = np.array([i > 2 and i != 5 for i in range(120)])
+    for r in a.rows:
+        own = kept & (PEOPLE.who == r.group).to_numpy()
+        assert r.score.value == approx((score[own] >= 0.25).mean() - (score[own] >= 0.5).mean())
+    reached = eh.compare_models(y_true=[1, 0, 1], y_score=[0.5, 0.25, 0.25], threshold=[0.5, 0.25], groups=list("abb"),
+                                metrics="ppr", draws=9)  # fmt: skip
+    assert {r.group: r.score.value for r in reached.rows} == {"a": 0.0, "b": 1.0}
+
+
+def test_the_record_names_what_was_compared() -> None:
+    a = compared(models={"one": "one", "two": "two"}, title="T")
+    assert (a.record["function"], a.record["title"]) == ("compare_models", "T")
+    assert a.record["columns"] == {"label": "y", "groups": ["who"]}
+    assert a.settings["metrics"] == ["acc", "ppr", "tpr", "fpr"]
+    assert a.changes(a.repeat(PEOPLE)) == []
+
+
+def test_settings_are_those_of_audits() -> None:
+    a = compared(models={"one": "one", "two": "two"}, reference="v", alpha=0.2, group_names={"who": {"u": "Ursula"}})
+    assert {r.group for r in a.rows} == {"Ursula", "v", "w"}
+    assert {r.verdict for r in a.rows if r.group == "v"} == {Verdict.REFERENCE}
+    own = row(a, "v", "acc")
+    assert own.score.value is not None and own.gap.value is None
+    crossed = eh.compare_models(PEOPLE.assign(t=list("ab") * 60), y_true="y", models={"one": "one", "two": "two"},
+                                groups=["who", "t"], metrics="acc", draws=9)  # fmt: skip
+    assert {r.by for r in crossed.rows} == {"who", "t", "who & t"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "sentence"),
+    [
+        ({"models": {"a": "one"}}, InvalidInput, "models must contain at least two models with different names; got "
+         "'a'"),
+        ({"models": ["one", "two"]}, InvalidInput, "models must map the names of models to their predictions; got "
+         "['one', 'two']"),
+        ({"models": None}, InvalidInput, "pass one of models, model_column and y_score, which say what is compared; "
+         "got none"),
+        ({"y_score": "one", "threshold": [0.5, 0.6]}, InvalidInput, "pass one of models, model_column and y_score, "
+         "which say what is compared; got models and y_score"),
+        ({"models": None, "y_score": "one"}, InvalidInput, "threshold must contain at least two different numbers; got "
+         "None"),
+        ({"models": None, "y_score": "one", "threshold": [0.5]}, InvalidInput, "threshold must contain at least two "
+         "different numbers; got [0.5]"),
+        ({"models": None, "y_score": "one", "threshold": [0.5, 0.5]}, InvalidInput, "threshold must contain at least "
+         "two different numbers; got [0.5, 0.5]"),
+        ({"models": None, "y_score": "one", "threshold": [0.5, math.inf]}, InvalidInput, "threshold must be a finite "
+         "number; got inf"),
+        ({"models": None, "y_score": "who", "threshold": [0.5, 0.6]}, InvalidInput, "'who' must contain numbers; it "
+         "contains String"),
+        ({"models": None, "model_column": "who"}, InvalidInput, "model_column needs unit; pass it"),
+        ({"models": None, "model_column": "who", "unit": "case"}, InvalidInput, "model_column needs y_pred; pass it"),
+        ({"models": None, "model_column": "who", "unit": "y", "y_pred": "one"}, InvalidInput,
+         "unit must be decided on once by each model; 0 is decided on twice by u"),
+        ({"y_true": None}, InvalidInput, "y_true must be the name of a column or its values; got None"),
+        ({"pairs": "some"}, UnknownName, "no pairs is called 'some'; known: first, all"),
+        ({"metrics": []}, InvalidInput, "metrics must contain at least one metric"),
+        ({"metrics": ["acc", "ppv"]}, InvalidInput, "ppv is not a rate of people whose number is the same with all "
+         "models; use acc, ppr, tpr or fpr, or what these leave to 1"),
+        ({"metrics": ["auc"]}, InvalidInput, "metrics must be rates such as acc, ppr, tpr, fpr; got auc"),
+        ({"metrics": max}, InvalidInput, "metrics must be rates such as acc, ppr, tpr, fpr; got max"),
+        ({"models": {"a": "one", "b": [0, 1, 2] * 40}}, InvalidInput, "y_true and y_pred contain 3 distinct labels (0, "
+         "1, 2); pass the positive ones as positive="),
+    ],
+)  # fmt: skip
+def test_models_that_cannot_be_compared_are_refused(settings: dict[str, Any], error: Any, sentence: str) -> None:
+    with pytest.raises(error) as refused:
+        compared(**settings)
+    assert str(refused.value).startswith(sentence)
+
+
+def test_units_must_be_the_same_case_for_every_model() -> None:
+    data = {"m": ["a", "b", "a", "b"], "u": [1, 1, 2, 2], "y": [1, 0, 0, 0], "p": [1, 1, 0, 1], "g": list("xxyy")}
+    columns: Any = {"y_true": "y", "model_column": "m", "unit": "u", "y_pred": "p", "groups": "g"}
+    with pytest.raises(InvalidInput, match=r"^unit must have the same label and groups in all of its rows; 1 has not$"):
+        eh.compare_models(data, **columns)
+    missing = {name: column[:3] for name, column in data.items()} | {"y": [1, 1, 0]}
+    with pytest.raises(InvalidInput, match=r"^'g' has only one group with cases"):
+        eh.compare_models(missing, **columns)
+    one = data | {"y": [1, 1, 0, 0], "m": ["a"] * 4, "u": [1, 2, 3, 4]}
+    with pytest.raises(InvalidInput, match=r"^model_column must name at least two models in every row; got 'a'$"):
+        eh.compare_models(one, **columns)

@@ -1,0 +1,231 @@
+"""Making an audit again, and saying what changed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.auditing import Audit
+from evenhand.errors import InvalidInput
+from evenhand.examples import compas
+
+COUNTS = {"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}
+
+
+def data(n: int = 120) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, n)
+    return {
+        "race": rng.choice(["A", "B", "C"], n).tolist(),
+        "town": rng.choice(["e", "w"], n).tolist(),
+        "y": y.tolist(),
+        "s": np.round(np.clip(0.3 * y + 0.6 * rng.random(n), 0, 1), 2).tolist(),
+        "p": rng.integers(0, 2, n).tolist(),
+        "kind": rng.choice(["x", "y", "z"], n).tolist(),
+        "guess": rng.choice(["x", "y", "z"], n).tolist(),
+    }
+
+
+KINDS: dict[str, Any] = {
+    "two classes": {"y_true": "y", "y_pred": "p", "metrics": ["tpr", "mcc"]},
+    "thresholds": {"y_true": "y", "y_score": "s", "threshold": [0.3, 0.5], "metrics": ["tpr", "auc"], "draws": 49},
+    "strata": {"y_true": "y", "y_pred": "p", "within": "town", "metrics": "tpr"},
+    "classes": {"y_true": "kind", "y_pred": "guess", "classes": "all", "metrics": "tpr", "draws": 49, "rng": 4},
+    "scores": {"y_true": "y", "y_score": "s", "metrics": ["auc", "brier"], "draws": 49, "rng": 9},
+    "models": {"y_true": "y", "models": {"one": "p", "two": "y"}, "draws": 49},
+}
+
+
+def made(kind: str, given: Any, **settings: Any) -> Audit:
+    function: Any = eh.compare_models if kind == "models" else eh.audit
+    found: Audit = function(given, groups="race", **KINDS[kind] | settings)
+    return found
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_repeated_audit_is_the_same(kind: str) -> None:
+    """Drawn p-values too: the record has the source of randomness."""
+    a = made(kind, data())
+    again = a.repeat(data())
+    assert again == a
+    assert a.changes(again) == []
+    assert Audit.from_json(a.to_json()).changes(again) == []
+
+
+@pytest.mark.parametrize("kind", ["classes", "scores"])
+def test_another_source_of_randomness_draws_other_p_values(kind: str) -> None:
+    a, other = made(kind, data()), made(kind, data(), rng=77)
+    drawn = [r for r in a.rows if r.test.error is not None]
+    assert drawn
+    assert {r.test.pvalue for r in drawn} != {r.test.pvalue for r in other.rows if r.test.error is not None}
+    assert any(change.startswith("the setting rng was ") for change in a.changes(other))
+
+
+@pytest.mark.parametrize("rng", [np.random.default_rng(0), None])
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_audit_by_a_generator_cannot_be_repeated(kind: str, rng: Any) -> None:
+    a = made(kind, data(), rng=rng)
+    assert a.settings["rng"] is None
+    for given in (a, Audit.from_json(a.to_json())):
+        with pytest.raises(InvalidInput) as refused:
+            given.repeat(data())
+        assert str(refused.value) == (
+            "the audit was made from values of rng, which the record does not contain; audit them again"
+        )
+
+
+def test_an_audit_of_values_cannot_be_repeated() -> None:
+    given = data()
+    a = eh.audit(y_true=given["y"], y_pred=given["p"], groups=given["race"], metrics="tpr")
+    with pytest.raises(InvalidInput) as refused:
+        a.repeat(given)
+    assert str(refused.value) == (
+        "the audit was made from values of y_true, y_pred, groups, which the record does not contain; audit them again"
+    )
+
+
+def test_an_audit_with_functions_cannot_be_repeated() -> None:
+    a = eh.audit(data(), y_true="y", y_pred="p", groups="race", metrics=["acc", ("cost", lambda y, p: 1.0)], draws=9)
+    with pytest.raises(InvalidInput) as refused:
+        a.repeat(data())
+    assert str(refused.value) == (
+        "the audit was made with functions (cost), which the record does not contain; audit the data again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"), [("thresholds", {"threshold": 0.3}), ("strata", {"stratum": "e"}), ("classes", {"class": "x"})]
+)
+def test_a_part_of_an_audit_cannot_be_repeated_by_itself(kind: str, place: dict[str, Any]) -> None:
+    """Its p-values are adjusted over the whole."""
+    part = made(kind, data()).at(**place)
+    with pytest.raises(InvalidInput) as refused:
+        part.repeat(data())
+    assert str(refused.value) == (
+        "the record must be that of a whole audit; a part of one cannot be repeated by itself"
+    )
+
+
+def test_a_file_that_moved_is_repeated_from_another_place(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.csv", tmp_path / "two.csv"
+    given = data()
+    lines = [",".join(given), *(",".join(map(str, line)) for line in zip(*given.values(), strict=True))]
+    first.write_text("\n".join(lines) + "\n", "utf-8")
+    a = made("two classes", first)
+    assert a.changes(a.repeat()) == []
+    first.rename(second)
+    with pytest.raises(InvalidInput, match="there is no file"):
+        a.repeat()
+    assert a.changes(a.repeat(second)) == []
+    second.write_text("\n".join([lines[0], *lines[2:]]) + "\n", "utf-8")
+    said = a.changes(a.repeat(second))
+    assert said[0].startswith("the SHA-256 of the data was ")
+    assert said[1] == "the number of rows was 120 and is 119"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"function": "rm"}, "the record must be that of a whole audit; a part of one cannot be repeated by itself"),
+        ({"source": None}, "the record must have the tables source and call"),
+        ({"call": {"colour": "red"}}, "the record has an argument that the audit does not take: 'colour'"),
+        ({"source": {"paths": 5}}, "paths in the record must be a list of texts; got 5"),
+        ({"call": {"reference": ["A"]}}, "the reference in the record must be a name or four counts; got ['A']"),
+        ({"source": {}, "call": {}}, "groups must be the name of a group column or its values; got None"),
+    ],
+)
+def test_a_record_that_cannot_be_repeated_is_refused(change: dict[str, Any], sentence: str) -> None:
+    a = made("two classes", data())
+    changed = replace(a, record=a.record | change)
+    with pytest.raises(InvalidInput) as refused:
+        changed.repeat(data())
+    assert str(refused.value) == sentence
+
+
+def test_without_data_the_record_asks_for_them() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        eh.audit_counts(COUNTS, metrics="tpr").repeat()
+    assert str(refused.value) == "the record does not contain the data; pass them"
+
+
+# What changed
+
+
+def test_changes_name_the_row_and_the_first_value_that_differs() -> None:
+    a = eh.audit_counts(COUNTS, metrics="tpr")
+    b = eh.audit_counts(COUNTS | {"A": (0, 2, 8, 31)}, metrics="tpr")
+    said = a.changes(b)
+    assert said[0].startswith("the SHA-256 of the data was ")
+    assert said[1:] == [
+        "the number of rows was 1040 and is 1041",
+        "tpr of A (group) has another cells: it was [0, 2, 8, 30] and is [0, 2, 8, 31]",
+        "tpr of B (group) has another reference.n: it was 40 and is 41",
+    ]
+
+
+def test_changes_of_verdicts_settings_and_groups_are_said() -> None:
+    a = eh.audit_counts(COUNTS, metrics="tpr")
+    stricter = eh.audit_counts(COUNTS, metrics="tpr", alpha=0.2)
+    assert a.changes(stricter) == [
+        "the setting alpha was 0.05 and is 0.2",
+        "tpr of A (group) was too few to tell and is lower",
+        "tpr of B (group) was too few to tell and is higher",
+    ]
+    more = a.changes(eh.audit_counts(COUNTS | {"C": (1, 1, 1, 1)}, metrics=["tpr", "fpr"]))
+    assert "fpr of C (group) was not audited before" in more
+    assert "tpr of C (group) was not audited before" in more
+    fewer = eh.audit_counts(COUNTS | {"C": (1, 1, 1, 1)}, metrics="tpr").changes(a)
+    assert "tpr of C (group) is no longer audited" in fewer
+
+
+def test_changes_name_their_place_on_the_axes() -> None:
+    one, other = (made("thresholds", data(), threshold=some, metrics="tpr") for some in ([0.3, 0.5], [0.5, 0.7]))
+    said = one.changes(other)
+    assert "axes in the record was {'threshold': [0.3, 0.5]} and is {'threshold': [0.5, 0.7]}" in said
+    assert {s for s in said if "of A" in s} == {
+        "threshold 0.3: tpr of A (race) is no longer audited",
+        "threshold 0.7: tpr of A (race) was not audited before",
+    }
+    moved = data()
+    moved["s"][0] = 0.45 if moved["s"][0] != 0.45 else 0.35
+    before, after = made("thresholds", data(), metrics="ppr"), made("thresholds", moved, metrics="ppr")
+    assert all(s.startswith(("threshold ", "the SHA")) for s in before.changes(after))
+
+
+def test_errors_that_only_trade_places_are_a_change_of_the_data() -> None:
+    """Every class keeps its four counts, and every average its score; the digest of the data is another."""
+    columns: Any = {"y_true": "y", "y_pred": "p", "groups": "race", "classes": "all", "metrics": "tpr", "draws": 9}
+    columns |= {"averages": ["acc"]}
+    first = {"race": list("AAABBB"), "y": list("xyzxyz"), "p": list("yzxyzx")}
+    a, b = eh.audit(first, **columns), eh.audit(first | {"p": list("zxyyzx")}, **columns)
+    assert a.changes(a.repeat(first)) == []
+    assert a.rows == b.rows
+
+
+def test_rounding_is_no_change() -> None:
+    a = eh.audit_counts(compas(), metrics="tpr")
+    content = json.loads(a.to_json())
+    for r in content["rows"]:
+        if r["gap"]["low"] is not None:
+            r["gap"]["low"] *= 1 + 1e-12
+    assert a.changes(Audit.from_json(json.dumps(content))) == []
+    content["rows"][0]["gap"]["low"] *= 1 + 1e-6
+    (said,) = a.changes(Audit.from_json(json.dumps(content)))
+    assert " has another gap.low: it was " in said
+
+
+def test_pictures_and_times_are_not_compared() -> None:
+    a = eh.audit_counts(COUNTS, metrics="tpr")
+    other = replace(a, rows=tuple(replace(r, sketch=None) for r in a.rows), record=a.record | {"made": "never"})
+    assert a.changes(other) == []
+
+
+def test_only_audits_can_be_compared() -> None:
+    with pytest.raises(InvalidInput, match=r"^other must be an Audit; got 5$"):
+        eh.audit_counts(COUNTS, metrics="tpr").changes(5)  # type: ignore[arg-type]

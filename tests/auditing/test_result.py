@@ -1,0 +1,388 @@
+"""The result of an audit: its axes, its parts, its ways out, and what is read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from audit_oracle import row, same
+from pytest import approx
+
+import evenhand as eh
+from evenhand.auditing import Audit, Row
+from evenhand.errors import EvenhandError, InvalidInput, UnknownName
+from evenhand.examples import compas
+from evenhand.inference import between_groups
+
+SCHEMA = "evenhand.audit/3"
+COUNTS = {"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}
+
+
+def frame(n: int = 240) -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, n)
+    table = pd.DataFrame({"race": rng.choice(["A", "B", "C"], n), "town": rng.choice(["east", "west"], n), "y": y})
+    table["s"] = np.round(np.clip(0.3 * y + 0.6 * rng.random(n) + 0.1 * (table.race == "A"), 0, 1), 2)
+    table["p"] = (table.s > 0.5).astype(int)
+    table["q"] = rng.integers(0, 2, n)
+    table["kind"] = rng.choice(["x", "y", "z"], n)
+    table["guess"] = np.where(rng.random(n) < 0.6, table.kind, rng.choice(["x", "y", "z"], n))
+    return table
+
+
+FRAME = frame()
+METRICS = ["tpr", "ppr", "mcc", "equal_opportunity"]
+
+
+def measured(r: Row) -> dict[str, Any]:
+    """What a row says but for where it is and what follows from adjusted p-values."""
+    said = r.to_dict()
+    for name in ("at", "verdict", "needed", "driver"):
+        del said[name]
+    del said["test"]["p_adjusted"]
+    return said
+
+
+def by_row(a: Audit) -> dict[tuple[str, str, str], dict[str, Any]]:
+    return {(r.by, r.group, r.metric): measured(r) for r in a.rows}
+
+
+# Axes
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7])
+def test_a_threshold_is_what_an_audit_of_it_alone_measures(threshold: float) -> None:
+    """And as each threshold is adjusted for itself, it is the same audit."""
+    columns: Any = {"y_true": "y", "y_score": "s", "groups": "race", "metrics": METRICS}
+    swept = eh.audit(FRAME, threshold=[0.7, 0.3, 0.5], **columns)
+    alone = eh.audit(FRAME, threshold=threshold, **columns)
+    part = swept.at(threshold=threshold)
+    assert same([r.to_dict() for r in part.rows], [r.to_dict() for r in alone.rows])
+    assert (part.findings, part.n, part.axes) == (alone.findings, alone.n, {})
+
+
+@pytest.mark.parametrize("label", ["x", "y", "z"])
+def test_a_class_is_what_an_audit_of_it_against_the_rest_measures(label: str) -> None:
+    columns: Any = {"y_true": "kind", "y_pred": "guess", "groups": "race", "metrics": METRICS}
+    classes = eh.audit(FRAME, classes="all", draws=19, **columns)
+    alone = eh.audit(FRAME, positive=label, **columns)
+    part = classes.at(**{"class": label})
+    assert by_row(part) == by_row(alone)
+    assert part.n == alone.n
+    plain = eh.audit(FRAME, classes="all", adjust="none", averages=(), **columns).at(**{"class": label})
+    unadjusted = eh.audit(FRAME, positive=label, adjust="none", **columns)
+    assert (plain.rows, plain.findings) == (unadjusted.rows, unadjusted.findings)
+
+
+@pytest.mark.parametrize("town", ["east", "west"])
+def test_a_stratum_is_what_an_audit_of_its_rows_measures(town: str) -> None:
+    columns: Any = {"y_true": "y", "groups": "race", "metrics": [*METRICS, "auc"], "y_score": "s", "threshold": 0.5}
+    columns |= {"draws": 19}
+    within = eh.audit(FRAME, within="town", **columns)
+    alone = eh.audit(FRAME[FRAME.town == town], **columns)
+    part = within.at(stratum=town)
+    mine, theirs = by_row(part), by_row(alone)
+    for key, said in mine.items():
+        if key[2] == "auc":
+            for part_ in (said, theirs[key]):
+                del part_["test"]
+        assert said == theirs[key]
+    assert part.n == alone.n == int((FRAME.town == town).sum())
+
+
+@pytest.mark.parametrize("model", ["p", "q"])
+def test_a_pair_of_models_is_what_comparing_them_alone_measures(model: str) -> None:
+    columns: Any = {"y_true": "y", "groups": "race"}
+    several = eh.compare_models(FRAME, models={"y": "y", "p": "p", "q": "q"}, adjust="none", draws=99, **columns)
+    alone = eh.compare_models(FRAME, models={"y": "y", model: model}, adjust="none", draws=99, **columns)
+    assert several.axes == {"model": ("p", "q"), "against": ("y",)}
+    part = several.at(model=model, against="y")
+    exact = [r for r in part.rows if r.test.error is None]
+    assert exact
+    for r in exact:
+        assert measured(r) == measured(row(alone, r.group, r.metric))
+
+
+def test_several_axes_are_asked_for_one_by_one_or_together() -> None:
+    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], within="town", metrics=["tpr", "auc"],  # noqa: E501
+                 draws=19)  # fmt: skip
+    assert a.axes == {"threshold": (0.3, 0.5), "stratum": ("east", "west", "pooled")}
+    both = a.at(threshold=0.3, stratum="east")
+    assert both.axes == {} and {r.metric for r in both.rows} == {"tpr"}
+    assert both.rows == a.at(stratum="east").at(threshold=0.3).rows == a.at(threshold=0.3).at(stratum="east").rows
+    assert both.n == int((FRAME.town == "east").sum())
+    scores = [r for r in a.at(stratum="west").rows if r.metric == "auc"]
+    assert [r.at for r in scores] == [{}] * 3
+
+
+def test_findings_elsewhere_are_left_out_and_those_of_all_data_stay() -> None:
+    table = FRAME.assign(y=FRAME.y.astype(object))
+    table.loc[[0, 1], "y"] = None
+    a = eh.audit(table, y_true="y", y_score="s", groups="race", threshold=[0.3, 2.0], metrics=["ppr", "auc"], draws=19)
+    part = a.at(threshold=0.3)
+    assert [f.kind for f in a.findings if f.kind == "constant"] == ["constant"]
+    assert not any(f.kind == "constant" for f in part.findings)
+    assert not any("auc" in f.metrics for f in part.findings)
+    assert any("auc" in f.metrics for f in a.findings)
+    assert sum(f.kind == "left-out" for f in part.findings) == 1
+    assert all(not f.at for f in part.findings)
+    (constant,) = [f for f in a.at(threshold=2.0).findings if f.kind == "constant"]
+    assert constant.at == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "sentence"),
+    [
+        ({"treshold": 0.3}, "no axis of this audit is called 'treshold'; did you mean 'threshold'?"),
+        ({"colour": 1}, "no axis of this audit is called 'colour'; axes: threshold"),
+        ({"threshold": 0.45}, "no threshold of this audit is called '0.45'; did you mean "),
+    ],
+)
+def test_a_place_that_is_not_on_the_axes_is_refused(place: dict[str, Any], sentence: str) -> None:
+    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="tpr")
+    with pytest.raises(UnknownName) as refused:
+        a.at(**place)
+    assert str(refused.value).startswith(sentence)
+    with pytest.raises(UnknownName, match=r"^no axis of this audit is called 'threshold'; axes: none$"):
+        eh.audit_counts(COUNTS, metrics="tpr").at(threshold=0.3)
+
+
+def test_the_repr_says_how_much_was_audited() -> None:
+    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="tpr")
+    differ = sum(r.differs for r in a.rows)
+    assert repr(a) == f"<Audit: 240 cases, 3 groups, 2 on the axis threshold, 6 scores, {differ} differ>"
+    assert repr(a.at(threshold=0.3)).startswith("<Audit: 240 cases, 3 groups, 3 scores, ")
+
+
+# Between groups
+
+
+def test_differences_between_groups_are_those_of_the_counts() -> None:
+    groups: dict[str, Any] = {"a": (3, 1, 0, 6), "b": (30, 30, 9, 40), "c": (0, 0, 4, 9)}
+    a = eh.audit_counts(groups, metrics=["acc", "tpr"])
+    for key in ("tpr", "f1", "acc"):
+        found = a.between_groups(key, draws=99)
+        assert found == between_groups({k: eh.ConfusionMatrix(*v) for k, v in groups.items()}, key, draws=99)
+    found = a.between_groups("tpr", draws=99)
+    assert found.undefined == {"c": "no actual positives (TP + FN = 0)"}
+    assert found.overall.estimate == 33 / 64
+    assert found.ratio.estimate == approx(0.5 / 0.75)
+    assert a.between_groups("acc", method="to_overall", draws=99) != a.between_groups("acc", draws=99)
+
+
+def test_differences_between_groups_are_fairlearns() -> None:
+    fairlearn = pytest.importorskip("fairlearn.metrics")
+    from sklearn.metrics import accuracy_score
+
+    a = eh.audit(FRAME, y_true="y", y_pred="q", groups="race", metrics="acc")
+    theirs = fairlearn.MetricFrame(
+        metrics=accuracy_score, y_true=FRAME.y, y_pred=FRAME.q, sensitive_features=FRAME.race
+    )
+    for method in ("between_groups", "to_overall"):
+        found = a.between_groups("acc", method=method, draws=99)
+        assert found.difference.estimate == approx(theirs.difference(method=method))
+        assert found.ratio.estimate == approx(theirs.ratio(method=method))
+        assert found.overall.estimate == approx(theirs.overall)
+        assert (found.group_min.estimate, found.group_max.estimate) == approx((theirs.group_min(), theirs.group_max()))
+
+
+def test_differences_between_groups_take_the_level_of_the_audit_and_a_column() -> None:
+    a = eh.audit(FRAME, y_true="y", y_pred="q", groups=["race", "town"], metrics="acc", level=0.8)
+    assert a.between_groups("acc", draws=99) == a.between_groups("acc", by="race", draws=99, level=0.8)
+    assert a.between_groups("acc", by="town", draws=99).difference.estimate == approx(
+        float(np.ptp([(FRAME.y == FRAME.q)[FRAME.town == t].mean() for t in ("east", "west")]))
+    )
+    swept = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc")
+    alone = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=0.3, metrics="acc")
+    assert swept.at(threshold=0.3).between_groups("acc", draws=99) == alone.between_groups("acc", draws=99)
+
+
+@pytest.mark.parametrize(
+    ("made", "metric", "options", "sentence"),
+    [
+        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "equal_opportunity", {},
+         "equal_opportunity compares two groups; use the one-group metric (tpr)"),
+        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "mcc", {"method": "to_overall"},
+         "method='to_overall' needs a metric that is a proportion of cases, and mcc is not one"),
+        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "tpr", {"by": "sex"},
+         "no group column of this audit is called 'sex'; known: group"),
+        (lambda: eh.audit(y_pred=[1, 0, 1], groups=list("aab")), "ppr", {},
+         "the audit must have labels; audit counts instead"),
+        (lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc"), "acc", {},  # noqa: E501
+         "the audit has several places (threshold); choose one with at()"),
+        (lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", metrics="acc", selection="all"), "ppr", {},
+         "the audit counts selections without labels, which its cells lack; pass counts instead"),
+    ],
+)  # fmt: skip
+def test_differences_between_groups_that_cannot_be_told_are_refused(
+    made: Any, metric: str, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        made().between_groups(metric, **options)
+    assert str(refused.value) == sentence
+
+
+# Ways out
+
+
+def test_an_audit_repeats_and_survives_json() -> None:
+    a, b = (eh.audit_counts(compas(), by="race", metrics=["tpr", "ppr"]) for _ in range(2))
+    assert a == b
+    text = a.to_json()
+    assert text == b.to_json()
+    assert Audit.from_json(text) == a
+    content = json.loads(text)
+    assert content["schema"] == SCHEMA
+    assert content["versions"]["evenhand"] == eh.__version__
+    assert list(content) == ["schema", "n", "left_out", "record", "settings", "versions", "findings", "rows"]
+
+
+PARTS: dict[str, Callable[[], Audit]] = {
+    "threshold": lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], draws=9,
+                                  metrics=["tpr", "auc"]),
+    "class": lambda: eh.audit(FRAME, y_true="kind", y_pred="guess", groups="race", classes="all", metrics="tpr", draws=9),  # noqa: E501
+    "stratum": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town", metrics=["tpr", "kappa"]),
+    "stratum with a reference": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town",
+                                                 metrics="tpr", reference="A"),
+    "model": lambda: eh.compare_models(FRAME, y_true="y", models={"p": "p", "q": "q"}, groups="race", draws=9),
+    "selections": lambda: eh.audit(FRAME.assign(y=[None, *FRAME.y[1:]]), y_true="y", y_pred="p", groups="race",
+                                   within="town", metrics=["ppr", "tpr"], selection="all"),
+    "weights": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", weights="s", metrics="tpr"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_whole_audits_and_their_parts_survive_json(kind: str) -> None:
+    a = PARTS[kind]()
+    assert Audit.from_json(a.to_json()) == a
+    for axis, values in a.axes.items():
+        for value in values:
+            part = a.at(**{axis: value})
+            again = Audit.from_json(part.to_json())
+            assert again == part
+            assert again.axes == part.axes
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame_has_a_line_per_row(library: str) -> None:
+    a = PARTS["stratum"]()
+    found = a.to_frame(library)
+    assert type(found).__module__.partition(".")[0] == library
+    lines = pd.DataFrame(found.to_pandas() if library != "pandas" else found).to_dict("records")
+    assert len(lines) == len(a.rows)
+    for line, r in zip(lines, a.rows, strict=True):
+        assert (line["stratum"], line["group"], line["metric"]) == (r.at["stratum"], r.group, r.metric)
+        assert line["verdict"] == r.verdict.value
+        assert line["score"] == approx(r.score.value, nan_ok=True)
+    with pytest.raises(UnknownName, match=r"^no dataframe library is called 'excel'; known: pandas, polars, pyarrow$"):
+        a.to_frame("excel")
+
+
+def test_a_frame_is_of_the_library_of_the_data() -> None:
+    polars = pytest.importorskip("polars")
+    assert isinstance(PARTS["stratum"]().to_frame(), pd.DataFrame)
+    a = eh.audit(polars.from_pandas(FRAME), y_true="y", y_pred="p", groups="race", metrics="tpr")
+    assert isinstance(a.to_frame(), polars.DataFrame)
+
+
+def test_csv_has_the_cells_at_each_threshold() -> None:
+    """TP, FN, FP and TN at t are those of score >= t, counted one row at a time."""
+    a = PARTS["threshold"]()
+    for line in csv.DictReader(io.StringIO(a.to_csv())):
+        if line["metric"] == "auc":
+            assert line["threshold"] == line["tp"] == ""
+            continue
+        own = FRAME[FRAME.race == line["group"]]
+        reached = own.s >= float(line["threshold"])
+        expected = [(own.y == label)[reached == decided].sum() for label, decided in ((1, 1), (1, 0), (0, 1), (0, 0))]
+        assert [int(line[c]) for c in ("tp", "fn", "fp", "tn")] == expected
+
+
+@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@cmd", "\t=1", "\tplain", "\rplain", " =1", "\t", "\r\n-2"])
+def test_no_cell_of_a_csv_file_is_a_formula(start: str) -> None:
+    """A tab or CR at the start moves what follows into a cell of its own, formula or not."""
+    a = eh.audit_counts({start: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
+    cells = [line["group"] for line in csv.DictReader(io.StringIO(a.to_csv(), newline=""))]
+    assert sorted(cells) == sorted(["B", f"'{start}"])
+    negative = [line["difference"] for line in csv.DictReader(io.StringIO(a.to_csv()))]
+    assert any(float(cell) < 0 for cell in negative), "numbers stay numbers"
+
+
+@pytest.mark.parametrize("name", ["x" * 200, "\x1b[31mred", "<script>alert(1)</script>", "=cmd()", "a|b\nc", "日本語"])
+def test_hostile_names_survive_json(name: str) -> None:
+    a = eh.audit_counts({name: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
+    assert name in {r.group for r in Audit.from_json(a.to_json()).rows}
+    assert "\x1b" not in repr(a)
+
+
+# What is read back is checked
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> str:
+    content = eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]).to_dict()
+    change(content)
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (changed(lambda c: c.update(schema=["x"])), f"the schema of the audit must be '{SCHEMA}'; got ['x']"),
+        ('{"schema": "x"}', f"the schema of the audit must be '{SCHEMA}'; got 'x'"),
+        (changed(lambda c: c["rows"][0].update(n=11)), "row 1 has n = 11, but its cells add up to 10"),
+        (changed(lambda c: c["rows"][0].pop("n")), "row 1 must have the field n"),
+        (changed(lambda c: c["rows"][0].update(at={"threshold": 0.5})),
+         "the axes of the audit must contain threshold 0.5"),
+        (changed(lambda c: c.update(n=35)), "the groups of 'group' have 36 cases, but there are 35"),
+        (changed(lambda c: c.update(n="36")), "n must be a whole number; got '36'"),
+        (changed(lambda c: c.update(n=True)), "n must be a whole number; got True"),
+        (changed(lambda c: c.update(rows={})), "rows must be a list; got {}"),
+        (changed(lambda c: c.update(findings={})), "findings must be a list; got {}"),
+        (changed(lambda c: c.update(left_out={"y_true": "many"})), "left_out must map names to numbers of rows; got "),
+        (changed(lambda c: c.update(versions=[])), "versions must be a table; got []"),
+        (changed(lambda c: c.update(versions={"numpy": 2})), "versions must map packages to texts; got "),
+        (changed(lambda c: c["settings"].pop("level")), "settings must contain level"),
+        (changed(lambda c: c["settings"].update(level="x")), "level must be a number between 0 and 1; got 'x'"),
+        (changed(lambda c: c["settings"].update(groups=[])), "groups in settings must be a list of names; got []"),
+        (changed(lambda c: c["settings"].update(within="town")), "within in settings must be a list of names; got "
+         "'town'"),
+        (changed(lambda c: c["record"].update(source=5)), "source in the record must be a table; got 5"),
+        (changed(lambda c: c["record"].update(axes=5)), "axes in the record must be a table; got 5"),
+        (changed(lambda c: c["record"].update(axes={"threshold": 5})),
+         "threshold in the axes of the record must be a list; got 5"),
+        (changed(lambda c: c["record"].update(at=5)), "at in the record must be a table; got 5"),
+        (changed(lambda c: c["findings"][0].update(code=5)), "code of finding 1 must be text; got 5"),
+        (changed(lambda c: c.pop("settings")), "text must be an audit written by to_json(): 'settings'"),
+        ("{", "text must be an audit written by to_json(): "),
+        ("[]", "text must be an audit written by to_json(): "),
+        ("[1]", "text must be an audit written by to_json(): "),
+        ("[" * 100_000, "text must be an audit written by to_json(): "),
+        ('{"schema": NaN}', "text must be an audit written by to_json(): NaN is not a number in JSON"),
+        (None, "text must be an audit written by to_json(): "),
+    ],
+)  # fmt: skip
+def test_what_is_no_audit_is_refused_in_a_sentence(text: Any, sentence: str) -> None:
+    with pytest.raises(EvenhandError) as found:
+        Audit.from_json(text)
+    assert str(found.value).startswith(sentence)
+
+
+def test_rows_of_one_group_must_agree() -> None:
+    content = eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]).to_dict()
+    content["rows"][0] |= {"n": 12, "cells": [3, 2, 3, 4]}
+    with pytest.raises(InvalidInput, match=r"^the rows of the group '.' of 'group' must have the same n$"):
+        Audit.from_json(json.dumps(content))
+
+
+def test_what_was_not_audited_cannot_be_plotted() -> None:
+    a = eh.audit_counts(COUNTS, metrics=["tpr", "ppv"])
+    with pytest.raises(UnknownName, match=r"^no metric of this audit is called 'mcc'; known: ppv, tpr$"):
+        a.plot("mcc")
+    with pytest.raises(UnknownName, match=r"^no group column of this audit is called 'sex'; known: group$"):
+        a.plot("tpr", by="sex")

@@ -1,0 +1,345 @@
+"""``evenhand audit``: files in, tables and JSON out, and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import evenhand as eh
+from evenhand.cli.audit import audit
+
+ROOT = Path(__file__).parents[2]
+ROWS = "race,y,yhat,sex\n" + "A,1,1,F\nA,0,1,M\nA,0,0,F\n" * 9 + "B,1,0,M\nB,0,0,F\nB,1,0,M\n" * 9 + ",1,1,F\nB,,0,F\n"
+COLUMNS = ["--label", "y", "--prediction", "yhat", "--group", "race"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    path = tmp_path / "decisions.csv"
+    path.write_text(ROWS, encoding="utf-8")
+    return str(path)
+
+
+def run(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner(env={"FORCE_COLOR": None}).invoke(audit, words, input=stdin, catch_exceptions=False)
+
+
+def test_the_output_in_the_readme_is_what_the_first_command_prints() -> None:
+    result = run("--example", "compas", "--favourable", "negative")
+    assert result.exit_code == 0
+    assert f"```text\n{result.output}```" in (ROOT / "README.md").read_text("utf-8")
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_a_file_is_audited(file: str) -> None:
+    result = run(file, *COLUMNS)
+    assert result.exit_code == 0
+    assert result.output.startswith("Audit of 55 cases in 3 groups by race\n")
+    assert "1 row without a label was left out." in result.output
+    assert "(missing)" in result.output
+
+
+def test_json_says_the_same_as_the_library(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    assert run(file, *COLUMNS, "--json", str(out), "--metric", "tpr").exit_code == 0
+    a = eh.Audit.from_json(out.read_text("utf-8"))
+    assert a == eh.audit(file, y_true="y", y_pred="yhat", groups=["race"], metrics=["tpr"])
+    printed = run(file, *COLUMNS, "--json", "-", "--metric", "tpr").output
+    assert json.loads(printed) == json.loads(out.read_text("utf-8"))
+
+
+def test_markdown(file: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.md"
+    assert run(file, *COLUMNS, "--markdown", str(out)).exit_code == 0
+    assert out.read_text("utf-8").startswith("# Audit of 55 cases in 3 groups by race\n")
+    assert run(file, *COLUMNS, "--markdown", "-").output.startswith("# Audit of 55")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "code"), [((), 0), (("differs",), 1), (("four-fifths", "undefined"), 1), (("any",), 1)]
+)
+def test_exit_codes(file: str, kinds: tuple[str, ...], code: int) -> None:
+    assert run(file, *COLUMNS, *(word for kind in kinds for word in ("--fail-on", kind))).exit_code == code
+
+
+def test_nothing_of_the_kind_asked_for_is_exit_code_0() -> None:
+    assert run("--example", "compas", "--metric", "acc", "--fail-on", "undefined").exit_code == 0
+
+
+def test_standard_input(file: str) -> None:
+    expected = run(file, *COLUMNS).output
+    assert run("-", *COLUMNS, stdin=ROWS).output == expected
+
+
+def test_parquet_on_standard_input(tmp_path: Path) -> None:
+    import polars as pl
+
+    path = tmp_path / "d.parquet"
+    pl.DataFrame({"g": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 0, 0, 1]}).write_parquet(path)
+    command = [sys.executable, "-m", "evenhand", "audit", "-", "--label", "y", "--prediction", "p", "--group", "g"]
+    done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(b"Audit of 4 cases in 2 groups by g")
+
+
+def test_a_table_of_counts(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("race,tp,fn,fp,tn\nA,9,6,4,21\nB,30,10,12,48\n", encoding="utf-8")
+    result = run("--counts", str(path), "--metric", "tpr", "--reference", "B")
+    assert result.exit_code == 0
+    assert "Audit of 140 cases in 2 groups by race" in result.output
+    assert run("--counts", "-", "--metric", "tpr", "--reference", "B", stdin=path.read_text("utf-8")).output == (
+        result.output
+    )
+
+
+def test_options_from_a_file_and_the_command_line_above_it(file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(
+        '[audit]\nlabel = "y"\nprediction = "yhat"\ngroup = ["race"]\nmetric = ["tpr"]\nfail-on = ["any"]\n', "utf-8"
+    )
+    assert run(file, "--config", str(config)).exit_code == 1
+    content = json.loads(run(file, "--config", str(config), "--metric", "fpr", "--json", "-").output)
+    assert content["settings"]["metrics"] == ["fpr"]
+    config.write_text('lable = "y"\n', "utf-8")
+    result = run(file, "--config", str(config))
+    assert result.exit_code == 2
+    assert f"no setting in {config} is called 'lable'; did you mean 'label'?" in " ".join(result.output.split())
+
+
+def test_several_columns_and_references(file: str) -> None:
+    words = [file, *COLUMNS, "--group", "sex", "--metric", "acc", "--json", "-", "--reference", "sex=M"]
+    rows = json.loads(run(*words).output)["rows"]
+    assert {row["by"] for row in rows} == {"race", "sex", "race & sex"}
+    assert {row["reference"]["name"] for row in rows if row["by"] == "sex"} == {"M"}
+    assert {row["by"] for row in json.loads(run(*words, "--crossings", "1").output)["rows"]} == {"race", "sex"}
+
+
+def test_no_labels_and_scores(file: str) -> None:
+    selected = json.loads(run(file, "--prediction", "yhat", "--group", "race", "--json", "-").output)
+    assert {row["metric"] for row in selected["rows"]} == {"ppr"}
+    scored = run(file, "--label", "y", "--score", "yhat", "--threshold", "1", "--group", "race", "--json", "-")
+    plain = run(file, *COLUMNS, "--json", "-")
+    assert json.loads(scored.output)["rows"] == json.loads(plain.output)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--label", "y"], "pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help"),
+        (["{file}", "--label", "y"], "name the column of groups with --group COLUMN"),
+        (["nowhere.csv", *COLUMNS], "there is no file nowhere.csv"),
+        (["--counts", "nowhere.csv"], "there is no file nowhere.csv"),
+        (["{file}", "--label", "yy", "--prediction", "yhat", "--group", "race"],
+         "no column is called 'yy'; did you mean 'y'?"),
+        (["{file}", *COLUMNS, "--metric", "recal"], "no metric is called 'recal'; did you mean 'recall'?"),
+        (["{file}", *COLUMNS, "--reference", "C"], "no group of 'race' is called 'C'; groups: A, B, (missing)"),
+        (["{file}", *COLUMNS, "--positive", "2"], "--positive must be one of the labels (0, 1); got 2"),
+        (["{file}", *COLUMNS, "--json", "/nowhere/x.json"],
+         "/nowhere/x.json cannot be written: No such file or directory"),
+        (["{file}", *COLUMNS, "--strength", "much"],
+         "--strength must be a number of cases, prev=…,tpr=…,fpr=…, or auto; got 'much'"),
+        (["{file}", "--label", "y", "--group", "race"],
+         "pass either --prediction (predictions) or --score (scores); got neither"),
+        (["{file}", *COLUMNS, "--max-groups", "2"],
+         "there are 3 groups (3 by race), more than --max-groups 2; choose a coarser column or fewer --crossings, cut "
+         "numbers with --bins, or raise --max-groups"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_audited_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, file: str) -> None:
+    result = run(*(word.replace("{file}", file) for word in words))
+    assert result.exit_code == 2
+    assert result.stderr == f"Error: {sentence}\n"
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("content", "sentence"), [("race,y,yhat\nA,1,1\nB,1,0\n", "one class only"),
+                                                   ("race,y,yhat\nA,1,1\nA,0,1\n", "only one group")])  # fmt: skip
+def test_one_class_or_one_group_is_refused(content: str, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(content, encoding="utf-8")
+    result = run(str(path), *COLUMNS)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "wrong"),
+    [
+        ("audit = 3", "must be a table of options"),
+        ("level = {a = 1}", "level in"),
+        ("label = ['a', 'b']", "must be one value"),
+        ("all = 5", "must be true or false; got 5"),
+        ("all = 'yes'", "must be true or false; got 'yes'"),
+        ("mid-p = 0", "must be true or false; got 0"),
+        ("label = true", "must be one value; got True"),
+        ("x = " + "[" * 5000 + "]" * 5000, "cannot be read: it is nested too deeply"),
+    ],
+)
+def test_settings_that_cannot_be_meant(setting: str, wrong: str, file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text(setting, "utf-8")
+    result = run(file, *COLUMNS, "--config", str(config))
+    assert result.exit_code == 2
+    assert wrong in " ".join(result.output.split())
+
+
+def test_settings_as_people_write_them(file: str, tmp_path: Path) -> None:
+    config = tmp_path / "audit.toml"
+    config.write_text('group = "race"\nmetric = "acc"\ncrossings = 1\nlabel = "y"\nprediction = "yhat"\n', "utf-8")
+    content = json.loads(run(file, "--config", str(config), "--json", "-").output)
+    assert content["settings"]["metrics"] == ["acc"]
+    assert content["settings"]["crossings"] == 1
+
+
+def test_references_of_counts_and_examples(tmp_path: Path) -> None:
+    content = json.loads(run("--example", "compas", "--reference", "race=Caucasian", "--json", "-").output)
+    assert {row["reference"]["name"] for row in content["rows"]} == {"Caucasian"}
+
+
+def test_errors_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("\x1b[2Jrace,y,yhat\nA,1,1\nB,0,1\n", "utf-8")
+    result = run(str(path), *COLUMNS)
+    assert result.exit_code == 2
+    assert "\x1b" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "content", [b"g,tp,fn,fp,tn\n\xe9,1,2,3,4\n", b"g,tp,fn,fp,tn\n" + b"x" * 200_000 + b",1,2,3,4\n"]
+)
+def test_counts_that_cannot_be_read(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_bytes(content)
+    result = run("--counts", str(path))
+    assert result.exit_code == 2
+    assert "cannot be read: " in result.stderr
+
+
+def test_a_margin_without_end_is_refused() -> None:
+    result = run("--example", "compas", "--margin", "inf")
+    assert (result.exit_code, result.stderr) == (2, "Error: --margin must be a number above 0; got inf\n")
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import polars as pl
+
+    pl.DataFrame({"race": ["a", "b"], "y": [1, 0], "yhat": [1, 0]}).write_parquet(tmp_path / "d.parquet")
+    monkeypatch.chdir(tmp_path)
+    for words in (["", *COLUMNS], ["--counts", ""]):
+        result = run(*words)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr == "Error: the name of the input file must not be empty; is a variable unset?\n"
+    with pytest.raises(eh.errors.InvalidInput, match=r"^data must be a path to a file; got an empty path$"):
+        eh.audit("", y_true="y", y_pred="yhat", groups="race")
+
+
+@pytest.mark.parametrize("option", ["--json", "--html", "--markdown"])
+def test_the_input_is_not_overwritten(option: str, file: str, tmp_path: Path) -> None:
+    link = tmp_path / "link.csv"
+    link.symlink_to(file)
+    for words in ([file, *COLUMNS, option, file], [file, *COLUMNS, option, str(link)],
+                  [str(tmp_path / "*.csv"), *COLUMNS, option, file], ["--counts", file, option, file]):  # fmt: skip
+        result = run(*words)
+        assert result.exit_code == 2
+        assert result.stderr == f"Error: {option} {words[-1]} would overwrite the input; choose another file\n"
+        assert Path(file).read_text("utf-8") == ROWS
+    out = str(tmp_path / "out")
+    result = run(file, *COLUMNS, "--json", out, "--markdown", out)
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"Error: --json and --markdown must be different files; got {out}\n",
+    )
+
+
+def test_outputs_are_written_whole_or_not_at_all(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("what was there", "utf-8")
+    out.chmod(0o640)
+    before = sorted(tmp_path.iterdir())
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", fail)
+        result = run(file, *COLUMNS, "--json", str(out))
+        assert (result.exit_code, result.stderr) == (2, f"Error: {out} cannot be written: No space left on device\n")
+        a = eh.audit_counts({"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)})
+        with pytest.raises(eh.errors.InvalidInput, match=r"out\.json cannot be written: No space left on device$"):
+            a.to_html(out)
+    assert out.read_text("utf-8") == "what was there"
+    assert sorted(tmp_path.iterdir()) == before
+    link = tmp_path / "link.json"
+    link.symlink_to(out)
+    assert run(file, *COLUMNS, "--json", str(link)).exit_code == 0
+    assert json.loads(out.read_text("utf-8"))["n"] == 55
+    assert link.is_symlink()
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    umask = os.umask(0o027)
+    try:
+        a.to_html(tmp_path / "new.html")
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / "new.html").stat().st_mode) == 0o640
+    assert run(file, *COLUMNS, "--json", os.devnull).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_opened_is_not_an_empty_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def guarded(path: Any) -> Any:
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    result = run(str(tmp_path), *COLUMNS)
+    assert (result.exit_code, result.stderr) == (2, f"Error: {closed} cannot be read: Permission denied\n")
+
+
+def test_the_names_in_a_table_of_counts_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_bytes('g,tp,fn,fp,tn\r\n"a\nb",1,2,3,4\r\nc\u2028d,5,6,7,8\r\n'.encode())
+    rows = json.loads(run("--counts", str(path), "--json", "-").output)["rows"]
+    assert {row["group"] for row in rows} == {"a\nb", "c\u2028d"}
+
+
+def test_labels_and_predictions_without_a_value_in_common_need_positives_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("sex,repaid,decision\nF,yes,approved\nF,no,rejected\nM,yes,referred\nM,no,approved\n")
+    columns = [str(path), "--label", "repaid", "--prediction", "decision", "--group", "sex"]
+    sentence = (
+        "Error: labels and predictions have no value in common: --label 'no', 'yes' and --prediction 'approved', "
+        "'referred', 'rejected'; pass the positive labels of each as --positive-label and --positive-prediction\n"
+    )
+    for words in ([], ["--positive", "approved"], ["--positive", "yes"]):
+        done = CliRunner().invoke(audit, [*columns, *words])
+        assert (done.exit_code, done.stderr) == (2, sentence), words
+    done = CliRunner().invoke(audit, [*columns, "--class", "all"])
+    assert done.stderr == (
+        "Error: --label and --prediction have no class in common; predictions must be of the same classes as labels\n"
+    )
+    for words in (["--positive", "yes", "--positive", "approved"],
+                  ["--positive-label", "yes", "--positive-prediction", "approved"]):  # fmt: skip
+        assert CliRunner().invoke(audit, [*columns, *words]).exit_code == 0
+
+
+def test_names_from_the_data_are_not_taken_for_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("g,y_true,y_pred\nA,1,1\nA,0,0\nB,1,0\nB,0,1\n")
+    for label, said in (("y", "known: g, y_true, y_pred"), ("Y_True", "did you mean 'y_true' or 'y_pred'?")):
+        done = CliRunner().invoke(audit, [str(path), "--label", label, "--prediction", "y_pred", "--group", "g"])
+        assert done.stderr == f"Error: no column is called {label!r}; {said}\n"
+    done = CliRunner().invoke(audit, ["--counts", str(path)])
+    assert done.stderr == f"Error: {path} must have the columns tp, fn, fp and tn; got g, y_true, y_pred\n"

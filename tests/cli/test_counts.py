@@ -1,0 +1,124 @@
+"""The commands that need no file: metrics, undefined, match and smooth."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from evenhand import list_metrics
+from evenhand.cli import evenhand
+
+REFERENCE = "116 177 554 2429"
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(evenhand, words, catch_exceptions=False)
+
+
+def test_metrics_lists_the_catalogue() -> None:
+    result = run("metrics")
+
+    assert result.exit_code == 0
+    for m in list_metrics():
+        assert m.key in result.output
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_metrics_tells_everything_about_one() -> None:
+    assert run("metrics", "recall").output == (
+        "True positive rate (tpr)\n"
+        "  formula    TP / (TP + FN)\n"
+        "  shape      ratio\n"
+        "  range      0 to 1\n"
+        "  better     higher\n"
+        "  synonyms   recall, sensitivity, hit rate\n"
+        "  undefined  no actual positives (TP + FN = 0)\n"
+        "  elsewhere  recall_score in scikit-learn\n"
+        "             true_positive_rate in fairlearn\n"
+    )
+
+
+def test_metrics_as_json_is_the_catalogue() -> None:
+    records = json.loads(run("metrics", "--json").output)
+    assert [r["key"] for r in records] == [m.key for m in list_metrics()]
+    assert records[6]["undefined_if"] == "no actual positives (TP + FN = 0)"
+
+
+def test_undefined_prints_table_1() -> None:
+    output = run("undefined", "--n", "20").output
+
+    assert "764,841" in output
+    assert "Θ(n log n) on average" in output
+    assert "acc prev ppr" in output
+    assert max(map(len, output.splitlines())) <= 80
+
+
+def test_undefined_with_a_reference_gives_probabilities() -> None:
+    found = json.loads(
+        run("undefined", "--n", "5", "--metric", "tpr", "--reference", "116", "177", "554", "2429", "--json").output
+    )
+    assert found[0]["probability"] == pytest.approx(0.626, abs=5e-4)
+    assert found[0]["count"] == 6
+
+
+def test_match_prints_a_block_and_an_interval() -> None:
+    output = run(*f"match --group 3 1 0 6 --reference {REFERENCE} --metric tpr".split()).output
+
+    assert output.startswith("MATCH test of True positive rate (tpr), group of 10 against a reference of 3,276\n")
+    assert "  p-value       0.3568 (two-sided)\n" in output
+    assert "  interval      0.2838 to 0.9715 (95 %)\n" in output
+
+
+def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
+    output = run(*f"match --group 0 0 2 6 --reference {REFERENCE} --metric all".split()).output
+
+    assert all(m.key in output for m in list_metrics())
+    assert "tpr is undefined: no actual positives (TP + FN = 0)" in output
+    assert max(map(len, output.splitlines()[:50])) <= 80
+
+
+def test_match_as_json_is_the_papers_test() -> None:
+    words = "match --group 80 20 0 0 --reference 0.75 0.25 0 0 --metric acc --null known --given n --json"
+    (found,) = json.loads(run(*words.split()).output)
+    assert found["percentile"] == pytest.approx(0.9004695898946859)
+    assert found["null"] == "known"
+
+
+def test_smooth_shows_raw_beside_smoothed_and_the_verdict() -> None:
+    output = run(*f"smooth --group 3 1 0 6 --reference {REFERENCE}".split()).output
+    assert "50% of a share's gap remains" in output
+    assert "the reference is doubtful" in output
+    found = json.loads(run(*f"smooth --group 3 1 0 6 --reference {REFERENCE} --strength auto --json".split()).output)
+    assert found["scores"][2]["raw"] == 0.75
+    assert 2 < found["strength"] < 32
+    empty = json.loads(run(*f"smooth --group 0 0 0 0 --reference {REFERENCE} --json".split()).output)
+    assert empty["prior_only"]
+
+
+def test_json_has_no_infinities() -> None:
+    assert "Infinity" not in run("metrics", "--json").output
+
+
+def test_large_counts_stay_on_one_line() -> None:
+    output = run("undefined", "--n", "1000000000000").output
+    assert "1.667e+35" in output
+    assert max(map(len, output.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["metrics", "recal"], "Error: no metric is called 'recal'; did you mean 'recall'?"),
+        (
+            [*f"smooth --group 1 1 1 1 --reference {REFERENCE} --strength strong".split()],
+            "Error: --strength must be a number of cases, prev=…,tpr=…,fpr=…, or auto; got 'strong'",
+        ),
+        (["undefined", "--n", "-3"], "Error: --n must not be negative; got -3"),
+        (["undefined", "--n", "3", "--reference", "1", "-1", "0", "0"], "Error: fn must not be negative; got -1"),
+    ],
+)
+def test_what_is_refused_is_one_sentence_and_exit_code_2(words: list[str], sentence: str) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.output.strip()) == (2, sentence)

@@ -1,0 +1,188 @@
+"""Ctrl-C at any moment: exit code 130, one sentence, and nothing left behind; and the same bytes from many at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from signals import heeded
+
+import evenhand
+
+ROWS = "g,y,p,s\n" + "".join(f"{'abcdefgh'[i % 8]},{i % 2},{i // 2 % 2},{i % 97 / 97:.3f}\n" for i in range(4_000))
+PLACES = {
+    "reading": "evenhand.auditing.audits:tabulated",
+    "measuring": "evenhand.auditing.pipeline:measure_cells",
+    "judging": "evenhand.auditing.pipeline:judged",
+    "rendering": "evenhand.views:as_page",
+    "planning": "evenhand.cli.plan:sample_size",
+    "replacing": "os:replace",
+}
+# Runs the command with one function replaced by one that says where it is, and waits.
+PAUSED = """
+import importlib, sys, time
+from evenhand.__main__ import main
+def pause(*_, **__):
+    print("paused", file=sys.stderr, flush=True)
+    time.sleep(60)
+module, _, name = sys.argv.pop(1).partition(":")
+setattr(importlib.import_module(module), name, pause)
+main()
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    (folder / "tmp").mkdir(exist_ok=True)
+    # A relative path to the code would not be found from another folder.
+    code = str(Path(evenhand.__file__).parent.parent)
+    return {**os.environ, "TMPDIR": str(folder / "tmp"), "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": code}
+
+
+def interrupted(folder: Path, where: str, *words: str, stdin: Any = subprocess.DEVNULL) -> tuple[int, str]:
+    """Exit code and standard error of a command that is interrupted at a place; its process group must be gone."""
+    with heeded(signal.SIGINT):
+        child = subprocess.Popen(
+            [sys.executable, "-c", PAUSED, PLACES[where], *words],
+            cwd=folder,
+            stdin=stdin,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(folder),
+            start_new_session=True,
+        )
+    said = ""
+    with child:
+        assert child.stderr is not None
+        for line in child.stderr:
+            if line == "paused\n":
+                os.killpg(child.pid, signal.SIGINT)
+                break
+            said += line
+        said += child.stderr.read()
+        code = child.wait(30)
+    gone(child.pid)
+    return code, said
+
+
+OUTPUTS = ["--html", "out.html", "--json", "out.json", "--csv", "out.csv", "--markdown", "out.md"]
+AUDIT = ["audit", "d.csv", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", *OUTPUTS]
+SCORED = ["audit", "d.csv", "--label", "y", "--score", "s", "--group", "g", "--metric", "acc", *OUTPUTS]
+PLAN = ["plan", "size", "--metric", "tpr", "--reference", "30", "10", "10", "50", "--difference", "0.1"]
+
+
+@pytest.mark.parametrize(
+    ("where", "words"),
+    [
+        ("reading", ["audit", "-", *AUDIT[2:]]),
+        ("measuring", [*SCORED, "--threshold", "0.2", "--threshold", "0.7"]),
+        ("judging", AUDIT),
+        ("replacing", AUDIT),
+        ("rendering", AUDIT),
+        ("planning", PLAN),
+    ],
+)
+def test_an_interrupted_command_leaves_nothing_and_ends_with_130(where: str, words: list[str], tmp_path: Path) -> None:
+    """Outputs are those of an earlier audit or whole ones; no temporary file and no process remains."""
+    (tmp_path / "d.csv").write_text(ROWS)
+    for name in OUTPUTS[1::2]:
+        (tmp_path / name).write_text("earlier")
+    with (tmp_path / "d.csv").open("rb") as stdin:
+        code, said = interrupted(tmp_path, where, *words, stdin=stdin)
+    assert (code, said.strip()) == (130, "Interrupted; nothing is left half written.")
+    assert {path.name for path in tmp_path.rglob("*")} == {"d.csv", "tmp", *OUTPUTS[1::2]}
+    contents = {name: (tmp_path / name).read_text("utf-8") for name in OUTPUTS[1::2]}
+    if where == "rendering":
+        assert json.loads(contents.pop("out.json"))["n"] == 4_000
+    assert set(contents.values()) == {"earlier"}
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads what Linux says of a process")
+def test_what_runs_in_the_background_does_not_heed_ctrl_c(tmp_path: Path) -> None:
+    """A shell lets it ignore the signal, which is meant for what runs in front; so does the command."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        words = [sys.executable, "-c", PAUSED, PLACES["planning"], *PLAN]
+        child = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=environment(tmp_path))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert child.stderr is not None
+    with child:
+        assert child.stderr.readline() == "paused\n"
+        child.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert child.poll() is None
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(30) == -signal.SIGTERM
+
+
+def test_an_interrupted_reproduction_leaves_nothing(tmp_path: Path) -> None:
+    """Not even its folder; and its processes end at once and say nothing, wherever they are."""
+    words = ["reproduce", "--out", "new", "--only", "table2", "--only", "risk", "--processes", "2"]
+    with heeded(signal.SIGINT):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "evenhand", *words],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(tmp_path),
+            start_new_session=True,
+        )
+    latest = time.monotonic() + 120
+    while not list(tmp_path.glob("new/.evenhand-*/*.csv")):
+        assert time.monotonic() < latest
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    out, said = child.communicate(timeout=60)
+    assert (child.returncode, out) == (130, "")
+    assert "Traceback" not in said
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["tmp"]
+    gone(child.pid)
+
+
+def gone(group: int) -> None:
+    """All processes of a group have ended; the system may take a moment to see that."""
+    latest = time.monotonic() + 10
+    while time.monotonic() < latest:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("a process was left behind")
+
+
+COUNTED = """
+import sys, evenhand as eh
+sys.stdout.write(eh.audit("d.csv", y_true="y", y_pred="p", groups="g", metrics="acc").to_json())
+"""
+
+
+def test_audits_in_processes_at_once_are_the_same_bytes(tmp_path: Path) -> None:
+    """Of the command, and of the library; and of those that write the same file, one whole file remains."""
+    (tmp_path / "d.csv").write_text(ROWS)
+    words = ["d.csv", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", "--json", "a.json"]
+    calls = [["-m", "evenhand", "audit", *words, "--csv", "-"], ["-c", COUNTED]] * 2
+
+    def output(call: list[str]) -> bytes:
+        done = subprocess.run(
+            [sys.executable, *call], cwd=tmp_path, env=environment(tmp_path), capture_output=True, check=True
+        )
+        return done.stdout
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        one, first, two, second = pool.map(output, calls)
+    assert one == two
+    assert first == second
+    written, other = json.loads((tmp_path / "a.json").read_text()), json.loads(first)
+    assert (written["rows"], written["findings"]) == (other["rows"], other["findings"])
+    assert {path.name for path in tmp_path.rglob("*")} == {"d.csv", "tmp", "a.json"}

@@ -1,0 +1,144 @@
+"""The command as a process: exit codes, closed pipes, full disks, and options that are given twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from signals import heeded
+
+from evenhand.cli import evenhand
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(evenhand, words, catch_exceptions=False)
+
+
+def test_the_module_runs_as_a_command() -> None:
+    found = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("evenhand, version ")
+
+
+def test_without_the_extra_the_command_says_which_to_install() -> None:
+    code = "import sys; sys.modules['click'] = None\nfrom evenhand.__main__ import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.strip() == "evenhand: the command line needs the extra 'cli': pip install 'evenhand[cli]'"
+
+
+def command(*words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    """The command as a process of its own, with its exit code."""
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", *words], capture_output="stdout" not in settings, text=True, check=False,
+        **settings,
+    )  # fmt: skip
+
+
+AUDITED = ["--label", "y", "--prediction", "p", "--group", "g"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["match", "--group", "1", "1", "1", "1", "--reference", "nan", "1", "1", "1", "--metric", "tpr"],
+         "Error: tp must be finite; got nan"),
+        (["match", "--group", "1", "1", "1", "1", "--reference", "inf", "1", "1", "1", "--metric", "tpr"],
+         "Error: tp must be finite; got inf"),
+        (["audit", "~nosuchuser/x.csv", *AUDITED],
+         "Error: ~nosuchuser/x.csv cannot be read: Could not determine home directory."),
+        (["audit", "/", *AUDITED], "Error: data must be a file or a folder of Parquet files; got /"),
+        (["audit", "x" * 5000 + ".csv", *AUDITED], f"Error: {'x' * 200}… cannot be read: File name too long"),
+        (["audit", "--counts", "x" * 5000], f"Error: {'x' * 200}… cannot be read: File name too long"),
+        (["audit", "--counts", "/"], "Error: / cannot be read: Is a directory"),
+    ],
+)  # fmt: skip
+def test_no_failure_is_mistaken_for_a_finding(words: list[str], sentence: str) -> None:
+    done = command(*words)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (2, "", sentence)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["audit", "--example", "compas"], ["--help"]])
+def test_a_full_disk_is_a_sentence(words: list[str]) -> None:
+    with open("/dev/full", "w") as full:
+        done = command(*words, stdout=full, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (2, "Error: the output cannot be written: No space left on device\n")
+
+
+@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["--help"], ["audit", "--help"]])
+def test_a_closed_pipe_is_quiet(words: list[str]) -> None:
+    """141, as of other programs that a pipe stops, so that it is neither success nor a finding."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = command(*words, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_bug_is_reported_as_one() -> None:
+    code = (
+        "from evenhand import cli\nfrom evenhand.cli import counts\n"
+        "def broken(*names): raise ZeroDivisionError('two\\nlines')\n"
+        "counts.list_metrics = broken\n"
+        "import sys; sys.argv = ['evenhand', 'metrics']; cli.run()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (70, "")
+    assert done.stderr == (
+        "Error: evenhand failed unexpectedly (ZeroDivisionError: two); this is a bug. Please report it with the "
+        "command and its traceback, which EVENHAND_TRACEBACK=1 prints.\n"
+    )
+    settings = os.environ | {"EVENHAND_TRACEBACK": "1"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=settings)
+    assert done.returncode == 70
+    assert "Traceback (most recent call last):" in done.stderr
+
+
+def test_ctrl_c_says_what_is_left(tmp_path: Path) -> None:
+    fifo = tmp_path / "counts.csv"
+    os.mkfifo(fifo)
+    words = [sys.executable, "-m", "evenhand", "audit", "--counts", str(fifo)]
+    # A pipe can be opened for writing once the command waits for the table.
+    with heeded(signal.SIGINT):
+        running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    with running, fifo.open("w"):
+        time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err.strip()) == (130, "", "Interrupted; nothing is left half written.")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["audit", "d.csv", "--label", "a", "--label", "b"], "--label"),
+        (["audit", "d.csv", "--label=a", "--score", "--label", "--label", "b"], "--label"),
+        (["undefined", "--n", "3", "--n", "4"], "--n"),
+        (["smooth", "--group", "1", "1", "1", "1", "--group", "1", "1", "1", "1", "--reference", "1", "1", "1", "1"],
+         "--group"),
+    ],
+)  # fmt: skip
+def test_an_option_of_one_value_is_given_once(words: list[str], option: str) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert f"Error: {option} is given more than once, but takes one value." in " ".join(result.output.split())
+
+
+def test_options_of_several_values_are_repeated_and_values_may_look_like_options() -> None:
+    assert run("undefined", "--n", "3", "--metric", "tpr", "--metric", "fpr").exit_code == 0
+    assert run("metrics", "--json", "--json").exit_code == 0
+    result = run("audit", "nowhere.csv", "--label", "--score", "--score", "--label", "--group", "g")
+    assert "there is no file nowhere.csv" in result.output
+
+
+def test_a_command_that_is_mistyped_is_guessed() -> None:
+    done = CliRunner().invoke(evenhand, ["adit"])
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"

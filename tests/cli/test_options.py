@@ -1,0 +1,241 @@
+"""Options, config files and saved audits: all read the records of settings, and mean what the library does."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import evenhand as eh
+from evenhand.auditing import AuditRequest, ModelsRequest, settings_of, spelled
+from evenhand.cli import evenhand
+from evenhand.cli.audit import audit, compare
+
+ROWS = "race,y,p,q,s,site,w,age\n" + "".join(
+    f"{'ABC'[i % 3]},{i % 2},{i // 3 % 2},{i // 5 % 2},{i % 11 / 10},{'xy'[i % 7 > 2]},{1 + i % 2},{20 + i % 40}\n"
+    for i in range(240)
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(ROWS, "utf-8")
+    return tmp_path
+
+
+def run(command: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(evenhand, shlex.split(command), input=stdin, catch_exceptions=False)
+
+
+def made(command: str, stdin: str | None = None) -> eh.Audit:
+    done = run(f"{command} --json -", stdin)
+    assert done.exit_code == 0, done.output
+    return eh.Audit.from_json(done.output)
+
+
+@pytest.mark.parametrize(("command", "request_"), [(audit, AuditRequest), (compare, ModelsRequest)])
+def test_every_setting_with_an_option_has_it_with_its_help_and_default(command: Any, request_: Any) -> None:
+    """Nothing about a setting is written in the command."""
+    options = {parameter.name: parameter for parameter in command.params}
+    for name, (field, known) in settings_of(request_).items():
+        if known.option is None:
+            continue
+        option = options[name]
+        assert option.opts == [known.option]
+        assert option.help.startswith(known.brief)
+        if not known.many and field.default not in (None, False):
+            assert option.help.endswith(f"  [default: {spelled(name, field.default)[0]}]")
+        assert option.multiple == known.many
+        assert getattr(option.type, "choices", None) == (known.choices or None)
+
+
+BASE = {"y_true": "y", "groups": ["race"]}
+COLUMNS = "d.csv --label y --group race"
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("--prediction p --within site", {"y_pred": "p", "within": ["site"]}),
+        ("--prediction p --weights w", {"y_pred": "p", "weights": "w"}),
+        ("--score s --threshold 0.3 --threshold 0.6 --metric tpr --metric auc --rng 3 --draws 99",
+         {"y_score": "s", "threshold": [0.3, 0.6], "metrics": ["tpr", "auc"], "rng": 3, "draws": 99}),
+        ("--prediction p --group age --bins age=30,40.5 --crossings 1 --reference age='30 to below 40.5' --mid-p",
+         {"y_pred": "p", "groups": ["race", "age"], "bins": {"age": [30, 40.5]}, "crossings": 1,
+          "reference": {"age": "30 to below 40.5"}, "mid_p": True}),
+        ("--prediction p --group-name race:A=Ann --positive 1 --reference 30,10,12,48 --strength prev=7,tpr=20,fpr=20",
+         {"y_pred": "p", "group_names": {"race": {"A": "Ann"}}, "positive": "1", "reference": "30,10,12,48",
+          "strength": {"prev": 7, "tpr": 20, "fpr": 20}}),
+    ],
+)  # fmt: skip
+def test_options_are_the_arguments_of_the_library(words: str, settings: dict[str, Any]) -> None:
+    """And the command in the record makes the same audit again."""
+    expected = eh.audit("d.csv", **(BASE | settings))
+    assert made(f"audit {COLUMNS} {words}") == expected
+    assert made(str(expected.record["command"]).removeprefix("evenhand ")) == expected
+
+
+def test_classes_and_averages_are_options_like_others(folder: Path) -> None:
+    rows = [f"{'AB'[i % 2]},{'cdf'[i % 3]},{'cdf'[(i + i % 4 // 3) % 3]}\n" for i in range(120)]
+    (folder / "pets.csv").write_text("g,y,p\n" + "".join(rows), "utf-8")
+    given: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": ["g"], "draws": 99}
+    words = "audit pets.csv --label y --prediction p --group g --draws 99"
+    every = eh.audit("pets.csv", classes="all", averages=["macro f1"], undefined="omit", **given)
+    assert made(f"{words} --class all --average 'macro f1' --undefined omit") == every
+    some = eh.audit("pets.csv", classes=["c", "f"], averages=[], **given)
+    assert made(f"{words} --class c --class f --average none") == some
+    assert made(str(some.record["command"]).removeprefix("evenhand ")) == some
+    assert run(f"{words} --average acc").stderr == "Error: --average needs --class, such as --class all\n"
+    assert run(f"{words} --class all --positive c").stderr == (
+        "Error: --positive is for two classes and cannot be combined with --class\n"
+    )
+
+
+def test_counts_may_have_strata(folder: Path) -> None:
+    (folder / "counts.csv").write_text("race,site,tp,fn,fp,tn\nA,x,9,6,4,21\nB,x,3,4,5,6\nA,y,9,9,9,9\nB,y,8,7,6,5\n")
+    expected = eh.audit_counts("counts.csv", within=["site"], reference={"race": "A"}, metrics=["tpr"])
+    words = "audit --counts counts.csv --within site --reference race=A --metric tpr"
+    assert made(words) == expected
+    assert made(str(expected.record["command"]).removeprefix("evenhand ")) == expected
+    piped = (folder / "counts.csv").read_text("utf-8")
+    assert made(words.replace("counts.csv", "-"), piped).rows == expected.rows
+
+
+def test_models_are_compared(folder: Path) -> None:
+    expected = eh.compare_models("d.csv", y_true="y", models={"old": "p", "new": "q"}, groups="race")
+    words = "compare d.csv --label y --model old=p --model new=q --group race"
+    found = made(words)
+    assert found == expected
+    assert found.record["command"] == f"evenhand {words}"
+    assert made(words.replace("d.csv", "-"), ROWS).rows == expected.rows
+    assert run(f"{words} --quiet --fail-on too-few").exit_code == 1
+    assert run(words).output.startswith("Audit of 240 cases in 3 groups by race, new against old\n")
+    at = eh.compare_models("d.csv", y_true="y", y_score="s", threshold=[0.3, 0.6], groups="race")
+    assert made("compare d.csv --label y --score s --threshold 0.3 --threshold 0.6 --group race") == at
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("compare", "pass a FILE; see evenhand compare --help"),
+        ("compare d.csv --label y", "name the column of groups with --group COLUMN"),
+        (f"compare {COLUMNS}", "pass one of --model, --model-column and --score, which say what is compared; got none"),
+        (f"compare {COLUMNS} --model old", "--model must be NAME=COLUMN, such as old=p1; got 'old'"),
+        (f"compare {COLUMNS} --model old=p",
+         "--model must contain at least two models with different names; got 'old'"),
+        (f"compare {COLUMNS} --model old=p --model new=x",
+         "no column is called 'x'; known: race, y, p, q, s, site, w, age"),
+        ("audit --example compas --label y",
+         "--label says how a FILE is read; tables of counts and examples have no such columns"),
+        (f"audit {COLUMNS} --prediction p --within race", "--within must not contain a group column; got 'race'"),
+        (f"audit {COLUMNS} --prediction p --alpha 2", "--alpha must be a number between 0 and 1; got 2.0"),
+        (f"audit {COLUMNS} --prediction p --bins age", "--bins must be COLUMN=CUT,CUT,... with numbers, such as "
+         "age=25,45; got 'age'"),
+        (f"audit {COLUMNS} --prediction p --threshold 0.5",
+         "--threshold is for scores; pass them as --score, or leave --threshold out"),
+    ],
+)  # fmt: skip
+def test_messages_speak_of_options(words: str, sentence: str) -> None:
+    done = run(words)
+    assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--adjust homl", "Error: Invalid value for '--adjust': 'homl' is not one of 'holm', 'bh', 'none'."),
+        ("--alpha x", "Error: Invalid value for '--alpha': 'x' is not a valid float."),
+        ("--draws 1.5", "Error: Invalid value for '--draws': '1.5' is not a valid integer."),
+    ],
+)
+def test_wrong_choices_and_bad_numbers(words: str, sentence: str) -> None:
+    done = run(f"audit {COLUMNS} --prediction p {words}")
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, sentence)
+
+
+CONFIG = """
+[audit]
+y_true = "y"
+prediction = "p"
+groups = ["race", "age"]
+metrics = ["tpr", "fpr"]
+alpha = 0.01
+mid_p = true
+averages = []
+bins = {age = [30]}
+strength = {prev = 7, tpr = 20, fpr = 20}
+reference = {race = "A"}
+[audit.group-name.race]
+A = "a=b:c"
+
+[compare]
+label = "y"
+group = "race"
+[compare.model]
+old = "p"
+"new=er" = "q"
+"""
+
+
+def test_config_files_take_the_names_of_options_and_of_settings(folder: Path) -> None:
+    (folder / "audit.toml").write_text(CONFIG, "utf-8")
+    expected = eh.audit(
+        "d.csv",
+        y_true="y",
+        y_pred="p",
+        groups=["race", "age"],
+        metrics=["tpr", "fpr"],
+        alpha=0.01,
+        mid_p=True,
+        averages=[],
+        bins={"age": [30]},
+        strength={"prev": 7, "tpr": 20, "fpr": 20},
+        reference={"race": "A"},
+        group_names={"race": {"A": "a=b:c"}},
+    )
+    assert made("audit d.csv --config audit.toml") == expected
+    models = {"old": "p", "new=er": "q"}
+    assert made("compare d.csv --config audit.toml") == eh.compare_models(
+        "d.csv", y_true="y", models=models, groups="race"
+    )
+
+
+def test_saved_audits_are_repeated_whatever_they_are(folder: Path) -> None:
+    for words in (
+        f"audit {COLUMNS} --prediction p --within site --metric tpr",
+        "compare d.csv --label y --model old=p --model new=q --group race",
+        "audit --example compas --metric tpr --reference race=Caucasian",
+    ):
+        assert run(f"{words} --json saved.json --quiet").exit_code == 0
+        again = run("audit --repeat saved.json --quiet --json again.json")
+        assert (again.exit_code, again.stderr) == (0, "Nothing changed.\n"), words
+        records = [json.loads(Path(name).read_text("utf-8"))["record"] for name in ("saved.json", "again.json")]
+        assert records[0]["command"] == records[1]["command"]
+    refused = run("audit --repeat saved.json --label y")
+    assert refused.stderr == "Error: --label cannot be combined with --repeat, which keeps all settings\n"
+    (folder / "d.csv").write_text(ROWS.replace("A,0,0", "A,0,1", 5), "utf-8")
+    run(f"audit {COLUMNS} --prediction p --json saved.json --quiet")
+    (folder / "d.csv").write_text(ROWS, "utf-8")
+    changed = run("audit --repeat saved.json --quiet")
+    assert changed.exit_code == 1
+    assert changed.stderr.startswith("Changed:\n- the SHA-256 of the data was ")
+    assert run("audit --repeat saved.json --quiet --json saved.json").stderr == (
+        "Error: --json saved.json would overwrite the input; choose another file\n"
+    )
+    assert run("audit --repeat saved.json --quiet --json d.csv").stderr == (
+        "Error: --json d.csv would overwrite the input; choose another file\n"
+    )
+
+
+def test_help_imports_no_reader_of_files_no_plots_and_no_page() -> None:
+    heavy = "{'duckdb', 'matplotlib', 'jinja2', 'starlette'}"
+    code = f"import sys; from evenhand.cli import run\ntry: run()\nfinally: print({heavy} & {{*sys.modules}} or 'none')"
+    done = subprocess.run([sys.executable, "-c", code, "audit", "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("none\n")

@@ -1,0 +1,89 @@
+"""The commands that plan: a block with a chart or JSON, and messages that speak of options."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from evenhand.cli import evenhand as command
+
+REFERENCE = ["--reference", "300", "100", "120", "480"]
+
+
+@pytest.mark.parametrize(
+    ("words", "field"),
+    [
+        (["power", "--metric", "tpr", "--n", "40", "--difference", "-0.2"], "power"),
+        (["size", "--metric", "ppr", "--difference", "-0.2"], "n_stays"),
+        (["detect", "--metric", "acc", "--n", "60"], "lower"),
+        (["jagged", "--metric", "acc", "--n", "5:20"], "total"),
+        (["exploit", "--metric", "acc", "--threshold", "0.8", "--n", "5:30"], "exploitable"),
+    ],
+)
+def test_every_plan_prints_a_block_with_a_chart_or_json(words: list[str], field: str) -> None:
+    text = CliRunner().invoke(command, ["plan", *words, *REFERENCE])
+    assert text.exit_code == 0, text.output
+    assert "█" in text.output
+    assert max(map(len, text.output.splitlines())) <= 100
+    found = CliRunner().invoke(command, ["plan", *words, *REFERENCE, "--json"])
+    assert field in json.loads(found.output)
+
+
+def test_exploit_says_which_metrics_it_takes() -> None:
+    text = " ".join(CliRunner().invoke(command, ["plan", "exploit", "--help"]).output.split())
+    assert "A metric of one group, or a difference or a ratio of two." in text
+
+
+def test_a_plan_that_is_refused_speaks_of_options() -> None:
+    for words, sentence in (
+        (
+            ["size", "--metric", "tpr"],
+            "pass one goal: a --difference or the group's --truth, --half-width, or --undefined-below",
+        ),
+        (
+            ["power", "--metric", "tpr", "--n", "5"],
+            "pass either a --difference from the reference's score, or the group's --truth",
+        ),
+        (
+            ["power", "--metric", "tpr", "--n", "5", "--difference", "0.1", "--alpha", "2"],
+            "--alpha must lie between 0 and 1; got 2.0",
+        ),
+        (
+            [
+                "power",
+                "--metric",
+                "acc",
+                "--n",
+                "5",
+                "--difference",
+                "0.1",
+                "--test",
+                "match",
+                "--null",
+                "predictive",
+                "--reference",
+                "0.5",
+                "0.2",
+                "0.1",
+                "0.2",
+            ],
+            "--null 'predictive' needs the reference's counts, as a ConfusionMatrix; got four probabilities",
+        ),
+        (
+            ["power", "--metric", "mcc", "--n", "9", "--difference", "-0.1", "--rng", "-1"],
+            "--rng must be a whole number of at least 0, a numpy.random.Generator or None; got -1",
+        ),
+        (
+            ["exploit", "--metric", "acc", "--threshold", "2"],
+            "--threshold must lie in the range of acc, 0 to 1; got 2.0",
+        ),
+    ):
+        reference = [] if "--reference" in words else REFERENCE
+        refused = CliRunner().invoke(command, ["plan", *words, *reference])
+        assert refused.exit_code == 2
+        assert refused.output == f"Error: {sentence}\n"
+    odd = CliRunner().invoke(command, ["plan", "jagged", "--metric", "acc", "--n", "5:x"])
+    assert odd.exit_code == 2
+    assert "'5:x' is not a size such as 40 or a range such as 5:50" in odd.output

@@ -1,0 +1,160 @@
+"""Every record of a file format: it is read, refused, offered on the page and listed in the docs by what it says."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+from decisions import CELLS, TABLE, cells, refusal
+
+import evenhand as eh
+from evenhand.cli import evenhand
+from evenhand.tabulate import (
+    FORMATS,
+    accepted_endings,
+    any_of,
+    ending_by_content,
+    ending_of,
+    first_rows,
+    input_files,
+    names_of,
+)
+
+
+def database(frame: pl.DataFrame, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE decisions (y, p, g)")
+        connection.executemany("INSERT INTO decisions VALUES (?, ?, ?)", frame.rows())
+
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "csv": lambda frame, path: path.write_text(frame.write_csv(separator="\t" if ".tsv" in path.suffixes else ",")),
+    "parquet": lambda frame, path: frame.write_parquet(path),
+    "arrow": lambda frame, path: frame.write_ipc(path),
+    "sqlite": database,
+}
+FILES = [
+    (found.key, f"{ending}{packed}")
+    for found in FORMATS
+    for ending in found.endings
+    for packed in ("", *(packing.ending for packing in found.packings))
+]
+
+
+def written(key: str, ending: str, folder: Path, frame: pl.DataFrame | None = None) -> Path:
+    """A file of a format that this test writes with another library."""
+    path = folder / f"d{ending}"
+    WRITERS[key](pl.DataFrame(TABLE) if frame is None else frame, path)
+    codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    if codec:
+        content = path.read_bytes()
+        with pa.output_stream(str(path), compression=codec) as stream:
+            stream.write(content)
+    return path
+
+
+def test_every_format_is_tested() -> None:
+    assert set(WRITERS) == {found.key for found in FORMATS}
+    assert len({found.key for found in FORMATS}) == len(FORMATS)
+    endings = [ending for _, ending in FILES]
+    assert len(set(endings)) == len(endings), "an ending has one meaning"
+    assert all(ending == ending.lower() and ending.startswith(".") for ending in endings)
+    assert [found.key for found in FORMATS if found.is_text] == [found.key for found in FORMATS if not found.magic]
+
+
+@pytest.mark.parametrize(("key", "ending"), FILES)
+def test_every_ending_is_read(key: str, ending: str, tmp_path: Path) -> None:
+    path = written(key, ending, tmp_path)
+    assert cells(path) == cells(str(path.rename(tmp_path / f"D{ending.upper()}"))) == CELLS
+    assert ending_of(path.name) == ending
+
+
+@pytest.mark.parametrize(("key", "ending"), FILES)
+def test_every_file_begins_as_its_format_says(key: str, ending: str, tmp_path: Path) -> None:
+    """So standard input needs no name; an ending stands for all those of the format."""
+    (found,) = (found for found in FORMATS if found.key == key)
+    head = written(key, ending, tmp_path).read_bytes()[:16]
+    packed = Path(ending).suffix if ending.count(".") > 1 else ""
+    assert ending_by_content(head) == f"{found.endings[0]}{packed}"
+
+
+@pytest.mark.parametrize("key", WRITERS)
+def test_standard_input_may_be_of_any_format(key: str, tmp_path: Path) -> None:
+    (found,) = (found for found in FORMATS if found.key == key)
+    content = written(key, found.endings[0], tmp_path).read_bytes()
+    words = ["audit", "-", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", "--json", "-"]
+    result = CliRunner().invoke(evenhand, words, input=content)
+    assert {row.group: row.n for row in eh.Audit.from_json(result.stdout).rows} == {"a": 2, "b": 3}
+
+
+@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
+def test_values_are_texts_if_the_format_says_so(found: Any, tmp_path: Path) -> None:
+    path = written(found.key, found.endings[0], tmp_path)
+    _, rows = first_rows(path, 1)
+    assert rows == ([("1", "1", "a")] if found.is_text else [(1, 1, "a")])
+
+
+@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
+def test_several_files_and_folders_are_one_table_if_the_format_says_so(found: Any, tmp_path: Path) -> None:
+    frame = pl.DataFrame(TABLE)
+    parts = []
+    for name, part in (("one", frame.head(2)), ("two", frame.tail(3))):
+        (tmp_path / name).mkdir()
+        parts.append(written(found.key, found.endings[0], tmp_path / name, part))
+    if found.together:
+        assert cells(parts) == CELLS
+    else:
+        assert refusal(parts) == f"data must be one {found.names[0]} {found.one}; got 2"
+    if found.in_folders:
+        assert cells(tmp_path) == CELLS
+    else:
+        assert refusal(tmp_path).startswith(f"the folder {tmp_path} contains no ")
+
+
+@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
+def test_a_table_is_chosen_by_the_word_of_the_format(found: Any, tmp_path: Path) -> None:
+    path = written(found.key, found.endings[0], tmp_path)
+    chosen = f"{path}?{found.choice or 'table'}=decisions"
+    if found.choice:
+        assert (cells(chosen), input_files(chosen)) == (CELLS, [path])
+    else:
+        assert refusal(chosen) == f"no file matches {chosen}"
+
+
+@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
+def test_a_format_needs_what_it_says(found: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(found.key, found.endings[0], tmp_path)
+    for library in {other.needs for other in FORMATS} - {""}:
+        with monkeypatch.context() as context:
+            context.setitem(__import__("sys").modules, library, None)
+            if library != found.needs:
+                assert cells(path) == CELLS
+            else:
+                with pytest.raises((eh.errors.MissingExtra, eh.errors.InvalidInput), match=r"^reading .* needs "):
+                    cells(path)
+
+
+def test_another_ending_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
+    (tmp_path / "d.xlsx").write_text("x")
+    assert refusal(tmp_path / "d.xlsx") == (
+        f"{tmp_path}/d.xlsx must be a CSV, TSV, Parquet, Arrow or SQLite file by its extension (.csv, .tsv, .txt, "
+        ".parquet, .pq, .feather, .arrow, .db, .sqlite or .sqlite3; also .csv.gz or .csv.zst)"
+    )
+    (tmp_path / "d.parquet.gz").write_bytes(gzip.compress(b"x"))
+    assert refusal(tmp_path / "d.parquet.gz").startswith(f"{tmp_path}/d.parquet.gz must be a CSV, TSV, ")
+
+
+def test_the_command_and_the_page_name_every_format() -> None:
+    listed = any_of(names_of(FORMATS))
+    assert listed == "CSV, TSV, Parquet, Arrow or SQLite"
+    help_text = " ".join(CliRunner().invoke(evenhand, ["audit", "--help"]).output.split())
+    assert f"FILE is a {listed} file, a folder of Parquet files, a glob, or - for standard input." in help_text
+    assert {Path(f"d{ending}").suffix for _, ending in FILES} == set(accepted_endings())

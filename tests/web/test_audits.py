@@ -1,0 +1,315 @@
+"""Audits of the page: the same as the library gives, and messages in the words of the page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from page_client import ASKED, ROWS, Page, two_years
+
+import evenhand as eh
+
+
+@pytest.mark.parametrize("kind", ["db", "feather"])
+def test_databases_and_arrow_files_are_audited_as_the_csv_file_is(shared: Page, tmp_path: Path, kind: str) -> None:
+    import sqlite3
+
+    import polars as pl
+
+    rows, path = pl.read_csv(io.StringIO(ROWS)), tmp_path / f"x.{kind}"
+    if kind == "db":
+        with sqlite3.connect(path) as connection:
+            connection.execute("CREATE TABLE decisions (race, y, yhat, s)")
+            connection.executemany("INSERT INTO decisions VALUES (?, ?, ?, ?)", rows.rows())
+        connection.close()
+    else:
+        rows.write_ipc(path, compression="uncompressed")
+    asked = {"y_true": "y", "y_pred": "yhat", "groups": ["race"], "metrics": ["ppr"]}
+    files = [shared.upload(path.name, path.read_bytes()), shared.upload("x.csv", ROWS)]
+    found = [shared.answer(shared.post("audit", {"file": file, **asked})) for file in files]
+    texts = [shared.client.get(f"/token/report/{one['audit']}.csv").text for one in found]
+    assert texts[0] == texts[1]
+
+
+def test_an_audit_is_that_of_the_library_and_its_command_repeats_it(
+    shared: Page, recid: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from click.testing import CliRunner
+
+    from evenhand.cli import evenhand
+
+    asked = ASKED | {
+        "groups": ["race", "sex", "age"],
+        "bins": {"age": [25, 45]},
+        "group_names": {"sex": {"Male": "men", "Female": "women"}},
+        "reference": {
+            "columns": {"race": {"group": "Caucasian"}, "sex": {"group": "Male"}, "age": {"kind": "largest"}}
+        },
+        "metrics": ["tpr", "fpr", "ppr"],
+        "alpha": 0.01,
+        "strength": "prev=7,tpr=20,fpr=20",
+        "crossings": "3",
+        "max_groups": 500,
+        "selection": "all",
+        "favourable": "negative",
+        "mid_p": True,
+        "title": "Risk & <b>rates</b>",
+        "author": "",
+    }
+    states = shared.states(shared.post("audit", {"file": recid, **asked}))
+    found = states[-1]["answer"]
+    assert "auditing 47 groups" in {state["what"] for state in states}
+    monkeypatch.chdir(tmp_path)
+    Path("two-years.csv").write_text(two_years(), "utf-8")
+    expected = eh.audit(
+        "two-years.csv",
+        y_true="two_year_recid",
+        y_pred="score_text",
+        positive_label="1",
+        positive_prediction=["Medium", "High"],
+        groups=["race", "sex", "age"],
+        bins={"age": [25, 45]},
+        group_names={"sex": {"Male": "men", "Female": "women"}},
+        reference={"race": "Caucasian", "sex": "Male", "age": "largest"},
+        metrics=["tpr", "fpr", "ppr"],
+        alpha=0.01,
+        strength={"prev": 7, "tpr": 20, "fpr": 20},
+        crossings=3,
+        max_groups=500,
+        selection="all",
+        favourable="negative",
+        mid_p=True,
+        title="Risk & <b>rates</b>",
+    )
+    saved = {
+        kind: shared.client.get(f"/token/report/{found['audit']}.{kind}") for kind in ("html", "json", "csv", "md")
+    }
+    again = eh.Audit.from_json(saved["json"].text)
+    assert again == expected
+    assert {row.reference.name for row in again.rows if row.by == "race & sex"} == {"Caucasian & men"}
+    assert saved["csv"].text == expected.to_csv()
+    assert saved["md"].text == expected.to_markdown()
+    for answer in saved.values():
+        assert "sandbox allow-scripts" in answer.headers["content-security-policy"]
+        assert str(shared.store.folder) not in answer.text
+    assert again.record["source"] == expected.record["source"]
+    assert again.record["source"]["paths"] == ["two-years.csv"]
+    assert (found["extent"], found["title"]) == ("600 cases, 47 groups", "Risk & <b>rates</b>")
+    assert eval(found["python"], {"evenhand": eh}) == expected
+    words = shlex.split(found["command"])
+    assert words[:3] == ["evenhand", "audit", "two-years.csv"]
+    assert CliRunner().invoke(evenhand, [*words[1:], "--json", "again.json"]).exit_code == 0
+    assert eh.Audit.from_json(Path("again.json").read_text("utf-8")) == expected
+
+
+def test_a_saved_audit_is_repeated_and_what_changed_is_said(shared: Page, recid: str) -> None:
+    body = {"file": recid, **ASKED, "metrics": ["tpr"], "alpha": 0.01}
+    first = shared.answer(shared.post("audit", body))
+    saved = shared.client.get(f"/token/report/{first['audit']}.json").text
+    again = shared.answer(shared.post("audit", {"file": recid, "repeat": saved}))
+    assert again["changes"] == []
+    assert again["command"] == first["command"]
+    other = shared.upload("two-years.csv", two_years().replace("Low,1", "High,1"))
+    changes = shared.answer(shared.post("audit", {"file": other, "repeat": saved}))["changes"]
+    assert any(change.startswith("tpr of ") for change in changes)
+    end = shared.end(shared.post("audit", {"file": recid, "repeat": "{}"}))
+    assert end["error"] == "the file must be an audit written by to_json(): 'schema'"
+
+
+@pytest.mark.parametrize(
+    ("columns", "meant"),
+    [
+        ({"race": {"kind": "rest"}, "sex": {"kind": "rest"}}, "rest"),
+        ({"race": {"kind": "largest"}, "sex": {"kind": "largest"}}, "largest"),
+        ({"race": {"kind": "best"}, "sex": {"kind": "all"}}, {"race": "best", "sex": "all"}),
+        ({"race": {"group": "Hispanic"}, "sex": {"kind": "rest"}}, {"race": "Hispanic"}),
+    ],
+)
+def test_references_per_column_mean_what_they_mean_in_the_library(
+    shared: Page, recid: str, columns: dict[str, Any], meant: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "two-years.csv"
+    path.write_text(two_years(), "utf-8")
+    body = {"file": recid, **ASKED, "metrics": ["ppr"], "reference": {"columns": columns}}
+    found = shared.answer(shared.post("audit", body))
+    rows = eh.Audit.from_json(shared.client.get(f"/token/report/{found['audit']}.json").text).rows
+    expected = eh.audit(
+        path,
+        y_true="two_year_recid",
+        y_pred="score_text",
+        positive_label="1",
+        positive_prediction=["Medium", "High"],
+        groups=["race", "sex"],
+        metrics="ppr",
+        reference=meant,
+    )
+    assert rows == expected.rows
+
+
+@pytest.mark.parametrize(
+    ("columns", "crossing", "meant"),
+    [
+        ({"kind": "rest"}, {"group": "Hispanic & men"}, {"race & sex": "Hispanic & men"}),
+        ({"kind": "all"}, {"kind": "largest"}, {"race": "all", "sex": "all", "race & sex": "largest"}),
+    ],
+)
+def test_a_crossing_can_have_a_reference_of_its_own(
+    shared: Page, recid: str, columns: Any, crossing: Any, meant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = {"columns": {"race": columns, "sex": columns}, "crossing": {"name": "race & sex", **crossing}}
+    body = {"file": recid, **ASKED, "metrics": ["ppr"], "group_names": {"sex": {"Male": "men"}}, "reference": reference}
+    found = shared.answer(shared.post("audit", body))
+    monkeypatch.chdir(tmp_path)
+    Path("two-years.csv").write_text(two_years(), "utf-8")
+    expected = eh.audit(
+        "two-years.csv",
+        y_true="two_year_recid",
+        y_pred="score_text",
+        positive_label="1",
+        positive_prediction=["Medium", "High"],
+        groups=["race", "sex"],
+        metrics="ppr",
+        group_names={"sex": {"Male": "men"}},
+        reference=meant,
+    )
+    assert eval(found["python"], {"evenhand": eh}).rows == expected.rows
+
+
+def test_a_matrix_can_be_the_reference(shared: Page, recid: str) -> None:
+    body = {"file": recid, **ASKED, "metrics": ["tpr"], "reference": {"cells": [30, 10, 12, 48]}}
+    found = shared.answer(shared.post("audit", body))
+    rows = eh.Audit.from_json(shared.client.get(f"/token/report/{found['audit']}.json").text).rows
+    assert {row.reference.score for row in rows} == {0.75}
+    assert "--reference 30,10,12,48" in found["command"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"y_pred": ""},
+         "pass either “Column of predictions” (predictions) or “Column of scores” (scores); got neither"),
+        ({"positive_prediction": None}, "“Column of predictions” contains 3 distinct labels ('High', 'Low', 'Medium'); "
+         "pass the positive ones as “Counts as positive”, or audit each class with “Classes” 'all'"),
+        ({"y_pred": "", "y_score": "decile_score", "positive_prediction": None},
+         "“Column of scores” must be between 0 and 1 for the default threshold of 0.5; for other scores pass "
+         "“Threshold”, at or above which they are positive"),
+        ({"groups": []}, "“Columns of groups” must be the name of a group column or its values; got None"),
+        ({"groups": ["rase"]}, "no column is called 'rase'; did you mean 'race'?"),
+        ({"max_groups": "3"}, "there are 11 groups (3 by race, 2 by sex, 6 by race & sex), more than “Largest number "
+         "of groups” 3; choose a coarser column or fewer “Crossings of columns”, cut numbers with “Cut these numbers "
+         "into bins at”, or raise “Largest number of groups”"),
+        ({"within": ["race"]}, "“Columns of strata” must not contain a group column; got 'race'"),
+        ({"weights": "race"}, "“Column of weights” must contain numbers; got 'African-American'"),
+        ({"alpha": "2"}, "“Level of the tests (alpha)” must be a number between 0 and 1; got 2.0"),
+        ({"alpha": "x"}, "“Level of the tests (alpha)” must be a number; got 'x'"),
+        ({"adjust": "homl"}, "no “Multiple comparisons” is called 'homl'; did you mean 'holm'?"),
+        ({"draws": "1.5"}, "“Random draws per test” must be a whole number; got '1.5'"),
+        ({"y_true": 5}, "“Column of labels” must be text; got 5"),
+        ({"groups": [5]}, "“Columns of groups” must be text; got [5]"),
+        ({"strength": "much"}, "“Strength of smoothing” must be a number of cases, prev=…,tpr=…,fpr=…, or auto; got "
+         "'much'"),
+        ({"reference": {"cells": [1, 2, "x", 4]}}, "a count must be a whole number; got 'x'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_audited_is_said_in_the_words_of_the_page(
+    shared: Page, recid: str, changed: dict[str, Any], sentence: str
+) -> None:
+    end = shared.end(shared.post("audit", {"file": recid, **ASKED, **changed}))
+    assert (end["state"], end["error"]) == ("failed", sentence)
+
+
+def test_one_class_is_audited_if_the_positive_value_is_told(shared: Page) -> None:
+    file = shared.upload("ones.csv", "g,y,p\n" + "A,1,1\nA,1,0\nB,1,1\n" * 9)
+    body = {"file": file, "y_true": "y", "y_pred": "p", "groups": ["g"], "metrics": ["tpr"]}
+    error = shared.end(shared.post("audit", body))["error"]
+    assert error == (
+        "“Column of labels” contains one class only (1); if that is right, pass the positive label as “Counts as "
+        "positive”"
+    )
+    assert shared.answer(shared.post("audit", body | {"positive_label": ["1"]}))["extent"] == "27 cases, 2 groups"
+    assert (
+        shared.answer(shared.post("audit", body | {"positive_label": ["0"], "metrics": ["fpr"]}))["extent"]
+        == "27 cases, 2 groups"
+    )
+
+
+def test_several_thresholds_give_an_audit_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from evenhand.web.tasks import TASKS
+
+    monkeypatch.chdir(tmp_path)
+    Path("two-years.csv").write_text(two_years(), "utf-8")
+    asked = {"y_true": "two_year_recid", "y_score": "decile_score", "threshold": [5, 8], "groups": ["race"]}
+    found = TASKS["audit"](data="two-years.csv", counts=False, asked=asked, out=str(tmp_path))
+    assert found["extent"] == "600 cases, 3 groups, 2 thresholds"
+    expected = eh.audit(
+        "two-years.csv", y_true="two_year_recid", y_score="decile_score", threshold=[5, 8], groups=["race"]
+    )
+    assert eh.Audit.from_json(Path("audit.json").read_text("utf-8")) == expected
+    assert Path("audit.html").read_text("utf-8") == expected.to_html()
+    assert eval(found["python"], {"evenhand": eh}) == expected
+    assert "--threshold 5 --threshold 8" in found["command"]
+
+
+def test_counts_are_audited_as_a_file_called_counts(shared: Page) -> None:
+    text = 'race,sex,tp,fn,fp,tn\nA,m,9,6,4,21\nA,f,3,4,5,6\n"B\nb",m,30,10,12,48\n'
+    sent = shared.post("table", {"text": text})
+    seen = shared.answer(sent)
+    assert seen["cases"] == 40 + 18 + 100
+    assert [(v["value"], v["n"]) for v in seen["groups"]["race"]["values"]] == [("A", 58), ("B\nb", 100)]
+    body = {"file": sent.json()["file"], "reference": {"columns": {"race": {"group": "A"}, "sex": {"kind": "rest"}}}}
+    found = shared.answer(shared.post("audit", body))
+    assert found["command"] == "evenhand audit --counts counts.csv --reference race=A"
+    counts = {("A", "m"): (9, 6, 4, 21), ("A", "f"): (3, 4, 5, 6), ("B\nb", "m"): (30, 10, 12, 48)}
+    expected = eh.audit_counts(counts, by=["race", "sex"], reference={"race": "A"})
+    assert eh.Audit.from_json(shared.client.get(f"/token/report/{found['audit']}.json").text).rows == expected.rows
+
+
+def test_the_example_is_that_of_the_library(shared: Page) -> None:
+    from evenhand.examples import compas
+
+    seen = shared.answer(shared.post("table", {"example": True}))
+    rows = csv.DictReader(io.StringIO(seen["text"]))
+    found = {row.pop("race"): tuple(int(row[cell]) for cell in ("tp", "fn", "fp", "tn")) for row in rows}
+    assert found == {group: cm.cells for group, cm in compas().items()}
+
+
+def test_downloads_are_safe_in_a_spreadsheet() -> None:
+    a = eh.audit_counts({"=cmd()": (9, 6, 4, 21), "-1+2": (3, 4, 5, 6), "B": (30, 10, 12, 48)}, metrics=["acc", "mb"])
+    rows = list(csv.DictReader(io.StringIO(a.to_csv())))
+    assert {row["group"] for row in rows} == {"'=cmd()", "'-1+2", "B"}
+    assert all(float(row["score"]) == r.score.value for row, r in zip(rows, a.rows, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "settings", "extent"),
+    [
+        ({"within": ["sex"], "groups": ["race"], "metrics": ["tpr"]},
+         {"within": ["sex"], "groups": ["race"], "metrics": ["tpr"]}, "600 cases, 3 groups, 2 strata"),
+        ({"weights": "age", "groups": ["race"], "metrics": ["tpr"], "rng": "7"},
+         {"weights": "age", "groups": ["race"], "metrics": ["tpr"], "rng": 7}, None),
+        ({"y_pred": "", "positive_prediction": None, "y_score": "decile_score", "threshold": [5], "groups": ["race"],
+          "metrics": ["auc"], "draws": "99"},
+         {"y_pred": None, "positive_prediction": None, "y_score": "decile_score", "threshold": 5, "groups": ["race"],
+          "metrics": ["auc"], "draws": 99}, "600 cases, 3 groups"),
+        ({"y_true": "score_text", "y_pred": "score_text", "positive_label": None, "positive_prediction": None,
+          "classes": "all", "averages": "macro f1, kappa", "undefined": "omit", "groups": ["race"], "draws": "99"},
+         {"y_true": "score_text", "positive_label": None, "positive_prediction": None, "classes": "all",
+          "averages": ["macro f1", "kappa"], "undefined": "omit", "groups": ["race"], "draws": 99},
+         "600 cases, 3 groups, 3 classes"),
+    ],
+)  # fmt: skip
+def test_strata_weights_ranking_scores_and_averages_are_settings_like_others(
+    shared: Page, recid: str, tmp_path: Path, asked: dict[str, Any], settings: dict[str, Any], extent: str | None
+) -> None:
+    found = shared.answer(shared.post("audit", {"file": recid, **ASKED, **asked}))
+    path = tmp_path / "two-years.csv"
+    path.write_text(two_years(), "utf-8")
+    base = {"y_true": "two_year_recid", "y_pred": "score_text", "positive_label": ["1"],
+            "positive_prediction": ["Medium", "High"]}  # fmt: skip
+    expected = eh.audit(path, **(base | settings))
+    assert eh.Audit.from_json(shared.client.get(f"/token/report/{found['audit']}.json").text) == expected
+    assert extent in (None, found["extent"])

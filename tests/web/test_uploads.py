@@ -1,0 +1,106 @@
+"""Files that are sent to the page: their names, their size, and how many are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from page_client import ROWS, Page, two_years
+
+
+def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(fresh: Page, tmp_path: Path) -> None:
+    sent = fresh.put("../../../etc/x.csv", ROWS.encode())
+    found = fresh.answer(sent)
+    assert [column["name"] for column in found["columns"]] == ["race", "y", "yhat", "s"]
+    assert found["guesses"] == {"y_true": "y", "y_pred": "yhat", "y_score": None, "groups": ["race"]}
+    assert [path.name for path in tmp_path.rglob("*.csv")] == ["x.csv"]
+    large = fresh.put("large.csv", b"x" * 20_000)
+    assert (large.status_code, large.json()) == (
+        400,
+        {"error": "large.csv is larger than 0.00953674 MB; start the page with a larger --limit"},
+    )
+    assert [path.name for path in tmp_path.rglob("*.csv")] == ["x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("..\\..\\x.csv", "x.csv"),
+        ("~root.csv", "root.csv"),
+        ("-x.csv", "x.csv"),
+        ("a*b?[c].csv", "a_b__c_.csv"),
+        ("a\nb\x1b[2J.csv", "a_b__2J.csv"),
+        ("n" * 400 + ".csv.gz", "n" * 193 + ".csv.gz"),
+    ],
+)
+def test_names_of_files_cannot_lead_elsewhere(fresh: Page, tmp_path: Path, given: str, kept: str) -> None:
+    assert fresh.put(given, b"a,b\n1,2\n").status_code == 200
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [kept]
+
+
+def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(fresh: Page, tmp_path: Path) -> None:
+    """Also if its size is not said beforehand, or is said wrongly."""
+    full = ("a,b\n" + "1,2\n" * 2499).encode()
+    assert len(full) == 10_000
+    assert fresh.put("full.csv", full).status_code == 200
+    refused = {"error": "over.csv is larger than 0.00953674 MB; start the page with a larger --limit"}
+    for over in (full + b"\n", iter([full, b"\n"]), iter([b"a"] * 10_001)):
+        answer = fresh.put("over.csv", over)
+        assert (answer.status_code, answer.json()) == (400, refused)
+    assert [path.name for path in tmp_path.rglob("*.csv")] == ["full.csv"]
+    first = fresh.put("half.csv", full[:6_000])
+    assert fresh.put("other.csv", iter([full[:4_000]]), beside=first.json()["file"]).status_code == 200
+    assert fresh.put("over.csv", iter([b"a"]), beside=first.json()["file"]).status_code == 400
+    assert sorted(path.name for path in tmp_path.rglob("*.csv")) == ["full.csv", "half.csv", "other.csv"]
+
+
+def test_only_the_last_uploads_are_kept(fresh: Page, tmp_path: Path) -> None:
+    keys = [fresh.put(f"x{i}.csv", b"a,b\n1,2\n").json()["file"] for i in range(12)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(keys[-8:])
+    answer = fresh.post("values", {"file": keys[0], "columns": {"y_true": "a"}})
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {"error": "the file is no longer available; choose it again"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV, Parquet, Arrow or SQLite file by its extension (.csv, .tsv, "
+         ".txt, .parquet, .pq, .feather, .arrow, .db, .sqlite or .sqlite3; also .csv.gz or .csv.zst)"),
+        ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
+        ("", b"a", "the file cannot be used: its name must have a stem and an extension"),
+        ("../~", b"a", "../~ cannot be used: its name must have a stem and an extension"),
+    ],
+)  # fmt: skip
+def test_wrong_files_are_refused_while_they_arrive(
+    fresh: Page, name: str, content: bytes, sentence: str, tmp_path: Path
+) -> None:
+    answer = fresh.put(name, content)
+    assert (answer.status_code, answer.json()) == (400, {"error": sentence})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_files_are_audited_together(shared: Page) -> None:
+    head, *lines = two_years().splitlines(keepends=True)
+    first = shared.put("a.csv", (head + "".join(lines[:200])).encode())
+    rest = shared.put("b.csv", (head + "".join(lines[200:])).encode(), beside=first.json()["file"])
+    assert shared.put("b.csv", b"a\n", beside=first.json()["file"]).json() == {
+        "error": "there are two files called b.csv; rename one of them"
+    }
+    assert shared.put("c.parquet", b"a\n", beside=first.json()["file"]).json() == {
+        "error": "data must be files of one kind; got CSV and Parquet files"
+    }
+    found = shared.answer(shared.post("values", {"file": rest.json()["file"], "columns": {"y_true": "two_year_recid"}}))
+    assert sum(value["n"] for value in found["y_true"]["values"]) == 600
+    asked = {"y_true": "two_year_recid", "y_score": "decile_score", "threshold": [5], "groups": ["race"]}
+    made = shared.answer(shared.post("audit", {"file": rest.json()["file"], **asked}))
+    assert made["command"].startswith("evenhand audit a.csv b.csv --label two_year_recid ")
+    assert made["python"].startswith("evenhand.audit(['a.csv', 'b.csv'], y_true='two_year_recid', ")
+    whole = shared.answer(shared.post("audit", {"file": shared.upload("whole.csv", two_years()), **asked}))
+    texts = [shared.client.get(f"/token/report/{one['audit']}.csv").text for one in (made, whole)]
+    assert texts[0] == texts[1]
+    sweep = shared.answer(shared.post("audit", {"file": rest.json()["file"], **asked, "threshold": [5, 8]}))
+    assert sweep["python"].startswith("evenhand.audit(['a.csv', 'b.csv'], ")
+    assert sweep["command"].startswith("evenhand audit a.csv b.csv ")
