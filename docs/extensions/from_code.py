@@ -1,9 +1,10 @@
-r"""What the reference says is read from the code: public names, metrics, kinds of findings, and commands.
+r"""What the reference says is read from the code: public names, metrics, file formats, kinds of findings, and commands.
 
 Nothing is written to the folder of the sources: each directive makes its part of a page while the page is built.
 
-``{metric-table}`` lists the metrics of the catalogue of so many groups, ``{finding-table}`` the kinds of findings, each
-explained in the body of the directive, and ``{command-list}`` the commands. ``public-names`` documents the public names
+``{metric-table}`` lists the metrics of the catalogue of so many groups, ``{format-table}`` the file formats,
+``{finding-table}`` the kinds of findings, each explained in the body of the directive, and ``{command-list}`` the
+commands. ``public-names`` documents the public names
 that come from a room; it is for pages in reStructuredText, since docstrings are written in it.
 
 >>> print(table(["a", "b"], [["1", "x | y"]]))
@@ -28,9 +29,9 @@ from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
 import evenhand
-from evenhand import interop
 from evenhand.auditing.findings import KINDS
-from evenhand.faces.cli import evenhand as main_command
+from evenhand.cli import evenhand as main_command
+from evenhand.tabulate import FORMATS
 
 __all__ = ["every_command", "public_names", "setup", "table"]
 
@@ -127,6 +128,35 @@ class UndefinedTable(FromCode):
         return self.parsed(table(["metrics", *(f"n = {n}" for n in sizes)], rows))
 
 
+class FormatTable(FromCode):
+    """The file formats."""
+
+    needs: ClassVar[dict[str, str]] = {"duckdb": "the extra `files`", "": "nothing more"}
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        rows = []
+        for found in FORMATS:
+            endings = [*found.endings, *(f"{found.endings[0]}{packing.ending}" for packing in found.packings)]
+            rows.append(
+                [
+                    ", ".join(found.names),
+                    ", ".join(f"`{ending}`" for ending in endings),
+                    self.passed(found),
+                    self.needs.get(found.needs, found.needs),
+                ]
+            )
+        return self.parsed(table(["format", "files end in", "you pass", "it needs"], rows))
+
+    @staticmethod
+    def passed(found: Any) -> str:
+        """What stands for files of a format."""
+        ways = ["the path"]
+        ways += ["several paths, a glob"] * found.together + ["a folder"] * found.in_folders
+        chosen = f"; `people{found.endings[0]}?{found.choice}=NAME` if there are several {found.choice}s"
+        return ", ".join(ways) + (chosen if found.choice else "")
+
+
 class FindingTable(FromCode):
     """The kinds of findings. The body explains each on a line ``kind: what it says``; none may be missing."""
 
@@ -165,8 +195,12 @@ class Commands(FromCode):
         return section
 
 
+MODULES = ("errors", "examples", "fairlearn", "ranking", "results", "sklearn")
+"""Public modules, whose names are all public."""
+
+
 class PublicNames(FromCode):
-    """Classes and functions of a room that are public: those of the stub file, and the rest of ``evenhand.interop``."""
+    """Classes and functions of a room that are public: those of the stub file, or those of a module of its own."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {}
@@ -174,11 +208,11 @@ class PublicNames(FromCode):
     def run(self) -> list[nodes.Node]:
         """The documentation of each, functions first."""
         room = self.arguments[0]
-        names = [(evenhand, name) for name, where in public_names().items() if where == room and name != room]
-        if room == "interop":
-            names += [(interop, name) for name in interop.__all__ if not hasattr(evenhand, name)]
-        if room == "examples":
-            names = [(evenhand.examples, name) for name in evenhand.examples.__all__]
+        if room in MODULES:
+            module = getattr(evenhand, room)
+            names = [(module, name) for name in module.__all__ if name not in evenhand.__all__ or room == "errors"]
+        else:
+            names = [(evenhand, name) for name, where in public_names().items() if where == room]
         lines = []
         for module, name in sorted(names, key=lambda found: (inspect.isclass(getattr(*found)), found[1].lower())):
             what = getattr(module, name)
@@ -196,6 +230,7 @@ def setup(app: Any) -> dict[str, bool]:
     """Register the directives."""
     app.add_directive("metric-table", MetricTable)
     app.add_directive("undefined-table", UndefinedTable)
+    app.add_directive("format-table", FormatTable)
     app.add_directive("finding-table", FindingTable)
     app.add_directive("command-list", Commands)
     app.add_directive("public-names", PublicNames)
