@@ -13,7 +13,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.auditing import headlines
-from evenhand.auditing.rows import COLUMNS, read_row
+from evenhand.auditing.rows import COLUMNS, Driver, Strata, read_row
 from evenhand.fairlearn import equal_opportunity_difference
 from evenhand.inference import between_groups, spread_of
 from evenhand.ranking import auc, auc_test
@@ -46,6 +46,14 @@ RESULTS: dict[str, Any] = {
     "GroupSummaries": between_groups({HOSTILE: CM(3, 1, 0, 6), "b": CM(30, 30, 9, 40), "c": CM(0, 0, 4, 9)}, "tpr"),
     "Stratum": STRATA.strata[0],
     "Audit, of classes": CLASS_AUDIT,
+    "Estimate": AUDIT.rows[0].score,
+    "Reference": AUDIT.rows[0].reference,
+    "Gap": AUDIT.rows[0].gap,
+    "Test": AUDIT.rows[0].test,
+    "SmoothedScore": next(row.smoothed for row in AUDIT.rows if row.smoothed is not None),
+    "Impact": next(row.impact for row in AUDIT.rows if row.impact is not None),
+    "Driver": Driver(group="B", verdict=eh.results.Verdict.ALIKE, gap=AUDIT.rows[0].gap),
+    "Strata": Strata(higher=1, lower=0, silent=2, crude_odds_ratio=1.5, crude_pvalue=0.04),
     "ClassScores": CLASSES.scores(["tpr", "ppv"]),
     "MatchResult, simulated": eh.match_test(CLASSES, OTHERS, "mcc", draws=100),
     "MatchResult, hostile": eh.match_test(CLASSES, OTHERS, "tpr", label=HOSTILE),

@@ -226,8 +226,8 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
          "undefined, too few to tell, alike, reference"),
         (changed(("gap", "kind"), "sum"), "kind of the gap of row 1 must be 'difference' or 'ratio' or 'odds ratio'; "
          "got 'sum'"),
-        (changed(("test", "asks"), "why"), "asks of the test of row 1 must be 'equal scores' or 'drawn alike'; got "
-         "'why'"),
+        (changed(("test", "asks"), "why"), "asks of the test of row 1 must be 'equal scores' or 'drawn alike' or "
+         "'changed alike'; got 'why'"),
         (changed(("n",), ...), "row 1 must have the field n"),
         (changed(("sketch", "heights"), [100]), "the sketch of row 1 must have heights from 0 to 99"),
         ([], "row 1 must be a table; got []"),
