@@ -254,7 +254,7 @@ class ModelsRequest(Settings):
         One or more columns that say which group a case belongs to.
     model_column : str or column
         In place of ``models``: the column that names the model, if each row is a decision of one model; with
-        ``unit`` and ``y_pred``.
+        ``unit`` and ``y_pred``. The first model by name, or by the order of categories, is compared with all others.
     unit : str or column
         With ``model_column``: the column that says which rows are decisions on the same case.
     y_pred : str or column
