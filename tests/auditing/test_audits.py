@@ -226,7 +226,8 @@ def test_counts_come_from_a_mapping_or_a_file(tmp_path: Path) -> None:
     [
         ({"metrics": "auc"}, InvalidInput, "auc, brier, log_loss and functions need every case; pass the data to "
          "audit()"),
-        ({"metrics": max}, InvalidInput, "auc, brier, log_loss and functions need every case; pass the data to audit()"),  # noqa: E501
+        ({"metrics": max}, InvalidInput, "auc, brier, log_loss and functions need every case; pass the data to "
+         "audit()"),
         ({"within": "town"}, UnknownName, "no column of counts is called 'town'; known: race, sex"),
         ({"within": ["race", "sex"]}, InvalidInput, "within must leave at least one group column"),
     ],

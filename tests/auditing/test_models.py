@@ -89,8 +89,8 @@ def test_thresholds_of_a_score_and_columns_of_their_decisions_give_the_same() ->
 
 def test_a_frame_of_predictions_and_values_give_the_same() -> None:
     frame = eh.compare_models(y_true=PEOPLE.y, models=PEOPLE[["one", "two"]], groups=PEOPLE.who, draws=99)
-    values = eh.compare_models(y_true=PEOPLE.y, models={"one": PEOPLE.one, "two": PEOPLE.two.tolist()}, groups=PEOPLE.who,  # noqa: E501
-                               draws=99)  # fmt: skip
+    models = {"one": PEOPLE.one, "two": PEOPLE.two.tolist()}
+    values = eh.compare_models(y_true=PEOPLE.y, models=models, groups=PEOPLE.who, draws=99)
     assert frame.rows == values.rows == compared(models={"one": "one", "two": "two"}).rows
 
 

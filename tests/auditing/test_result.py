@@ -110,8 +110,8 @@ def test_a_pair_of_models_is_what_comparing_them_alone_measures(model: str) -> N
 
 
 def test_several_axes_are_asked_for_one_by_one_or_together() -> None:
-    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], within="town", metrics=["tpr", "auc"],  # noqa: E501
-                 draws=19)  # fmt: skip
+    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], within="town", draws=19,
+                 metrics=["tpr", "auc"])  # fmt: skip
     assert a.axes == {"threshold": (0.3, 0.5), "stratum": ("east", "west", "pooled")}
     both = a.at(threshold=0.3, stratum="east")
     assert both.axes == {} and {r.metric for r in both.rows} == {"tpr"}
@@ -214,8 +214,8 @@ def test_differences_between_groups_take_the_level_of_the_audit_and_a_column() -
          "no group column of this audit is called 'sex'; known: group"),
         (lambda: eh.audit(y_pred=[1, 0, 1], groups=list("aab")), "ppr", {},
          "the audit must have labels; audit counts instead"),
-        (lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc"), "acc", {},  # noqa: E501
-         "the audit has several places (threshold); choose one with at()"),
+        (lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc"), "acc",
+         {}, "the audit has several places (threshold); choose one with at()"),
         (lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", metrics="acc", selection="all"), "ppr", {},
          "the audit counts selections without labels, which its cells lack; pass counts instead"),
     ],
@@ -246,7 +246,8 @@ def test_an_audit_repeats_and_survives_json() -> None:
 PARTS: dict[str, Callable[[], Audit]] = {
     "threshold": lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], draws=9,
                                   metrics=["tpr", "auc"]),
-    "class": lambda: eh.audit(FRAME, y_true="kind", y_pred="guess", groups="race", classes="all", metrics="tpr", draws=9),  # noqa: E501
+    "class": lambda: eh.audit(FRAME, y_true="kind", y_pred="guess", groups="race", classes="all", metrics="tpr",
+                              draws=9),
     "stratum": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town", metrics=["tpr", "kappa"]),
     "stratum with a reference": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town",
                                                  metrics="tpr", reference="A"),

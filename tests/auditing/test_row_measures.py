@@ -315,8 +315,8 @@ def test_functions_stand_beside_metrics_and_within_strata() -> None:
          "none"),
         ({"reference": {"grupo": "a"}}, UnknownName, "no group column is called 'grupo'; known: g"),
         ({"reference": "d"}, UnknownName, "no group of 'g' is called 'd'; groups: a, b, c"),
-        ({"groups": np.repeat("a", 90)}, InvalidInput, "'group' has only one group with cases ('a'), so there is nothing to "  # noqa: E501
-         "compare it with"),
+        ({"groups": np.repeat("a", 90)}, InvalidInput, "'group' has only one group with cases ('a'), so there "
+         "is nothing to compare it with"),
         ({"reference": eh.ConfusionMatrix(1, 2, 3, 4)}, InvalidInput, "reference must be 'rest', 'all', 'largest' or "
          "the name of a group; a ConfusionMatrix is of two classes and has no rows"),
     ],

@@ -95,3 +95,14 @@ def test_a_score_that_is_told_apart_has_a_gap_that_excludes_none(g: Any, h: Any)
         kind, none = ("ratio", 1.0) if m.unbounded else ("difference", 0.0)
         low, high = gaps_of(m, group, reference, cast("Any", kind)).interval(0.95)
         assert not low[0] < none < high[0], m.key
+
+
+def test_ratios_of_equal_rates_are_rarely_told_apart() -> None:
+    """Rates near 0 and 1, group drawn like a reference of a million: at most 5 % of all groups differ."""
+    rng = np.random.default_rng(5)
+    for key, n, prev, tpr, fpr in (("lr_minus", 20, 0.1, 0.9999, 0.1), ("lr_plus", 108, 0.05, 0.99, 0.001)):
+        p = np.array([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)])
+        drawn, often = np.unique(rng.multinomial(n, p, size=400), axis=0, return_counts=True)
+        reference = ConfusionMatrix(*(int(x) for x in np.round(1e6 * p)))
+        pvalues = [disparity(ConfusionMatrix(*map(int, c)), reference, key).pvalue for c in drawn]
+        assert often[np.array(pvalues) <= 0.05].sum() / often.sum() <= 0.05

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 from oracle import ONE_GROUP, TWO_GROUPS, golden, laws, matrices, minus, over
 from pytest import approx
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binom, binomtest, fisher_exact
 
 from evenhand import ConfusionMatrix, difference, match_test, metric, ratio
 from evenhand.errors import InvalidInput, UnknownName
@@ -442,3 +442,47 @@ def test_a_known_reference_that_is_too_small_is_pointed_out() -> None:
 def test_what_cannot_be_tested_is_explained(call: Any, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(sentence)}$"):
         call()
+
+
+def test_the_exact_test_of_many_cases_is_the_sum_over_actual_positives_and_tp() -> None:
+    """P(MCC >= s) = Σ P(p) P(tp | p) P(FP <= x | n - p), with x found by trying all counts that are not improbable."""
+    n, cm, rates = 1500, (245, 130, 275, 850), [0.15, 0.10, 0.20, 0.55]
+
+    def score(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
+        return (tp * tn - fp * fn) / np.sqrt((tp + fn) * (fp + tn)) / np.sqrt((tp + fp) * (fn + tn))
+
+    def window(size: float, rate: float) -> Any:
+        reach = 9 * np.sqrt(size * rate * (1 - rate))
+        return np.arange(np.floor(size * rate - reach), np.ceil(size * rate + reach) + 1)
+
+    observed, total = score(*cm), 0.0
+    for p in window(n, 0.25):
+        tp, fp = window(p, 0.6), window(n - p, 0.2 / 0.75)
+        reached = score(tp[:, None], p - tp[:, None], fp, n - p - fp) >= observed * (1 - 1e-13)
+        # Scores fall with FP.
+        x = fp[0] + reached.sum(axis=1) - 1
+        total += binom.pmf(p, n, 0.25) * float(binom.pmf(tp, p, 0.6) @ binom.cdf(x, n - p, 0.2 / 0.75))
+    r = match_test(ConfusionMatrix(*cm), rates, "mcc", null="known", given="n", alternative="greater")
+    assert r.pvalue == approx(total, rel=1e-10)
+
+
+def test_detection_agrees_with_the_p_value_of_a_score_that_far_away() -> None:
+    """r.detects(d) is true exactly if an outcome at the reference's score ± d, or beyond, has p <= level."""
+    rest = ConfusionMatrix(300, 100, 120, 480)
+    for k in (2, 5, 10, 20, 40, 80):
+        r = match_test(ConfusionMatrix(3 * k // 4, k - 3 * k // 4, 8, 30), rest, "tpr")
+        d = r.distribution
+        for gap in (0.05, 0.1, 0.2, 0.25):
+            low, high = d.cdf(0.75 - gap), d.sf(0.75 + gap) + d.pmf(0.75 + gap)
+            expected = 0 < 2 * low <= 0.05 or (0.75 + gap <= 1 and 0 < 2 * high <= 0.05)
+            assert r.detects(gap) == expected, (k, gap)
+
+
+@pytest.mark.parametrize("key", ["acc", "tpr", "f1"])
+def test_large_groups_detect_what_exact_tails_say(key: str) -> None:
+    """Where a bound decides without the exact tail, the exact tail agrees."""
+    cm, rest = ConfusionMatrix(3000, 1200, 900, 7400), ConfusionMatrix(21000, 8000, 6000, 53000)
+    r = match_test(cm, rest, key)
+    for gap in (0.002, 0.01, 0.02, 0.05):
+        exact = 2 * min(r.distribution.cdf(r.reference_score - gap), r.distribution.sf(r.reference_score + gap)) <= 0.05
+        assert r.detects(gap) == exact

@@ -16,7 +16,7 @@ from pytest import approx
 from scipy.stats import beta, binom, hypergeom
 
 from evenhand import ConfusionMatrix, disparity
-from evenhand.inference.rates import Attainable, boschloo, fisher
+from evenhand.inference.rates import Attainable, boschloo, boschloo_rows, fisher
 
 
 def tails_of(*counts: int) -> tuple[float, float, float]:
@@ -183,3 +183,13 @@ def test_attainable_tails_are_those_of_every_outcome() -> None:
             above.append(max((p for p in law.sf(k - 1) if p <= limit), default=0))
         assert lower.walk(limit) == approx(np.array(below), rel=1e-9)
         assert upper.walk(limit) == approx(np.array(above), rel=1e-9)
+
+
+def test_boschloos_test_of_many_comparisons_is_that_of_each() -> None:
+    rng = np.random.default_rng(2)
+    of_a, of_b = (rng.integers(1, top, 60).astype(np.float64) for top in (500, 900))
+    a, b = (np.floor(of * rng.random(60)) for of in (of_a, of_b))
+    pvalues, methods = boschloo_rows(a, of_a, b, of_b)
+    assert set(methods) == {"unconditional", "fisher"}
+    for i, (p, how) in enumerate(zip(pvalues, methods, strict=True)):
+        assert (p, how) == boschloo(a[i], of_a[i], b[i], of_b[i])

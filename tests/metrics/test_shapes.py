@@ -166,3 +166,17 @@ def test_a_list_of_matrices_is_scored_at_once() -> None:
     tpr = metric("tpr")
     assert tpr([ConfusionMatrix(1, 1, 0, 0), ConfusionMatrix(3, 1, 0, 0)]).tolist() == [0.5, 0.75]
     assert tpr(np.ones((2, 3, 4))).shape == (2, 3)
+
+
+@pytest.mark.parametrize("key", ["mcc", "pt", "pt_limit"])
+def test_the_last_count_in_closed_form_is_that_of_the_matrix(key: str) -> None:
+    """From the score, n, the actual positives and TP follows FP, where the score depends on FP."""
+    found = 0
+    for tp, fn, fp, tn in matrices(11):
+        score = ONE_GROUP[key](tp, fn, fp, tn)
+        if score is None or tp == 0 or (key == "mcc" and fn == 0):
+            continue
+        last = metric(key).base.crossing(float(score), 11.0, np.array([float(tp + fn)]), np.array([float(tp)]))
+        assert last[0] == approx(fp, abs=1e-9)
+        found += 1
+    assert found > 100

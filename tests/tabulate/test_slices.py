@@ -296,13 +296,14 @@ def test_a_file_that_cannot_be_audited_is_refused_in_a_sentence(
          "pass either y_pred (predictions) or y_score (scores); got both"),
         ({"y_true": [1, 0], "y_pred": [1, 0], "threshold": 0.5}, ["cells"],
          "threshold is for scores; pass them as y_score, or leave threshold out"),
-        ({"y_true": [1, 0], "y_score": [1, 0], "threshold": []}, ["cells"], "threshold must contain at least one number"),  # noqa: E501
-        ({"y_true": [1, 0], "y_score": [3, 0]}, ["cells"], "y_score must be between 0 and 1 for the default threshold of "  # noqa: E501
-         "0.5; for other scores pass threshold=, at or above which they are positive"),
+        ({"y_true": [1, 0], "y_score": [1, 0], "threshold": []}, ["cells"],
+         "threshold must contain at least one number"),
+        ({"y_true": [1, 0], "y_score": [3, 0]}, ["cells"], "y_score must be between 0 and 1 for the default threshold "
+         "of 0.5; for other scores pass threshold=, at or above which they are positive"),
         ({"y_true": [1, 0], "y_score": [3, 0]}, ["cells", "ranking"], "y_score must be between 0 and 1 for the default "
          "threshold of 0.5; for other scores pass threshold=, at or above which they are positive"),
-        ({"y_true": [1, 0], "y_pred": [1, 0]}, ["ranking"], "auc, brier and log_loss need the score of every case; pass "  # noqa: E501
-         "it as y_score="),
+        ({"y_true": [1, 0], "y_pred": [1, 0]}, ["ranking"], "auc, brier and log_loss need the score of every case; "
+         "pass it as y_score="),
         ({"y_score": [1, 0]}, ["ranking"], "auc, brier and log_loss need labels; pass them as y_true="),
         ({"y_pred": [1, 0]}, ["values"], "functions need labels; pass them as y_true="),
         ({"y_true": [1, 0], "y_pred": [1, 0], "weights": [1, 1]}, ["cells", "values"],
@@ -316,8 +317,10 @@ def test_a_file_that_cannot_be_audited_is_refused_in_a_sentence(
          "scores such as auc are of two classes and cannot be combined with classes"),
         ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": "x"}, ["cells"],
          "classes must be a list of classes or 'all'; got 'x'"),
-        ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": []}, ["cells"], "classes must name at least one class"),  # noqa: E501
-        ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": ["w"]}, ["cells"], "no class is called 'w'; known: x, y"),  # noqa: E501
+        ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": []}, ["cells"],
+         "classes must name at least one class"),
+        ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": ["w"]}, ["cells"],
+         "no class is called 'w'; known: x, y"),
         ({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": [["x"]]}, ["cells"],
          "no class is called \"['x']\"; known: x, y"),
         ({"y_true": ["x", "y"], "y_pred": ["u", "v"], "classes": "all"}, ["cells"],
