@@ -118,8 +118,8 @@ def test_what_is_no_average_is_refused_in_a_sentence(given: Any, sentence: str) 
 
 
 def test_every_key_of_a_row_is_described_with_words() -> None:
-    kinds = {"tpr": Metric, "equal_opportunity": Metric, "macro tpr": Summary, "weighted f1": Summary,
-             "auc": RankingMetric, "my own cost": Function}  # fmt: skip
+    kinds: dict[str, Any] = {"tpr": Metric, "equal_opportunity": Metric, "macro tpr": Summary, "weighted f1": Summary,
+                             "auc": RankingMetric, "my own cost": Function}  # fmt: skip
     for key, kind in kinds.items():
         found = described(key)
         assert isinstance(found, kind), key

@@ -112,7 +112,8 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
         other = row(back, r.group, r.metric)
         assert r.score.value is not None and other.score.value is not None
         assert r.score.value == approx(-other.score.value)
-        assert (r.gap.value, r.score.pvalue) == (approx(-(other.gap.value or 0.0)), approx(other.score.pvalue))
+        assert r.gap.value == approx(-(other.gap.value or 0.0))
+        assert r.score.pvalue == approx(other.score.pvalue)
         if r.test.error is None:
             assert r.test.pvalue == approx(other.test.pvalue)
 
@@ -224,7 +225,9 @@ def test_models_that_cannot_be_compared_are_refused(settings: dict[str, Any], er
 
 
 def test_units_must_be_the_same_case_for_every_model() -> None:
-    data = {"m": ["a", "b", "a", "b"], "u": [1, 1, 2, 2], "y": [1, 0, 0, 0], "p": [1, 1, 0, 1], "g": list("xxyy")}
+    data: dict[str, list[Any]] = {
+        "m": list("abab"), "u": [1, 1, 2, 2], "y": [1, 0, 0, 0], "p": [1, 1, 0, 1], "g": list("xxyy")
+    }  # fmt: skip
     columns: Any = {"y_true": "y", "model_column": "m", "unit": "u", "y_pred": "p", "groups": "g"}
     with pytest.raises(InvalidInput, match=r"^unit must have the same label and groups in all of its rows; 1 has not$"):
         eh.compare_models(data, **columns)
