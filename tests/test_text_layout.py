@@ -49,7 +49,7 @@ def test_columns_begin_and_end_where_they_should(rows: list[tuple[str, str]]) ->
 
 
 def test_a_cell_may_span_those_behind_it_and_go_on_below() -> None:
-    rows = [["a", "b", "c"], ["x", "a reason that is long", None]]
+    rows: list[list[str | None]] = [["a", "b", "c"], ["x", "a reason that is long", None]]
     assert aligned(rows, widths={0: 2, 1: 4, 2: 8}, between=" ") == ["a  b    c", "x  a reason that", "   is long"]
     assert aligned([["one\ntwo", "3"]], right=[1]) == ["one  3", "two"]
 

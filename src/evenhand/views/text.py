@@ -41,20 +41,15 @@ def as_text(
     ``verbose`` adds all findings and the settings. ``ways`` say how to see the lines and findings that are left out.
     """
     document = document_of(audit)
-    write = _Writer(max(width, _NARROWEST), most, colour, ways)
+    write = _Writer(max(width, _NARROWEST), most, colour, ways[0])
     title = [write.bold(line) for line in write.wrapped(document.title)]
     parts = [[*title, *write.section(section)] for section in document.named("opening")]
-    parts += [write.section(section) for section in document.named("findings" if verbose else "matters")]
-    if audit.findings and not verbose:
-        parts[-1][-1] += ways[1]
+    parts += [write.section(section, ways[1]) for section in document.named("findings" if verbose else "matters")]
     for section in document.named("scores"):
-        titled = (
-            [write.bold(write.plain(section.title))]
-            if audit.axes and not isinstance(section.blocks[0], Heading)
-            else []
-        )
         lines = write.section(section)
-        parts.append([*titled, *(lines if titled else lines[lines[:1] == [""] :])])
+        # Tables under headings of their own need no title, and a single table is the audit.
+        untitled = not audit.axes or isinstance(section.blocks[0], Heading)
+        parts.append(lines[lines[:1] == [""] :] if untitled else [write.bold(write.plain(section.title)), *lines])
     parts += [write.section(section) for section in document.named("formulas")]
     notes = [line for section in document.named("notes") for line in write.section(section)]
     elided = [line for note in dict.fromkeys(write.elided) for line in write.wrapped(note)]
@@ -67,8 +62,8 @@ def as_text(
 class _Writer:
     """Renders blocks as lines of a width, in the colours of a terminal or without."""
 
-    def __init__(self, width: int, most: int | None, colour: bool, ways: tuple[str, str]) -> None:
-        self.width, self.most, self._colour, self._ways = width, most, colour, ways
+    def __init__(self, width: int, most: int | None, colour: bool, way: str) -> None:
+        self.width, self.most, self._colour, self._way = width, most, colour, way
         self.elided: list[str] = []
 
     def plain(self, text: str) -> str:
@@ -93,9 +88,11 @@ class _Writer:
         nearest = red + 2 * green + 4 * blue
         return self._code(text, 30 + nearest if nearest else 2)
 
-    def section(self, section: Section) -> list[str]:
-        """The lines of all blocks that text can show."""
-        return [line for block in section.blocks for line in self.lines(block)]
+    def section(self, section: Section, way: str = "") -> list[str]:
+        """The lines of all blocks that text can show; ``way`` stands behind a paragraph at the end."""
+        *blocks, last = section.blocks
+        ended = Paragraph(f"{last.text}{way}") if isinstance(last, Paragraph) else last
+        return [line for block in (*blocks, ended) for line in self.lines(block)]
 
     @singledispatchmethod
     def lines(self, block: Any) -> list[str]:
@@ -147,7 +144,7 @@ class _Writer:
         shown = [column for column in table.columns if not column.extra]
         drawn = self._drawn(table, shown, lines)
         if len(lines) < len(table.lines):
-            drawn += self.wrapped(f"{table.left(table.lines[len(lines) :])}{self._ways[0]}")
+            drawn += self.wrapped(f"{table.left(table.lines[len(lines) :])}{self._way}")
         drawn += self.wrapped(table.omitted) if table.omitted else []
         return [*drawn, *(line for note in table.notes for line in self.wrapped(note))]
 
