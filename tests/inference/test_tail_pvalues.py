@@ -37,7 +37,9 @@ def test_random_scores_are_counted_with_the_observed_one_among_them(drawn: list[
         tail = (1 + extreme - (ties / 2 if mid_p else 0)) / (1 + n)
         assert percentile == approx(low / n)
         assert p == approx(min(1, factor * tail))
-        assert error >= 0
+        # The variance of a mean of 0, 1/2 and 1 is a quarter of the ties less than that of one of 0 and 1.
+        variance = max(tail * (1 - tail) - (ties / n / 4 if mid_p else 0), 0) / n
+        assert error == approx(factor * variance**0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize("observed", [0.0, 1e-17, -1e-17])

@@ -124,6 +124,19 @@ def test_nothing_is_said_of_harm_until_it_is_said_what_is_favourable(m: Any) -> 
     assert not re.search(r"harm|favour", m.good())
 
 
+def test_rates_of_one_kind_of_error_and_of_a_prediction_are_known_by_their_cells() -> None:
+    errors = {m.key: m.error for m in CATALOGUE.one_group if m.error}
+    assert errors == {
+        "tpr": ("negative", "lower"), "npv": ("negative", "lower"), "fnr": ("negative", "higher"),
+        "for": ("negative", "higher"), "tnr": ("positive", "lower"), "ppv": ("positive", "lower"),
+        "fpr": ("positive", "higher"), "fdr": ("positive", "higher"),
+    }  # fmt: skip
+    assert {m.key: m.gives for m in CATALOGUE.one_group if m.gives} == {"ppr": "positive", "pnr": "negative"}
+    three = Part(("tp", "fn", "tn"), "cases but false positives")
+    wide = Ratio(**SPECIFICITY_ERROR | {"part": Part(("tp",), "hits"), "whole": three}, means="Hits of three cells, so")
+    assert (wide.error, wide.counted) == (None, "predicted positive")
+
+
 def test_two_groups_are_worse_as_their_metric_is() -> None:
     assert eh.metric("tpr_ratio").worse("positive") == eh.metric("tpr").worse("positive") == "lower"
     assert eh.metric("equalized_odds").worse() == "higher"
