@@ -42,7 +42,7 @@ def split(rows: list[tuple[Any, ...]], key: str, group: str) -> list[RatesOf]:
             at = 0 if who == group else 2
             counts[at] += outcome
             counts[at + 1] += 1
-    return [tuple(found[stratum]) for stratum in found]  # type: ignore[misc]
+    return [tuple(found[stratum]) for stratum in found]
 
 
 @pytest.mark.parametrize("key", RATES)
