@@ -151,7 +151,7 @@ def test_two_labels_are_counted_as_a_loop_counts_them(rows: Any, labels: Any, he
     if len(names) == 1:
         assert "only one group" in audit.sentence
     else:
-        found = {row.group: (row.tp, row.fn, row.fp, row.tn) for row in audit.rows}
+        found = {row.group: row.cells for row in audit.rows}
         assert found == {
             g: tuple(cells[g, t, p] for t, p in ((True, True), (True, False), (False, True), (False, False)))
             for g in names
@@ -881,9 +881,12 @@ def test_a_record_of_another_form_is_refused(change: Any, sentence: str) -> None
     ("change", "sentence"),
     [
         ({"sketch": {"of": "gap", "low": 0, "high": 1, "heights": [100], "at": 0}},
-         "the sketch of row 1 must have heights from 0 to 99, of null or gap"),
-        ({"strength_tpr": 5.0}, "row 1 must have both strength_tpr and strength_fpr, or neither"),
-        ({"pvalue": 10**400}, f"pvalue of row 1 must be a number from -1e300 to 1e300; got 1{'0' * 19}"),
+         "the sketch of row 1 must have heights from 0 to 99"),
+        ({"sketch": {"of": "all", "low": 0, "high": 1, "heights": [9], "at": 0}},
+         "of of the sketch of row 1 must be 'null' or 'gap'; got 'all'"),
+        ({"strength_tpr": 5.0}, "row 1 has an unknown field: 'strength_tpr'"),
+        ({"test": AUDIT.rows[0].to_dict()["test"] | {"pvalue": 10**400}},
+         f"pvalue of the test of row 1 must be a number from -1e300 to 1e300; got 1{'0' * 19}"),
     ],
 )  # fmt: skip
 def test_a_row_of_another_form_is_refused(change: Any, sentence: str) -> None:

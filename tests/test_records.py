@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.auditing import headlines
 from evenhand.auditing.rows import COLUMNS, Driver, Strata, read_row
 from evenhand.fairlearn import equal_opportunity_difference
 from evenhand.inference import between_groups, spread_of
@@ -24,7 +23,6 @@ HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
 CM = eh.ConfusionMatrix
 GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
 AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
-DIFFERS = eh.audit_counts({HOSTILE: (0, 90, 2, 3), "B": (300, 10, 12, 48)}, by=HOSTILE, metrics="tpr")
 REPORT = small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
@@ -101,8 +99,7 @@ RESULTS: dict[str, Any] = {
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],
-    "Headline": headlines(DIFFERS.rows, DIFFERS.settings)[0],
-    "Sweep": eh.audit(
+    "Audit, thresholds": eh.audit(
         {"g": [HOSTILE, "B", HOSTILE, "B"], "y": [1, 0, 0, 1], "s": [0.2, 0.4, 0.6, 0.8]},
         y_true="y",
         y_score="s",
@@ -165,6 +162,8 @@ def test_a_result_keeps_its_numbers(name: str) -> None:
     """A finite number is itself; what is not finite is None; nothing else is lost."""
     content = RESULTS[name].to_dict()
     for key, found in content.items():
+        if isinstance(RESULTS[name], eh.results.Plan) and key == "power" and RESULTS[name].goal != "power":
+            continue
         value = getattr(RESULTS[name], key, None)
         if isinstance(value, float):
             assert found == (value if math.isfinite(value) else None)

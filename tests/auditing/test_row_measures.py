@@ -311,8 +311,8 @@ def test_functions_stand_beside_metrics_and_within_strata() -> None:
         ({"y_score": None, "y_pred": "p"}, InvalidInput, "auc, brier and log_loss need the score of every case; pass "
          "it as y_score="),
         ({"y_true": None}, InvalidInput, "auc, brier and log_loss need labels; pass them as y_true="),
-        ({"weights": "s"}, InvalidInput, "weights are for scores of counts; auc, brier, log_loss and functions take "
-         "none"),
+        ({"weights": "s"}, InvalidInput, "auc, brier, log_loss and functions take no weights; leave them out, or "
+         "ask for other metrics"),
         ({"reference": {"grupo": "a"}}, UnknownName, "no group column is called 'grupo'; known: g"),
         ({"reference": "d"}, UnknownName, "no group of 'g' is called 'd'; groups: a, b, c"),
         ({"groups": np.repeat("a", 90)}, InvalidInput, "'group' has only one group with cases ('a'), so there "

@@ -136,11 +136,11 @@ def test_every_scorer_of_labels_in_scikit_learn_is_found_or_refused_with_a_sente
         ("fowlkes_mallows_score",
          "compares two clusterings in scikit-learn; the index of a confusion matrix is 'fowlkes_mallows'"),
         ("recall_weighted",
-         "is an average over classes in scikit-learn; use multiclass_score() with average='weighted'"),
-        ("roc_auc", "needs scores, and a confusion matrix keeps predictions only; use evenhand.ranking.auc(), or "
-         "audit() with metrics='auc'; of predictions it is 'balanced_accuracy'"),
+         "is an average over classes in scikit-learn; use 'recall' of a MulticlassConfusion with average='weighted'"),
+        ("roc_auc", "needs scores, and a confusion matrix keeps predictions only; use audit(..., "
+         "metrics=['auc'], y_score=...) or evenhand.ranking.auc; of predictions it is 'balanced_accuracy'"),
         ("F1_Score_Group_Min",
-         "is the smallest score of all groups in fairlearn; use between_groups() of an audit, or its rows"),
+         "is the smallest score of all groups in fairlearn; use audit(), and between_groups() of what it returns"),
     ],
 )  # fmt: skip
 def test_a_name_that_means_something_else_is_refused(name: str, sentence: str) -> None:

@@ -307,7 +307,7 @@ def test_a_file_that_cannot_be_audited_is_refused_in_a_sentence(
         ({"y_score": [1, 0]}, ["ranking"], "auc, brier and log_loss need labels; pass them as y_true="),
         ({"y_pred": [1, 0]}, ["values"], "functions need labels; pass them as y_true="),
         ({"y_true": [1, 0], "y_pred": [1, 0], "weights": [1, 1]}, ["cells", "values"],
-         "weights are for scores of counts; auc, brier, log_loss and functions take none"),
+         "auc, brier, log_loss and functions take no weights; leave them out, or ask for other metrics"),
         *(({"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": "all", name: [1, 1]}, ["cells"],
            f"{name} is for two classes and cannot be combined with classes")
           for name in ("y_score", "threshold", "weights", "positive", "positive_label", "positive_prediction")),

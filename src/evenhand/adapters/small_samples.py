@@ -211,7 +211,7 @@ def _of_several(
     mean, mcc = (float(metric(name)(cm)) for name in ("balanced_accuracy", "mcc"))
     below, above = (float(np.sqrt((side**2).sum())) / len(classes) for side in (estimates - lows, highs - estimates))
     draws, ends = _drawn_mcc(np.array(counts, dtype=np.float64), level)
-    how = f"posterior, 1 case over all cells, {draws:,} draws, seed {_SEED}"
+    how = f"posterior, 1 case over all cells, {draws:,} draws, rng {_SEED}"
     found = {
         "balanced_accuracy": (mean, max(0.0, mean - below), min(1.0, mean + above), "combined from the recalls"),
         "mcc": (mcc, min(ends[0], mcc), max(ends[1], mcc), how),

@@ -373,6 +373,12 @@ class Sketch(Record):
         The heights of the bars, from 0 to 99.
     at : float
         The observed score, or the value that means no gap.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts, examples
+    >>> print(audit_counts(examples.compas(), metrics="tpr").rows[0].sketch)
+    null, 0 to 1
     """
 
     of: Literal["null", "gap"]

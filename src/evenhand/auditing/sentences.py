@@ -17,9 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import printable
 from ..metrics import Metric
-from ..records import Record
 from ..wording import number, rounded_down, several
 from .asked import described
 from .judging import margin_of
@@ -81,8 +79,8 @@ def tier(row: Row, margin: float) -> Tier | None:
     return Tier.SMALL if row.gap.at_most <= limit else Tier.UNCLEAR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Headline(Record):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline:
     """A sentence about one group and one metric.
 
     Attributes
@@ -101,9 +99,6 @@ class Headline(Record):
     group: str
     metric: str
     harms: bool
-
-    def __str__(self) -> str:
-        return printable(self.sentence)
 
 
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:

@@ -107,7 +107,7 @@ def _read_group_names(texts: Sequence[str], columns: Columns) -> dict[str, dict[
                 f"double quotes; got {brief(text)}"
             )
         if column not in columns:
-            raise UnknownName.among("group column to name values of", column, columns)
+            raise UnknownName.among("group column in `group_names`", column, columns)
         if value in names.setdefault(column, {}):
             raise InvalidInput(f"`group_names` names {brief(value)} of {brief(column)} twice")
         names[column][value] = name
