@@ -150,9 +150,8 @@ def _read(kind: Any, value: Any, what: str) -> Any:
     if origin is Literal and (not isinstance(value, str) or value not in inside):
         raise InvalidInput(f"{what} must be {' or '.join(map(repr, inside))}; got {brief(value)}")
     if not _fits(kind, value):
-        raise InvalidInput(
-            f"{what} must be {_NAMES.get(kind, 'a table' if is_dataclass(kind) else kind)}; got {brief(value)}"
-        )
+        named = {dict: "a table", tuple: "a list"}.get(origin, "a table" if is_dataclass(kind) else "text")
+        raise InvalidInput(f"{what} must be {_NAMES.get(kind, named)}; got {brief(value)}")
     if is_dataclass(kind) and isinstance(kind, type):
         return read_record(kind, value, f"the {what}")
     if isinstance(kind, type) and issubclass(kind, Enum):

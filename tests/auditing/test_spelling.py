@@ -81,7 +81,7 @@ def test_columns_may_contain_the_signs_that_separate() -> None:
         ("reference", ["race=A", "B"], "if reference is repeated, it must be COLUMN=GROUP; got 'B'"),
         ("reference", ["race=A", "race=B"], "reference names 'race' twice"),
         ("group_names", ["race:A=a", "race:A=b"], "group_names names 'A' of 'race' twice"),
-        ("group_names", ["rase:A=a"], "no group column to name values of is called 'rase'; did you mean 'race'?"),
+        ("group_names", ["rase:A=a"], "no group column in group_names is called 'rase'; did you mean 'race'?"),
         (
             "group_names",
             ["race=A"],

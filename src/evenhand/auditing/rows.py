@@ -378,7 +378,7 @@ class Sketch(Record):
     --------
     >>> from evenhand import audit_counts, examples
     >>> print(audit_counts(examples.compas(), metrics="tpr").rows[0].sketch)
-    null, 0 to 1
+    null, 0.323 to 0.865
     """
 
     of: Literal["null", "gap"]
