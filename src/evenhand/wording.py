@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import floor, isnan
+from math import floor, isfinite, isnan
 
-__all__ = ["number", "percent", "pvalue", "rounded_down", "several"]
+__all__ = ["number", "percent", "pvalue", "rounded_down", "several", "span_text"]
 
 
 def several(n: int, what: str, many: str = "") -> str:
@@ -19,6 +19,15 @@ def number(value: float | None) -> str:
     if value == 0 or 0.001 <= abs(value) < 100:
         return f"{value + 0.0:.3f}"
     return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
+
+
+def span_text(low: float | None, high: float | None) -> str:
+    """The ends of an interval as text, one that is not finite as none; nothing if there are no ends."""
+    if low is None and high is None:
+        return ""
+    ends = [None if end is None or not isfinite(end) else end for end in (low, high)]
+    first = "no lower end" if ends[0] is None else number(ends[0])
+    return f"{first} to {'no upper end' if ends[1] is None else number(ends[1])}"
 
 
 def rounded_down(value: float) -> str:

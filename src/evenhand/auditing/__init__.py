@@ -5,7 +5,7 @@ from __future__ import annotations
 from .asked import described
 from .audits import audit, audit_counts
 from .comparisons import groupings_of
-from .findings import KINDS, Finding
+from .findings import INCLUDED, KINDS, Finding
 from .models import compare_models
 from .record import command_of, options_of
 from .requests import AuditRequest, CountsRequest, ModelsRequest
@@ -33,6 +33,7 @@ from .verdicts import Verdict
 __all__ = [
     "AVERAGES",
     "COLUMNS",
+    "INCLUDED",
     "KINDS",
     "METRICS",
     "WITHOUT_LABELS",

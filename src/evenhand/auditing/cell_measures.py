@@ -19,13 +19,13 @@ from ..inference import (
     NullDistribution,
     Strength,
     counts_of,
-    equality_of_gaps,
+    equal_scores,
     fisher,
     gap_intervals,
     gaps_of,
     learn_strengths,
     match_test,
-    posterior,
+    melded_gaps,
     score_intervals,
 )
 from ..laws import log_hypergeometric
@@ -129,7 +129,7 @@ class _Cells:
         reasons = [self._reason(who) if lacks else None for who, lacks in zip(self.comparisons, lacking, strict=True)]
         low = high = np.full(len(scores), nan)
         if not itself and gaps:
-            low, high = score_intervals(base, self.groups, posterior(base, self.groups), self.how.level)
+            low, high = score_intervals(base, self.groups, self.how.level)
         tested = self._tested(gaps)
         defined = np.array([reason is None for reason in reasons], dtype=bool)
         kind: GapKind = "ratio" if m.kind == "ratio" or (not itself and base.unbounded) else "difference"
@@ -151,8 +151,20 @@ class _Cells:
             kind=kind,
             smoothed=self._smoothed(self.table.strengths is not None),
             strengths=self.table.strengths or [0.0] * len(scores),
+            bounds=self._bounds if gaps else None,
             **found,
         )
+
+    def _bounds(self, rows: list[int], level: float) -> tuple[Floats, Floats]:
+        """The ends of melded intervals of some gaps; of a distance, those of its simultaneous intervals."""
+        groups, against = self.groups[rows], self.against[rows]
+        if self.m.is_distance:
+            return _farthest(self.m, groups, against, level)
+        kind: Kind = self.m.kind or ("ratio" if self.base.unbounded else "difference")
+        low, high = melded_gaps(self.base, groups, against, kind).interval(level)
+        if self.m.comparisons:
+            return low, high
+        return self._to_everybody(low, high, rows)
 
     def _gaps(self, scores: Floats, theirs: Floats, kind: GapKind, low: Floats, high: Floats) -> dict[str, Floats]:
         """The gaps, which the reference itself does not have."""
@@ -187,16 +199,16 @@ class _Cells:
         """
         return self.base.scores(self.shown if self.base.is_rate else self.against)
 
-    def _to_everybody(self, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    def _to_everybody(self, low: Floats, high: Floats, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         """The ends of the intervals of the gap to all cases, which include the group.
 
         A rate over all cases is a weighted mean of those of the group and of the rest, so the gap to it is a share of
         the gap to the rest. Other scores are compared with the rest, and their intervals are unchanged.
         """
-        everybody = self.table.everybody
+        everybody = self.table.everybody[rows]
         if not everybody.any() or not self.base.is_rate:
             return low, high
-        mine, all_ = self.base.basis(self.groups), self.base.basis(self.shown)
+        mine, all_ = self.base.basis(self.groups[rows]), self.base.basis(self.shown[rows])
         share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0)
         return np.where(everybody, low * share, low), np.where(everybody, high * share, high)
 
@@ -239,8 +251,8 @@ def _compared(m: Metric, groups: Floats, against: Floats, how: Settings, with_ga
     kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
     if m.is_distance:
         return _distances(m, groups, against, how, with_gaps)
-    gaps = gaps_of(base, groups, against, kind)
-    tests = equality_of_gaps(base, groups, against, how.test, how.mid_p, gaps)
+    gaps = gaps_of(base, groups, against, kind, mid_p=how.mid_p)
+    tests = equal_scores(base, groups, against, test=how.test, mid_p=how.mid_p)
     found = {"pvalue": tests.pvalue, "higher": tests.higher, "method": list(tests.method)}
     found |= {"reachable": list(tests.reachable)}
     if not with_gaps:
@@ -271,14 +283,23 @@ def _distances(m: Metric, groups: Floats, against: Floats, how: Settings, with_g
         found[name] = np.array([one[i] for one in tested], dtype=np.float64)
     if not with_gaps:
         return found
-    each = 1 - (1 - how.level) / len(m.comparisons)
-    ends = [gaps_of(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
-    nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
-    farthest = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
+    low, high = _farthest(m, groups, against, how.level)
     # Rounding must not leave the observed distance outside.
     observed = m.scores(groups, against)
-    low, high = np.fmin(np.max(nearest, axis=0), observed), np.fmax(np.max(farthest, axis=0), observed)
-    return found | {"gap_low": low, "gap_high": high, "sketches": [None] * len(groups)}
+    return found | {
+        "gap_low": np.fmin(low, observed),
+        "gap_high": np.fmax(high, observed),
+        "sketches": [None] * len(groups),
+    }
+
+
+def _farthest(m: Metric, groups: Floats, against: Floats, level: float) -> tuple[Floats, Floats]:
+    """The interval of the largest of several gaps, from simultaneous intervals of all of them."""
+    each = 1 - (1 - level) / len(m.comparisons)
+    ends = [melded_gaps(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
+    nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
+    farthest = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
+    return np.max(nearest, axis=0), np.max(farthest, axis=0)
 
 
 def _by_match(m: Metric, group: Floats, against: Floats, how: Settings) -> tuple[float, str, float, float]:
@@ -329,12 +350,12 @@ def _sketches(
     span = ends[1] - ends[0]
     middle = (ends[0] + ends[1]) / 2
     edges = middle + np.linspace(-1, 1, _BARS)[:, None] * span
-    if gaps.kind == "ratio":
+    if gaps.low.kind == "ratio":
         edges = np.maximum(edges, 0.0)
     rows = np.arange(len(groups))
-    reached = np.array([gaps.cumulative(edge, rows) for edge in edges])
+    reached = np.array([gaps.low.tail(edge, rows) for edge in edges])
     heights = np.diff(reached, axis=0).T
-    none = 0.0 if gaps.kind == "difference" else 1.0
+    none = 0.0 if gaps.low.kind == "difference" else 1.0
     return [_sketch("gap", low, high, bars, none) for low, high, bars in zip(edges[0], edges[-1], heights, strict=True)]
 
 

@@ -46,6 +46,8 @@ class Comparison:
         The part that the group is tested against, which never includes the group itself.
     is_reference : bool
         Whether the group is the reference of the others.
+    is_chosen : bool
+        Whether the reference was chosen by its rate of favourable predictions.
     only_two : bool
         Whether there are only two groups, each of which is the rest of the other.
     peers : mapping of str to part
@@ -64,6 +66,7 @@ class Comparison:
     reference: str
     against: Any
     is_reference: bool = False
+    is_chosen: bool = False
     only_two: bool = False
     peers: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     labelled: bool = True
@@ -73,6 +76,11 @@ class Comparison:
     def shown(self) -> Any:
         """The part of the reference as reported: "all" includes the group."""
         return self.against + self.own if self.kind is ReferenceKind.ALL else self.against
+
+    @property
+    def is_of_counts(self) -> bool:
+        """Whether the parts are counts of two classes."""
+        return isinstance(self.own, ConfusionMatrix)
 
     @property
     def testable(self) -> bool:
@@ -129,10 +137,13 @@ def grouped(tally: Tally, how: Settings, within: Sequence[str] = ()) -> list[Gro
     found = _Naming.of(split, how, times=len({at for one in split.slices for at in one.at if at[0] == "stratum"}))
     overall = [_compared(one, found, how, tally.labelled) for one in split.over_strata().slices]
     references = {(one.of, one.at): _resolved(one.comparisons) for one in overall}
+    chosen = {who.by for one in overall for who in one.comparisons if who.is_chosen}
     strata = [
         _compared(one, found, replace(how, reference=references[one.of, one.at[:-1]]), tally.labelled, strict=False)
         for one in split.slices
     ]
+    for stratum in strata:
+        stratum.comparisons[:] = [replace(who, is_chosen=who.by in chosen) for who in stratum.comparisons]
     return strata + [_pooled(one, strata) for one in overall if one.of in ("cells", "selections")]
 
 
@@ -324,8 +335,9 @@ def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> l
         raise InvalidInput(f"{by!r} has only one group with cases ({only!r}), so there is nothing to compare it with")
     # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
     name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
+    is_chosen = name is None and reference == Chosen.BEST
     if name is None and reference in (Chosen.LARGEST, Chosen.BEST):
-        name = _chosen(members, how if reference == Chosen.BEST else None)
+        name = _chosen(members, how if is_chosen else None)
     if name is None and (matrix := _as_matrix(reference)) is not None:
         return _pairs(grouping, matrix, how, strict)
     if name is None and not strict and not isinstance(reference, ReferenceKind):
@@ -342,6 +354,7 @@ def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> l
                 *((), by, group, own, ReferenceKind.GROUP, name),
                 everybody - own if group == name else against,
                 is_reference=group == name,
+                is_chosen=is_chosen,
             )
             for group, own in members.items()
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import exp
 from typing import Any, Literal
 
 from ..errors import InvalidInput, printable
@@ -13,22 +12,25 @@ from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
 from ..tabulate import Tally, total
-from ..wording import number, percent, pvalue, rounded_down, several
+from ..wording import number, percent, pvalue, rounded_down, several, span_text
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
+from .judging import margin_of
 from .rows import Place, Row, place_text, told_apart
-from .settings import MISSING, Chosen, Settings
+from .settings import MISSING, WITHOUT_LABELS, Chosen, Settings
 from .verdicts import Verdict
 
-__all__ = ["KINDS", "Finding", "find", "read_finding"]
+__all__ = ["INCLUDED", "KINDS", "Finding", "find", "read_finding"]
 
 Severity = Literal["alert", "warning", "note"]
 
 KINDS: dict[str, tuple[str, Severity]] = {
     "constant": ("EH001", "warning"),
     "differs": ("EH101", "alert"),
+    "beyond-margin": ("EH104", "alert"),
+    "base-rate": ("EH105", "note"),
+    "selection-rate": ("EH106", "warning"),
     "four-fifths": ("EH102", "warning"),
-    "may-be-below-four-fifths": ("EH103", "note"),
     "undefined": ("EH201", "warning"),
     "too-few": ("EH202", "note"),
     "spread": ("EH203", "warning"),
@@ -40,6 +42,8 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "not-pooled": ("EH306", "note"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
+INCLUDED = {"differs": ("beyond-margin",)}
+"""Kinds that are meant by the name of a weaker one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -121,17 +125,17 @@ def _finding(
 def find(
     rows: Sequence[Row], tally: Tally, groups: Sequence[Grouped], how: Settings, metrics: Sequence[Measurable]
 ) -> tuple[Finding, ...]:
-    """All findings: differences by the size of the gap that is certain, then undefined scores, then too few cases.
+    """All findings: differences by how large the gap is at least, then undefined scores, then too few cases.
 
     What is wrong with the data as a whole comes first.
     """
     called = told_apart(rows)
     findings = list(_constants(tally, how))
-    findings += [_differs(row, called[row.by, row.group], how) for row in rows if row.differs]
+    findings += [_differs(row, called[row.by, row.group], how, tally.labelled) for row in rows if row.differs]
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
         for row in rows
-        if row.impact is not None and row.impact.high is not None and _below_four_fifths(row.impact.ratio)
+        if row.impact is not None and row.impact.at_most is not None and _below_four_fifths(row.impact.at_most)
     ]
     findings += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict is Verdict.UNDEFINED]
     few: dict[Any, list[Row]] = {}
@@ -276,7 +280,7 @@ def _chosen_references(groups: Sequence[Grouped], how: Settings) -> Iterator[Fin
                 )
 
 
-def _differs(row: Row, who: str, how: Settings) -> Finding:
+def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
     score = row.score
     span = (
         f" ({percent(how.level)} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
@@ -284,23 +288,33 @@ def _differs(row: Row, who: str, how: Settings) -> Finding:
     name = described(row.metric).name
     p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted)}"
     return _finding(
-        "differs",
+        _kind(row, how, labelled),
         f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}",
         [row],
     )
 
 
+def _kind(row: Row, how: Settings, labelled: bool) -> str:
+    """What a difference is about: people, decisions or, beyond the margin or not, errors."""
+    m = described(row.metric)
+    if getattr(m, "of_people", False):
+        return "base-rate"
+    if labelled and row.metric in WITHOUT_LABELS:
+        return "selection-rate"
+    return "beyond-margin" if row.gap.beyond > margin_of(row.gap, m, how.margin) else "differs"
+
+
 def _scored(row: Row) -> str:
     """What the score is or, of models, how it changes."""
     value = row.score.value
-    return f"changes by {value:+.3f}" if row.test.asks == "changed alike" else f"is {number(value)}"
+    return f"changes by {value:+.3f}" if "against" in row.at else f"is {number(value)}"
 
 
 def _than(row: Row) -> str:
     """How the score lies to the reference's."""
     gap, theirs = row.gap, number(row.reference.score)
-    if row.test.asks == "changed alike":
-        return f"and not as that of the reference, which changes by {row.reference.score:+.3f}"
+    if "against" in row.at:
+        return f"and that of the reference by {row.reference.score:+.3f}: the gap becomes {row.verdict}"
     if row.verdict is Verdict.UNLIKE:
         return f"and the group is not drawn like the reference, whose score is {theirs}"
     if gap.kind == "odds ratio":
@@ -319,15 +333,13 @@ def _below_four_fifths(ratio: float) -> bool:
 
 
 def _sure(row: Row, how: Settings) -> str:
-    """How much of the gap is certain, or that all of it is small."""
+    """How large the gap is at least, or that all of it is small."""
     gap = row.gap
-    if gap.at_least == 0 or row.verdict is Verdict.UNLIKE:
-        return ""
-    if gap.is_ratio:
-        return f", surely by a factor of at least {rounded_down(exp(gap.at_least))}"
-    if gap.at_most <= how.margin:
-        return f", surely by less than {how.margin:g}"
-    return f", surely by at least {rounded_down(gap.at_least)}"
+    if gap.within <= margin_of(gap, described(row.metric), how.margin) and not gap.is_ratio:
+        return f", by less than {how.margin:g}"
+    if gap.at_least is None:
+        return f" ({percent(how.level)} interval of the gap {span_text(gap.low, gap.high)})" if gap.ends else ""
+    return f", by {'a factor of ' if gap.is_ratio else ''}at least {rounded_down(gap.at_least)}"
 
 
 def _driven(row: Row) -> str:
@@ -341,14 +353,11 @@ def _driven(row: Row) -> str:
 def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
     impact = row.impact
     assert impact is not None
-    surely = impact.high is not None and _below_four_fifths(impact.high)
     what = "selected" if how.favourable == "positive" else "spared"
-    verb = "is below" if surely else "may be below"
     return _finding(
-        "four-fifths" if surely else "may-be-below-four-fifths",
-        f"{who} is {what} at {number(impact.ratio)} times the rate of {impact.group} ({several(impact.n, 'case')}), "
-        "which "
-        f"{verb} four fifths: {percent(how.level)} interval {number(impact.low)} to {number(impact.high)}",
+        "four-fifths",
+        f"{who} is {what} at {number(impact.ratio)} times the rate of {impact.group} ({several(impact.n, 'case')}), at "
+        f"most {number(impact.at_most)} times, which is below four fifths",
         [row],
     )
 
@@ -369,7 +378,7 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     return _finding(
         "too-few",
         f"Too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
-        f"and none of these gaps surely lies within ±{margin:g}{ratios}. In brackets the cases each score rests on"
+        f"and gaps beyond ±{margin:g}{ratios} remain possible. In brackets the cases each score rests on"
         f"{_more(rows, margin)}",
         rows,
     )

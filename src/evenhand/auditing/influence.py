@@ -65,7 +65,7 @@ def drivers_of(
             CellTable([flat[p][0].comparisons[flat[p][1]] for p in places]),
             how,
         )
-        for j, (place, verdict) in enumerate(zip(places, judge(again, adjusted[places], how), strict=True)):
+        for j, (place, verdict) in enumerate(zip(places, judge(again, adjusted[places]), strict=True)):
             drivers[kept[place][0]] = Driver(group=kept[place][2], verdict=verdict, gap=gap(again, j))
     return drivers
 

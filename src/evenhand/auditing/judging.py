@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan, log
+from dataclasses import replace
+from functools import partial
+from math import exp, isnan, log
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from .impacts import impacts_of
 from .influence import drivers_of
 from .measures import Measures
 from .rows import Driver, Estimate, Gap, Impact, Reference, Row, SmoothedScore, Test
-from .settings import ReferenceKind, Settings
+from .settings import WITHOUT_LABELS, ReferenceKind, Settings
 from .verdicts import Verdict
 
 __all__ = ["LOG_MARGIN", "judged", "margin_of"]
@@ -35,21 +37,22 @@ def judged(measures: Sequence[Measures], how: Settings) -> tuple[Row, ...]:
     """The rows of all measures with adjusted p-values and verdicts, most important first."""
     families = Families.of(measures, how)
     adjusted = families.adjusted(measures)
+    # What is claimed of gaps holds for everything that could have been claimed, whatever the outcomes are.
+    every = 1 - how.alpha / max(1, claims_of(measures))
     starts = np.cumsum([0, *map(len, measures)])
-    verdicts = [
-        verdict
-        for measured, start in zip(measures, starts[:-1], strict=True)
-        for verdict in _verdicts(measured, adjusted[start : start + len(measured)], how)
-    ]
-    drivers = drivers_of(measures, verdicts, how, _verdicts, _gap)
+    parts = [adjusted[start : start + len(one)] for one, start in zip(measures, starts[:-1], strict=True)]
+    each = [_verdicts(measured, part, how, every) for measured, part in zip(measures, parts, strict=True)]
+    verdicts = [verdict for some in each for verdict in some]
+    drivers = drivers_of(measures, verdicts, how, partial(_verdicts, how=how, every=every), _gap)
     needed = _needed(measures, verdicts, families, how)
     rows: list[Row] = []
-    for measured, start in zip(measures, starts[:-1].tolist(), strict=True):
-        impacts = impacts_of(measured, how)
+    for measured, start, own in zip(measures, starts[:-1].tolist(), each, strict=True):
+        impacts = impacts_of(measured, how, every)
+        sizes = _sizes(measured, own, every, how)
         for i in range(len(measured)):
             at = start + i
-            p, verdict = float(adjusted[at]), verdicts[at]
-            rows.append(_row(measured, i, p, verdict, drivers.get(at), impacts.get(i), needed.get(at), how))
+            p, gap = float(adjusted[at]), replace(_gap(measured, i), **sizes.get(i, {}))
+            rows.append(_row(measured, i, p, own[i], gap, drivers.get(at), impacts.get(i), needed.get(at), how))
     places = list(dict.fromkeys(who.at for measured in measures for who in measured.comparisons))
     rank = {place: i for i, place in enumerate(places)}
     return tuple(sorted(rows, key=lambda row: _importance(row, rank[tuple(row.at.items())])))
@@ -58,27 +61,75 @@ def judged(measures: Sequence[Measures], how: Settings) -> tuple[Row, ...]:
 def _importance(row: Row, place: int) -> tuple[int, float, float, str, int, str, str]:
     p = row.test.p_adjusted if row.test.p_adjusted is not None else 2.0
     # Two groups that are each other's rest have the same gap up to rounding.
-    return row.verdict.rank, -round(row.gap.at_least, 9), round(p, 12), row.metric, place, row.by, row.group
+    return row.verdict.rank, -round(row.gap.beyond, 9), round(p, 12), row.metric, place, row.by, row.group
 
 
-def _verdicts(measured: Measures, adjusted: Floats, how: Settings) -> list[Verdict]:
-    """The verdicts on comparisons, from adjusted p-values and the intervals of the gaps."""
-    return [_verdict(measured, i, p, how) for i, p in enumerate(adjusted.tolist())]
+def claims_of(measures: Sequence[Measures]) -> int:
+    """The number of gaps and impact ratios of which something could be claimed; it does not depend on outcomes.
+
+    Two groups that are each other's rest have one gap.
+    """
+    gaps = {
+        (measured.metric.key, who.at, who.by, "" if who.only_two else who.group)
+        for measured in measures
+        for who in measured.comparisons
+        if not who.is_reference
+    }
+    of_counts = [who for one in measures if one.metric.key == "ppr" for who in one.comparisons if who.is_of_counts]
+    return len(gaps) + len(of_counts)
+
+
+def _sizes(measured: Measures, verdicts: Sequence[Verdict], level: float, how: Settings) -> dict[int, dict[str, Any]]:
+    """What is left of the gaps that were found, at the level of the whole audit: at least, and at most."""
+    rows = [i for i, verdict in enumerate(verdicts) if verdict in (Verdict.HIGHER, Verdict.LOWER)]
+    if not rows:
+        return {}
+    ratio = measured.kind != "difference"
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.column_stack(measured.bounded(rows, level, how.level))
+        ends = np.log(np.maximum(ends, 0.0)) if ratio else ends
+    sign = np.where(measured.higher[rows], 1.0, -1.0)
+    nearest, farthest = (ends * sign[:, None]).min(axis=1).tolist(), np.abs(ends).max(axis=1).tolist()
+
+    def named(size: float) -> float:
+        return exp(size) if ratio else size
+
+    return {
+        i: {"at_least": named(near) if near > 0 else None, "at_most": named(far) if np.isfinite(far) else None}
+        for i, near, far in zip(rows, nearest, farthest, strict=True)
+    }
+
+
+def _verdicts(measured: Measures, adjusted: Floats, how: Settings, every: float) -> list[Verdict]:
+    """The verdicts on comparisons, from adjusted p-values and, if no difference was found, what gaps are possible."""
+    verdicts = [_verdict(measured, i, p, how) for i, p in enumerate(adjusted.tolist())]
+    open_ = [i for i, verdict in enumerate(verdicts) if verdict is Verdict.TOO_FEW]
+    level = how.level if how.family == "metric" else 1 - (1 - how.level) / how.alpha * (1 - every)
+    low, high = measured.bounded(open_, level, how.level) if open_ else (np.empty(0), np.empty(0))
+    for i, a, b in zip(open_, low.tolist(), high.tolist(), strict=True):
+        gap = Gap(kind=measured.kind, low=_number(a), high=_number(b))
+        margin = margin_of(gap, measured.metric, how.margin)
+        if gap.ends is not None and -margin <= gap.ends[0] and gap.ends[1] <= margin:
+            verdicts[i] = Verdict.ALIKE
+    return verdicts
 
 
 def _verdict(measured: Measures, i: int, p: float, how: Settings) -> Verdict:
-    if measured.comparisons[i].is_reference:
+    """The verdict from the p-value alone."""
+    who = measured.comparisons[i]
+    if who.is_reference:
         return Verdict.REFERENCE
-    if measured.reason[i] is not None or isnan(p):
+    if measured.reason[i] is not None:
         return Verdict.UNDEFINED
-    if p <= how.alpha:
-        if measured.asks != "equal scores":
-            return Verdict.UNLIKE
-        return Verdict.HIGHER if measured.higher[i] else Verdict.LOWER
-    gap = _gap(measured, i)
-    ends, margin = gap.ends, margin_of(gap, measured.metric, how.margin)
-    within = ends is not None and -margin <= ends[0] and ends[1] <= margin
-    return Verdict.ALIKE if within else Verdict.TOO_FEW
+    if who.is_chosen and measured.metric.key in WITHOUT_LABELS:
+        return Verdict.NOT_TESTED
+    if isnan(p):
+        return Verdict.UNDEFINED
+    if p > how.alpha:
+        return Verdict.TOO_FEW
+    if measured.asks != "equal scores":
+        return Verdict.UNLIKE
+    return Verdict.HIGHER if measured.higher[i] else Verdict.LOWER
 
 
 def margin_of(gap: Gap, metric: Any, margin: float) -> float:
@@ -111,6 +162,7 @@ def _row(
     i: int,
     p: float,
     verdict: Verdict,
+    gap: Gap,
     driver: Driver | None,
     impact: Impact | None,
     needed: int | None,
@@ -137,7 +189,7 @@ def _row(
             pvalue=_number(measured.changes[i]),
         ),
         reference=_reference(measured, i),
-        gap=_gap(measured, i),
+        gap=gap,
         test=_test(measured, i, p),
         percentile=_number(measured.percentile[i]),
         p_undefined=_number(measured.p_undefined[i]),

@@ -6,7 +6,7 @@ Whatever a metric reads of a group, its measure gives these arrays: see `cell_me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference import Strength
+from ..inference import Attainable, Strength
 from .comparisons import Comparison
-from .families import Reachable
 from .rows import Asks, GapKind, Sketch, Strata
 
 __all__ = ["Measures"]
 
 Floats = NDArray[np.float64]
+Bounds = Callable[[list[int], float], tuple[Floats, Floats]]
+"""The ends of the intervals of the gaps of some comparisons at a level, of which claims may be made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,8 @@ class Measures:
 
     ``higher`` is the direction of the test, ``reachable`` where its attainable p-values are looked up, and ``error``
     the standard error of p-values from random draws. ``strengths`` and ``kept`` belong to smoothed scores, ``changes``
-    are the p-values of the groups' own changes in comparisons of models.
+    are the p-values of the groups' own changes in comparisons of models. ``bounds`` gives intervals at other
+    levels, melded where that is possible; without it they are scaled as those of a normal law.
     """
 
     metric: Any
@@ -51,7 +53,7 @@ class Measures:
     higher: NDArray[np.bool_]
     method: list[str | None]
     asks: Asks = "equal scores"
-    reachable: list[Reachable]
+    reachable: list[tuple[Attainable, int] | None]
     error: Floats
     percentile: Floats
     p_undefined: Floats
@@ -60,6 +62,7 @@ class Measures:
     sketches: list[Sketch | None]
     strata: list[Strata | None]
     changes: Floats
+    bounds: Bounds | None = None
 
     @classmethod
     def of(cls, metric: Any, comparisons: Sequence[Comparison], **known: Any) -> Measures:
@@ -78,6 +81,16 @@ class Measures:
 
     def __len__(self) -> int:
         return len(self.comparisons)
+
+    def bounded(self, rows: list[int], level: float, known: float) -> tuple[Floats, Floats]:
+        """The ends of the intervals of the gaps of some comparisons at a level, given those at a ``known`` one."""
+        from scipy.special import ndtri
+
+        if self.bounds is not None:
+            return self.bounds(rows, level)
+        gap, low, high = self.gap[rows], self.gap_low[rows], self.gap_high[rows]
+        wider = ndtri((1 + level) / 2) / ndtri((1 + known) / 2)
+        return gap - (gap - low) * wider, gap + (high - gap) * wider
 
 
 _ARRAYS = (

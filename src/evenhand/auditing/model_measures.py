@@ -3,59 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import nan
-from typing import Any
 
 import numpy as np
 
-from ..inference import paired_change, paired_gap, pairs_of
-from ..metrics import Metric
-from ..randomness import streams
+from ..inference import contrast, mcnemar, pairs_of
+from ..metrics import Metric, metric as find_metric
+from .cell_measures import CellTable, measure_cells
 from .comparisons import Comparison
 from .measures import Measures
 from .settings import Settings
 
 __all__ = ["measure_models"]
 
-_ARRAYS = ("score", "low", "high", "reference", "gap", "gap_low", "gap_high", "pvalue", "error", "changes")
-
 
 def measure_models(m: Metric, comparisons: Sequence[Comparison], how: Settings) -> Measures:
     """How a rate of each group changes from one model to another, and how its gap to the reference does.
 
-    The test of the gap takes the two models as exchangeable for every case, so that it claims no direction.
+    Both are scores of counts: the change of a rate is the marginal benefit of wins and losses.
     """
-    n = len(comparisons)
-    found: dict[str, Any] = {name: np.full(n, nan) for name in _ARRAYS}
-    reasons: list[str | None] = [None] * n
-    methods: list[str | None] = [None] * n
-    rests_on = np.zeros(n, dtype=np.int64)
-    for i, (who, rng) in enumerate(zip(comparisons, streams(how.rng, n), strict=True)):
-        mine, theirs = pairs_of(m, who.own.counts), pairs_of(m, who.against.counts)
-        rests_on[i] = int(mine.sum())
-        options: Any = {"level": how.level, "draws": how.draws, "rng": rng}
-        own = paired_change(mine, **options)
-        found["score"][i], found["low"][i], found["high"][i], found["changes"][i] = own[2:]
-        if not mine.sum():
-            reasons[i] = "no case that the score rests on"
-        if who.is_reference:
-            continue
-        if not theirs.sum():
-            reasons[i] = reasons[i] or "the reference has no case that the score rests on"
-            continue
-        gap = paired_gap(mine, theirs, **options)
-        found["reference"][i] = own.change - gap.change
-        found["gap"][i], found["gap_low"][i], found["gap_high"][i] = gap.change, gap.low, gap.high
-        found["pvalue"][i], methods[i] = gap.pvalue, gap.method
-        found["error"][i] = nan if gap.error is None else gap.error
-    return Measures.of(
-        m,
-        comparisons,
-        **found,
-        difference=found["gap"],
-        reason=reasons,
-        method=methods,
-        higher=found["gap"] > 0,
-        rests_on=rests_on,
-        asks="changed alike",
+    mine, theirs = ([pairs_of(m, getattr(who, side).counts) for who in comparisons] for side in ("own", "against"))
+    contrasts = [
+        replace(who, own=contrast(own), against=contrast(against), peers={})
+        for who, own, against in zip(comparisons, mine, theirs, strict=True)
+    ]
+    found = measure_cells(find_metric("mb"), CellTable(contrasts), how)
+    return replace(
+        found,
+        metric=m,
+        comparisons=comparisons,
+        reason=[_reason(who) for who in contrasts],
+        rests_on=np.array([who.own.n for who in contrasts], dtype=np.int64),
+        ratio=np.full(len(comparisons), nan),
+        changes=np.array([mcnemar(pairs) if pairs.sum() else nan for pairs in mine]),
     )
+
+
+def _reason(who: Comparison) -> str | None:
+    if not who.own.n:
+        return "no case that the score rests on"
+    return None if who.against.n or who.is_reference else "the reference has no case that the score rests on"

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from math import log
+from math import inf, log
 from typing import Any, Literal
 
 from ..cells import CELLS
 from ..errors import InvalidInput, printable
 from ..records import Record, plain_value, read_record
-from ..wording import number, pvalue
+from ..wording import number, pvalue, span_text
 from .settings import ReferenceKind
 from .verdicts import Verdict
 
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 GapKind = Literal["difference", "ratio", "odds ratio"]
-Asks = Literal["equal scores", "drawn alike", "changed alike"]
+Asks = Literal["equal scores", "drawn alike"]
 Place = dict[str, Any]
 """Where a row is on the axes: its threshold, class, stratum or models, by the name of the axis; empty without axes."""
 
@@ -63,7 +63,7 @@ class Estimate(Record):
     >>> from evenhand import audit_counts
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
     >>> print(a.rows[0].score)
-    0.000, interval 0.000 to 0.667
+    0.000, interval 0.000 to 0.776
     """
 
     value: float | None
@@ -73,7 +73,7 @@ class Estimate(Record):
 
     def __str__(self) -> str:
         text = "undefined" if self.value is None else number(self.value)
-        return text if self.low is None else f"{text}, interval {number(self.low)} to {number(self.high)}"
+        return text if self.low is None and self.high is None else f"{text}, interval {span_text(self.low, self.high)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -125,13 +125,16 @@ class Gap(Record):
         The gap and its interval.
     difference, ratio : float or None
         The group's score minus the reference's, and divided by it, whatever the kind.
+    at_least, at_most : float or None
+        If the verdict is higher or lower: bounds of the size of the gap, a difference or a factor above 1. They hold
+        for all comparisons of the audit together, whatever their verdicts. None where no bound is left.
 
     Examples
     --------
     >>> from evenhand import audit_counts
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
     >>> print(a.rows[0].gap)
-    difference -0.750, interval -0.771 to -0.081
+    difference -0.750, interval -0.792 to 0.095
     """
 
     kind: GapKind
@@ -140,6 +143,8 @@ class Gap(Record):
     high: float | None = None
     difference: float | None = None
     ratio: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
 
     @property
     def is_ratio(self) -> bool:
@@ -166,31 +171,30 @@ class Gap(Record):
         return (log(max(self.low, _TINY)), log(max(self.high, _TINY))) if self.is_ratio else (self.low, self.high)
 
     @property
-    def at_least(self) -> float:
-        """How far the interval is from no gap, on the scale of `ends`; 0 if it contains no gap.
+    def beyond(self) -> float:
+        """How far the gap is from none at least, on the scale of `ends`; 0 if no bound is left.
 
         Examples
         --------
-        >>> Gap(kind="difference", low=-0.3, high=-0.1).at_least
-        0.1
+        >>> Gap(kind="difference", low=-0.3, high=-0.1, at_least=0.05).beyond
+        0.05
         """
-        ends = self.ends
-        return 0.0 if ends is None or ends[0] <= 0 <= ends[1] else min(abs(ends[0]), abs(ends[1]))
+        return 0.0 if self.at_least is None else log(self.at_least) if self.is_ratio else self.at_least
 
     @property
-    def at_most(self) -> float:
-        """How far the farther end of the interval is from no gap, on the scale of `ends`.
+    def within(self) -> float:
+        """How far the gap is from none at most, on the scale of `ends`; infinite if no bound is left.
 
         Examples
         --------
-        >>> Gap(kind="difference", low=-0.3, high=0.1).at_most
-        0.3
+        >>> Gap(kind="ratio", at_most=1.0).within
+        0.0
         """
-        return 0.0 if self.ends is None else max(map(abs, self.ends))
+        return inf if self.at_most is None else log(self.at_most) if self.is_ratio else self.at_most
 
     def __str__(self) -> str:
         text = f"{self.kind} {number(self.value)}"
-        return text if self.low is None else f"{text}, interval {number(self.low)} to {number(self.high)}"
+        return text if self.low is None and self.high is None else f"{text}, interval {span_text(self.low, self.high)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -203,9 +207,9 @@ class Test(Record):
         The p-value, and that adjusted for multiple comparisons; None if there is nothing to test.
     method : str or None
         How the p-value was computed, such as ``"fisher"`` or ``"permutation"``.
-    asks : {"equal scores", "drawn alike", "changed alike"}
-        Whether the two true scores are equal, whether the group is drawn like the reference or, of models, whether the
-        scores of both change alike. Only the first says which of them is higher.
+    asks : {"equal scores", "drawn alike"}
+        Whether the two true scores are equal, or whether the group is drawn like the reference. Only the first says
+        which of them is higher.
     error : float or None
         The standard error of a p-value from random draws; None if it is exact, or if its error is not known.
 
@@ -275,6 +279,8 @@ class Impact(Record):
     ----------
     ratio, low, high : float or None
         The ratio and its interval, which holds for whichever group has the highest rate; none for that group itself.
+    at_most : float or None
+        A bound of the ratio that holds for all claims of the audit together.
     group, n : str, int
         The group with the highest rate, and its number of cases.
 
@@ -289,6 +295,7 @@ class Impact(Record):
     ratio: float
     low: float | None
     high: float | None
+    at_most: float | None = None
     group: str
     n: int
 
@@ -527,11 +534,12 @@ _PATHS: dict[str, str] = {
     "reference_score": "reference.score",
     **{"gap_kind": "gap.kind", "gap": "gap.value", "gap_low": "gap.low", "gap_high": "gap.high"},
     **{"difference": "gap.difference", "ratio": "gap.ratio"},
+    **{"gap_at_least": "gap.at_least", "gap_at_most": "gap.at_most"},
     **{name: f"test.{name}" for name in ("pvalue", "p_adjusted")},
     **{"test": "test.method", "test_asks": "test.asks", "pvalue_error": "test.error"},
     **{name: name for name in ("percentile", "p_undefined", "needed")},
     **{"smoothed": "smoothed.score", "strength": "smoothed.strength", "shrinkage": "smoothed.kept"},
-    **{f"impact_{name}": f"impact.{name}" for name in ("ratio", "low", "high", "group", "n")},
+    **{f"impact_{name}": f"impact.{name}" for name in ("ratio", "low", "high", "at_most", "group", "n")},
     **{"driver": "driver.group", "without_verdict": "driver.verdict", "without_gap": "driver.gap.value"},
     **{"without_low": "driver.gap.low", "without_high": "driver.gap.high"},
     **{f"strata_{name}": f"strata.{name}" for name in ("higher", "lower", "silent")},

@@ -1,7 +1,7 @@
 """The few sentences that matter, in words that need no statistics, from the rows of an audit alone.
 
-"Surely" means the whole interval of the gap. What is sure is rounded towards no gap, so that no sentence says more than
-its row.
+"At least" is a bound that holds for everything an audit says, see `Gap`. It is rounded towards no gap, so that no
+sentence says more than its row. Where no bound is left, a sentence gives the gap and its interval.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
-from math import exp, floor
+from math import floor
 from statistics import median_high, median_low
 from typing import Any
 
 import numpy as np
 
 from ..metrics import Metric
-from ..wording import number, rounded_down, several
+from ..wording import number, percent, rounded_down, several, span_text
 from .asked import described
 from .judging import margin_of
 from .rows import Place, Row, place_text, told_apart
@@ -47,7 +47,7 @@ class Tier(StrEnum):
     Examples
     --------
     >>> [tier.value for tier in Tier]
-    ['large and sure', 'sure, size unclear', 'sure but small', 'may be chance']
+    ['beyond the margin', 'found, size unclear', 'found but small', 'may be chance']
     """
 
     meaning: str
@@ -59,9 +59,9 @@ class Tier(StrEnum):
         member.meaning = meaning
         return member
 
-    LARGE = "large and sure", "the whole interval of the gap lies beyond ±{margin:g} (ratios: beyond 0.8 or 1.25)"
-    UNCLEAR = "sure, size unclear", "there is a gap, and its interval lies on both sides of the margin"
-    SMALL = "sure but small", "there is a gap, and its whole interval lies within the margin"
+    LARGE = "beyond the margin", "the gap is at least {margin:g} (ratios: a factor of 1.25)"
+    UNCLEAR = "found, size unclear", "there is a gap, and it may be smaller or larger than the margin"
+    SMALL = "found but small", "there is a gap, and it is less than the margin"
     CHANCE = "may be chance", "neither a gap nor its absence can be told"
 
 
@@ -71,12 +71,10 @@ def tier(row: Row, margin: float) -> Tier | None:
         return Tier.CHANCE
     if not row.differs:
         return None
-    if row.gap.ends is None:
-        return Tier.UNCLEAR
     limit = margin_of(row.gap, described(row.metric), margin)
-    if row.gap.at_least > limit:
+    if row.gap.beyond > limit:
         return Tier.LARGE
-    return Tier.SMALL if row.gap.at_most <= limit else Tier.UNCLEAR
+    return Tier.SMALL if row.gap.within <= limit else Tier.UNCLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +100,7 @@ class Headline:
 
 
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:
-    """The few sentences that matter most: large and sure gaps that harm, of different groups."""
+    """The few sentences that matter most: gaps that are large for certain and harm, of different groups."""
     differ = [row for row in rows if row.differs]
     about = [row for row in differ if not getattr(described(row.metric), "of_people", False)] or differ
     order = list(Tier)
@@ -110,7 +108,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     def rank(row: Row) -> tuple[bool, int, bool, bool, float]:
         place = order.index(tier(row, settings["margin"]) or Tier.CHANCE)
         # Two groups that are each other's rest have the same gap up to rounding.
-        gap = -round(row.gap.at_least, 9)
+        gap = -round(row.gap.beyond, 9)
         return row.driver is not None, place, _counted(row) is None, not _harmed(row, settings), gap
 
     ranked = sorted(about, key=rank)
@@ -124,7 +122,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     called = told_apart(rows)
     return tuple(
         Headline(
-            sentence=_sentence(row, called[row.by, row.group]) + _driven(row),
+            sentence=_sentence(row, called[row.by, row.group], settings["level"]) + _driven(row),
             at=row.at,
             by=row.by,
             group=row.group,
@@ -167,38 +165,58 @@ def _complement(row: Row, other: Row) -> bool:
     return m.base.denominator == o.base.denominator and abs(abs(first) - abs(second)) < 1e-12
 
 
-def _sentence(row: Row, who: str) -> str:
-    m, score = described(row.metric), row.score.value
+def _sentence(row: Row, who: str, level: float) -> str:
+    m = described(row.metric)
     place = place_text(row.at)
     where = f"{place[0].upper()}{place[1:]}: " if place else ""
-    if row.test.asks == "changed alike":
-        changes = f"changes by {score:+.3f}; {_among(row)}, by {row.reference.score:+.3f}"
-        return f"{where}{m.name} of {who} {changes}. The two do not change alike."
-    if _counted(row) is not None and row.verdict is not Verdict.UNLIKE and row.reference.score is not None:
-        return where + _in_people(row, m, who)
+    return f"{where}{_scores(row, m, who)} {_size(row, m, level)}".rstrip()
+
+
+def _scores(row: Row, m: Any, who: str) -> str:
+    """The scores of the group and of its reference."""
+    score = row.score.value
+    if "against" in row.at:
+        return f"{m.name} of {who} changes by {score:+.3f}; {_among(row)}, by {row.reference.score:+.3f}."
     if isinstance(m, Metric) and m.comparisons:
-        none = "1" if m.kind == "ratio" else "0"
-        sure = f" Surely {_by(row)} than {none}." if row.gap.at_least and not m.is_distance else ""
-        if m.is_distance and row.gap.at_least:
-            sure = f" Surely at least {rounded_down(row.gap.at_least)}."
-        return f"{where}{m.name} of {who} is {number(score)}, and {none} would be no gap.{sure}"
-    beside = f"{m.name} of {who} is {number(score)}; {_among(row)}, it is {number(row.reference.score)}."
+        return f"{m.name} of {who} is {number(score)}, and {'1' if m.kind == 'ratio' else '0'} would be no gap."
+    if _counted(row) is not None and row.verdict is not Verdict.UNLIKE and row.reference.score is not None:
+        return _in_people(row, m, who)
+    return f"{m.name} of {who} is {number(score)}; {_among(row)}, it is {number(row.reference.score)}."
+
+
+def _size(row: Row, m: Any, level: float) -> str:
+    """How large the gap is at least or, where no bound is left, what it seems to be."""
     if row.verdict is Verdict.UNLIKE:
-        return f"{where}{beside} The group is not drawn like the reference."
-    of_odds = " Within strata, the odds are" if row.gap.kind == "odds ratio" else " Surely"
-    return where + beside + (f"{of_odds} {_by(row)}." if row.gap.at_least else "")
+        return "The group is not drawn like the reference."
+    odds = "Within strata, the odds are" if row.gap.kind == "odds ratio" else ""
+    if row.gap.at_least is None:
+        gap = "odds ratio" if odds else "gap"
+        return f"The {gap} is {_gap_text(row, level)}."
+    if _counted(row) is not None and row.reference.score is not None and "against" not in row.at:
+        per = _per(row.score.value or 0.0, row.reference.score, row.gap.at_least)
+        return f"At least {floor(per * row.gap.at_least):,} {_more(row)} per {per:,}."
+    if getattr(m, "is_distance", False):
+        return f"At least {rounded_down(row.gap.at_least)}."
+    least = rounded_down(row.gap.at_least)
+    if row.gap.is_ratio:
+        return f"{odds or 'It is'} {row.verdict} by a factor of at least {least}."
+    return f"At least {least} {row.verdict}."
+
+
+def _gap_text(row: Row, level: float) -> str:
+    gap = row.gap
+    value = "unknown" if gap.value is None else number(gap.value) if gap.is_ratio else f"{gap.value:+.3f}"
+    return f"{value} ({percent(level)} interval {span_text(gap.low, gap.high)})"
+
+
+def _more(row: Row) -> str:
+    return "more" if row.verdict is Verdict.HIGHER else "fewer"
 
 
 def _driven(row: Row) -> str:
     if row.driver is None:
         return ""
     return f" Without {row.driver.group} among the others, the verdict would be: {row.driver.verdict}."
-
-
-def _by(row: Row) -> str:
-    if row.gap.is_ratio:
-        return f"{row.verdict} by a factor of at least {rounded_down(exp(row.gap.at_least))}"
-    return f"at least {rounded_down(row.gap.at_least)} {row.verdict}"
 
 
 def _among(row: Row) -> str:
@@ -208,17 +226,13 @@ def _among(row: Row) -> str:
 def _in_people(row: Row, m: Metric, who: str) -> str:
     assert row.score.value is not None
     assert row.reference.score is not None
-    sure = row.gap.at_least
-    per = _per(row.score.value, row.reference.score, sure)
+    per = _per(row.score.value, row.reference.score, row.gap.at_least or 0.0)
     whole = _whole(m)
     own = _of(row.score.value, row.rests_on, per)
     theirs = _of(row.reference.score, _reference_basis(row, m), per)
     verb = "was" if own[1] == 1 else "were"
     first = f"Of {own[0]} {_one_or_many(whole, own[0])} in {who}, {own[2]} {verb} {_counted(row)}"
-    second = f"of {theirs[0]} {_among(row)}, {theirs[2]}"
-    fewest = floor(per * sure)
-    more = "more" if row.verdict is Verdict.HIGHER else "fewer"
-    return f"{first}; {second}." + (f" Surely at least {fewest:,} {more} per {per:,}." if fewest else "")
+    return f"{first}; of {theirs[0]} {_among(row)}, {theirs[2]}."
 
 
 def _whole(m: Any) -> str:
@@ -241,7 +255,7 @@ def _of(rate: float, basis: int, per: int) -> tuple[str, int, str]:
 
 
 def _per(rate: float, other: float, sure: float) -> int:
-    """The smallest round number of people in which both rates can be told apart, and what is sure too."""
+    """The smallest round number of people in which both rates can be told apart, and the bound of their gap too."""
     for per in _ROUND:
         counts = [(r, round(r * per)) for r in (rate, other)]
         kept = all((count > 0 or r == 0) and (count < per or r == 1) for r, count in counts)

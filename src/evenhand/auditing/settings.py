@@ -67,6 +67,11 @@ class ReferenceKind(StrEnum):
     GROUP = "group"
     MATRIX = "matrix"
 
+    @property
+    def is_named(self) -> bool:
+        """Whether several groups are compared with the same cases."""
+        return self in (ReferenceKind.GROUP, ReferenceKind.MATRIX)
+
 
 class Chosen(StrEnum):
     """A reference group that the data choose."""

@@ -43,7 +43,12 @@ def measure_strata(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
         higher=np.array([one.excess > 0 for one in found], dtype=bool),
         method=[None if one.method == "none" else one.method for one in found],
         strata=[_strata(table, one) for table, one in zip(tables, found, strict=True)],
+        bounds=lambda rows, level: _ends([stratified(tables[i], level) for i in rows]),
     )
+
+
+def _ends(found: Sequence[Any]) -> tuple[Floats, Floats]:
+    return np.array([one.low for one in found]), np.array([one.high for one in found])
 
 
 _STRATIFIED = ("odds_ratio", "low", "high", "pvalue")

@@ -31,7 +31,7 @@ class Verdict(StrEnum):
     Examples
     --------
     >>> [verdict.value for verdict in Verdict]
-    ['higher', 'lower', 'unlike', 'undefined', 'too few to tell', 'alike', 'reference']
+    ['higher', 'lower', 'unlike', 'undefined', 'too few to tell', 'not tested', 'alike', 'reference']
     """
 
     rank: int
@@ -76,12 +76,21 @@ class Verdict(StrEnum):
         *("too few to tell", 2, "neither a difference nor its absence can be told from so few cases"),
         *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
     )
+    NOT_TESTED = (
+        *("not tested", 3, "the reference was chosen by this very rate, so that no test of it would be fair"),
+        *("_", "M-6,0H6", _GREY, False, "–"),
+    )
     ALIKE = (
-        *("alike", 3, "the whole interval of the gap lies within ±{margin:g} (ratios: within 0.8 to 1.25)"),
+        *(
+            "alike",
+            4,
+            "no difference was found, and the whole interval of the gap lies within ±{margin:g} (ratios: within 0.8 to "
+            "1.25)",
+        ),
         *("o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True, "●"),
     )
     REFERENCE = (
-        *("reference", 4, "the group that the others are compared with"),
+        *("reference", 5, "the group that the others are compared with"),
         *("D", "M0,-6L6,0L0,6L-6,0Z", _BLACK, True, "◆"),
     )
 

@@ -27,6 +27,7 @@ Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input can
 written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
 """
 _files = click.argument("files", nargs=-1, metavar="[FILE]...")
+_DEFAULT = click.core.ParameterSource.DEFAULT
 _repeat = click.option(
     "--repeat", metavar="FILE", help="Make the audit in a JSON file again, and exit with 1 if anything changed."
 )
@@ -95,6 +96,9 @@ def _done(source: Source, options: dict[str, Any]) -> None:
         every = [str(p.name) for p in click.get_current_context().command.params if p.name not in kept]
         if typed := _typed(every):
             raise InvalidInput(f"{typed} cannot be combined with --repeat, which keeps all settings")
+    elif options["fail_on"] and click.get_current_context().get_parameter_source("family") is _DEFAULT:
+        # What stops a pipeline is the audit as a whole.
+        options["family"] = "audit"
     check_outputs(options, source.inputs)
     made, changes = source.audited(options)
     render(made, changes, options)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from ..auditing import KINDS, Audit
+from ..auditing import INCLUDED, KINDS, Audit
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..views import as_text
@@ -35,7 +35,8 @@ _OPTIONS = (
         "--fail-on",
         multiple=True,
         type=click.Choice([*KINDS, "any"]),
-        help="Exit with 1 on such a finding; may be repeated.",
+        help="Exit with 1 on such a finding; may be repeated. Adjusts over everything together, unless --family says "
+        "otherwise.",
     ),
 )
 OUTPUTS = {"everything", "verbose", "quiet", "fail_on", *_WRITERS}
@@ -71,7 +72,8 @@ def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) 
     for kind, (text, _) in _WRITERS.items():
         _write(options[kind], partial(text, audit))
     asked = options["fail_on"]
-    found = [str(finding) for finding in audit.findings if finding.kind in asked or "any" in asked]
+    named = {kind for one in asked for kind in (one, *INCLUDED.get(one, ()))}
+    found = [str(finding) for finding in audit.findings if finding.kind in named or "any" in asked]
     if "-" not in (options[kind] for kind in _WRITERS):
         click.echo("\n".join(found), nl=bool(found)) if options["quiet"] else _print(audit, options)
     if changes is not None:

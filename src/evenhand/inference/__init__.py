@@ -2,16 +2,16 @@
 
 from .class_match import match_each
 from .class_smoothing import smoothed_classes
-from .disparities import FOUR_FIFTHS, Disparity, Stratum, disparity, equality_of_gaps, gap_intervals, gaps_of
-from .equality import EqualityTest, Test, counts_of, studentised
+from .disparities import FOUR_FIFTHS, Disparity, Stratum, disparity, gap_intervals
+from .equality import EqualityTest, Test, counts_of, equal_scores, gaps_of, melded_gaps, studentised
 from .gaps import Gaps
 from .group_summaries import Aggregate, Aggregation, GroupSummaries, aggregate, between_groups
-from .intervals import Interval, check_level, interval, posterior, score_intervals
+from .intervals import Interval, check_level, interval, score_intervals
 from .match import match_test
 from .match_result import MatchResult
 from .match_two import Question
 from .null import Given, NullDistribution, NullName
-from .paired import PairedChange, PairedGap, paired_change, paired_gap, pairs_of
+from .paired import contrast, mcnemar, pairs_of
 from .permutation import FunctionGap, FunctionScore, PValue, drawn_test, function_gap, function_score
 from .prior import PriorCheck, check_prior
 from .ranking import (
@@ -24,7 +24,7 @@ from .ranking import (
     ranking_score,
 )
 from .ranks import Alternative, chance_test, ties_of
-from .rates import Attainable, Sizes, boschloo, fisher, fisher_rejects
+from .rates import Attainable, LargestSizes, Sizes, boschloo, fisher, fisher_rejects
 from .risk import Risk, Risks, one_group_metric, risk
 from .simultaneous import Method
 from .smoothing import (
@@ -75,13 +75,12 @@ __all__ = [
     "Given",
     "GroupSummaries",
     "Interval",
+    "LargestSizes",
     "MatchResult",
     "Method",
     "NullDistribution",
     "NullName",
     "PValue",
-    "PairedChange",
-    "PairedGap",
     "PriorCheck",
     "Question",
     "RankingGap",
@@ -108,12 +107,13 @@ __all__ = [
     "chance_test",
     "check_level",
     "check_prior",
+    "contrast",
     "count_undefined",
     "counts_of",
     "cross_prior_smooth",
     "disparity",
     "drawn_test",
-    "equality_of_gaps",
+    "equal_scores",
     "fisher",
     "fisher_rejects",
     "function_gap",
@@ -125,12 +125,11 @@ __all__ = [
     "learn_strengths",
     "match_each",
     "match_test",
+    "mcnemar",
+    "melded_gaps",
     "one_group_metric",
     "optimal_strength",
-    "paired_change",
-    "paired_gap",
     "pairs_of",
-    "posterior",
     "ranking_gap",
     "ranking_score",
     "risk",

@@ -11,16 +11,15 @@ import numpy as np
 
 from ..cells import ConfusionMatrix, whole_counts
 from ..errors import InvalidInput, UnknownName, printable
-from ..laws import as_prior
 from ..metrics import Kind, Metric, OneGroup, difference, ratio
 from ..records import Record
 from ..wording import number, percent, pvalue, several
-from .equality import EqualityTest, Test, counts_of, equal_scores
+from .equality import Test, counts_of, equal_scores, gaps_of
 from .gaps import Gaps
-from .intervals import Floats, check_level, one_group, posterior
+from .intervals import Floats, check_level, one_group
 from .strata import informative, stratified
 
-__all__ = ["FOUR_FIFTHS", "Disparity", "Stratum", "disparity", "equality_of_gaps", "gap_intervals", "gaps_of"]
+__all__ = ["FOUR_FIFTHS", "Disparity", "Stratum", "disparity", "gap_intervals"]
 
 FOUR_FIFTHS = 0.8
 Counts = ConfusionMatrix | Mapping[Any, ConfusionMatrix]
@@ -75,13 +74,13 @@ class Disparity(Record):
     estimate : float
         The gap; nan if either score is undefined. Of strata, Mantel and Haenszel's estimate of a common odds ratio.
     low, high, level : float
-        The interval of the true gap and its posterior probability. The interval of an odds ratio is conditional on the
-        margins of each stratum; if it is exact, it covers at least at the level.
+        The interval of the true gap and its level. The interval of an odds ratio is conditional on the margins of each
+        stratum; if it is exact, it covers at least at the level.
     pvalue : float
         The p-value of the test that the two true scores are equal, in every stratum; nan if either is undefined.
     method : str
-        The test: ``"unconditional"`` or ``"fisher"`` (conditional on the pooled count), both exact, for scores that
-        depend on one rate; ``"posterior"``, which is approximate, for scores made of several rates. Of strata, whether
+        The test: ``"fisher"`` (conditional on the pooled count) or ``"unconditional"``, both exact, for scores that
+        depend on one rate; ``"mid-p"``, which is approximate, for scores made of several rates. Of strata, whether
         interval and p-value are exact or, of millions of cases, a normal approximation.
     group_score, reference_score : float
         The two scores, of all strata together.
@@ -96,7 +95,7 @@ class Disparity(Record):
     --------
     >>> d = disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr")
     >>> round(d.estimate, 3), round(d.low, 3), round(d.high, 3)
-    (-0.2, -0.365, -0.017)
+    (-0.2, -0.384, 0.0)
     """
 
     metric: Metric
@@ -152,9 +151,9 @@ def disparity(
     kind: Kind | Literal["odds ratio"] | None = None,
     *,
     level: float = 0.95,
-    test: Test = "unconditional",
+    test: Test = "fisher",
     mid_p: bool = False,
-    prior: float = 0.5,
+    prior: float | None = None,
 ) -> Disparity:
     """Estimate the gap between a group and a reference, and test whether their true scores are equal.
 
@@ -174,20 +173,21 @@ def disparity(
         Group minus reference, which is the default, or group over reference. Strata have an odds ratio, and nothing
         else has one.
     level : float
-        The posterior probability that the interval contains the true gap; by default every split of either tree has a
-        Beta(1/2, 1/2) prior. With strata, the level of the conditional interval of a common odds ratio.
-    test : {"unconditional", "fisher"}
-        For scores that depend on one rate (shares, rates, F1, Jaccard): Boschloo's test, which keeps its level for
-        every common rate, or Fisher's exact test, which is conservative. If both samples have more than 400 cases,
-        Fisher's test is used, and ``method`` says so. Scores made of several rates, such as MCC, have no exact test;
-        their p-value is the larger of that from the posterior of the gap and that of a studentised normal test, for
-        likelihood and odds ratios also of the test that both rates are equal. Strata have a single test, given the
-        successes in each of them.
+        The level of the interval. For scores that depend on one rate (shares, rates, F1, Jaccard) it is a melded one,
+        which contains no difference if and only if Fisher's p-value is above 1 - level; scores made of several rates
+        have a mid-p interval, with which their p-value agrees in the same way. With strata, the level of the
+        conditional interval of a common odds ratio.
+    test : {"fisher", "unconditional"}
+        For scores that depend on one rate: Fisher's central test, or Boschloo's, which is more powerful, keeps its
+        level over a Berger-Boos interval of common rates, cannot have a p-value below 1e-9, and can find a difference
+        beside an interval that contains none. If both samples have more than 400 cases, Fisher's test is used, and
+        ``method`` says so. Scores made of several rates, such as MCC, have no exact test; theirs is approximate. Strata
+        have a single test, given the successes in each of them.
     mid_p : bool
-        With ``test="fisher"``, count half of the probability of the observed outcome: less conservative, but the level
-        is no longer guaranteed.
-    prior : float
-        Pseudo-counts added to both sides of every split.
+        Of scores that depend on one rate, count half of the probability of the observed outcome, in interval and
+        p-value: less conservative, but the level is no longer guaranteed.
+    prior : float, optional
+        Pseudo-counts added to both sides of every split, for a posterior interval; the test is unchanged.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def disparity(
     --------
     >>> from evenhand import ConfusionMatrix
     >>> print(disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr"))
-    TPR is 0.200 lower (95 % interval -0.365 to -0.017, p = 0.033)
+    TPR is 0.200 lower (95 % interval -0.384 to 0.000, p = 0.050)
 
     Most of the women apply where few are selected. In each department they are selected as often as men.
 
@@ -224,7 +224,7 @@ def disparity(
     check_level(level)
     m = one_group(metric)
     if isinstance(cm, Mapping) and isinstance(reference, Mapping):
-        if mid_p or prior != 0.5:
+        if mid_p or prior is not None:
             raise InvalidInput("`mid_p` and `prior` must be left out with strata, which are tested given their margins")
         return _within_strata(cm, reference, m, level)
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
@@ -233,8 +233,8 @@ def disparity(
     counts = [whole_counts(c, who)[None] for c, who in ((cm, "the group"), (reference, "the reference"))]
     if counts[1].sum() == 0:
         raise InvalidInput("the reference is empty (n = 0); the group cannot be compared with it")
-    gaps = gaps_of(m, counts[0], counts[1], compared.kind, prior)
-    tested = equality_of_gaps(m, counts[0], counts[1], test, mid_p, gaps, prior)
+    gaps = gaps_of(m, counts[0], counts[1], compared.kind, mid_p=mid_p, prior=prior)
+    tested = equal_scores(m, counts[0], counts[1], test=test, mid_p=mid_p)
     estimate = float(compared(cm, reference))
     low, high = gap_intervals(gaps, np.array([estimate]), level)
     return Disparity(
@@ -291,27 +291,6 @@ def _within_strata(
         crude_estimate=found.crude_odds_ratio,
         crude_pvalue=found.crude_pvalue,
     )
-
-
-def equality_of_gaps(
-    m: OneGroup,
-    groups: Floats,
-    references: Floats,
-    test: Test,
-    mid_p: bool = False,
-    gaps: Gaps | None = None,
-    prior: float = 0.5,
-) -> EqualityTest:
-    """Test for equal scores, on the ratio scale if the metric is unbounded; ``gaps`` are reused if on that scale."""
-    kind: Kind = "ratio" if m.unbounded else "difference"
-    if gaps is None or gaps.kind != kind:
-        gaps = gaps_of(m, groups, references, kind, prior)
-    return equal_scores(m, groups, references, gaps, test=test, mid_p=mid_p)
-
-
-def gaps_of(m: OneGroup, groups: Floats, references: Floats, kind: Kind, prior: float = 0.5) -> Gaps:
-    """The posteriors of the gaps between groups and references."""
-    return Gaps(posterior(m, groups, as_prior(prior)), posterior(m, references, as_prior(prior)), kind)
 
 
 def gap_intervals(gaps: Gaps, estimates: Floats, level: float) -> tuple[Floats, Floats]:

@@ -2,8 +2,7 @@
 
 A score that depends on one rate (shares, rates, F1, Jaccard) has an exact test, since the scores are equal if and only
 if the rates are. A score made of several rates has none, since different rates can have the same score. Its p-value is
-the larger of two: one from the posterior of the gap, one of a studentised normal test. See docs/decisions/0009 for the
-measurements.
+that at which the mid-p interval of the gap begins to contain 0. See docs/decisions/0013 for the measurements.
 """
 
 from __future__ import annotations
@@ -14,15 +13,17 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import CELLS
-from ..metrics import OneGroup
-from .gaps import Gaps
+from ..laws import End, confidence_of
+from ..metrics import Kind, OneGroup
+from .gaps import Gaps, PairedBeliefs
+from .intervals import posterior, true_scores
 from .rates import Attainable, FisherTails, boschloo_rows, fisher
 
-__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores", "studentised"]
+__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores", "gaps_of", "melded_gaps", "studentised"]
 
 Floats = NDArray[np.float64]
 Test = Literal["unconditional", "fisher"]
+_LOW_HIGH: tuple[End, End] = ("low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class EqualityTest:
     """The tests of several comparisons.
 
     A p-value is nan where either score is undefined. ``higher`` says whether the group's score is the higher one,
-    according to the smaller tail, ``method`` is ``"unconditional"``, ``"fisher"`` or ``"posterior"``, and ``reachable``
+    according to the smaller tail, ``method`` is ``"unconditional"``, ``"fisher"`` or ``"mid-p"``, and ``reachable``
     where to look up P(p <= x) under the null, as (`Attainable`, row); None if it is taken to be x.
     """
 
@@ -48,23 +49,19 @@ def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
 
 
 def equal_scores(
-    m: OneGroup, groups: Floats, references: Floats, gaps: Gaps, *, test: Test = "unconditional", mid_p: bool = False
+    m: OneGroup, groups: Floats, references: Floats, *, test: Test = "fisher", mid_p: bool = False
 ) -> EqualityTest:
     """Test that each group's true score equals its reference's, from whole counts of shape (comparisons, 4)."""
     undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
     if m.curve is None:
-        below, above = gaps.tails(0.0 if gaps.kind == "difference" else 1.0)
-        p = np.minimum(1.0, np.maximum(2 * np.minimum(below, above), studentised(m, groups, references)))
-        if m.unbounded:
-            # With an empty cell the prior alone can decide a ratio of rates; the rates themselves must differ too.
-            p = np.maximum(p, _equal_rates(m, groups, references))
-        # A difference that the counts do not show is not claimed, whatever is believed of the true scores.
+        gaps = gaps_of(m, groups, references, "ratio" if m.unbounded else "difference")
+        below, above = gaps.tails(float(m.unbounded))
+        p = np.minimum(1.0, 2 * np.minimum(below, above))
+        # A difference that the counts do not show is not claimed.
         with np.errstate(invalid="ignore"):
             shown = m.scores(groups) - m.scores(references)
         p = np.where(np.sign(shown) * np.where(below < above, 1.0, -1.0) <= 0, 1.0, p)
-        return EqualityTest(
-            np.where(undefined, np.nan, p), below < above, ["posterior"] * len(p), None, [None] * len(p)
-        )
+        return EqualityTest(np.where(undefined, np.nan, p), below < above, ["mid-p"] * len(p), None, [None] * len(p))
     a, of_a = counts_of(m, groups)
     b, of_b = counts_of(m, references)
     tails = fisher(a, of_a, b, of_b)
@@ -76,23 +73,38 @@ def equal_scores(
     return EqualityTest(np.where(undefined, np.nan, p), tails.upper < tails.lower, methods, tails, reachable)
 
 
-def _equal_rates(m: OneGroup, groups: Floats, references: Floats) -> Floats:
-    """P-value that both rates of a score are equal: Fisher's combination of the mid-p values of their exact tests."""
-    pvalues = []
-    for part, whole in ((m.tree.side, m.tree.margin), (m.tree.last, m.tree.last_of)):
-        counts = [
-            cells[:, [CELLS.index(c) for c in names]].sum(axis=1)
-            for cells in (groups, references)
-            for names in (part, whole)
-        ]
-        pvalues.append(fisher(*counts).pvalue(mid_p=True))
-    product = np.maximum(pvalues[0] * pvalues[1], 1e-300)
-    # The tail of a chi-squared variable with four degrees of freedom.
-    return np.asarray(np.minimum(1.0, product * (1 - np.log(product))))
+def gaps_of(
+    m: OneGroup, groups: Floats, references: Floats, kind: Kind, *, mid_p: bool = False, prior: float | None = None
+) -> Gaps:
+    """What counts say of the gaps between groups and references.
+
+    Scores that depend on one rate are melded by default, others mid-p; see `melded_gaps`. A prior gives posteriors.
+    """
+    if prior is None and m.curve is not None and not mid_p:
+        return melded_gaps(m, groups, references, kind)
+    sides = [true_scores(m, cells) if prior is None else posterior(m, cells, prior) for cells in (groups, references)]
+    pair = PairedBeliefs(sides[0], sides[1], kind)
+    return Gaps(pair, pair)
+
+
+def melded_gaps(m: OneGroup, groups: Floats, references: Floats, kind: Kind) -> Gaps:
+    """Gaps whose lower ends take the group's score low and the reference's high, and whose upper ends the opposite.
+
+    For scores that depend on one rate, these intervals and Fisher's central test agree (Fay, Proschan and Brittain,
+    2015): an interval contains 0 if and only if the test does not reject.
+    """
+    low, high = (
+        PairedBeliefs(confidence_of(m, groups, one), confidence_of(m, references, other), kind)
+        for one, other in (_LOW_HIGH, _LOW_HIGH[::-1])
+    )
+    return Gaps(low, high)
 
 
 def studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
-    """Two-sided p-value of the gap divided by its standard error; on a log scale if the score is unbounded."""
+    """A cheap normal approximation of the p-value: of the gap divided by its standard error.
+
+    On a log scale if the score is unbounded.
+    """
     from scipy.special import ndtr
 
     (s, v), (t, w) = (_estimate(m, cells) for cells in (groups, references))

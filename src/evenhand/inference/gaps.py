@@ -1,8 +1,8 @@
 """The gap between a group's true score and its reference's, for many comparisons at once.
 
-Group and reference have independent posteriors. The cumulative probability of a gap is an average over the quantiles of
-whichever posterior is narrower: the averaged function is then smooth, and few nodes suffice. The ends of the intervals
-are computed for all comparisons together.
+What is believed of group and reference is independent. The probability of a gap is an average over the scores of
+whichever side is narrower: the averaged function is then smooth, and few nodes suffice. Atoms are paired with
+everything by themselves, so that no average crosses one. The ends of all intervals are computed together.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws import Posterior, quadrature
+from ..laws import Belief
 from ..metrics import Kind
 
-__all__ = ["Gaps"]
+__all__ = ["Gaps", "PairedBeliefs"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -28,46 +28,78 @@ _NODES, _FEW_NODES, _MUCH_BETTER = 40, 24, 0.25
 # Differences of scores without upper end are averaged over more: they vary over orders of magnitude.
 _MANY_NODES = 160
 _TOLERANCE = 1e-8
+# Gaps of atoms that differ by less are equal.
+_SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """The posteriors of the gaps between groups and their references: differences or ratios, group first."""
+    """What is believed of gaps between groups and their references: differences or ratios, group first.
 
-    group: Posterior
-    reference: Posterior
-    kind: Kind
+    ``low`` are the beliefs from which gaps count low, for lower ends, and ``high`` those for upper ends.
+    """
+
+    low: PairedBeliefs
+    high: PairedBeliefs
 
     def tails(self, at: float) -> tuple[Floats, Floats]:
-        """P(gap <= at) and P(gap > at), per comparison."""
-        rows = np.arange(sum(len(part.rows) for part in self._parts))
+        """P(gap <= at) and P(gap >= at), per comparison."""
+        rows = np.arange(len(self.low.group.undefined))
         gap = np.full(len(rows), float(at))
-        return self.cumulative(gap, rows), self.cumulative(gap, rows, above=True)
+        return self.low.tail(gap, rows), self.high.tail(gap, rows, above=True)
 
     def interval(self, level: float) -> tuple[Floats, Floats]:
-        """The ends of the equal-tailed intervals, per comparison."""
+        """The ends of the equal-tailed intervals, per comparison; infinite where too much is undefined."""
+        tail = (1 - level) / 2
+        return self.low.end(tail, above=False), self.high.end(tail, above=True)
+
+
+@dataclass(frozen=True)
+class PairedBeliefs:
+    """Independent beliefs of groups and their references, and of their gaps."""
+
+    group: Belief
+    reference: Belief
+    kind: Kind
+
+    def end(self, tail: float, above: bool) -> Floats:
+        """The gaps beyond which lies this probability."""
         from scipy.special import ndtri
 
-        levels = np.array([(1 - level) / 2, 0.5, (1 + level) / 2])
-        down, middle, up = self._roughly(levels)
-        ends = []
-        for q, start in ((levels[0], down), (levels[2], up)):
+        start, step = self._roughly(tail, above)
+        sign = -1.0 if above else 1.0
 
-            def excess(place: Floats, rows: Rows, q: float = q) -> Floats:
-                # Normal scores are nearly linear in the gap, so a secant converges fast.
-                reached = np.clip(self.cumulative(self._unfolded(place), rows), 1e-290, 1 - 1e-16)
-                return np.asarray(ndtri(reached) - ndtri(q))
+        def excess(place: Floats, rows: Rows) -> Floats:
+            # Normal scores are nearly linear in the gap, so a secant converges fast.
+            reached = np.clip(self.tail(self._unfolded(place), rows, above), 1e-290, 1 - 1e-16)
+            return np.asarray(sign * (ndtri(reached) - ndtri(tail)))
 
-            ends.append(self._unfolded(_roots(excess, start, np.abs(start - middle) / 6 + 1e-9)))
-        return ends[0], ends[1]
+        found = self._unfolded(_roots(excess, start, step))
+        nowhere = np.inf if above else (-np.inf if self.kind == "difference" else 0.0)
+        return np.where(self._undefined >= tail, nowhere, found)
+
+    def tail(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
+        """P(gap <= g), or P(gap >= g) with ``above``, for some rows; what is undefined counts to both."""
+        total = self._undefined[rows] + self._atoms_of_both(gap, rows, above)
+        total += self._atoms_of_one(gap, rows, above, theirs=True) + self._atoms_of_one(gap, rows, above, theirs=False)
+        for part in self._parts:
+            where = np.searchsorted(part.rows, rows)
+            at = np.flatnonzero(part.rows[np.minimum(where, len(part.rows) - 1)] == rows)
+            if len(at):
+                nodes, masses = part.nodes[where[at]], part.masses[where[at]]
+                total[at] += self._averaged(gap[at, None], rows[at], nodes, masses, part.over_theirs, above)
+        return total
+
+    @cached_property
+    def _undefined(self) -> Floats:
+        return 1 - (1 - self.group.undefined) * (1 - self.reference.undefined)
 
     @cached_property
     def _parts(self) -> tuple[_Part, ...]:
         """The comparisons, by the side that is averaged over and the number of nodes."""
-        ends = np.array([0.05, 0.95])
-        mine, theirs = (np.ptp(self._lined(p.quantile(ends)), axis=1) for p in (self.group, self.reference))
+        mine, theirs = (np.ptp(self._lined(belief.nodes(8)[0]), axis=1) for belief in (self.group, self.reference))
         over_theirs = theirs <= mine
-        # If one posterior is much narrower than the other, few nodes are enough.
+        # If one side is much narrower than the other, few nodes are enough.
         heavy = np.maximum(mine, theirs) > (2 if self.kind == "difference" else np.inf)
         easy = ~heavy & (np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs))
         parts = []
@@ -75,43 +107,62 @@ class Gaps:
             for nodes, wanted in ((_FEW_NODES, easy), (_MANY_NODES, heavy), (_NODES, ~easy & ~heavy)):
                 rows = np.flatnonzero((over_theirs == side) & wanted)
                 if len(rows):
-                    u, w = quadrature(nodes)
-                    parts.append(_Part(rows, side, (self.reference if side else self.group).quantile(u, rows), w))
+                    parts.append(_Part(rows, side, *(self.reference if side else self.group).nodes(nodes, rows)))
         return tuple(parts)
 
-    def cumulative(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
-        """P(gap <= g), or P(gap > g) with ``above``, for some rows."""
-        total = np.empty(len(rows))
-        for part in self._parts:
-            where = np.searchsorted(part.rows, rows)
-            at = np.flatnonzero(part.rows[np.minimum(where, len(part.rows) - 1)] == rows)
-            if len(at):
-                nodes = part.nodes[where[at]]
-                total[at] = self._averaged(gap[at, None], rows[at], nodes, part.over_theirs, above) @ part.weights
-        return total
+    def _atoms_of_both(self, gap: Floats, rows: Rows, above: bool) -> Floats:
+        (mine, own), (others, other) = (
+            (belief.atoms.values[rows], belief.atoms.masses[rows]) for belief in (self.group, self.reference)
+        )
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self.kind == "difference":
+                beyond = mine[:, :, None] - others[:, None, :] - gap[:, None, None]
+            else:
+                beyond = mine[:, :, None] - others[:, None, :] * gap[:, None, None]
+        reached = np.nan_to_num(-beyond if above else beyond) <= _SAME
+        return np.asarray(np.einsum("ri,rj,rij->r", own, other, reached))
 
-    def _averaged(self, gap: Floats, rows: Rows, nodes: Floats, over_theirs: bool, above: bool) -> Floats:
-        if over_theirs:
-            scores = nodes + gap if self.kind == "difference" else nodes * gap
-            return (self.group.sf if above else self.group.cdf)(scores, rows)
-        with np.errstate(divide="ignore", over="ignore"):
-            scores = nodes - gap if self.kind == "difference" else nodes / gap
-        return (self.reference.cdf if above else self.reference.sf)(scores, rows)
+    def _atoms_of_one(self, gap: Floats, rows: Rows, above: bool, theirs: bool) -> Floats:
+        """Atoms of one side against the smooth part of the other."""
+        atoms = (self.reference if theirs else self.group).atoms
+        masses = atoms.masses[rows]
+        if not masses.any():
+            return np.zeros(len(rows))
+        return self._averaged(gap[:, None], rows, atoms.values[rows], masses, theirs, above)
+
+    def _averaged(
+        self, gap: Floats, rows: Rows, nodes: Floats, masses: Floats, over_theirs: bool, above: bool
+    ) -> Floats:
+        """The probability of gaps if one side is at its nodes, and the other anywhere in its smooth part."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            if over_theirs:
+                scores = nodes + gap if self.kind == "difference" else nodes * gap
+                reached = (self.group.sf if above else self.group.cdf)(np.nan_to_num(scores), rows)
+            else:
+                scores = nodes - gap if self.kind == "difference" else nodes / gap
+                reached = (self.reference.cdf if above else self.reference.sf)(np.nan_to_num(scores), rows)
+        return np.asarray((reached * masses).sum(axis=1))
 
     def _lined(self, scores: Floats) -> Floats:
         """Scores on the scale on which the gap is a difference: logarithms for a ratio."""
         return scores if self.kind == "difference" else np.log(np.maximum(scores, 1e-300))
 
-    def _roughly(self, levels: Floats) -> tuple[Floats, Floats, Floats]:
-        """Initial guesses of lower end, median and upper end of each gap, folded, from the quantiles of both sides."""
-        mine, theirs = (self._lined(p.quantile(levels)) for p in (self.group, self.reference))
-        middle = mine[:, 1] - theirs[:, 1]
-        down = np.hypot(mine[:, 1] - mine[:, 0], theirs[:, 2] - theirs[:, 1])
-        up = np.hypot(mine[:, 2] - mine[:, 1], theirs[:, 1] - theirs[:, 0])
-        ends = (middle - down, middle, middle + up)
-        folded = [np.arcsinh(e) if self.kind == "difference" else e for e in ends]
-        first, second, third = (np.clip(np.nan_to_num(e), -_REACH, _REACH) for e in folded)
-        return first, second, third
+    def _roughly(self, tail: float, above: bool) -> tuple[Floats, Floats]:
+        """Guesses of the ends, folded, and how far they may be off, from the ends of both sides."""
+        mine, theirs = (
+            [np.nan_to_num(self._lined(belief.end(q, over)), posinf=1e6, neginf=-1e6) for q, over in asked]
+            for belief, asked in (
+                (self.group, ((tail, above), (0.5, above))),
+                (self.reference, ((tail, not above), (0.5, above))),
+            )
+        )
+        middle = mine[1] - theirs[1]
+        away = np.hypot(mine[1] - mine[0], theirs[0] - theirs[1])
+        folded = [self._folded(end) for end in (middle + (away if above else -away), middle)]
+        return folded[0], np.abs(folded[0] - folded[1]) / 6 + 1e-9
+
+    def _folded(self, gap: Floats) -> Floats:
+        return np.asarray(np.clip(np.arcsinh(gap) if self.kind == "difference" else gap, -_REACH, _REACH))
 
     def _unfolded(self, place: Floats) -> Floats:
         return np.sinh(place) if self.kind == "difference" else np.exp(place)
@@ -119,12 +170,12 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some comparisons, in ascending order, with the quantiles of the side that is averaged over."""
+    """Some comparisons, in ascending order, with the scores of the side that is averaged over, and their masses."""
 
     rows: Rows
     over_theirs: bool
     nodes: Floats
-    weights: Floats
+    masses: Floats
 
 
 def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:

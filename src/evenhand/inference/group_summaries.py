@@ -184,7 +184,7 @@ def between_groups(
     them contain the true scores together with probability ``level``. The intervals of difference, ratio, smallest and
     largest score are what these allow. For scores that depend on one rate, the groups' intervals are Clopper and
     Pearson's, so these four cover at least at the level, all at once. The interval of the overall score has the level
-    on its own. Intervals of other scores are posterior ones, whose coverage is about the level.
+    on its own. Intervals of other scores are mid-p ones, whose coverage is about the level.
     """
     m = find_metric(metric)
     if m.comparisons:
@@ -208,7 +208,7 @@ def between_groups(
         group_min=_summary(scored, "group_min", level),
         group_max=_summary(scored, "group_max", level),
         overall=_summary(scored, "overall", level),
-        intervals="Clopper-Pearson" if m.base.curve is not None else "posterior, Beta(0.5, 0.5) on each split",
+        intervals="Clopper-Pearson" if m.base.curve is not None else "mid-p",
         undefined=scored.undefined,
     )
 

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from ..cells import ConfusionMatrix, MulticlassConfusion, SmoothedClasses, require_same_labels
 from ..errors import InvalidInput, brief, printable
-from ..laws import ROW_TREE, Posterior, as_prior, betas_of, posterior_of
+from ..laws import ROW_TREE, Belief, as_prior, betas_of, confidence_of, posterior_of
 from ..metrics import Accuracy, Average, Metric, OneClass, OneGroup, Summary, metric as find_metric, summary_asked
 from ..records import Record
 from .smoothing import SPLITS, Smoothed, Strength, as_strength, rates_of, strength_text
 
-__all__ = ["Interval", "check_level", "interval", "one_group", "posterior", "score_intervals"]
+__all__ = ["Interval", "check_level", "interval", "one_group", "posterior", "score_intervals", "true_scores"]
 
 Floats = NDArray[np.float64]
 
@@ -36,17 +36,17 @@ class Interval(Record):
     low, high : float
         The ends.
     level : float
-        The posterior probability that the interval contains the true score.
+        How sure it is that the interval contains the true score.
     estimate : float
         The observed score; nan if undefined.
     method : str
-        The prior.
+        ``"mid-p"``, or the prior of a posterior interval.
 
     Examples
     --------
     >>> i = interval(ConfusionMatrix(tp=8, fn=2, fp=0, tn=0), "tpr")
     >>> print(i)
-    tpr 0.8, 95 % interval 0.4972 to 0.9559
+    tpr 0.8, 95 % interval 0.4784 to 0.9644
     >>> 0.5 in i
     True
     """
@@ -77,14 +77,15 @@ def interval(
     label: Hashable = None,
     reference: ConfusionMatrix | MulticlassConfusion | None = None,
     strength: Strength = 10.0,
-    prior: float = 0.5,
+    prior: float | None = None,
 ) -> Interval:
     """Equal-tailed interval of the true score.
 
-    Every split of the metric's tree has a Beta(1/2, 1/2) prior, so that a share, a rate or F1 has the Jeffreys interval
-    of its counts. With a ``reference``, the prior is that of Cross-Prior Smoothing. The result is deterministic: beta
-    quantiles for scores that depend on one rate, quadrature for others, with an error of at most about 0.003 in
-    probability.
+    A share, a rate or F1 has the mid-p interval of its counts, by Clopper and Pearson's method with half of the
+    probability of the observed count. Scores made of several rates have the interval that the same confidence in each
+    rate gives. With a ``prior``, or with a ``reference``, whose prior is that of Cross-Prior Smoothing, the interval is
+    a posterior one. The result is deterministic: beta quantiles for scores that depend on one rate, quadrature for
+    others, with an error of at most about 0.003 in probability.
 
     Parameters
     ----------
@@ -93,8 +94,8 @@ def interval(
     metric : str or Metric
         A metric of one group.
     level : float
-        The posterior probability that the interval contains the true score. Its coverage of a fixed true score, in
-        docs/reference/calibration.md, is about the level on average, and less for some rates near 0 and 1.
+        How sure it is that the interval contains the true score. Coverage, in docs/reference/calibration.md, is above
+        the level on average, and below it for some true scores.
     average, label
         What is scored of K classes, as in a call of a `Metric`. A class against the rest has the interval of its 2x2
         matrix, and so have mcc, kappa and balanced_accuracy of two classes; acc and inacc have that of a share.
@@ -103,20 +104,20 @@ def interval(
         The source of the prior's proportions.
     strength : float, mapping or "auto"
         How many cases the reference is worth; or one strength per split (prev, tpr, fpr).
-    prior : float
-        Pseudo-counts added to both sides of every split, if there is no reference.
+    prior : float, optional
+        Pseudo-counts added to both sides of every split, such as 0.5 for Jeffreys's prior; without a reference.
 
     Returns
     -------
     Interval
-        It contains the observed score. If that is undefined, the interval is mostly determined by the prior.
+        It contains the observed score. If that is undefined, nothing or little is known, and the interval is wide.
 
     Examples
     --------
     >>> from evenhand import ConfusionMatrix
     >>> i = interval(ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "tpr")
     >>> i.low, round(i.high, 4)
-    (0.0, 0.6668)
+    (0.0, 0.7764)
     """
     m = one_group(metric)
     check_level(level)
@@ -136,11 +137,13 @@ def interval(
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"the group must be a ConfusionMatrix; got {brief(cm)}")
     cells = np.asarray(cm.cells, dtype=np.float64)[None]
-    if reference is None:
-        belief, kind = posterior(m, cells, prior), f"Beta({prior:g}, {prior:g}) on each split"
-    else:
+    if reference is not None:
         belief, kind = _steadied(m, cells, reference, strength), f"CPS prior, strength {strength_text(strength)}"
-    low, high = score_intervals(m, cells, belief, level)
+    elif prior is not None:
+        belief, kind = posterior(m, cells, prior), f"Beta({prior:g}, {prior:g}) prior on each split"
+    else:
+        belief, kind = true_scores(m, cells), "mid-p"
+    low, high = score_intervals(m, cells, level, belief)
     return Interval(metric=m, low=float(low[0]), high=float(high[0]), level=level, estimate=float(m(cm)), method=kind)
 
 
@@ -155,19 +158,25 @@ def _of_two(summary: Summary, cm: MulticlassConfusion) -> ConfusionMatrix:
     return found
 
 
-def posterior(m: OneGroup, cells: Floats, prior: float = 0.5) -> Posterior:
+def true_scores(m: OneGroup, cells: Floats) -> Belief:
+    """What counts say of a metric's true scores, one per matrix: confidence distributions that give mid-p intervals."""
+    return confidence_of(m, cells, "mid")
+
+
+def posterior(m: OneGroup, cells: Floats, prior: float) -> Belief:
     """The posteriors of a metric's true scores, one per matrix, with ``prior`` added to both sides of every split."""
     return posterior_of(m, betas_of(m.tree, cells, as_prior(prior)))
 
 
-def score_intervals(m: OneGroup, cells: Floats, belief: Posterior, level: float) -> tuple[Floats, Floats]:
-    """The ends of the intervals of several matrices; a score always lies inside its interval."""
-    low, high = belief.quantile(np.array([(1 - level) / 2, (1 + level) / 2])).T
+def score_intervals(m: OneGroup, cells: Floats, level: float, belief: Belief | None = None) -> tuple[Floats, Floats]:
+    """The ends of the intervals of several matrices, mid-p ones by default; a score always lies inside its interval."""
+    known = belief if belief is not None else true_scores(m, cells)
+    low, high = (known.end((1 - level) / 2, above) for above in (False, True))
     scores = m.scores(cells)
-    return np.fmin(low, scores), np.fmax(high, scores)
+    return np.maximum(np.fmin(low, scores), m.low), np.minimum(np.fmax(high, scores), m.high)
 
 
-def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) -> Posterior:
+def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) -> Belief:
     """The posterior with the prior of Cross-Prior Smoothing."""
     if not isinstance(reference, ConfusionMatrix):
         raise InvalidInput(f"the reference must be a ConfusionMatrix; got {brief(reference)}")

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..laws import Hypergeometric, interval_sums, log_hypergeometric
 
-__all__ = ["Attainable", "FisherTails", "Sizes", "boschloo", "boschloo_rows", "fisher", "fisher_rejects"]
+__all__ = [
+    "Attainable",
+    "FisherTails",
+    "LargestSizes",
+    "Sizes",
+    "boschloo",
+    "boschloo_rows",
+    "fisher",
+    "fisher_rejects",
+]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -34,6 +44,10 @@ _NEGLIGIBLE = 1e-18
 _WIDE, _FINEST = 2**15, 1e-300
 # A test with more outcomes than this is treated as continuous.
 _MOST_OUTCOMES = 2_048
+# Above this level, and for larger samples (the smaller, the larger one), the size of a test is not computed.
+_HIGH_LEVEL, _MOST_SHARED = 0.1, (100, 5_000)
+# The number of rates over which it is the largest, and what may be left out between them.
+_SHARED_GRID, _BETWEEN_RATES = 257, 1.005
 # A p-value within rounding of the level counts as reaching it.
 _ROUNDING = 1 + 1e-9
 
@@ -166,6 +180,16 @@ class Attainable:
         return lower, upper
 
     @property
+    def sizes(self) -> Floats:
+        """The sizes of both samples, of shape (comparisons, 2)."""
+        return np.column_stack([self._of_a, self._pooled + self._rest - self._of_a])
+
+    @property
+    def margins(self) -> Floats:
+        """The pooled counts of successes and failures, of shape (comparisons, 2)."""
+        return np.column_stack([self._pooled, self._rest])
+
+    @property
     def listed(self) -> NDArray[np.bool_]:
         """Whether a comparison has few enough outcomes to list."""
         return np.asarray(self._width <= _MOST_OUTCOMES)
@@ -218,6 +242,51 @@ class Sizes:
         return np.asarray(np.where(self._listed, size, level)[self._rows])
 
 
+class LargestSizes:
+    """P(p <= x) under the nulls of some comparisons, the chosen ``rows``, at its largest over all common rates.
+
+    It depends on nothing but the two sizes, so it bounds tests that share a reference, however they depend on each
+    other.
+    """
+
+    def __init__(self, attainable: Attainable, rows: NDArray[np.int64]) -> None:
+        self._sizes, self._which = np.unique(attainable.sizes[rows], axis=0, return_inverse=True)
+        small = (self._sizes.min(axis=1) <= _MOST_SHARED[0]) & (self._sizes.max(axis=1) <= _MOST_SHARED[1])
+        self._few = np.flatnonzero(small)
+
+    def at(self, level: float) -> Floats:
+        """P(p <= level) per row; the level itself if it is high, or if the samples are large."""
+        size = np.full(len(self._sizes), float(level))
+        if level <= _HIGH_LEVEL and len(self._few):
+            size[self._few] = np.minimum(level, self._largest(level))
+        return np.asarray(size[self._which])
+
+    def _largest(self, level: float) -> Floats:
+        smaller, larger = self._sizes[self._few].min(axis=1), self._sizes[self._few].max(axis=1)
+        row = np.repeat(np.arange(len(smaller)), (smaller + 1).astype(np.int64))
+        counts = (np.arange(len(row)) - np.searchsorted(row, np.arange(len(smaller)))[row]).astype(np.float64)
+        lows, highs = _rejected(counts, smaller[row], larger[row], np.full(len(row), level / 2 * _ROUNDING))
+        found = []
+        for i, (few, many) in enumerate(zip(smaller.tolist(), larger.tolist(), strict=True)):
+            up_to = np.cumsum(_binomials(many), axis=1)
+            low, high = (ends[row == i].astype(np.int64) for ends in (lows, highs))
+            # The probability of the larger sample's counts that are rejected beside each count of the smaller one.
+            rejected = np.where(low >= 0, up_to[:, low], 0.0) + 1 - np.where(high > 0, up_to[:, high - 1], 0.0)
+            found.append(float((_binomials(few) * np.minimum(rejected, 1.0)).sum(axis=1).max()))
+        return np.array(found) * _BETWEEN_RATES
+
+
+@lru_cache(maxsize=32)
+def _binomials(n: float) -> Floats:
+    """The probabilities of 0 to n successes, for a grid of rates."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    rate = np.sin(np.linspace(0, np.pi / 2, _SHARED_GRID))[:, None] ** 2
+    k = np.arange(n + 1)
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.asarray(np.exp(ways + xlogy(k, rate) + xlog1py(n - k, -rate)))
+
+
 def boschloo(a: float, of_a: float, b: float, of_b: float) -> tuple[float, str]:
     """The p-value of Boschloo's test, based on Fisher's central p-value, and the method used.
 
@@ -239,7 +308,7 @@ def boschloo_rows(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> tuple[Flo
     outcomes = np.cumsum(np.minimum(of_a, of_b)[open_] + 1)
     for rows in np.split(open_, np.searchsorted(outcomes, np.arange(_BLOCK, outcomes.max(initial=0), _BLOCK))):
         if len(rows):
-            p[rows] = _Unconditional.of(a[rows], of_a[rows], b[rows], of_b[rows], p[rows]).pvalues()
+            p[rows] = _Unconditional.of(a[rows] + b[rows], of_a[rows], of_b[rows], p[rows]).pvalues()
     return p, np.where(conditional, "fisher", "unconditional").tolist()
 
 
@@ -259,14 +328,14 @@ class _Unconditional:
     highs: Floats
 
     @classmethod
-    def of(cls, a: Floats, of_a: Floats, b: Floats, of_b: Floats, known: Floats) -> _Unconditional:
-        """The outcomes of comparisons with these Fisher p-values."""
+    def of(cls, pooled: Floats, of_a: Floats, of_b: Floats, known: Floats) -> _Unconditional:
+        """The outcomes whose Fisher p-values are at most these."""
         smaller, larger = np.minimum(of_a, of_b), np.maximum(of_a, of_b)
-        row = np.repeat(np.arange(len(a)), (smaller + 1).astype(np.int64))
-        counts = (np.arange(len(row)) - np.searchsorted(row, np.arange(len(a)))[row]).astype(np.float64)
+        row = np.repeat(np.arange(len(pooled)), (smaller + 1).astype(np.int64))
+        counts = (np.arange(len(row)) - np.searchsorted(row, np.arange(len(pooled)))[row]).astype(np.float64)
         level = known / 2 * (1 + 1e-7)
         ends = _rejected(counts, smaller[row], larger[row], level[row])
-        return cls(a + b, (smaller, larger), counts, row, *ends)
+        return cls(pooled, (smaller, larger), counts, row, *ends)
 
     def pvalues(self) -> Floats:
         """The largest probability of a rejected outcome, over common rates that are not implausible."""
@@ -275,15 +344,19 @@ class _Unconditional:
         count, total = self.pooled, self.sizes[0] + self.sizes[1]
         low = np.where(count > 0, betaincinv(np.maximum(count, 1), total - count + 1, _MISSED / 2), 0.0)
         high = np.where(count < total, betaincinv(count + 1, np.maximum(total - count, 1), 1 - _MISSED / 2), 1.0)
+        return np.minimum(1.0, self.largest(low, high) + _MISSED)
+
+    def largest(self, low: Floats, high: Floats) -> Floats:
+        """The largest probability of a rejected outcome, over common rates from ``low`` to ``high``."""
         grid = np.linspace(np.arcsin(np.sqrt(low)), np.arcsin(np.sqrt(high)), _COARSE_GRID)
-        largest, rows = np.zeros(len(count)), np.arange(len(count))
+        largest, rows = np.zeros(len(low)), np.arange(len(low))
         for _ in range(_REFINEMENTS + 1):
             reached = self._rejection(np.sin(grid) ** 2)
             best = np.argmax(reached, axis=0)
             largest = np.maximum(largest, reached[best, rows])
             before, after = np.maximum(best - 1, 0), np.minimum(best + 1, len(grid) - 1)
             grid = np.linspace(grid[before, rows], grid[after, rows], _FINE_GRID)
-        return np.minimum(1.0, largest + _MISSED)
+        return largest
 
     def _rejection(self, rates: Floats) -> Floats:
         """The probability of a rejected pair of counts, for common rates of shape (rates, comparisons)."""

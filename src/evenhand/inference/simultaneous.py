@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..metrics import OneGroup
 from .equality import counts_of
-from .intervals import posterior, score_intervals
+from .intervals import score_intervals
 
 __all__ = ["Box", "Method", "box_of"]
 
@@ -89,13 +89,13 @@ def box_of(m: OneGroup, cells: Floats, level: float) -> Box:
     """Simultaneous intervals of groups for which the score is defined, from matrices of shape (groups, 4).
 
     Scores that depend on one rate have Clopper and Pearson's exact intervals, whose coverage is never below the level.
-    Others have equal-tailed posterior intervals, whose coverage is about the level.
+    Others have mid-p intervals, whose coverage is about the level.
     """
     each = level ** (1 / len(cells))
     part, whole = counts_of(m, cells)
     share = whole / whole.sum()
     if m.curve is None:
-        return Box(*score_intervals(m, cells, posterior(m, cells), each), share)
+        return Box(*score_intervals(m, cells, each), share)
     low, high = clopper_pearson(part, whole, each)
     reached = m.curve.score(high)
     return Box(m.curve.score(low), np.where(high >= 1, m.high, reached), share)

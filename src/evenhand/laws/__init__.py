@@ -1,13 +1,13 @@
 """Probability laws of the cells, and the distributions of scores that they induce."""
 
 from .approximate import beta_tails, normal_tails
+from .beliefs import ROW_TREE, Belief, End, betas_of, confidence_of, posterior_of, quadrature
 from .budget import check_cost
 from .distributions import Distribution, OneGroupDistribution, distribution
 from .emptiness import hole_probability
 from .engine import Leaves, Tails, extremes, tails, walk
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
-from .posterior import ROW_TREE, Posterior, betas_of, posterior_of, quadrature
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of
 from .sampling import sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
@@ -15,10 +15,12 @@ from .sums import SplitTable, binomial_cdf, interval_sums, split_table
 
 __all__ = [
     "ROW_TREE",
+    "Belief",
     "BetaBinomial",
     "Binomial",
     "DirichletMultinomial",
     "Distribution",
+    "End",
     "Hypergeometric",
     "Law",
     "LawName",
@@ -27,7 +29,6 @@ __all__ = [
     "MultivariateHypergeometric",
     "OneGroupDistribution",
     "Order",
-    "Posterior",
     "Reference",
     "Split",
     "SplitTable",
@@ -39,6 +40,7 @@ __all__ = [
     "betas_of",
     "binomial_cdf",
     "check_cost",
+    "confidence_of",
     "distribution",
     "extremes",
     "hole_probability",

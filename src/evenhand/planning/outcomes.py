@@ -17,7 +17,7 @@ import numpy as np
 
 from ..cells import ConfusionMatrix
 from ..errors import TooLarge
-from ..inference import Given, NullDistribution, NullName, equality_of_gaps, studentised
+from ..inference import Given, NullDistribution, NullName, equal_scores, studentised
 from ..laws import Multinomial, hole_probability, sample_cells, walk
 from ..metrics import OneGroup
 from ..progress import progress
@@ -195,7 +195,7 @@ class EqualScores(PlannedTest):
         blocks = np.array_split(new, -(-len(new) // _BLOCK)) if len(new) else []
         for block in progress(blocks, "testing possible outcomes"):
             against = np.broadcast_to(self.reference, block.shape)
-            p = equality_of_gaps(self.metric, block, against, "fisher").pvalue
+            p = equal_scores(self.metric, block, against).pvalue
             self._pvalues.update(zip(map(tuple, block.tolist()), p.tolist(), strict=True))
         return np.array([self._pvalues[row] <= self.alpha for row in rows], dtype=np.float64)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
-from ..inference import Given, NullName, one_group_metric, posterior, score_intervals, undefined_probability
+from ..inference import Given, NullName, one_group_metric, score_intervals, undefined_probability
 from ..laws import Binomial, split_table
 from ..metrics import Metric, OneGroup
 from ..progress import ProgressLine
@@ -393,7 +393,7 @@ def _chance_of_narrow(m: OneGroup, sizes: Floats, split: Binomial, width: float,
     of = np.broadcast_to(sizes[:, None], counts.shape)
     used = table.pmf > 0
     cells = m.tree.cells(of[used], of[used], 0.0, counts[used])
-    low, high = score_intervals(m, cells, posterior(m, cells), level)
+    low, high = score_intervals(m, cells, level)
     fits = (high - low <= 2 * width * (1 + 1e-12)) & ~m.holes[0].at(cells)
     chances = np.zeros(table.pmf.shape)
     chances[used] = table.pmf[used] * fits
@@ -417,8 +417,7 @@ class _Narrow(PlannedTest):
         )
         share = 0.0
         if len(found.cells):
-            belief = posterior(self.metric, found.cells)
-            low, high = score_intervals(self.metric, found.cells, belief, self.level)
+            low, high = score_intervals(self.metric, found.cells, self.level)
             share = float(found.weight @ (high - low <= 2 * self.width * (1 + 1e-12)))
         undefined = p_undefined(self.metric, found, scenario.truth, n, margin)
         likely = (share * _INTERVALS + 1) / (_INTERVALS + 2)

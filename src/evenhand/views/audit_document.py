@@ -8,7 +8,7 @@ from typing import Any
 
 from ..auditing import Audit, Finding, Row, Verdict, compared_with, described, headlines, place_text, untold
 from ..inference import FOUR_FIFTHS
-from ..wording import number, several
+from ..wording import number, percent, several
 from .axes import (
     AXES,
     axes_of,
@@ -29,7 +29,7 @@ __all__ = ["adjustment", "document_of"]
 
 _OF_DATA = ("spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled")
 _NAMED = 4
-_NOT_EXACT = ("posterior", "approximate", "montecarlo")
+_NOT_EXACT = ("mid-p", "approximate", "montecarlo")
 
 
 def document_of(audit: Audit) -> Document:
@@ -155,20 +155,41 @@ def _notes(audit: Audit) -> Iterator[str]:
     cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
     yield (
         f"{cases}p: {'exact' if exact else 'of equal scores'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
-        f"is higher or lower. Alike: the whole interval of the gap lies within ±{s['margin']:g} (a ratio within 0.8 to "
-        "1.25). Too few to tell: neither."
+        f"is higher or lower. Alike: no difference was found, and the whole interval of the gap lies within "
+        f"±{s['margin']:g} (a ratio within 0.8 to 1.25). Too few to tell: neither."
     )
-    for asks, verb in (("drawn alike", "is drawn"), ("changed alike", "changes")):
-        scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == asks))
+    yield _false_alarms(audit, "at most" if exact and not s["mid_p"] else "about")
+    if any(row.gap.at_least is not None for row in rows):
+        at_least = "at least" if exact and not s["mid_p"] else "about"
+        yield f"At least: in {at_least} {100 * (1 - s['alpha']):g} of 100 audits, every “at least” in it is true."
+    scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == "drawn alike"))
+    if scores:
         unlike = f"{Verdict.UNLIKE.sign} unlike: that is refuted, and no direction is claimed"
-        if scores:
-            yield f"p of {scores}: that the group {verb} like the reference; {unlike}."
+        yield f"p of {scores}: that the group is drawn like the reference; {unlike}."
     drawn = [row for row in rows if row.test.error is not None]
     if drawn:
         scores = ", ".join(dict.fromkeys(row.metric for row in drawn))
         most = max(row.test.error or 0.0 for row in drawn)
         yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
+
+
+def _false_alarms(audit: Audit, at_most: str) -> str:
+    """How often audits find a difference where there is none, over all that is in the table."""
+    s = audit.settings
+    share = f"{at_most} {percent(s['alpha'])}"
+    if s["adjust"] == "none":
+        return f"Of comparisons without any difference, {share} are found to differ, each by itself."
+    if s["adjust"] == "bh":
+        over = "all of them" if s["family"] == "audit" else "each metric"
+        return f"Of the differences found, {share} on average are false alarms, over {over}."
+    if s["family"] == "audit" or len(s["metrics"]) == 1:
+        return f"Where nothing differs, {share} of audits find anything."
+    several_metrics = f"any of the {len(s['metrics'])}, more"
+    return (
+        f"Where nothing differs, {share} of audits find something in a given metric and, in {several_metrics}; with "
+        f"family “audit”, {share} in any."
+    )
 
 
 def _dependent(audit: Audit) -> Iterator[str]:
@@ -178,12 +199,12 @@ def _dependent(audit: Audit) -> Iterator[str]:
     if driven:
         each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {row.driver}" for row in driven[:_NAMED])
         yield f"* The verdict depends on one group of the reference: {'; '.join(each)}{_more(driven)}."
-    below = [(row, i) for row in audit.rows if (i := row.impact) and i.high is not None and i.high < FOUR_FIFTHS]
+    below = [(row, i) for row in audit.rows if (i := row.impact) and i.at_most is not None and i.at_most < FOUR_FIFTHS]
     if below:
         each = (f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)}" for row, impact in below[:_NAMED])
         yield (
             f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions "
-            f"({below[0][1].group}), even at the upper end of the interval: {', '.join(each)}{_more(below)}."
+            f"({below[0][1].group}), as all claims of this audit hold together: {', '.join(each)}{_more(below)}."
         )
 
 

@@ -174,7 +174,7 @@ class Line:
     @property
     def importance(self) -> tuple[int, float]:
         """What rows of an audit are ordered by, where it is most important."""
-        return min((row.verdict.rank, -round(row.gap.at_least, 9)) for row in self.rows if row is not None)
+        return min((row.verdict.rank, -round(row.gap.beyond, 9)) for row in self.rows if row is not None)
 
     @property
     def differs(self) -> bool:

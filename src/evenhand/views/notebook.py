@@ -20,10 +20,10 @@ from ..errors import InvalidInput, TooLarge, printable
 from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, strength_text
 from ..laws import Distribution
 from ..metrics import Metric
-from ..wording import number, pvalue, several
+from ..wording import number, pvalue, several, span_text
 from .audit_document import document_of
 from .document import Cell, Heading, Listing, Paragraph, Table, Tally
-from .row_words import gap_text, smoothing_text, span_text
+from .row_words import gap_text, smoothing_text
 
 __all__ = ["as_html"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..auditing import Row, Verdict, described
 from ..metrics import Metric
-from ..wording import number, percent, pvalue, several
+from ..wording import number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "row_table",
     "score_cell",
     "smoothing_text",
-    "span_text",
     "strength_text",
     "tallied",
     "tally_text",
@@ -30,7 +29,7 @@ def tallied(rows: Iterable[Row]) -> dict[Verdict, int]:
     counts = dict.fromkeys(Verdict, 0)
     for row in rows:
         counts[row.verdict] += 1
-    return {v: n for v, n in counts.items() if n or v not in (Verdict.REFERENCE, Verdict.UNLIKE)}
+    return {v: n for v, n in counts.items() if n or v not in (Verdict.REFERENCE, Verdict.UNLIKE, Verdict.NOT_TESTED)}
 
 
 def tally_text(rows: Iterable[Row]) -> str:
@@ -41,11 +40,6 @@ def tally_text(rows: Iterable[Row]) -> str:
 def has_score(row: Row | None) -> bool:
     """Whether a row has a score of its own, rather than none or a number in place of an undefined one."""
     return row is not None and row.score.value is not None and isfinite(row.score.value) and not row.lacks_own_score
-
-
-def span_text(low: float | None, high: float | None) -> str:
-    """An interval, or nothing."""
-    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
 
 
 def is_gap(row: Row) -> bool:
