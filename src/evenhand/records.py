@@ -150,9 +150,7 @@ def _read(kind: Any, value: Any, what: str) -> Any:
     if origin is Literal and (not isinstance(value, str) or value not in inside):
         raise InvalidInput(f"{what} must be {' or '.join(map(repr, inside))}; got {brief(value)}")
     if not _fits(kind, value):
-        raise InvalidInput(
-            f"{what} must be {_NAMES.get(kind, 'a table' if is_dataclass(kind) else kind)}; got {brief(value)}"
-        )
+        raise InvalidInput(f"{what} must be {_named(kind)}; got {brief(value)}")
     if is_dataclass(kind) and isinstance(kind, type):
         return read_record(kind, value, f"the {what}")
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -172,6 +170,13 @@ def _read(kind: Any, value: Any, what: str) -> Any:
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _named(kind: Any) -> str:
+    """What a plain value of a type is called."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "text"
+    return _NAMES.get(kind, "a list" if get_origin(kind) is tuple else "a table")
 
 
 def _fits(kind: Any, value: Any) -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import floor, isnan
 
-__all__ = ["number", "percent", "pvalue", "rounded_down", "several"]
+__all__ = ["counts_text", "number", "percent", "pvalue", "rounded_down", "several"]
 
 
 def several(n: int, what: str, many: str = "") -> str:
     """A count with its noun: ``1 row``, ``2 rows``; ``many`` if the plural is not made by an s."""
     return f"{n:,} {what}" if n == 1 else f"{n:,} {many or f'{what}s'}"
+
+
+def counts_text(counts: Iterable[int]) -> str:
+    """Counts as text: ``998 and 2``."""
+    return " and ".join(f"{n:,}" for n in counts)
 
 
 def number(value: float | None) -> str:

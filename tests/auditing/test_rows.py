@@ -220,8 +220,11 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
         (changed(("score",), 0.5), "score of row 1 must be a table; got 0.5"),
         (changed(("score", "mean"), 0.5), "the score of row 1 has an unknown field: 'mean'"),
         (changed(("group",), None), "group of row 1 must be text; got None"),
-        pytest.param(changed(("at",), None), "at of row 1 must be a table; got None",
-                     marks=pytest.mark.xfail(strict=True, reason="records says dict[str, typing.Any] for a table")),
+        (changed(("at",), None), "at of row 1 must be a table; got None"),
+        (changed(("verdict",), 5), "verdict of row 1 must be text; got 5"),
+        (changed(("rests_on",), 3), "rests_on of row 1 must be a list; got 3"),
+        (changed(("rests_on",), []), "rests_on of row 1 must be a list of numbers up to n = 10; got []"),
+        (changed(("rests_on",), [3, 11]), "rests_on of row 1 must be a list of numbers up to n = 10; got [3, 11]"),
         (changed(("verdict",), "fair"), "no verdict of row 1 is called 'fair'; known: higher, lower, unlike, "
          "undefined, too few to tell, alike, reference"),
         (changed(("gap", "kind"), "sum"), "kind of the gap of row 1 must be 'difference' or 'ratio' or 'odds ratio'; "

@@ -13,7 +13,7 @@ from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
 from ..tabulate import Tally, total
-from ..wording import number, percent, pvalue, rounded_down, several
+from ..wording import counts_text, number, percent, pvalue, rounded_down, several
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .rows import Place, Row, place_text, told_apart
@@ -364,7 +364,7 @@ def _undefined(row: Row, who: str) -> Finding:
 
 
 def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
-    of = [f"{row.metric} ({row.rests_on:,})" for row in rows]
+    of = [f"{row.metric} ({counts_text(row.rests_on)})" for row in rows]
     ratios = " (ratios: 0.8 to 1.25)" if any(row.gap.is_ratio for row in rows) else ""
     return _finding(
         "too-few",
@@ -377,7 +377,8 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
 
 def _more(rows: list[Row], margin: float) -> str:
     """How many more cases would be enough, where that is known."""
-    short = [(row, row.needed - row.rests_on) for row in rows if row.needed is not None and row.needed > row.rests_on]
+    lacking = [(row, row.needed - min(row.rests_on)) for row in rows if row.needed is not None]
+    short = [(row, n) for row, n in lacking if n > 0]
     if not short:
         return ""
     gap = f"a gap of {margin:g}"

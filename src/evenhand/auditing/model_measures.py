@@ -29,10 +29,10 @@ def measure_models(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
     found: dict[str, Any] = {name: np.full(n, nan) for name in _ARRAYS}
     reasons: list[str | None] = [None] * n
     methods: list[str | None] = [None] * n
-    rests_on = np.zeros(n, dtype=np.int64)
+    rests_on: list[tuple[int, ...]] = []
     for i, (who, rng) in enumerate(zip(comparisons, streams(how.rng, n), strict=True)):
         mine, theirs = pairs_of(m, who.own.counts), pairs_of(m, who.against.counts)
-        rests_on[i] = int(mine.sum())
+        rests_on.append((int(mine.sum()),))
         options: Any = {"level": how.level, "draws": how.draws, "rng": rng}
         own = paired_change(mine, **options)
         found["score"][i], found["low"][i], found["high"][i], found["changes"][i] = own[2:]

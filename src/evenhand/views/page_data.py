@@ -97,13 +97,13 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
     """A metric: its names, what it means, and its formula as a tree with the sets of cells that must not be empty."""
     m = described(key)
     rows = [one.rows[key] for one in groups if key in one.rows]
-    known: dict[str, Any] = {"compares": False, "people": False, "cases": "cases", "base": key, "bounded": True}
+    known: dict[str, Any] = {"compares": False, "people": False, "cases": ["cases"], "base": key, "bounded": True}
     if isinstance(m, Metric):
         base = m.base
         known |= {
             "compares": bool(m.comparisons),
             "people": m.of_people,
-            "cases": base.denominator.name if base.denominator else "cases",
+            "cases": _cases(m, rows),
             "base": base.key,
             "bounded": not base.unbounded,
         }
@@ -115,6 +115,12 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
                 "whole": [CELLS.index(c) for c in rate.of.cells] if rate else None,
             }
     return {"key": key, "name": m.name, "means": m.means, "ratio": any(row.gap.is_ratio for row in rows), **known}
+
+
+def _cases(m: Metric, rows: Sequence[Row]) -> list[str]:
+    """What the cases are that the score rests on, one name for each number; a score of K classes rests on all."""
+    names = [part.name for part in m.rests_on]
+    return names if all(len(row.rests_on) == len(names) for row in rows) else ["cases"]
 
 
 def _prior(row: Row) -> list[int] | None:
@@ -192,7 +198,7 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         "strength": _numbered(each(lambda row: strength_text(row) if row.smoothed else None)),
         "kept": _column(each(_kept)),
         "counted": _column(each(_counted)),
-        "basis": _column(each(lambda row: row.rests_on)),
+        "basis": _column(each(lambda row: list(row.rests_on))),
         "reason": _numbered(each(lambda row: row.reason)),
         "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
         "needed": _numbered(each(lambda row: needed_text(row, margin) or None)),
@@ -240,7 +246,7 @@ def _counted(row: Row) -> int | None:
         or not m.base.is_rate
     ):
         return None
-    counted = row.score.value * row.rests_on
+    counted = row.score.value * row.rests_on[0]
     return round(counted) if abs(counted - round(counted)) < 1e-6 * max(counted, 1.0) else None
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..auditing import Row, Verdict, described
 from ..metrics import Metric
-from ..wording import number, percent, pvalue, several
+from ..wording import counts_text, number, percent, pvalue, several
 from .document import Cell, Column, Table
 
 __all__ = [
+    "cases_text",
     "gap_text",
     "has_score",
     "is_gap",
@@ -46,6 +47,11 @@ def has_score(row: Row | None) -> bool:
 def span_text(low: float | None, high: float | None) -> str:
     """An interval, or nothing."""
     return "" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def cases_text(row: Row) -> str:
+    """How many cases the score rests on: ``1 case``, ``998 and 2 cases``."""
+    return f"{counts_text(row.rests_on)} {'case' if row.rests_on == (1,) else 'cases'}"
 
 
 def is_gap(row: Row) -> bool:
@@ -92,7 +98,7 @@ def score_cell(row: Row | None) -> Cell:
     gap, span = gap_text(row), span_text(row.gap.low, row.gap.high)
     parts = [
         str(row.verdict),
-        f"rests on {several(row.rests_on, 'case')}",
+        f"rests on {cases_text(row)}",
         row.reason or "",
         theirs,
         f"gap {gap}" if gap else "",
@@ -181,7 +187,7 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], level
         Column("group", lambda row: Cell(names[row.by, row.group]), "name"),
         Column("metric", lambda row: Cell(row.metric), "key"),
         Column("n", lambda row: Cell(f"{row.n:,}"), gives_way=1),
-        Column("cases", lambda row: Cell(f"{row.rests_on:,}")),
+        Column("cases", lambda row: Cell(counts_text(row.rests_on)), folds=3),
         Column("change" if changes else "score", _score, gives_way=3 if pooled else 0),
         Column("its interval", lambda row: Cell(span_text(row.score.low, row.score.high)), extra=True),
         Column("its p", lambda row: Cell(_p(row.score.pvalue)), gives_way=6),
