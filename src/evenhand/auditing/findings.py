@@ -282,7 +282,7 @@ def _differs(row: Row, who: str, how: Settings) -> Finding:
         f" ({percent(how.level)} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
     )
     name = described(row.metric).name
-    p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted)}"
+    p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted, how.alpha)}"
     return _finding(
         "differs",
         f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}",

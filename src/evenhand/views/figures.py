@@ -19,7 +19,7 @@ from ..inference import MatchResult, Risks
 from ..laws import Distribution
 from ..planning import ExploitableSizes, Jaggedness, Plan
 from ..text_layout import columns, folded_text
-from ..wording import counts_text, percent, several
+from ..wording import counts_text, percent, pvalue, several
 from .axes import columns_of, lines_of, value_texts
 from .charts import places_of, scale_of, shared_reference
 from .names import names_of
@@ -240,7 +240,7 @@ def draw_match(result: MatchResult, ax: Any = None) -> Any:
     return _bars(
         result.distribution.support,
         result.distribution.probabilities,
-        title=f"{result.metric.name} if drawn like the reference: p = {result.pvalue:.3g}, {what}",
+        title=f"{result.metric.name} if drawn like the reference: p {pvalue(result.pvalue)}, {what}",
         xlabel=result.metric.key,
         observed=result.statistic,
         tail=tail,

@@ -43,7 +43,11 @@ const number = (value) => {
   return size >= 100 && size < 1e6 ? minus(count(Number(value.toPrecision(3)))) : power(value);
 };
 const signed = (value) => (value > 0 ? "+" : "") + number(value);
-const pText = (value) => (value === 0 ? "< 10⁻³⁰⁰" : number(value));
+// A p-value comes with the digits that decide whether it is at most alpha.
+const pText = (value) => {
+  if (value === 0) return "< 10⁻³⁰⁰";
+  return value < 0.001 || Number(value.toFixed(3)) === value ? number(value) : String(value);
+};
 const between = (low, high) => `${number(low)} to ${number(high)}`;
 const gapText = (m, i) => {
   const gap = of.gap(i);
