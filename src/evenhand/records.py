@@ -92,11 +92,13 @@ class Record:
 
 
 def plain_value(value: Any) -> Any:
-    """``value`` as JSON can hold it."""
+    """``value`` as JSON can hold it: a matrix as the list of its cells tp, fn, fp, tn, a metric as its key."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Enum):
         return plain_value(value.value)
+    if isinstance(cells := getattr(value, "cells", None), tuple) and not hasattr(value, "key"):
+        return plain_value(cells)
     if isinstance(value, dict):
         return {str(k): plain_value(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):

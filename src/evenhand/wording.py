@@ -57,7 +57,7 @@ def pvalue(value: float | None, alpha: float | None = None) -> str:
     It has the digits that decide whether it is at most ``alpha`` or, if that is not known, one of the usual levels.
 
     >>> pvalue(0.0495), pvalue(0.0504), pvalue(0.3, alpha=0.2999), pvalue(0.00002, alpha=0.00001)
-    ('= 0.0495', '= 0.0504', '= 0.3000', '= 2e-05')
+    ('= 0.0495', '= 0.0504', '= 0.300', '= 2e-05')
     """
     if value is None or isnan(value):
         return "none"
