@@ -157,6 +157,29 @@ def test_a_result_as_plain_values_fits_json(name: str) -> None:
         assert plain_value(RESULTS[name]) == content
 
 
+def texts_in(content: Any) -> list[str]:
+    if isinstance(content, dict):
+        return [text for value in content.values() for text in texts_in(value)]
+    if isinstance(content, list):
+        return [text for value in content for text in texts_in(value)]
+    return [content] if isinstance(content, str) else []
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_has_matrices_as_cells_not_as_text(name: str) -> None:
+    texts = texts_in(RESULTS[name].to_dict())
+    assert not [text for text in texts if "predicted +" in text or "ConfusionMatrix" in text]
+
+
+def test_a_matrix_is_the_list_of_its_cells() -> None:
+    assert plain_value({"a": GROUP}) == {"a": [3, 1, 0, 6]}
+    games = RESULTS["ExploitableSizes"]
+    assert games.to_dict()["configurations"] == [[int(c) for c in cm.cells] for cm in games.configurations]
+    how = {"name": "CrossPrior", "reference": [116, 177, 554, 2429], "strength": 5}
+    assert RESULTS["Risk"].to_dict()["estimator"] == how
+    assert RESULTS["Risk, raw"].to_dict()["estimator"] == {"name": "Raw"}
+
+
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_result_keeps_its_numbers(name: str) -> None:
     """A finite number is itself; what is not finite is None; nothing else is lost."""

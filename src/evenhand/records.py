@@ -92,11 +92,13 @@ class Record:
 
 
 def plain_value(value: Any) -> Any:
-    """``value`` as JSON can hold it."""
+    """``value`` as JSON can hold it: a matrix as the list of its cells tp, fn, fp, tn, a metric as its key."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Enum):
         return plain_value(value.value)
+    if isinstance(cells := getattr(value, "cells", None), tuple) and not hasattr(value, "key"):
+        return plain_value(cells)
     if isinstance(value, dict):
         return {str(k): plain_value(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -150,8 +152,7 @@ def _read(kind: Any, value: Any, what: str) -> Any:
     if origin is Literal and (not isinstance(value, str) or value not in inside):
         raise InvalidInput(f"{what} must be {' or '.join(map(repr, inside))}; got {brief(value)}")
     if not _fits(kind, value):
-        named = {dict: "a table", tuple: "a list"}.get(origin, "a table" if is_dataclass(kind) else "text")
-        raise InvalidInput(f"{what} must be {_NAMES.get(kind, named)}; got {brief(value)}")
+        raise InvalidInput(f"{what} must be {_named(kind)}; got {brief(value)}")
     if is_dataclass(kind) and isinstance(kind, type):
         return read_record(kind, value, f"the {what}")
     if isinstance(kind, type) and issubclass(kind, Enum):
@@ -171,6 +172,13 @@ def _read(kind: Any, value: Any, what: str) -> Any:
 
 
 _NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
+
+
+def _named(kind: Any) -> str:
+    """What a plain value of a type is called."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "text"
+    return _NAMES.get(kind, "a list" if get_origin(kind) is tuple else "a table")
 
 
 def _fits(kind: Any, value: Any) -> bool:

@@ -244,3 +244,14 @@ def test_results_print_show_themselves_and_have_a_way_out(result: Callable[[], A
     assert len(repr(found)) <= 140 and "\n" not in repr(found)
     assert "<b>" not in found._repr_html_()
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
+
+
+def test_a_rate_that_is_0_everywhere_is_said_to_be_left_out() -> None:
+    """Its ratio is 0 / 0, so that ours is that of the other rate."""
+    y_true, y_pred, who = people({"a": (0, 2, 1, 1), "b": (0, 2, 2, 1)})
+    found = fairlearn.equalized_odds_ratio(y_true, y_pred, sensitive_features=who)
+    assert found.estimate == approx(3 / 4)
+    assert "left out: tpr is 0 in every group" in str(found).splitlines()
+    assert "left out: tpr is 0 in every group" in found._repr_html_()
+    mean = fairlearn.equalized_odds_ratio(y_true, y_pred, sensitive_features=who, agg="mean")
+    assert str(mean) == "equalized_odds_ratio is undefined: tpr is 0 in every group"

@@ -163,14 +163,14 @@ def _check_too_few(f: Finding, a: Audit) -> None:
     every = {r.metric for r in a.rows if (r.by, r.group) == (f.by, f.group) and r.verdict is Verdict.TOO_FEW}
     assert set(f.metrics) == every
     cases = f"{rows[0].n:,} case" + ("s" if rows[0].n != 1 else "")
-    of = ", ".join(f"{r.metric} ({r.rests_on:,})" for r in rows)
+    of = ", ".join(f"{r.metric} ({' and '.join(f'{k:,}' for k in r.rests_on)})" for r in rows)
     assert f.sentence.startswith(f"Too few cases to tell for {f.group} ({cases}): {of}; ")
     ratios = any(r.metric in ("dor", "lr_plus", "disparate_impact") for r in rows)
     assert (f"±{a.settings['margin']:g} (ratios: 0.8 to 1.25)." in f.sentence) == ratios
     assert f"surely lies within ±{a.settings['margin']:g}" in f.sentence
     for r in rows:
-        if r.needed is not None and r.needed > r.rests_on:
-            assert f"{r.needed - r.rests_on:,} more for {r.metric}" in f.sentence
+        if r.needed is not None and r.needed > min(r.rests_on):
+            assert f"{r.needed - min(r.rests_on):,} more for {r.metric}" in f.sentence
 
 
 def test_every_sentence_says_what_its_rows_say() -> None:

@@ -46,7 +46,7 @@ def test_changes_are_those_of_counting_by_hand(key: str, people: list[tuple[int,
         n = len(counted)
         change[group] = (sum(b for _, b in counted) - sum(a for a, _ in counted)) / n if n else None
         found = row(a, group)
-        assert (found.rests_on, found.n) == (n, sum(who == group for *_, who in people))
+        assert (found.rests_on, found.n) == ((n,), sum(who == group for *_, who in people))
         assert found.score.value == (None if change[group] is None else approx(change[group], abs=1e-12))
         if n:
             table = [[sum(pair == (i, j) for pair in counted) for j in (True, False)] for i in (True, False)]

@@ -43,7 +43,7 @@ def test_scores_are_scikit_learns() -> None:
         inside = table["g"] == r.group
         assert r.score.value == approx(theirs[r.metric](table["y"][inside], table["s"][inside]), rel=1e-9)
         assert r.reference.score == approx(theirs[r.metric](table["y"][~inside], table["s"][~inside]))
-        assert (r.n, r.rests_on, r.reference.n) == (inside.sum(), inside.sum(), (~inside).sum())
+        assert (r.n, r.rests_on, r.reference.n) == (inside.sum(), (inside.sum(),), (~inside).sum())
         assert r.score.value is not None and r.score.low is not None and r.score.high is not None
         assert r.score.low < r.score.value < r.score.high
         assert r.gap.value == r.gap.difference == approx(r.score.value - (r.reference.score or 0.0))

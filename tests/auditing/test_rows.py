@@ -222,6 +222,10 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
         (changed(("group",), None), "group of row 1 must be text; got None"),
         (changed(("at",), None), "at of row 1 must be a table; got None"),
         (changed(("cells",), 7), "cells of row 1 must be a list; got 7"),
+        (changed(("verdict",), 5), "verdict of row 1 must be text; got 5"),
+        (changed(("rests_on",), 3), "rests_on of row 1 must be a list; got 3"),
+        (changed(("rests_on",), []), "rests_on of row 1 must be a list of numbers up to n = 10; got []"),
+        (changed(("rests_on",), [3, 11]), "rests_on of row 1 must be a list of numbers up to n = 10; got [3, 11]"),
         (changed(("verdict",), "fair"), "no verdict of row 1 is called 'fair'; known: higher, lower, unlike, "
          "undefined, too few to tell, alike, reference"),
         (changed(("gap", "kind"), "sum"), "kind of the gap of row 1 must be 'difference' or 'ratio' or 'odds ratio'; "

@@ -75,7 +75,7 @@ def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, ro
         crude = pooled_pvalue([tuple(map(sum, zip(*strata, strict=True)))])  # type: ignore[list-item]
         assert r.strata.crude_pvalue == (None if crude is None else approx(crude))
         whole = sum(n for _, n, _, _ in strata)
-        assert (r.rests_on, r.n) == (whole, sum(one[0] == r.group for one in kept))
+        assert (r.rests_on, r.n) == ((whole,), sum(one[0] == r.group for one in kept))
         assert r.score.value == (approx(sum(k for k, *_ in strata) / whole) if whole else None)
 
 
@@ -226,8 +226,8 @@ def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata
     assert a.left_out == {"y_true": 15, "y_pred": 10, "y_true and y_pred": 5}
     for town in ("east", "west"):
         here = (frame.sex == "f") & (frame.town == town) & frame.p.notna()
-        assert row(a, "f", "ppr", stratum=town).rests_on == int(here.sum())
-        assert row(a, "f", "tpr", stratum=town).rests_on == int((here & (frame.y == 1)).sum())
+        assert row(a, "f", "ppr", stratum=town).rests_on == (int(here.sum()),)
+        assert row(a, "f", "tpr", stratum=town).rests_on == (int((here & (frame.y == 1)).sum()),)
     pooled = row(a, "f", "ppr", stratum="pooled")
     assert pooled.n == int(((frame.sex == "f") & frame.p.notna()).sum())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from math import isnan
+from math import factorial, isnan, prod
 from typing import Any, cast
 
 import numpy as np
@@ -213,3 +213,29 @@ def test_several_metrics_share_a_curve() -> None:
 def test_what_cannot_be_meant_is_explained(call: Any, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
         call()
+
+
+def test_pseudo_counts_that_are_thirds_still_make_ties() -> None:
+    """With a third of a case added, TPR equals FPR in some matrices of 6 cases, which floats miss."""
+    truth, more = (1, 3, 3, 1), [Fraction(5 * cell, 60) for cell in (4, 20, 18, 18)]
+    tied = Fraction(0)
+    for cells in matrices(6):
+        tp, fn, fp, tn = (int(cell) + added for cell, added in zip(cells, more, strict=True))
+        if tp * tn == fp * fn:
+            ways = factorial(6) // prod(factorial(int(cell)) for cell in cells)
+            tied += ways * prod(Fraction(rate, 8) ** int(cell) for rate, cell in zip(truth, cells, strict=True))
+    assert tied > 0
+    how = CrossPrior(ConfusionMatrix(4, 20, 18, 18), 5)
+    found = eh.risk("pt", ConfusionMatrix(*truth), 6, how)
+    assert found.p_undefined == approx(float(tied), rel=1e-9)
+    several = eh.risk("pt", ConfusionMatrix(*truth), [5, 6], how)
+    assert several[1].p_undefined == approx(float(tied), rel=1e-9)
+    # By mpmath over the same list, without the tied matrix.
+    assert (found.bias, found.mse) == approx((0.018004187904309493, 0.008079900240712598), rel=1e-9)
+
+
+def test_whole_cells_are_tied_only_if_their_products_are_equal() -> None:
+    large = 10**6
+    assert isnan(eh.metric("pt")((large, large, large, large)))
+    assert not isnan(eh.metric("pt")((large + 1, large, large, large - 1)))
+    assert eh.metric("pt").why_undefined((large + 1, large, large, large - 1)) is None

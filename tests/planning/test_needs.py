@@ -120,6 +120,6 @@ def test_a_row_says_how_many_cases_it_needs_at_a_level_that_is_always_enough() -
         few = next(row for row in a.rows if (row.group, row.metric) == ("A", "tpr"))
         assert few.needed is not None
         sentence = next(f.sentence for f in a.findings if f.kind == "too-few" and f.group == "A")
-        assert f"{few.needed - few.rests_on:,} more for tpr" in sentence
+        assert f"{few.needed - min(few.rests_on):,} more for tpr" in sentence
         assert "would find a gap of 0.1 (ratios: a factor of 1.25) with a probability of 80 %" in sentence
         assert eh.Audit.from_json(a.to_json()).rows == a.rows

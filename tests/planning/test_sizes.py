@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from pytest import approx
@@ -11,6 +12,7 @@ from scipy.stats import binom
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
+from evenhand.planning.sizes import _searched
 
 LARGE = eh.ConfusionMatrix(300, 100, 120, 480)
 
@@ -171,3 +173,22 @@ def test_an_impossible_request_gets_one_sentence(refused: Any, sentence: str) ->
     with pytest.raises(InvalidInput) as problem:
         refused()
     assert str(problem.value) == sentence
+
+
+class _Noisy:
+    """A test whose power is simulated: its own estimate at 178 is just short of what its neighbours promise."""
+
+    neighbours = 3
+
+    def quick(self, _: Any, n: int) -> float:
+        return min(n / 225, 1.0)
+
+    def chance(self, _: Any, n: int) -> Any:
+        power = {178: 0.7995, 179: 0.806}.get(n, 0.806)
+        return SimpleNamespace(power=power, error=0.003, method="simulation")
+
+
+def test_the_answer_of_a_simulation_reaches_the_goal_by_its_own_power() -> None:
+    found = _searched(cast("Any", _Noisy()), cast("Any", None), 0.8, 1000)
+    assert (found.n, found.value) == (179, 0.806)
+    assert dict(zip(found.sizes.tolist(), found.values.tolist(), strict=True))[found.n] == found.value

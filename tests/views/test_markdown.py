@@ -34,7 +34,13 @@ def test_all_rows_are_in_the_table() -> None:
     for cells, row in zip(rows, COMPAS.rows, strict=True):
         assert row.score.value is not None and row.smoothed is not None
         star = r"\*" if row.driver else ""
-        assert cells[:5] == [row.group, row.metric, f"{row.n:,}", f"{row.rests_on:,}", f"{row.score.value:.3f}"]
+        assert cells[:5] == [
+            row.group,
+            row.metric,
+            f"{row.n:,}",
+            " and ".join(f"{k:,}" for k in row.rests_on),
+            f"{row.score.value:.3f}",
+        ]
         assert cells[-1] == f"{SIGNS[row.verdict.value]}{star} {row.verdict}"
         assert cells[-2].startswith(f"{row.smoothed.score:.3f} (λ 10"), "beside its raw score"
 

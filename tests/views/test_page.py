@@ -376,7 +376,7 @@ def test_tiles_are_the_rows_of_the_audit(report: Any, name: str) -> None:
                 else:
                     assert row.score.value is not None
                     expected = shown(row.score.value)
-                assert (value, basis, css) == (expected, f"{row.rests_on:,}", row.verdict.css)
+                assert (value, basis, css) == (expected, " and ".join(f"{k:,}" for k in row.rests_on), row.verdict.css)
 
 
 @pytest.mark.parametrize("name", ["56", "398"])

@@ -35,7 +35,7 @@ from .measures import Measures
 from .rows import GapKind, Sketch
 from .settings import ReferenceKind, Settings
 
-__all__ = ["CellTable", "cells_of", "kept_share", "measure_cells"]
+__all__ = ["CellTable", "cells_of", "kept_share", "measure_cells", "rests_on"]
 
 Floats = NDArray[np.float64]
 _BARS = 41
@@ -46,6 +46,11 @@ _MOST_MATCHED = 10**6
 def measure_cells(metric: Metric, table: CellTable, how: Settings, *, gaps: bool = True) -> Measures:
     """Everything that one metric says of comparisons of counts; without ``gaps``, nothing but tests."""
     return _Cells(metric, table, how).measures(gaps)
+
+
+def rests_on(metric: Metric, cells: Floats) -> list[tuple[int, ...]]:
+    """How many cases the score of each group rests on: one number for each rate that it is made of."""
+    return [tuple(int(n) for n in counts) for counts in metric.basis(cells)]
 
 
 def cells_of(parts: Sequence[Any]) -> Floats:
@@ -147,7 +152,7 @@ class _Cells:
             high=high,
             reference=found.pop("theirs", theirs),
             reason=reasons,
-            rests_on=np.asarray(base.basis(self.groups), dtype=np.int64),
+            rests_on=rests_on(m, self.groups),
             kind=kind,
             smoothed=self._smoothed(self.table.strengths is not None),
             strengths=self.table.strengths or [0.0] * len(scores),
@@ -208,7 +213,7 @@ class _Cells:
         everybody = self.table.everybody[rows]
         if not everybody.any() or not self.base.is_rate:
             return low, high
-        mine, all_ = self.base.basis(self.groups[rows]), self.base.basis(self.shown[rows])
+        mine, all_ = (self.base.basis(cells[rows])[:, 0] for cells in (self.groups, self.shown))
         share = np.where(all_ > 0, 1 - mine / np.maximum(all_, 1.0), 0.0)
         return np.where(everybody, low * share, low), np.where(everybody, high * share, high)
 
@@ -396,7 +401,7 @@ def kept_share(m: Metric, who: Comparison, strength: Strength) -> float | None:
     """
     if m.comparisons or not m.base.is_rate:
         return None
-    cases = float(m.base.basis(np.array(who.own.cells, dtype=np.float64)))
+    cases = float(m.base.basis(who.own.cells)[0])
     if isinstance(strength, Mapping):
         by_whole = {CELLS: "prev", ("tp", "fn"): "tpr", ("fp", "tn"): "fpr"}
         split = by_whole.get(m.tree.last_of)
@@ -406,7 +411,7 @@ def kept_share(m: Metric, who: Comparison, strength: Strength) -> float | None:
     else:
         assert not isinstance(strength, str)
         theirs = np.array(who.against.cells, dtype=np.float64)
-        added = strength * float(m.base.basis(theirs)) / max(float(theirs.sum()), 1.0)
+        added = strength * float(m.base.basis(theirs)[0]) / max(float(theirs.sum()), 1.0)
     return cases / (cases + added) if cases + added else 0.0
 
 

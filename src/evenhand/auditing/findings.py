@@ -12,7 +12,7 @@ from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
 from ..tabulate import Tally, total
-from ..wording import number, percent, pvalue, rounded_down, several, span_text
+from ..wording import counts_text, number, percent, pvalue, rounded_down, several, span_text
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .judging import margin_of
@@ -286,7 +286,7 @@ def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
         f" ({percent(how.level)} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
     )
     name = described(row.metric).name
-    p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted)}"
+    p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted, how.alpha)}"
     return _finding(
         _kind(row, how, labelled),
         f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}",
@@ -373,7 +373,7 @@ def _undefined(row: Row, who: str) -> Finding:
 
 
 def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
-    of = [f"{row.metric} ({row.rests_on:,})" for row in rows]
+    of = [f"{row.metric} ({counts_text(row.rests_on)})" for row in rows]
     ratios = " (ratios: 0.8 to 1.25)" if any(row.gap.is_ratio for row in rows) else ""
     return _finding(
         "too-few",
@@ -386,7 +386,8 @@ def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
 
 def _more(rows: list[Row], margin: float) -> str:
     """How many more cases would be enough, where that is known."""
-    short = [(row, row.needed - row.rests_on) for row in rows if row.needed is not None and row.needed > row.rests_on]
+    lacking = [(row, row.needed - min(row.rests_on)) for row in rows if row.needed is not None]
+    short = [(row, n) for row, n in lacking if n > 0]
     if not short:
         return ""
     gap = f"a gap of {margin:g}"

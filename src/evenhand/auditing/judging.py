@@ -181,7 +181,7 @@ def _row(
         reason=measured.reason[i],
         cells=_cells(who.own, who),
         n=int(who.own.n),
-        rests_on=int(measured.rests_on[i]),
+        rests_on=measured.rests_on[i],
         score=Estimate(
             value=score,
             low=_number(measured.low[i]),

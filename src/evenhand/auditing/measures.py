@@ -42,7 +42,7 @@ class Measures:
     high: Floats
     reference: Floats
     reason: list[str | None]
-    rests_on: NDArray[np.int64]
+    rests_on: list[tuple[int, ...]]
     kind: GapKind
     gap: Floats
     gap_low: Floats
@@ -76,7 +76,7 @@ class Measures:
             "strengths": [0.0] * n,
         }
         if "rests_on" not in known:
-            nothing["rests_on"] = np.array([who.own.n for who in comparisons], dtype=np.int64)
+            nothing["rests_on"] = [(int(who.own.n),) for who in comparisons]
         return cls(metric=metric, comparisons=comparisons, **nothing | known)
 
     def __len__(self) -> int:

@@ -34,7 +34,7 @@ def measure_models(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
         metric=m,
         comparisons=comparisons,
         reason=[_reason(who) for who in contrasts],
-        rests_on=np.array([who.own.n for who in contrasts], dtype=np.int64),
+        rests_on=[(int(who.own.n),) for who in contrasts],
         ratio=np.full(len(comparisons), nan),
         changes=np.array([mcnemar(pairs) if pairs.sum() else nan for pairs in mine]),
     )

@@ -417,8 +417,11 @@ class Row(Record):
         Why the verdict is "undefined": the score of the group or of the reference is.
     cells : tuple of int or None
         The group's cells in the order tp, fn, fp, tn; None if there are no labels, or more than two classes.
-    n, rests_on : int
-        The group's number of cases, and the number of those that the score rests on, such as the denominator of a rate.
+    n : int
+        The group's number of cases.
+    rests_on : tuple of int
+        How many of them the score rests on: the denominator of a rate, and one number for each rate of a score that is
+        made of several, such as the actual positives and the actual negatives for balanced accuracy.
     score : Estimate
         The group's score and its interval.
     reference : Reference
@@ -461,7 +464,7 @@ class Row(Record):
     reason: str | None
     cells: tuple[int, int, int, int] | None
     n: int
-    rests_on: int
+    rests_on: tuple[int, ...]
     score: Estimate
     reference: Reference
     gap: Gap
@@ -500,13 +503,19 @@ class Row(Record):
         """
         return self.reason is not None and not self.reason.startswith(("the reference", "in the reference"))
 
+    @property
+    def _fewest(self) -> int:
+        """The smallest number of cases that a rate of the score rests on, so that the column stays one of numbers."""
+        return min(self.rests_on)
+
     def flat(self) -> dict[str, Any]:
         """The row as plain values in one level of columns, as frames and CSV files have it.
 
         Returns
         -------
         dict
-            The places on the axes, then the columns that ``COLUMNS`` lists, whose names do not change.
+            The places on the axes, then the columns that ``COLUMNS`` lists, whose names do not change. If a score rests
+            on several numbers of cases, the column ``rests_on`` has the smallest.
 
         Examples
         --------
@@ -526,7 +535,7 @@ class Row(Record):
 _PATHS: dict[str, str] = {
     **{name: name for name in ("by", "group", "metric", "verdict", "reason", "n")},
     **{cell: f"cells.{i}" for i, cell in enumerate(CELLS)},
-    "rests_on": "rests_on",
+    "rests_on": "_fewest",
     **{"score": "score.value", "score_low": "score.low", "score_high": "score.high"},
     "score_pvalue": "score.pvalue",
     **{"reference_kind": "reference.kind", "reference": "reference.name", "reference_n": "reference.n"},
@@ -566,6 +575,8 @@ def read_row(values: Any, what: str) -> Row:
     for n, cells, whose in ((row.n, row.cells, "n"), (row.reference.n, row.reference.cells, "reference.n")):
         if cells is not None and sum(cells) != n:
             raise InvalidInput(f"{what} has {whose} = {n}, but its cells add up to {sum(cells)}")
+    if not row.rests_on or max(row.rests_on) > row.n:
+        raise InvalidInput(f"rests_on of {what} must be a list of numbers up to n = {row.n}; got {list(row.rests_on)}")
     if row.sketch is not None and any(height > 99 for height in row.sketch.heights):
         raise InvalidInput(f"the sketch of {what} must have heights from 0 to 99")
     return row

@@ -15,10 +15,8 @@ from math import floor
 from statistics import median_high, median_low
 from typing import Any
 
-import numpy as np
-
 from ..metrics import Metric
-from ..wording import number, percent, rounded_down, several, span_text
+from ..wording import counts_text, number, percent, rounded_down, several, span_text
 from .asked import described
 from .judging import margin_of
 from .rows import Place, Row, place_text, told_apart
@@ -228,7 +226,7 @@ def _in_people(row: Row, m: Metric, who: str) -> str:
     assert row.reference.score is not None
     per = _per(row.score.value, row.reference.score, row.gap.at_least or 0.0)
     whole = _whole(m)
-    own = _of(row.score.value, row.rests_on, per)
+    own = _of(row.score.value, row.rests_on[0], per)
     theirs = _of(row.reference.score, _reference_basis(row, m), per)
     verb = "was" if own[1] == 1 else "were"
     first = f"Of {own[0]} {_one_or_many(whole, own[0])} in {who}, {own[2]} {verb} {_counted(row)}"
@@ -266,7 +264,7 @@ def _per(rate: float, other: float, sure: float) -> int:
 
 def _reference_basis(row: Row, m: Metric) -> int:
     cells = row.reference.cells
-    return row.reference.n if cells is None else int(m.base.basis(np.array(cells)))
+    return row.reference.n if cells is None else int(m.base.basis(cells)[0])
 
 
 def compared_with(rows: Iterable[Row]) -> str:
@@ -347,17 +345,20 @@ def _lacking(few: Sequence[Row], margin: float) -> list[str]:
     if len(needing) == 1:
         row, needed = needing[0]
         whole = _whole(described(row.metric))
-        are = "is" if row.rests_on == 1 else "are"
-        return [f"{gap} {row.metric} of {row.group} takes {needed:,} {whole}; there {are} {row.rests_on:,}."]
+        return [f"{gap} {row.metric} of {row.group} takes {needed:,} {whole}; {_there_are(row)}."]
     those = "them" if len(needing) == len(few) else f"{len(needing):,} of them"
-    need, have = median_low(n for _, n in needing), median_high(row.rests_on for row, _ in needing)
+    need, have = median_low(n for _, n in needing), median_high(min(row.rests_on) for row, _ in needing)
     return [
         f"{gap} half of {those} need {need:,} or more cases that the score rests on, and half have {have:,} or fewer."
     ]
 
 
 def _needed(row: Row) -> int | None:
-    return row.needed if row.needed is not None and row.needed > row.rests_on else None
+    return row.needed if row.needed is not None and row.needed > min(row.rests_on) else None
+
+
+def _there_are(row: Row) -> str:
+    return f"there {'is' if row.rests_on == (1,) else 'are'} {counts_text(row.rests_on)}"
 
 
 def needed_text(row: Row, margin: float) -> str:
@@ -374,6 +375,5 @@ def needed_text(row: Row, margin: float) -> str:
     theirs = row.reference.score
     factor = 0.8 if theirs is not None and 1.25 * theirs > m.base.high else 1.25
     gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {margin:g}"
-    are = "is" if row.rests_on == 1 else "are"
     find = f"to find a true {gap} with a probability of 80 %"
-    return f"It takes {needed:,} {_whole(m)} {find}; there {are} {row.rests_on:,}."
+    return f"It takes {needed:,} {_whole(m)} {find}; {_there_are(row)}."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..inference import counts_of, informative, stratified
 from ..metrics import Metric, OneGroup
-from .cell_measures import cells_of
+from .cell_measures import cells_of, rests_on
 from .comparisons import Comparison
 from .measures import Measures
 from .rows import Strata
@@ -34,7 +34,7 @@ def measure_strata(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
         score=base.scores(own),
         reference=base.scores(theirs),
         reason=["no stratum says anything" if one.method == "none" else None for one in found],
-        rests_on=np.asarray(base.basis(own), dtype=np.int64),
+        rests_on=rests_on(m, own),
         kind="odds ratio",
         gap=columns["odds_ratio"],
         gap_low=columns["low"],

@@ -21,6 +21,7 @@ from ..inference import (
 )
 from ..metrics import CATALOGUE, OTHER, Metric, list_metrics, metric
 from ..text_layout import aligned, text_table
+from ..wording import LEVELS, decided
 from .command import Command, as_json, choice, counts, print_json
 
 __all__ = ["match", "metrics", "smooth", "undefined"]
@@ -148,7 +149,7 @@ def match(
             r.metric.key,
             _number(r.statistic),
             _number(r.reference_score) if r.metric.groups == 1 else "",
-            _number(r.pvalue),
+            _pvalue(r.pvalue),
             _number(r.percentile),
         )
         for r in results
@@ -200,6 +201,10 @@ def smooth(
     click.echo(text_table(("metric", "raw", "smoothed", "reference"), rows, right=(1, 2, 3)))
     if check:
         click.echo(str(check))
+
+
+def _pvalue(p: float) -> str:
+    return "undefined" if isnan(p) else decided(p, LEVELS, lambda more: f"{p:.{4 + more}g}")
 
 
 def _number(value: float) -> str:

@@ -65,7 +65,7 @@ class Aggregate(Record):
     undefined : dict of str to dict of str to str
         By metric, the groups that are left out because their score is undefined, and why.
     reason : str or None
-        Why the estimate is undefined.
+        Why the estimate is undefined, or why it leaves out one of two metrics.
     left_out : dict of str to int
         How many rows were left out, by what they lack.
 
@@ -98,6 +98,8 @@ class Aggregate(Record):
     def __str__(self) -> str:
         lines = [self._first()]
         lines += [f"{key}: {' to '.join(map(printable, groups))}" for key, groups in self.decided_by.items()]
+        if self.reason and not isnan(self.estimate):
+            lines.append(f"left out: {self.reason}")
         lines += [
             f"{key} of {printable(group)} is undefined and left out: {why}"
             for key, groups in self.undefined.items()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..errors import InvalidInput, TooLarge, printable
 from ..metrics import Average, Metric
 from ..records import Record, reach
+from ..wording import LEVELS, decided
 from .null import SMALLEST_UP_TO, Given, Method, NullDistribution, NullName
 from .tail_pvalues import Alternative
 
@@ -264,7 +265,7 @@ def _score(score: float) -> str:
 
 def _p(p: float) -> str:
     """A p-value as text; floats underflow to 0 somewhat below 1e-300."""
-    return f"{p:.4g}" if p > 0 else "below 1e-300"
+    return decided(p, LEVELS, lambda more: f"{p:.{4 + more}g}") if p > 0 else "below 1e-300"
 
 
 def _percent(p: float) -> str:

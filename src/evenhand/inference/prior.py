@@ -15,6 +15,7 @@ from ..errors import InvalidInput, brief
 from ..laws import DirichletMultinomial, law_of
 from ..metrics import metric
 from ..records import Record
+from ..wording import LEVELS, decided
 from .risk import risk
 from .smoothing import CrossPrior, Raw, Strength, Strengths, as_strength, strength_text
 
@@ -119,13 +120,14 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
     group, prior = cm.proportions, reference.proportions
     ratio = _likelihood_ratio(cm, prior, weight)
     p, method = homogeneity_pvalue(cm, reference)
+    shown = decided(p, LEVELS, lambda more: f"{p:.{2 + more}g}")
     gain, lose = _gain_and_lose(cm, reference, chosen)
     hidden = weight / (n + weight)
     large = reference_n >= 100 and reference_n >= n
     reasons = (
         f"the reference has {reference_n:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
         f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
-        f"equal rates: p = {p:.2g} ({method}); widest gap {_widest(prior - group)}",
+        f"equal rates: p = {shown} ({method}); widest gap {_widest(prior - group)}",
         f"if the observed rates were true, smoothing would help {_some(gain)} and hurt {_some(lose)}"
         if n <= _GAIN_UP_TO
         else f"a group of more than {_GAIN_UP_TO:,} hardly needs a prior; its gains were not computed",

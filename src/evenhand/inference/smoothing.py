@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeVar, cast, overload, runtime_checkable
 
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, brief
 from ..laws import as_probabilities
-from ..records import reach
+from ..records import plain_value, reach
 
 __all__ = [
     "SPLITS",
@@ -99,6 +99,22 @@ class Estimator(ABC):
         >>> Raw().label, Additive(0.5).label, CrossPrior([0.25] * 4, 10).label
         ('raw', 'add0.5', 'cps10')
         """
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimator as plain values, fit for JSON.
+
+        Returns
+        -------
+        dict
+            Its name and arguments; a matrix is the list of its cells.
+
+        Examples
+        --------
+        >>> CrossPrior(ConfusionMatrix(30, 10, 12, 48), 10).to_dict()
+        {'name': 'CrossPrior', 'reference': [30, 10, 12, 48], 'strength': 10.0}
+        """
+        arguments = {one.name: plain_value(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        return {"name": type(self).__name__, **arguments}
 
     @property
     def pseudo_counts(self) -> Floats | None:

@@ -231,7 +231,8 @@ MARKEDNESS = Pair(
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
     means="How well predicted and actual positives agree: the geometric mean of tpr and ppv",
-    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True)
+    printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True,
+    wholes=(POSITIVES, PREDICTED_POSITIVES))
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
     means="How much more often than by chance predictions are right, from -1 over 0 to 1", overall=Kappa,
@@ -294,7 +295,7 @@ def _f_beta(beta: Fraction) -> OneGroup:
         means="How well predicted and actual positives agree, with tpr weighing "
               f"{float(beta):g} times as much as ppv", needs=(EITHER_POSITIVE,),
         better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,), by_margins=True,
-        ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
+        wholes=(EITHER_POSITIVE,), ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
 
 
 # Two groups ------------------------------------------------------------------------------------------------------

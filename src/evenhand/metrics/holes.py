@@ -23,6 +23,8 @@ from .products import determinant, proportional_matrices, sum_of_gcds
 
 __all__ = ["Holes", "Part", "list_pairs"]
 
+# Products that differ by less than this share are ties that rounding broke.
+_ROUNDING = 1e-9
 _MOST_LISTED = 2**22
 _MOST_PAIRS = 2**24
 
@@ -74,9 +76,11 @@ class Holes:
         if self.apart:
             tp, fn, fp, tn = columns
             first = tp * tn
-            close = np.abs(first - fp * fn) <= 1e-12 * first
+            close = np.abs(first - fp * fn) <= _ROUNDING * first
             exact = [np.broadcast_to(c, hole.shape)[close] for c in columns]
-            hole[close] |= determinant(*exact) == 0
+            # Fractions of cases, such as pseudo-counts, are rounded, so that close is all that equal can be.
+            whole = np.all([c == np.floor(c) for c in exact], axis=0)
+            hole[close] |= ~whole | (determinant(*exact) == 0)
         return hole
 
     def reason(self, cells: NDArray[np.float64]) -> str | None:
@@ -84,7 +88,7 @@ class Holes:
         if cells.sum() == 0:
             return "no cases (n = 0)"
         empty = [str(part) for part in self.needs if part.of(cells) == 0]
-        if not empty and self.apart and determinant(*cells) == 0:
+        if not empty and self.at(cells):
             empty = ["TPR equals FPR (TP * TN = FP * FN)"]
         return " and ".join(empty) or None
 

@@ -149,6 +149,23 @@ class Metric(ABC):
         """The order in which cells are split, such that the score is monotone in the last split."""
 
     @property
+    def rests_on(self) -> tuple[Part, ...]:
+        """The cases that the score of a group rests on: one part for each rate that it is made of.
+
+        Examples
+        --------
+        >>> from evenhand import metric
+        >>> [part.name for part in metric("balanced_accuracy").rests_on]
+        ['actual positives', 'actual negatives']
+        """
+        return self.base.rests_on
+
+    def basis(self, cells: Any) -> NDArray[Any]:
+        """How many cases of a group there are in each part that the score rests on, along a new last axis."""
+        counts = np.asarray(cells)
+        return np.stack([part.of(counts) for part in self.rests_on], axis=-1)
+
+    @property
     def comparisons(self) -> tuple[Comparison, ...]:
         """The comparisons of two groups that it consists of; none for a metric of one group."""
         return ()
@@ -547,9 +564,10 @@ class OneGroup(Metric):
         """Whether the score is defined exactly where its denominator is not empty."""
         return self.needs == (self.denominator or EVERYONE,)
 
-    def basis(self, cells: Any) -> Any:
-        """The number of cases that the score is based on, for cells along the last axis."""
-        return (self.denominator or EVERYONE).of(np.asarray(cells))
+    @property
+    def rests_on(self) -> tuple[Part, ...]:
+        """The denominator, or all cases."""
+        return (self.denominator or EVERYONE,)
 
     @abstractmethod
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
@@ -762,6 +780,7 @@ class Pair(OneGroup):
     equivalent function for floats, arranged to lose fewer digits, and ``computed`` an equivalent formula. With
     ``by_margins``, its denominator and its holes depend only on the margins, and its numerator is linear in TP.
     ``solved`` gives the last count, as a real number, from the score, ``n``, the row (or column) total and TP.
+    ``wholes`` are the cases that its rates are rates of, if these are not both rows (or columns).
     """
 
     printed: str
@@ -774,6 +793,7 @@ class Pair(OneGroup):
     columns: bool = False
     by_margins: bool = False
     solved: Callable[..., Any] | None = None
+    wholes: tuple[Part, ...] = ()
     shape: ClassVar[str] = "pair"
 
     @property
@@ -792,6 +812,12 @@ class Pair(OneGroup):
     def denominator(self) -> Part:
         """The actual (or predicted) positives."""
         return Part(self.tree.margin, "predicted positives" if self.columns else "actual positives")
+
+    @property
+    def rests_on(self) -> tuple[Part, ...]:
+        """Both rows (or columns), or ``wholes``."""
+        others = Part(self.tree.last_of, "predicted negatives" if self.columns else "actual negatives")
+        return self.wholes or (self.denominator, others)
 
     def rank(self, tp: Any, fn: Any, fp: Any, tn: Any) -> Rank:
         """The fraction that orders matrices."""

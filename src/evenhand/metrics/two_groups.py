@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
-from .holes import Holes
+from .holes import Holes, Part
 from .shapes import Kind, Metric, OneGroup
 from .tree import Tree
 from .words import Prediction
@@ -115,6 +115,11 @@ class Worst(TwoGroups):
     def comparisons(self) -> tuple[Comparison, ...]:
         """The differences of which it is the largest."""
         return self.of
+
+    @property
+    def rests_on(self) -> tuple[Part, ...]:
+        """The cases that any of the compared scores rests on."""
+        return tuple(dict.fromkeys(part for c in self.of for part in c.rests_on))
 
     @property
     def is_distance(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..metrics import Metric
 from ..records import Record, reach
+from ..wording import decided
 from .outcomes import PlannedTest
 from .truths import Scenario, reachable_scores
 
@@ -333,7 +334,7 @@ def _power(plan: Plan) -> list[Fact]:
 
 def _size(plan: Plan) -> list[Fact]:
     """The same of a number of cases."""
-    key, reached = plan.metric.key, percent(plan.value)
+    key, reached = plan.metric.key, _reached(plan.value, plan.target or 0.0)
     head = {
         "power": f"find a difference in {key} of {plan.difference or 0:+.4g} with a power of {reached}",
         "half-width": f"give a {100 * (plan.level or 0):g} % interval of {key} within ±{plan.half_width or 0:g} in "
@@ -346,6 +347,11 @@ def _size(plan: Plan) -> list[Fact]:
     facts = [("", f"{plan.n:,} cases {head}"), ("goal", f"{bound} {plan.target:g}; so does {first}{looked}")]
     part = plan.metric.base.denominator
     return [*facts, ("of them", f"about {plan.expected_denominator:,.0f} {part.name}")] if part else facts
+
+
+def _reached(value: float, target: float) -> str:
+    """What is reached, in per cent, with the digits that show on which side of the target it is."""
+    return decided(100 * value, [100 * target], lambda more: f"{100 * value:.{3 + more}g}") + " %"
 
 
 def _differences(plan: Plan) -> list[Fact]:

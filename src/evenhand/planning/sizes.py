@@ -313,12 +313,12 @@ def _searched(test: PlannedTest, scenario: Scenario, target: float, most: int) -
         # Among estimates, the smallest of several that seem to be enough would be so by chance.
         while first - 1 in near:
             first -= 1
-    sizes = np.array(sorted(known))
-    values = np.array([known[size] * ratio for size in sizes.tolist()])
     if first != n:
-        found = test.chance(scenario, first)
-        if found.power < target - 2 * found.error:
-            first, found = n, test.chance(scenario, n)
+        # Its own power, not its neighbours' estimates, must reach the goal.
+        own = test.chance(scenario, first)
+        first, found = (n, found) if own.power < target else (first, own)
+    sizes = np.array(sorted(known))
+    values = np.array([found.power if size == first else known[size] * ratio for size in sizes.tolist()])
     stays = max([first, *(size + 1 for size in around if size > first and size not in near)])
     return _Found(first, stays, found.power, sizes, values, around[-1], found.method, found.error)
 

@@ -47,7 +47,7 @@ def document_of(audit: Audit) -> Document:
         sections += [Section("places", "Verdicts", (places,))] if places else []
         sections += score_sections(audit)
     else:
-        table = row_table("Most important first", rows, names_of(audit), settings["level"])
+        table = row_table("Most important first", rows, names_of(audit), settings)
         grid = score_map(audit, rows, "Scores by group and metric")
         sections += [Section("scores", "All scores", (table,)), Section("map", "Scores", (Interactive(audit), grid))]
     sections += [

@@ -215,8 +215,8 @@ def _left(lines: Sequence[Line], where: str) -> str:
     return f"… and {several(n, 'more group')}, {which}"
 
 
-def _reading(i: int) -> Callable[[Line], Cell]:
-    return lambda line: score_cell(line.rows[i])
+def _reading(i: int, audit: Audit) -> Callable[[Line], Cell]:
+    return lambda line: score_cell(line.rows[i], audit.settings["alpha"])
 
 
 def score_map(audit: Audit, rows: Sequence[Row], caption: str) -> Table:
@@ -224,7 +224,9 @@ def score_map(audit: Audit, rows: Sequence[Row], caption: str) -> Table:
     keys = list(dict.fromkeys(row.metric for row in rows))
     asked = [*audit.settings["metrics"], *audit.settings["averages"]]
     keys.sort(key=lambda key: asked.index(key) if key in asked else len(asked))
-    titles = [Column(key, _reading(i), extra=i >= _MOST_VALUES, means=_explained(key)) for i, key in enumerate(keys)]
+    titles = [
+        Column(key, _reading(i, audit), extra=i >= _MOST_VALUES, means=_explained(key)) for i, key in enumerate(keys)
+    ]
     lines = lines_of(rows, keys, lambda row: row.metric, names_of(audit))
     left = several(max(len(keys) - _MOST_VALUES, 0), "more metric")
     return _table(caption, titles, lines, "in some metric", f"Not shown: {left}." if len(keys) > _MOST_VALUES else "")
@@ -257,7 +259,7 @@ def score_sections(audit: Audit) -> Iterator[Section]:
         title = axes[next(iter(axes))].apart
         yield Section("scores", title, (score_map(audit, free, "By group and metric, most important groups first"),))
     for i, (title, rows) in enumerate(listed.items()):
-        table = row_table("Most important first", rows, names, audit.settings["level"])
+        table = row_table("Most important first", rows, names, audit.settings)
         yield Section("scores", title, (table,) if i else (_listed_words(rows), table))
     for name, tables in placed.items():
         asked = audit.settings["metrics"]
@@ -308,7 +310,7 @@ def _along(
             if own:
                 yield Chart(metric, by, tuple(values), own)
     shown = set(values if axis.is_scale else _most_differing(values, rows, name))
-    titles = [Column(texts[value], _reading(i), extra=value not in shown) for i, value in enumerate(values)]
+    titles = [Column(texts[value], _reading(i, audit), extra=value not in shown) for i, value in enumerate(values)]
     caption = f"{m.name} by {axis.one}{f', {rest}' if rest else ''}, with {percent(audit.settings['level'])} intervals"
     some = f"The {len(shown):,} of {len(values):,} {axis.many} with most scores that differ; to_csv() has all."
     yield _table(caption, titles, lines, axis.where, some if len(shown) < len(values) else "")

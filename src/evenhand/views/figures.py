@@ -19,7 +19,7 @@ from ..inference import MatchResult, Risks
 from ..laws import Distribution
 from ..planning import ExploitableSizes, Jaggedness, Plan
 from ..text_layout import columns, folded_text
-from ..wording import percent, several
+from ..wording import counts_text, percent, pvalue, several
 from .axes import columns_of, lines_of, value_texts
 from .charts import places_of, scale_of, shared_reference
 from .names import names_of
@@ -85,7 +85,7 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
     for row in rows:
         place = f", {place_text(row.at)}" if row.at else ""
         lines = folded_text(names[row.by, row.group] + place, _NAME)
-        lines[-1] += f" ({row.rests_on:,})"
+        lines[-1] += f" ({counts_text(row.rests_on)})"
         called.append(lines)
     heights = [max(1.0, 0.3 + 0.5 * len(lines)) for lines in called]
     places = [sum(heights[:i]) + heights[i] / 2 for i in range(len(rows))]
@@ -240,7 +240,7 @@ def draw_match(result: MatchResult, ax: Any = None) -> Any:
     return _bars(
         result.distribution.support,
         result.distribution.probabilities,
-        title=f"{result.metric.name} if drawn like the reference: p = {result.pvalue:.3g}, {what}",
+        title=f"{result.metric.name} if drawn like the reference: p {pvalue(result.pvalue)}, {what}",
         xlabel=result.metric.key,
         observed=result.statistic,
         tail=tail,

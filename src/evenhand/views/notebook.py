@@ -20,7 +20,7 @@ from ..errors import InvalidInput, TooLarge, printable
 from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, strength_text
 from ..laws import Distribution
 from ..metrics import Metric
-from ..wording import number, pvalue, several, span_text
+from ..wording import counts_text, number, pvalue, several, span_text
 from .audit_document import document_of
 from .document import Cell, Heading, Listing, Paragraph, Table, Tally
 from .row_words import gap_text, smoothing_text
@@ -172,7 +172,7 @@ def _(row: Row) -> str:
     pairs = [
         ("verdict", f"{_mark(row.verdict)} {row.verdict}"),
         ("score", _text("undefined" if row.lacks_own_score else str(row.score))),
-        ("cases", f"{row.rests_on:,} of {row.n:,}"),
+        ("cases", f"{counts_text(row.rests_on)} of {row.n:,}"),
     ]
     pairs += [("reason", _text(row.reason))] if row.reason else []
     theirs, span = row.reference, span_text(row.gap.low, row.gap.high)

@@ -14,7 +14,7 @@ from typing import Any
 from ..auditing import Audit, ReferenceKind, Row, Sketch, Tier, Verdict, described, needed_text, tier
 from ..cells import CELLS
 from ..metrics import Metric
-from ..wording import percent
+from ..wording import decided, percent
 from .names import legible, told_apart
 from .row_words import is_gap, strength_text
 
@@ -82,7 +82,7 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
             "four": _column([f and legible(f.sentence) for f in said]),
             "below": _column([f is not None and f.kind == "four-fifths" for f in said]),
         },
-        "rows": _rows([one.rows.get(key) for one in groups for key in keys], s["margin"], names),
+        "rows": _rows([one.rows.get(key) for one in groups for key in keys], s["margin"], s["alpha"], names),
     }
 
 
@@ -97,13 +97,13 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
     """A metric: its names, what it means, and its formula as a tree with the sets of cells that must not be empty."""
     m = described(key)
     rows = [one.rows[key] for one in groups if key in one.rows]
-    known: dict[str, Any] = {"compares": False, "people": False, "cases": "cases", "base": key, "bounded": True}
+    known: dict[str, Any] = {"compares": False, "people": False, "cases": ["cases"], "base": key, "bounded": True}
     if isinstance(m, Metric):
         base = m.base
         known |= {
             "compares": bool(m.comparisons),
             "people": m.of_people,
-            "cases": base.denominator.name if base.denominator else "cases",
+            "cases": _cases(m, rows),
             "base": base.key,
             "bounded": not base.unbounded,
         }
@@ -115,6 +115,12 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
                 "whole": [CELLS.index(c) for c in rate.of.cells] if rate else None,
             }
     return {"key": key, "name": m.name, "means": m.means, "ratio": any(row.gap.is_ratio for row in rows), **known}
+
+
+def _cases(m: Metric, rows: Sequence[Row]) -> list[str]:
+    """What the cases are that the score rests on, one name for each number; a score of K classes rests on all."""
+    names = [part.name for part in m.rests_on]
+    return names if all(len(row.rests_on) == len(names) for row in rows) else ["cases"]
 
 
 def _prior(row: Row) -> list[int] | None:
@@ -160,17 +166,28 @@ def _rounded(value: float | None) -> float | None:
     return float(f"{value:.2g}" if size < 0.001 else f"{value:.3g}")
 
 
+def _decided(p: float | None, alpha: float) -> float | None:
+    """A p-value as it is shown, on its side of alpha."""
+    shown = _rounded(p)
+    if p is None or shown is None or p < 0.001 <= alpha:
+        return shown
+    return float(decided(p, [alpha], lambda more: f"{shown:g}" if not more else f"{p:.{3 + more}g}"))
+
+
 def _gap(row: Row) -> float | None:
     """A difference of equal scores is 0, whatever rounding left of it."""
     return 0.0 if row.gap.value is not None and abs(row.gap.value) < 1e-12 else _rounded(row.gap.value)
 
 
-def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], str]) -> dict[str, Any]:
+def _rows(rows: list[Row | None], margin: float, alpha: float, names: dict[tuple[str, str], str]) -> dict[str, Any]:
     def each(read: Callable[[Row], Any]) -> list[Any]:
         return [None if row is None else read(row) for row in rows]
 
     def numbers(read: Callable[[Row], float | None]) -> Any:
         return _column([None if row is None else _rounded(read(row)) for row in rows])
+
+    def pvalues(read: Callable[[Row], float | None]) -> Any:
+        return _column([None if row is None else _decided(read(row), alpha) for row in rows])
 
     sketches = each(_sketch)
     return {
@@ -183,8 +200,8 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         "gap": _column(each(_gap)),
         "gap_low": numbers(lambda row: row.gap.low),
         "gap_high": numbers(lambda row: row.gap.high),
-        "p": numbers(lambda row: row.test.pvalue),
-        "q": numbers(lambda row: row.test.p_adjusted),
+        "p": pvalues(lambda row: row.test.pvalue),
+        "q": pvalues(lambda row: row.test.p_adjusted),
         "about": _numbered(each(_about_test)),
         "percentile": _column(each(lambda row: row.percentile and float(f"{100 * row.percentile:.3g}"))),
         "empty": _column(each(_empty)),
@@ -192,7 +209,7 @@ def _rows(rows: list[Row | None], margin: float, names: dict[tuple[str, str], st
         "strength": _numbered(each(lambda row: strength_text(row) if row.smoothed else None)),
         "kept": _column(each(_kept)),
         "counted": _column(each(_counted)),
-        "basis": _column(each(lambda row: row.rests_on)),
+        "basis": _column(each(lambda row: list(row.rests_on))),
         "reason": _numbered(each(lambda row: row.reason)),
         "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
         "needed": _numbered(each(lambda row: needed_text(row, margin) or None)),
@@ -240,7 +257,7 @@ def _counted(row: Row) -> int | None:
         or not m.base.is_rate
     ):
         return None
-    counted = row.score.value * row.rests_on
+    counted = row.score.value * row.rests_on[0]
     return round(counted) if abs(counted - round(counted)) < 1e-6 * max(counted, 1.0) else None
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..auditing import Row, Verdict, described
 from ..metrics import Metric
-from ..wording import number, percent, pvalue, several, span_text
+from ..wording import counts_text, number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
 
 __all__ = [
+    "cases_text",
     "gap_text",
     "has_score",
     "is_gap",
@@ -40,6 +41,11 @@ def tally_text(rows: Iterable[Row]) -> str:
 def has_score(row: Row | None) -> bool:
     """Whether a row has a score of its own, rather than none or a number in place of an undefined one."""
     return row is not None and row.score.value is not None and isfinite(row.score.value) and not row.lacks_own_score
+
+
+def cases_text(row: Row) -> str:
+    """How many cases the score rests on: ``1 case``, ``998 and 2 cases``."""
+    return f"{counts_text(row.rests_on)} {'case' if row.rests_on == (1,) else 'cases'}"
 
 
 def is_gap(row: Row) -> bool:
@@ -76,17 +82,17 @@ def strength_text(row: Row) -> str:
     return f"{strength:g}"
 
 
-def score_cell(row: Row | None) -> Cell:
+def score_cell(row: Row | None, alpha: float) -> Cell:
     """A score with the mark of its verdict; one that is undefined is called so."""
     if row is None:
         return Cell()
-    p = "" if row.test.p_adjusted is None else f"adjusted p {pvalue(row.test.p_adjusted)}"
+    p = "" if row.test.p_adjusted is None else f"adjusted p {pvalue(row.test.p_adjusted, alpha)}"
     theirs = "" if row.reference.score is None else f"reference {number(row.reference.score)}"
     beside = span_text(row.score.low, row.score.high) or "; ".join(part for part in (theirs, p) if part)
     gap, span = gap_text(row), span_text(row.gap.low, row.gap.high)
     parts = [
         str(row.verdict),
-        f"rests on {several(row.rests_on, 'case')}",
+        f"rests on {cases_text(row)}",
         row.reason or "",
         theirs,
         f"gap {gap}" if gap else "",
@@ -108,8 +114,9 @@ def _end(value: float) -> str:
     return f"{value + 0.0:.3f}" if abs(value) < 100 else number(value)
 
 
-def _p(value: float | None) -> str:
-    return "-" if value is None else "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
+def _p(value: float | None, alpha: float) -> str:
+    """A p-value without the blanks and zeros that a table has no room for."""
+    return "-" if value is None else pvalue(value, alpha).removeprefix("= ").removeprefix("0").replace("< 0", "<")
 
 
 def _score(row: Row) -> Cell:
@@ -155,39 +162,40 @@ def _crude(row: Row) -> Cell:
     return Cell("-" if row.strata is None else number(row.strata.crude_odds_ratio))
 
 
-def _crude_p(row: Row) -> Cell:
-    return Cell("-" if row.strata is None else _p(row.strata.crude_pvalue))
+def _crude_p(row: Row, alpha: float) -> Cell:
+    return Cell("-" if row.strata is None else _p(row.strata.crude_pvalue, alpha))
 
 
 def _left(rows: Sequence[Row]) -> str:
     return f"… and {several(len(rows), 'more row')}: {tally_text(rows)}"
 
 
-def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], level: float) -> Table:
+def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], settings: Mapping[str, Any]) -> Table:
     """Everything about each row on a line, most important first.
 
     Changes between models are scores whose own p-value counts; rates pooled over strata have an odds ratio.
     """
     changes = any("model" in row.at for row in rows)
     pooled = any(row.strata is not None for row in rows)
+    alpha = settings["alpha"]
     gap = "gap change" if changes else "odds ratio" if pooled else "gap"
     found = [
         Column("group", lambda row: Cell(names[row.by, row.group]), "name"),
         Column("metric", lambda row: Cell(row.metric), "key"),
         Column("n", lambda row: Cell(f"{row.n:,}"), gives_way=1),
-        Column("cases", lambda row: Cell(f"{row.rests_on:,}")),
+        Column("cases", lambda row: Cell(counts_text(row.rests_on)), folds=3),
         Column("change" if changes else "score", _score, gives_way=3 if pooled else 0),
         Column("its interval", lambda row: Cell(span_text(row.score.low, row.score.high)), extra=True),
-        Column("its p", lambda row: Cell(_p(row.score.pvalue)), gives_way=6),
+        Column("its p", lambda row: Cell(_p(row.score.pvalue, alpha)), gives_way=6),
         Column("versus", _versus, gives_way=2),
         Column(gap, _gap),
-        Column(f"{percent(level)} interval", _beside_reason(_ends), gives_way=7),
-        Column("p unadjusted", _beside_reason(lambda row: _p(row.test.pvalue)), extra=True),
-        Column("p", _beside_reason(lambda row: _p(row.test.p_adjusted)), gives_way=5),
+        Column(f"{percent(settings['level'])} interval", _beside_reason(_ends), gives_way=7),
+        Column("p unadjusted", _beside_reason(lambda row: _p(row.test.pvalue, alpha)), extra=True),
+        Column("p", _beside_reason(lambda row: _p(row.test.p_adjusted, alpha)), gives_way=5),
         Column("smoothed", lambda row: Cell(smoothing_text(row)), "text", extra=True),
         Column("strata", _strata, gives_way=8),
         Column("crude", _crude, gives_way=4),
-        Column("crude p", _crude_p, extra=True),
+        Column("crude p", lambda row: _crude_p(row, alpha), extra=True),
         Column("verdict", lambda row: Cell(str(row.verdict), row.verdict, row.driver is not None), "text"),
     ]
     unused = {"smoothed"} if changes or pooled else set()

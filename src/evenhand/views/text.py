@@ -153,15 +153,16 @@ class _Writer:
         cells = [[column.read(line) for column in shown] for line in lines]
         name = next(i for i, column in enumerate(shown) if column.kind == "name")
         texts = [[self._cell(cell) for cell in row] for row in cells]
-        widths = {}
-        for i, column in enumerate(shown):
-            own = [columns(text[i]) for text, row in zip(texts, cells, strict=True) if not row[i].long]
-            widths[i] = max([columns(column.title), *own])
+        widths = _widths(shown, cells, texts)
+        narrow = _widths(shown, cells, [list(map(_folded, row)) for row in texts])
         longest = max(map(columns, [shown[name].title, *(shown[name].read(line).text for line in table.lines)]))
-        parts = self._parts(shown, widths, name, longest)
+        parts = self._parts(shown, widths, narrow, name, longest)
+        folding = [i for i, column in enumerate(shown) if column.folds and widths[i] == narrow[i]]
         called = self._called(dict.fromkeys(row[name].text for row in cells), widths[name])
         for row, text in zip(cells, texts, strict=True):
             text[name] = called[row[name].text]
+            for i in folding:
+                text[i] = _folded(text[i])
         drawn = []
         for part in parts:
             rows = [[_spanned(row, text, i) for i in part] for row, text in zip(cells, texts, strict=True)]
@@ -180,7 +181,9 @@ class _Writer:
             return text
         return self.of_verdict(f"{cell.verdict.sign}{'*' if cell.starred else ' '}{text}", cell.verdict)
 
-    def _parts(self, shown: Sequence[Column], widths: dict[int, int], name: int, longest: int) -> list[list[int]]:
+    def _parts(
+        self, shown: Sequence[Column], widths: dict[int, int], narrow: dict[int, int], name: int, longest: int
+    ) -> list[list[int]]:
         """The columns that stand beside each other, in one or several parts; the name takes the width that remains."""
         for i, column in enumerate(shown):
             if column.kind == "key":
@@ -191,11 +194,15 @@ class _Writer:
         def room(beside: Sequence[int]) -> int:
             return self.width - sum(widths[i] + 1 for i in beside if i != name)
 
-        giving = sorted((i for i in kept if shown[i].gives_way), key=lambda i: shown[i].gives_way)
-        for i in giving:
+        giving = sorted((column.gives_way or column.folds, i) for i, column in enumerate(shown))
+        giving = [(step, i) for step, i in giving if step]
+        for _, i in giving:
             if room(kept) >= wanted:
                 break
-            kept.remove(i)
+            if shown[i].folds:
+                widths[i] = narrow[i]
+            else:
+                kept.remove(i)
         if giving or room(kept) >= wanted:
             widths[name] = min(longest, max(room(kept), _SHORTEST_NAME))
             return [kept]
@@ -225,6 +232,19 @@ class _Writer:
                 name: f"{'…' * bool(start)}{name[len(start) : len(name) - len(end)]}{'…' * bool(end)}" for name in long
             }
         return told_apart({name: short.get(name, name) for name in names}, lambda name: tuple(folded_text(name, room)))
+
+
+def _widths(shown: Sequence[Column], cells: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> dict[int, int]:
+    """How wide each column is; a long text does not widen its own."""
+    widths = {}
+    for i, column in enumerate(shown):
+        own = [text[i] for text, row in zip(texts, cells, strict=True) if not row[i].long]
+        widths[i] = max(columns(line) for text in (column.title, *own) for line in text.split("\n"))
+    return widths
+
+
+def _folded(text: str) -> str:
+    return text.replace(" and ", " and\n")
 
 
 def _spanned(row: Sequence[Cell], texts: Sequence[str], i: int) -> str | None:

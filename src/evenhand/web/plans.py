@@ -22,7 +22,7 @@ from ..planning import (
     sample_size,
 )
 from ..records import plain_value
-from ..wording import several
+from ..wording import decided, several
 from .parsing import typed_cells, typed_number, typed_whole
 
 __all__ = ["planned"]
@@ -158,7 +158,7 @@ def _finds(plan: Plan) -> str:
     if plan.difference == 0:
         what = f"a difference in {_called(plan.metric)} where there is none"
     verb = "finds" if plan.n == 1 else "find"
-    return f"{several(plan.n, 'case')} {verb} {what} with a probability of {_percent(plan.value)}"
+    return f"{several(plan.n, 'case')} {verb} {what} with a probability of {_percent(plan.value, plan.target)}"
 
 
 def _tell_detectable(plan: Plan) -> Told:
@@ -288,14 +288,15 @@ def _signed(value: float | None) -> str:
     return f"{value:+.4g}"
 
 
-def _percent(p: float | None) -> str:
-    """A percentage that says 0 and 100 only of what is."""
+def _percent(p: float | None, target: float | None = None) -> str:
+    """A percentage that says 0 and 100 only of what is, and on which side of a target it is."""
     p = p or 0.0
     if 0 < p < 1e-5:
         return "less than 0.001 %"
     if 0.9995 <= p < 1:
         return "more than 99.9 %"
-    return f"{100 * p:.3g} %"
+    shown = decided(100 * p, [] if target is None else [100 * target], lambda more: f"{100 * p:.{3 + more}g}")
+    return f"{shown} %"
 
 
 def _some(sizes: Sequence[int]) -> str:

@@ -64,7 +64,7 @@ const gapRow = (group, m) => {
   const compared = known(of.reference(i)) ? `${number(of.score(i))} against ${number(of.reference(i))}` : null;
   return make("li", { class: "gap" },
     make("span", { class: "what", title: metric.means }, metric.name,
-      make("small", {}, `${metric.key}, ${count(of.basis(i))} ${metric.cases}`)),
+      make("small", {}, `${metric.key}, ${casesOf(metric, i)}`)),
     forest(metric, i),
     make("span", { class: "how" }, make("b", {}, gapText(m, i) ?? number(of.score(i))),
       of.driver(i) !== null ? "*" : null,

@@ -60,9 +60,9 @@ const drawMap = (openCard) => {
     return make("td", {
       role: "gridcell", tabindex: "-1", "data-metric": m,
       class: `tile ${verdict.css}${known(tier) ? ` tier-${tier}` : ""}${dim ? " dim" : ""}`,
-      "aria-label": `${metrics[m].name}: ${value}, ${verdict.words}, rests on ${several(of.basis(i) ?? 0, "case")}`,
+      "aria-label": `${metrics[m].name}: ${value}, ${verdict.words}, rests on ${restsOn(i)} ${restsOn(i) === "1" ? "case" : "cases"}`,
     }, make("span", { class: "key" }, keyOf(metrics[m])), mark(verdict), make("b", {}, value),
-    make("small", {}, count(of.basis(i) ?? 0)));
+    make("small", {}, restsOn(i)));
   };
   const rowOf = (at) => {
     const group = chosen[at];

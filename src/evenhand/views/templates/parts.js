@@ -27,6 +27,7 @@ const known = (value) => value !== null && value !== undefined;
 // Words and numbers.
 
 const count = (value) => value.toLocaleString("en-US");
+const one = (n, many) => (n === 1 ? many.replace(/s$/, "") : many);
 const several = (n, what) => `${count(n)} ${what}${n === 1 ? "" : "s"}`;
 const minus = (text) => text.replace("-", "−");
 const raised = (value) => String(value).replace(/./g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[+c]));
@@ -42,7 +43,11 @@ const number = (value) => {
   return size >= 100 && size < 1e6 ? minus(count(Number(value.toPrecision(3)))) : power(value);
 };
 const signed = (value) => (value > 0 ? "+" : "") + number(value);
-const pText = (value) => (value === 0 ? "< 10⁻³⁰⁰" : number(value));
+// A p-value comes with the digits that decide whether it is at most alpha.
+const pText = (value) => {
+  if (value === 0) return "< 10⁻³⁰⁰";
+  return value < 0.001 || Number(value.toFixed(3)) === value ? number(value) : String(value);
+};
 const between = (low, high) => `${number(low)} to ${number(high)}`;
 const gapText = (m, i) => {
   const gap = of.gap(i);
@@ -50,7 +55,10 @@ const gapText = (m, i) => {
   return metrics[m].ratio ? `× ${number(gap)}` : signed(gap);
 };
 const gapSpan = (i) => (known(of.gap_low(i)) ? between(of.gap_low(i), of.gap_high(i)) : null);
-const counted = (i) => (known(of.counted(i)) ? `${count(of.counted(i))} of ${count(of.basis(i))}` : null);
+// How many cases a score rests on, one number for each rate that it is made of.
+const restsOn = (i) => (of.basis(i) ?? [0]).map(count).join(" and ");
+const casesOf = (metric, i) => of.basis(i).map((n, k) => `${count(n)} ${one(n, metric.cases[k] ?? "cases")}`).join(" and ");
+const counted = (i) => (known(of.counted(i)) ? `${count(of.counted(i))} of ${restsOn(i)}` : null);
 const reasonOf = (i) => {
   const reason = of.reason(i);
   if (reason === null) return null;
@@ -90,7 +98,7 @@ const told = (group, m) => {
   const tier = of.tier(i);
   lines.push(`Verdict: ${verdictOf(i).words}${known(tier) ? `; ${tiers[tier].words}` : ""}`);
   lines.push(...notesOf(i));
-  lines.push(`Rests on ${count(of.basis(i))} ${metric.cases}`);
+  lines.push(`Rests on ${casesOf(metric, i)}`);
   return lines;
 };
 

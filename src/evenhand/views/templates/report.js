@@ -36,7 +36,7 @@ make("tbody", {}, chosen.map((group) => make("tr", {},
   make("td", {}, count(group.n)), some.map((m) => {
     const i = cellOf(group, m);
     return make("td", {}, mark(verdictOf(i)), of.reason(i) === null ? number(of.score(i)) : "undefined",
-      make("small", {}, count(of.basis(i) ?? 0)));
+      make("small", {}, restsOn(i)));
   })))));
 const preparePaper = () => {
   const ends = [];

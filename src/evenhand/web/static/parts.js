@@ -27,6 +27,11 @@ export const short = (value) => {
   if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(2);
   return (+value.toFixed(4)).toString();
 };
+// A p-value with the digits that decide whether it is at most one of the usual levels.
+export const decided = (p) => {
+  const told = [4, 5, 6, 7, 8, 9, 10, 11, 12].find((k) => [.01, .05, .1].every((level) => Math.sign(+p?.toFixed(k) - level) === Math.sign(p - level)));
+  return told > 4 ? p.toFixed(told) : short(p);
+};
 // Commas between numbers, or semicolons, or blanks; null if something is not a number.
 export const numbers = (text) => {
   const parts = text.split(/[\s,;]+/).filter(Boolean).map(Number);

@@ -1,5 +1,5 @@
 // What if: the results follow the input, with a picture of what chance alone would give.
-import { ask, at, draw, GivenUp, make, say, short } from "./parts.js";
+import { ask, at, decided, draw, GivenUp, make, say, short } from "./parts.js";
 
 let metrics = [], answered = false;
 export const offer = (all) => {
@@ -46,7 +46,7 @@ export const imagine = async () => {
       ["95 % interval", `${short(found.low)} to ${short(found.high)}`],
       ["reference’s score", short(found.reference)],
       ["gap to the reference, and its 95 % interval", `${short(found.gap)}, ${short(found.gap_low)} to ${short(found.gap_high)}`],
-      ["p-value for equal scores", short(found.pvalue)],
+      ["p-value for equal scores", decided(found.pvalue)],
       ["share of groups drawn like the reference that score this or lower", found.percentile === null ? "none" : `${short(100 * found.percentile)} %`],
       ["smoothed score", short(found.smoothed) + (found.shrinkage === null ? "" : `, which keeps ${short(100 * found.shrinkage)} % of an expected gap`)],
       ["probability of an undefined score at this size", `${short(100 * found.undefined)} %`],
