@@ -302,11 +302,22 @@ def _beta_draws(a: float, b: float, seed: tuple[int, ...], draws: int) -> Any:
     return np.random.default_rng(seed).beta(a, b, draws)
 
 
-def posterior_draws(key: str, cells: Cells, seed: int, draws: int) -> Any:
-    """Random true scores given counts: every split of the metric's tree has a Beta(1/2, 1/2) prior."""
+@lru_cache(maxsize=96)
+def _mid_p_draws(a: int, b: int, seed: tuple[int, ...], draws: int) -> Any:
+    """Rates of Beta(a, b + 1) or Beta(a + 1, b), each half of the time; without cases on a side, 0 or 1."""
+    rng = np.random.default_rng(seed)
+    low = rng.beta(a, b + 1, draws) if a else np.zeros(draws)
+    high = rng.beta(a + 1, b, draws) if b else np.ones(draws)
+    return np.where(rng.random(draws) < 0.5, low, high)
+
+
+def drawn_scores(key: str, cells: Cells, seed: int, draws: int, prior: float | None = 0.5) -> Any:
+    """Random true scores given counts: every split of the metric's tree has a Beta prior, or mid-p confidence."""
 
     def rate(a: int, b: int, which: int) -> Any:
-        return _beta_draws(a + 0.5, b + 0.5, (seed, which), draws)
+        if prior is None:
+            return _mid_p_draws(a, b, (seed, which), draws)
+        return _beta_draws(a + prior, b + prior, (seed, which), draws)
 
     tp, fn, fp, tn = cells
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -173,7 +173,9 @@ def score_intervals(m: OneGroup, cells: Floats, level: float, belief: Belief | N
     known = belief if belief is not None else true_scores(m, cells)
     low, high = (known.end((1 - level) / 2, above) for above in (False, True))
     scores = m.scores(cells)
-    return np.maximum(np.fmin(low, scores), m.low), np.minimum(np.fmax(high, scores), m.high)
+    low, high = np.maximum(np.fmin(low, scores), m.low), np.minimum(np.fmax(high, scores), m.high)
+    # Rounding must not exchange the ends.
+    return low, np.maximum(low, high)
 
 
 def _steadied(m: OneGroup, cells: Floats, reference: Any, strength: Strength) -> Belief:

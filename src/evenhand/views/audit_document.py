@@ -53,6 +53,7 @@ def document_of(audit: Audit) -> Document:
     sections += [
         Section("formulas", "Metrics", (Pairs(tuple(_formulas(audit))),)),
         Section("notes", "", tuple(Paragraph(note) for note in _notes(audit))),
+        Section("claims", "How sure all of it is", tuple(Paragraph(claim) for claim in _claims(audit))),
         Section("settings", "Settings", (Pairs(tuple(_settings(audit))),)),
         Section("repeat", "To repeat this audit", tuple(_repeat(audit))),
     ]
@@ -150,18 +151,13 @@ def _formulas(audit: Audit) -> Iterator[tuple[str, str]]:
 def _notes(audit: Audit) -> Iterator[str]:
     """What columns, verdicts and marks mean in this audit, and what the tables cannot show."""
     s, rows = audit.settings, audit.rows
-    tests = [row.test for row in rows if row.test.method is not None]
-    exact = all(test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests)
+    exact = _is_exact(audit)
     cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
     yield (
         f"{cases}p: {'exact' if exact else 'of equal scores'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
         f"is higher or lower. Alike: no difference was found, and the whole interval of the gap lies within "
         f"±{s['margin']:g} (a ratio within 0.8 to 1.25). Too few to tell: neither."
     )
-    yield _false_alarms(audit, "at most" if exact and not s["mid_p"] else "about")
-    if any(row.gap.at_least is not None for row in rows):
-        at_least = "at least" if exact and not s["mid_p"] else "about"
-        yield f"At least: in {at_least} {100 * (1 - s['alpha']):g} of 100 audits, every “at least” in it is true."
     scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == "drawn alike"))
     if scores:
         unlike = f"{Verdict.UNLIKE.sign} unlike: that is refuted, and no direction is claimed"
@@ -172,6 +168,21 @@ def _notes(audit: Audit) -> Iterator[str]:
         most = max(row.test.error or 0.0 for row in drawn)
         yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
+
+
+def _is_exact(audit: Audit) -> bool:
+    tests = [row.test for row in audit.rows if row.test.method is not None]
+    return all(test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests)
+
+
+def _claims(audit: Audit) -> Iterator[str]:
+    """What is true of all verdicts and sentences together, and how often."""
+    s = audit.settings
+    guaranteed = _is_exact(audit) and not s["mid_p"] and not audit.record.get("weights")
+    yield _false_alarms(audit, "at most" if guaranteed else "about")
+    if any(row.gap.at_least is not None for row in audit.rows):
+        often = "at least" if guaranteed else "about"
+        yield f"At least: in {often} {100 * (1 - s['alpha']):g} of 100 audits, every “at least” in it is true."
 
 
 def _false_alarms(audit: Audit, at_most: str) -> str:

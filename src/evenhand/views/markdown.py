@@ -25,7 +25,7 @@ def as_markdown(audit: Audit) -> str:
     """The summary, the findings as a list, and all scores as tables."""
     document = document_of(audit)
     parts = [f"# {_text(document.title)}"]
-    for section in document.named("opening", "matters", "findings", "places", "scores", "notes", "formulas"):
+    for section in document.named("opening", "matters", "findings", "places", "scores", "notes", "claims", "formulas"):
         blocks = [text for block in section.blocks if (text := _block(block))]
         parts += [f"## {_text(section.title)}", *blocks] if section.title else blocks
     return "\n\n".join(parts) + "\n"

@@ -110,6 +110,7 @@ def _(audit: Audit) -> str:
     more = (
         "Point at a score for its cases, gap and p-value; everything is in .to_html(path), .to_text() and .to_frame()."
     )
+    parts += [_block(block) for section in document.named("claims") for block in section.blocks]
     return _box(_text(document.title), *parts, f'<div style="opacity:.85">{more}</div>')
 
 

@@ -51,7 +51,7 @@ def as_text(
         untitled = not audit.axes or isinstance(section.blocks[0], Heading)
         parts.append(lines[lines[:1] == [""] :] if untitled else [write.bold(write.plain(section.title)), *lines])
     parts += [write.section(section) for section in document.named("formulas")]
-    notes = [line for section in document.named("notes") for line in write.section(section)]
+    notes = [line for section in document.named("notes", "claims") for line in write.section(section)]
     elided = [line for note in dict.fromkeys(write.elided) for line in write.wrapped(note)]
     parts.append([write.dim(line) for line in (*elided, *notes)])
     if verbose:

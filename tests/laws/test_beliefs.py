@@ -7,13 +7,13 @@ from typing import Any, cast
 import mpmath
 import numpy as np
 import pytest
-from oracle import OF_ONE_RATE, OF_THREE_RATES, posterior_draws, score_of_draws
+from oracle import OF_ONE_RATE, OF_THREE_RATES, drawn_scores, score_of_draws
 from pytest import approx
 from scipy.stats import beta
 
 from evenhand import ConfusionMatrix, interval, metric
-from evenhand.inference import posterior
-from evenhand.laws import ROW_TREE, betas_of, posterior_of
+from evenhand.inference.intervals import posterior, true_scores
+from evenhand.laws import ROW_TREE, Belief, betas_of, confidence_of, posterior_of
 from evenhand.metrics import CATALOGUE
 
 one_group = pytest.mark.parametrize("m", CATALOGUE.one_group, ids=lambda m: m.key)
@@ -35,6 +35,10 @@ MATRICES = [
 ]
 
 
+def quantiles(belief: Belief) -> Any:
+    return np.stack([belief.end(q, above=False) for q in LEVELS], axis=1)
+
+
 def leaves_out(found: Any, draws: Any, tail: float) -> None:
     """As much lies beyond either end; less, if the end was moved to keep the score itself inside."""
     for end, beyond in ((found.low, np.mean(draws < found.low)), (found.high, np.mean(draws > found.high))):
@@ -51,23 +55,23 @@ def test_posteriors_are_what_random_draws_give(m: Any) -> None:
 
     Every split of the metric's own tree has a Beta(1/2, 1/2) prior.
     """
-    found = posterior(m, np.array(MATRICES, dtype=np.float64)).quantile(LEVELS)
-    for cells, quantiles in zip(MATRICES, found, strict=True):
+    found = quantiles(posterior(m, np.array(MATRICES, dtype=np.float64), 0.5))
+    for cells, scores in zip(MATRICES, found, strict=True):
         if m.key in OF_ONE_RATE:
             counts, score = OF_ONE_RATE[m.key]
             a, b = counts(*cells)
             # Of odds, the log.
             scale = np.log if m.unbounded else np.asarray
-            assert scale(quantiles) == approx(scale(score(beta.ppf(LEVELS, a + 0.5, b + 0.5))), rel=1e-6, abs=1e-9)
+            assert scale(scores) == approx(scale(score(beta.ppf(LEVELS, a + 0.5, b + 0.5))), rel=1e-6, abs=1e-9)
         else:
-            draws = np.sort(posterior_draws(m.key, cells, 1, DRAWS))
-            assert np.searchsorted(draws, quantiles) / DRAWS == approx(LEVELS, abs=0.004), cells
+            draws = np.sort(drawn_scores(m.key, cells, 1, DRAWS))
+            assert np.searchsorted(draws, scores) / DRAWS == approx(LEVELS, abs=0.004), cells
 
 
 @one_group
 def test_quantile_undoes_cdf_and_both_tails_add_up(m: Any) -> None:
-    belief = posterior(m, np.array([(3.0, 2, 1, 9), (0, 2, 0, 30)]))
-    scores = belief.quantile(LEVELS)
+    belief = posterior(m, np.array([(3.0, 2, 1, 9), (0, 2, 0, 30)]), 0.5)
+    scores = quantiles(belief)
     assert (np.diff(scores) > 0).all()
     assert belief.cdf(scores) == approx(np.array([LEVELS, LEVELS]), abs=2e-4)
     assert belief.cdf(scores) + belief.sf(scores) == approx(1, rel=1e-12)
@@ -96,7 +100,7 @@ def test_quadrature_agrees_with_adaptive_quadrature(key: str, x: float) -> None:
             expected = mpmath.quad(
                 lambda t: density(3.5, 2.5, t) * (1 - cdf(1.5, 9.5, 1 - x * x / t)), [1e-9, x * x, 0.7, 1]
             )
-    belief = posterior(cast("Any", metric(key)), np.array([(3.0, 2, 1, 9)]))
+    belief = posterior(cast("Any", metric(key)), np.array([(3.0, 2, 1, 9)]), 0.5)
     assert float(belief.cdf(np.array([[x]]))[0, 0]) == approx(float(expected), abs=1e-4)
 
 
@@ -131,6 +135,55 @@ def test_pseudo_counts_go_to_sides_or_to_cells() -> None:
     assert betas_of(ROW_TREE, cells, 0.5).tolist() == [[[5.5, 10.5], [3.5, 2.5], [1.5, 9.5]]]
     assert betas_of(ROW_TREE, cells, np.array([1.0, 2, 3, 4])).tolist() == [[[8, 17], [4, 4], [4, 13]]]
     tpr = cast("Any", metric("tpr"))
-    direct = posterior_of(tpr, betas_of(tpr.tree, cells, 0.5)).quantile(LEVELS)
-    by_rows = posterior_of(tpr, betas_of(ROW_TREE, cells, 0.5), ROW_TREE).quantile(LEVELS)
+    direct = quantiles(posterior_of(tpr, betas_of(tpr.tree, cells, 0.5)))
+    by_rows = quantiles(posterior_of(tpr, betas_of(ROW_TREE, cells, 0.5), ROW_TREE))
     assert by_rows == approx(direct, abs=2e-3)
+
+
+@one_group
+def test_confidence_is_what_random_draws_give(m: Any) -> None:
+    """Both tails, what is undefined in each, within 0.005 of 400,000 draws of mid-p rates; atoms are drawn exactly."""
+    for cells in [(3, 2, 1, 9), (0, 2, 5, 30), (3, 2, 0, 30), (5, 0, 0, 5), (1, 0, 0, 9), (40, 3, 20, 5000)]:
+        belief = true_scores(m, np.array([cells], dtype=np.float64))
+        drawn = drawn_scores(m.key, cells, 7, DRAWS, prior=None)
+        undefined = np.isnan(drawn)
+        assert belief.undefined[0] == approx(np.mean(undefined), abs=0.005), cells
+        for score in np.quantile(drawn[np.isfinite(drawn)], [0.02, 0.1, 0.4, 0.8, 0.97]):
+            at = np.array([score])
+            near = 1e-9 * max(1.0, abs(score))
+            with np.errstate(invalid="ignore"):
+                tails = (
+                    np.mean((drawn <= score + near) | undefined),
+                    np.mean((drawn >= score - near) | undefined),
+                )
+            found = belief.tail(at + near, above=False)[0], belief.tail(at - near, above=True)[0]
+            assert found == approx(tails, abs=0.005), (cells, score)
+
+
+@pytest.mark.parametrize(("part", "of"), [(0, 7), (1, 7), (3, 7), (7, 7), (0, 1), (0, 0)])
+def test_a_rate_counts_low_high_or_both(part: int, of: int) -> None:
+    """Clopper and Pearson's limits, and those of the even mixture of their laws."""
+    tpr = cast("Any", metric("tpr"))
+    cells = np.array([(part, of - part, 0, 0)], dtype=np.float64)
+    low = beta.ppf(0.025, part, of - part + 1) if part else 0.0
+    high = beta.ppf(0.975, part + 1, of - part) if part < of else 1.0
+    assert confidence_of(tpr, cells, "low").end(0.025, above=False)[0] == approx(low, abs=1e-12)
+    assert confidence_of(tpr, cells, "high").end(0.025, above=True)[0] == approx(high, abs=1e-12)
+    ends = [confidence_of(tpr, cells, "mid").end(0.025, above)[0] for above in (False, True)]
+    for end, beyond in zip(ends, ("cdf", "sf"), strict=True):
+        mixed = [
+            getattr(beta(part, of - part + 1), beyond)(end) if part else float(beyond == "cdf" or end <= 0),
+            getattr(beta(part + 1, of - part), beyond)(end) if part < of else float(beyond == "sf" or end >= 1),
+        ]
+        assert np.mean(mixed) == approx(0.025, abs=1e-9) or end in (0.0, 1.0)
+
+
+def test_a_score_that_is_mostly_undefined_has_no_ends() -> None:
+    """Nothing but true negatives: MCC is undefined in half of all that counts is possible."""
+    found = interval(ConfusionMatrix(0, 0, 0, 10), "mcc")
+    assert (found.low, found.high) == (-1.0, 1.0)
+
+
+def test_ratios_without_false_positives_have_no_upper_end() -> None:
+    found = interval(ConfusionMatrix(5, 1, 0, 10), "lr_plus")
+    assert found.high == float("inf") and 1 < found.low < 20

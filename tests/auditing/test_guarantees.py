@@ -1,0 +1,241 @@
+"""What an audit claims of many numbers together: simulated and listed, at settings where it was once untrue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from pytest import approx
+from scipy.stats import binom
+
+import evenhand as eh
+from evenhand.auditing import Verdict
+from evenhand.cli.main import main
+from evenhand.inference import Attainable, LargestSizes, fisher
+
+Counts = dict[str, tuple[int, int, int, int]]
+
+
+def selected(rng: np.random.Generator, sizes: dict[str, int], rates: dict[str, float]) -> Counts:
+    """Counts of predicted positives, without labels that matter."""
+    drawn = {name: int(rng.binomial(n, rates[name])) for name, n in sizes.items()}
+    return {name: (0, 0, k, sizes[name] - k) for name, k in drawn.items()}
+
+
+def share(runs: int, happens: Callable[[np.random.Generator], bool], seed: int) -> float:
+    return float(np.mean([happens(np.random.default_rng((seed, i))) for i in range(runs)]))
+
+
+# Whole audits without any difference
+
+
+def test_a_named_reference_keeps_the_level() -> None:
+    """20 groups of 20 against one of 60, all with a rate of .05: 9 % of audits once found a difference."""
+    sizes = {f"g{i}": 20 for i in range(20)} | {"reference": 60}
+
+    def alarmed(rng: np.random.Generator) -> bool:
+        counts = selected(rng, sizes, dict.fromkeys(sizes, 0.05))
+        return any(row.differs for row in eh.audit_counts(counts, metrics="ppr", reference="reference").rows)
+
+    assert share(150, alarmed, 1) <= 0.03
+
+
+@pytest.mark.parametrize(("of_a", "of_b"), [(3, 5), (6, 6), (7, 20), (20, 4)])
+def test_the_largest_size_of_a_test_is_that_of_listing_all_outcomes(of_a: int, of_b: int) -> None:
+    a, b = (grid.ravel() for grid in np.meshgrid(np.arange(of_a + 1.0), np.arange(of_b + 1.0), indexing="ij"))
+    p = fisher(a, np.full_like(a, of_a), b, np.full_like(b, of_b)).pvalue()
+    rates = np.linspace(0, 1, 1001)[:, None]
+    chance = binom.pmf(a, of_a, rates) * binom.pmf(b, of_b, rates)
+    found = LargestSizes(Attainable(*(np.array([float(x)]) for x in (of_a, 1, of_a + of_b))), np.array([0]))
+    for level in (0.001, 0.01, 0.04, 0.09):
+        largest = float((chance * (p <= level * (1 + 1e-9))).sum(axis=1).max())
+        assert largest <= found.at(level)[0] * (1 + 1e-6) <= 1.006 * largest + 1e-15
+    assert found.at(0.2)[0] == 0.2
+
+
+def test_a_family_of_several_metrics_gives_each_its_share() -> None:
+    """Adjusted over everything, each metric has the level times its share of the comparisons."""
+    counts = eh.examples.compas()
+    alone = {(r.metric, r.group): r.test.p_adjusted for key in ("tpr", "fpr", "acc")
+             for r in eh.audit_counts(counts, metrics=key).rows}  # fmt: skip
+    for row in eh.audit_counts(counts, metrics=["tpr", "fpr", "acc"], family="audit").rows:
+        assert row.test.p_adjusted == approx(min(1.0, 3 * (alone[row.metric, row.group] or 0.0)))
+
+
+def test_a_reference_that_was_chosen_by_a_rate_is_not_tested_by_it() -> None:
+    """One of ten equal groups has the highest rate; against it 6 to 18 % of audits once found a difference."""
+    rng = np.random.default_rng(0)
+    sizes = {f"g{i}": 60 for i in range(10)}
+    a = eh.audit_counts(selected(rng, sizes, dict.fromkeys(sizes, 0.3)), metrics=["ppr", "pnr"], reference="best")
+    assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
+    assert not any(row.gap.at_least for row in a.rows)
+    assert "not tested" in str(a)
+
+
+# How large a gap is at least
+
+
+@pytest.mark.parametrize(
+    ("groups", "apart", "gap", "runs"), [(6, 1, 0.1, 60), (20, 1, 0.0, 40), (20, 3, 0.3, 40), (60, 60, 0.3, 12)]
+)
+def test_every_at_least_of_an_audit_is_true_in_95_of_100(groups: int, apart: int, gap: float, runs: int) -> None:
+    """Groups of 40, of which some have a higher rate; once up to two thirds of the first sentences were untrue."""
+    sizes = {f"g{i}": 40 for i in range(groups)} | {"others": 400}
+    rates = {name: 0.3 + gap * (name in [f"g{i}" for i in range(apart)]) for name in sizes}
+    cases = sum(sizes.values())
+
+    def untrue(rng: np.random.Generator) -> bool:
+        total = sum(sizes[name] * rates[name] for name in sizes)
+        for row in eh.audit_counts(selected(rng, sizes, rates), metrics="ppr").rows:
+            n, rate = sizes[row.group], rates[row.group]
+            truth = rate - (total - n * rate) / (cases - n)
+            if row.gap.at_least is not None:
+                signed = row.gap.at_least if row.verdict is Verdict.HIGHER else -row.gap.at_least
+                if signed * truth < 0 or abs(signed) > abs(truth) + 1e-12:
+                    return True
+        return False
+
+    assert share(runs, untrue, 2) <= 0.06
+
+
+def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
+    """The bound of a gap is the end of its melded interval at 1 - alpha / m, with m the number of all claims."""
+    counts = {"A": (0, 0, 30, 10), "B": (0, 0, 90, 200), "C": (0, 0, 100, 220)}
+    a = eh.audit_counts(counts, metrics=["ppr", "acc"])
+    row = next(r for r in a.rows if (r.group, r.metric) == ("A", "ppr"))
+    # Three groups and two metrics, and three impact ratios.
+    rest = eh.ConfusionMatrix(0, 0, 190, 420)
+    wide = eh.disparity(eh.ConfusionMatrix(*counts["A"]), rest, "ppr", level=1 - 0.05 / 9)
+    assert row.gap.at_least == approx(wide.low, abs=1e-7)
+    assert row.gap.at_most == approx(wide.high, abs=1e-7)
+    assert row.gap.low is not None and row.gap.at_least is not None and row.gap.at_least < row.gap.low
+
+
+# Alike
+
+
+@pytest.mark.parametrize(("n", "margin"), [(7, 0.3), (24, 0.1), (49, 0.05), (100, 0.1)])
+@pytest.mark.parametrize("mid_p", [False, True])
+def test_alike_is_wrong_in_one_of_forty_at_most(n: int, margin: float, mid_p: bool) -> None:
+    """A true gap as large as the margin, against a reference of 500 whose count is its mean; all counts are listed.
+
+    None of 24 against none of 500 was once alike, which a group with a rate of .1 was in 8 % of cases.
+    """
+    for rate in (0.0, 0.02, 0.3, 0.7, 1 - margin):
+        reference = round(500 * rate)
+        counts = {f"{k}": (k, n - k, 0, 0) for k in range(n + 1)} | {"reference": (reference, 500 - reference, 0, 0)}
+        a = eh.audit_counts(
+            counts, metrics="tpr", reference="reference", adjust="none", margin=margin, mid_p=mid_p, strength=0
+        )
+        alike = [int(row.group) for row in a.rows if row.verdict is Verdict.ALIKE]
+        for truth in {reference / 500 + margin, reference / 500 - margin}:
+            if 0 <= truth <= 1:
+                assert binom.pmf(alike, n, truth).sum() <= 0.025 + 1e-9
+
+
+def test_alike_can_hold_for_the_whole_audit() -> None:
+    counts = {"A": (36, 84, 0, 0), "B": (360, 840, 0, 0), "C": (300, 700, 0, 0)}
+    each, whole = (eh.audit_counts(counts, metrics="tpr", margin=0.1, family=family) for family in ("metric", "audit"))
+    assert {row.verdict for row in each.rows} == {Verdict.ALIKE}
+    assert next(row.verdict for row in whole.rows if row.group == "A") is Verdict.TOO_FEW
+
+
+# Models
+
+
+def test_a_model_that_is_better_for_everybody_alike_changes_no_gap() -> None:
+    """24 against 400 people: half of such comparisons once found a changed gap."""
+
+    def found(rng: np.random.Generator) -> bool:
+        who = np.repeat(["small", "others"], [24, 400])
+        y = np.r_[0, np.ones(423, dtype=int)]
+        old = (rng.random(424) < 0.5).astype(int)
+        moves = rng.random(424)
+        new = np.where(moves < 0.35, 1, np.where(moves > 0.95, 0, old))
+        a = eh.compare_models(y_true=y, models={"old": old, "new": new}, groups=who, metrics="tpr", positive=1)
+        return any(row.differs for row in a.rows)
+
+    assert share(120, found, 3) <= 0.08
+
+
+def test_a_group_in_which_nobody_changed_is_compared_with_what_changed() -> None:
+    """Nobody of 12 changed and half of 2,000 did, as many up as down: nothing is known of the group's true change."""
+    y = np.ones(2012, dtype=int)
+    y[0] = 0
+    who = np.repeat(["small", "others"], [12, 2000])
+    old = np.r_[np.ones(12, dtype=int), np.tile([1, 0, 1, 0], 500)]
+    new = np.r_[np.ones(12, dtype=int), np.tile([0, 1, 1, 0], 500)]
+    a = eh.compare_models(y_true=y, models={"old": old, "new": new}, groups=who, metrics="tpr", positive=1)
+    assert {row.verdict for row in a.rows} <= {Verdict.TOO_FEW, Verdict.ALIKE}
+    assert next(row for row in a.rows if row.group == "small").score.value == 0
+
+
+# The gate
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(main, ["audit", *arguments])
+
+
+def test_a_perfect_classifier_of_groups_with_other_base_rates_passes_the_gate(tmp_path: Any) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("group,tp,fn,fp,tn\nA,300,0,0,100\nB,100,0,0,900\n")
+    assert run("--counts", str(path), "--fail-on", "differs").exit_code == 0
+    assert run("--counts", str(path), "--fail-on", "beyond-margin").exit_code == 0
+    refused = run("--counts", str(path), "--fail-on", "base-rate", "--quiet")
+    assert refused.exit_code == 1 and "Prevalence of A is 0.750" in refused.stdout
+    assert run("--counts", str(path), "--fail-on", "selection-rate").exit_code == 1
+
+
+def test_a_gap_that_is_found_but_small_passes_where_only_large_ones_matter(tmp_path: Any) -> None:
+    path = tmp_path / "counts.csv"
+    path.write_text("group,tp,fn,fp,tn\nA,503000,497000,0,0\nB,500000,500000,0,0\n")
+    arguments = ("--counts", str(path), "--metric", "tpr")
+    assert run(*arguments, "--fail-on", "differs").exit_code == 1
+    assert run(*arguments, "--fail-on", "beyond-margin").exit_code == 0
+
+
+def test_what_stops_a_pipeline_is_adjusted_over_everything(tmp_path: Any) -> None:
+    path = tmp_path / "out.json"
+    families = {}
+    for name, options in {"plain": (), "gate": ("--fail-on", "differs"),
+                          "asked": ("--fail-on", "differs", "--family", "metric")}.items():  # fmt: skip
+        run("--example", "compas", "--json", str(path), *options)
+        families[name] = eh.Audit.from_json(path.read_text("utf-8")).settings["family"]
+    assert families == {"plain": "metric", "gate": "audit", "asked": "metric"}
+
+
+# What is said of it
+
+
+@pytest.mark.parametrize("family", ["metric", "audit"])
+def test_every_output_says_what_its_claims_mean(family: Any) -> None:
+    a = eh.audit_counts(eh.examples.compas(), metrics=["tpr", "fpr"], family=family)
+    meant = {
+        "metric": "Where nothing differs, at most 5 % of audits find something in a given metric and, in any of the 2, "
+        "more; with family “audit”, at most 5 % in any.",
+        "audit": "Where nothing differs, at most 5 % of audits find anything.",
+    }[family]
+    for text in (str(a), a.to_markdown(), a.to_html(), a._repr_html_()):
+        plain = " ".join(text.replace("&#8203;", "").replace("\\", "").split())
+        assert meant in plain
+        assert "in at least 95 of 100 audits, every “at least” in it is true" in plain
+        assert "surely" not in plain.lower()
+
+
+def test_claims_about_scores_of_several_rates_are_about_true() -> None:
+    text = " ".join(str(eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"])).split())
+    assert "in about 95 of 100 audits, every “at least” in it is true" in text
+
+
+def test_a_group_has_one_p_value_whatever_is_asked() -> None:
+    """README's own two cases: 0.045 by `disparity` and 0.128 in an audit, before Fisher's test was both defaults."""
+    counts = {"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}
+    found = eh.disparity(*(eh.ConfusionMatrix(*cells) for cells in counts.values()), "tpr")
+    row = eh.audit_counts(counts, metrics="tpr").rows[0]
+    assert found.pvalue == approx(0.1278, abs=1e-4) == row.test.pvalue
+    assert (found.low, found.high) == approx((-0.792, 0.095), abs=1e-3)
+    assert (row.gap.low, row.gap.high) == approx((found.low, found.high))
