@@ -1,131 +1,231 @@
-"""How strengths that are learnt from the other groups fare beside fixed ones, on real and on made-up groups.
+"""How learnt strengths of smoothing fare beside fixed ones: the mean error of all groups against that of the worst.
 
-Run it with ``.venv/bin/python benchmarks/strengths.py``; it takes under a minute and prints the table of
-docs/explanation/smoothing.md. Each group of a collection is left out in turn: its strengths come from the others
-(`learn_strengths`), its prior is the others added up, and its true rates are known. Samples of 10, 20, 50 and 100 are
-drawn from those rates (seeded), smoothed and scored by nine metrics. A cell of the comparison is one group, metric and
-size; its number is the mean squared error divided by that of the raw score, over samples in which the raw score is
-defined. Cells whose raw error is below 1e-4 are left out: there is nothing to gain in them, and ratios explode.
+Run it with ``.venv/bin/python benchmarks/strengths.py``; it takes a few minutes and prints the tables of
+docs/explanation/smoothing.md and of decision 10. Every group of a collection has known rates. All groups are drawn from
+them (seeded), each is smoothed with the rest of the drawn groups and scored by nine metrics. A cell of the comparison
+is one group and metric; its number is the mean squared error divided by that of the raw score, over samples in which
+the raw score is defined. Cells whose raw error is below 1e-4 are left out: there is nothing to gain in them, and ratios
+explode. The mean is over all cells; the worst is the largest number of the three rates that are smoothed.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand import ConfusionMatrix, CrossPrior, learn_strengths, metric
-from evenhand.examples import compas, compas_violent, folktables_income
+from evenhand import ConfusionMatrix, CrossPrior, metric
+from evenhand.examples import compas, folktables_income
+from evenhand.inference import SPLITS, Strength, strengths
 
 Floats = NDArray[np.float64]
 Groups = Mapping[str, ConfusionMatrix]
 
-METRICS = ("acc", "prev", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
-SIZES = (10, 20, 50, 100)
+METRICS = ("prev", "tpr", "fpr", "acc", "ppr", "ppv", "npv", "f1", "mcc")
+RATES = slice(0, 3)
 FIXED = (2, 5, 10, 20, 40)
-NAMES = ("auto", *(str(s) for s in FIXED))
-# The average group of made-up collections: prevalence, TPR and FPR.
-MEAN = np.array([0.3, 0.65, 0.25])
-SPREADS: dict[str, tuple[float, float, float]] = {
-    **{f"strength {s}": (s, s, s) for s in (1, 3, 10, 30, 100)},
-    "prev 2, TPR 50, FPR 10": (2, 50, 10),
-    "prev 50, TPR 2, FPR 10": (50, 2, 10),
+FEWEST, LEAST_ERROR = 30, 1e-4
+# Cases and standard errors by which a count may be moved.
+LIMITS = {
+    "no limit": (np.inf, 0.0),
+    "0.7 s.e.": (0.0, 0.7),
+    "1 s.e.": (0.0, 1.0),
+    "1/2 case, 1/2 s.e.": (0.5, 0.5),
+    "3/4 case, 1/4 s.e.": (0.75, 0.25),
+    "1 case": (1.0, 0.0),
+    "1 case, 1/4 s.e.": (1.0, 0.25),
 }
-MADE, DRAWS, FEWEST, LEAST_ERROR = 240, 300, 30, 1e-4
+CHOSEN = "3/4 case, 1/4 s.e."
+FRONTIER = (
+    "COMPAS's six groups, 5–60 cases",
+    "the paper's eight groups, 5–60 cases",
+    "60 crossings, spread 6/10/10",
+    "one outlier, 30 cases each",
+    "one outlier, 100 cases each",
+)
+PRIORS = ((8, 0.7), (8, 1.0), (12, 0.7), (12, 1.0), (16, 1.0), (25, 1.0))
 
 
-def relative_errors(
-    groups: Groups, truths: Mapping[str, Floats], draws: int, rng: np.random.Generator
-) -> Iterator[Floats]:
-    """For each group with known truth: squared errors over the raw one's, of shape (estimators, metrics, sizes)."""
-    strengths = learn_strengths(groups)
-    everyone = sum(groups.values(), ConfusionMatrix(0, 0, 0, 0))
-    for name, truth in truths.items():
-        rest = everyone - groups[name]
-        cells = np.stack([rng.multinomial(n, truth, draws) for n in SIZES]).astype(np.float64)
-        estimators = [CrossPrior(rest, strengths[name]), *(CrossPrior(rest, s) for s in FIXED)]
-        every = np.stack([cells, *(how.smooth(cells) for how in estimators)])
-        found = np.full((len(NAMES), len(METRICS), len(SIZES)), np.nan)
-        for i, key in enumerate(METRICS):
-            m = metric(key)
-            errors = (m.scores(every) - float(m.scores(truth))) ** 2
-            defined = ~np.isnan(errors[0])
-            count = defined.sum(axis=-1)
-            error = np.where(defined, errors, 0.0).sum(axis=-1) / np.maximum(count, 1)
-            usable = (count >= FEWEST) & (error[0] >= LEAST_ERROR)
-            found[:, i, usable] = error[1:, usable] / error[0, usable]
-        yield found
+@dataclass(frozen=True)
+class Sample:
+    """One sample of all groups of a collection, and the rest of it for each group."""
+
+    groups: Groups
+    rests: list[ConfusionMatrix]
+
+    @classmethod
+    def of(cls, cells: list[list[int]]) -> Sample:
+        """The sample with these cells of its groups."""
+        groups = {str(i): ConfusionMatrix(*one) for i, one in enumerate(cells)}
+        everybody = sum(groups.values(), ConfusionMatrix(0, 0, 0, 0))
+        return cls(groups, [everybody - cm for cm in groups.values()])
+
+    def smoothed(self, how: list[Strength]) -> Floats:
+        """The smoothed cells of all groups."""
+        each = zip(self.groups.values(), self.rests, how, strict=True)
+        return np.array([CrossPrior(rest, s).smooth(np.array(cm.cells, dtype=np.float64)) for cm, rest, s in each])
 
 
-def rates_of(groups: Groups, only: tuple[str, ...] = ()) -> dict[str, Floats]:
-    return {name: cm.proportions for name, cm in groups.items() if not only or name in only}
+Drawn = tuple[Floats, list[Sample]]
+"""The true rates of groups, of shape (groups, 4), and samples of all of them."""
+Strengthener = Callable[[Sample], list[Strength]]
 
 
-def made_up(k: int, spread: tuple[float, float, float], rng: np.random.Generator) -> tuple[Groups, dict[str, Floats]]:
-    """``k`` groups of 15 to 2,000 cases whose rates follow beta laws of the given strengths."""
-    strength = np.array(spread)
-    prev, tpr, fpr = np.clip(rng.beta(strength * MEAN, strength * (1 - MEAN), (k, 3)), 0.01, 0.99).T
-    rates = np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=1)
-    sizes = np.exp(rng.uniform(np.log(15), np.log(2_000), k)).astype(int)
-    groups = {str(i): ConfusionMatrix(*rng.multinomial(sizes[i], rates[i]).tolist()) for i in range(k)}
-    return groups, {str(i): rates[i] for i in range(k)}
+def fixed(strength: float, sample: Sample) -> list[Strength]:
+    """One strength for all groups."""
+    return [strength] * len(sample.groups)
 
 
-def collections() -> Iterator[tuple[str, Floats]]:
-    """Names, and relative errors of shape (groups, estimators, metrics, sizes)."""
+def learnt(limit: str, prior: tuple[float, float], sample: Sample) -> list[Strength]:
+    """Learnt strengths with a limit and a prior around a centre."""
+    cases, errors = LIMITS[limit]
+    with patch.multiple(strengths, _CASES=cases, _ERRORS=errors), prior_around(*prior):
+        spread = strengths.learn_spread(sample.groups)
+        pairs = zip(sample.groups.values(), sample.rests, strict=True)
+        return [strengths.limited_strengths(spread, cm, rest) for cm, rest in pairs]
+
+
+def before(sample: Sample) -> list[Strength]:
+    """Learnt strengths as they were: h²/(h + 3), h from the other groups with a prior around 8, without a limit."""
+    found: list[Strength] = []
+    with prior_around(8.0, 1.0):
+        for name in sample.groups:
+            spread = strengths.spread_of({other: cm for other, cm in sample.groups.items() if other != name})
+            each = {split: float(getattr(spread, split)) for split in SPLITS}
+            found.append({split: h * h / (h + 3) for split, h in each.items()})
+    return found
+
+
+@contextmanager
+def prior_around(centre: float, sigma: float) -> Iterator[None]:
+    """Learn with another prior of the strength."""
+    with patch.multiple(strengths, _CENTRE=centre, _SIGMA=sigma):
+        strengths._grid.cache_clear()
+        yield
+    strengths._grid.cache_clear()
+
+
+def relative_errors(drawn: Drawn, strengthener: Strengthener) -> Floats:
+    """Squared errors over the raw ones, of shape (groups, metrics)."""
+    truth, samples = drawn
+    raw = np.array([[cm.cells for cm in sample.groups.values()] for sample in samples], dtype=np.float64)
+    smoothed = np.array([sample.smoothed(strengthener(sample)) for sample in samples])
+    found = np.full((len(truth), len(METRICS)), np.nan)
+    for i, key in enumerate(METRICS):
+        scores = metric(key).scores
+        errors = np.stack([(scores(cells) - scores(truth)) ** 2 for cells in (smoothed, raw)])
+        defined = ~np.isnan(errors).any(axis=0)
+        count = defined.sum(axis=0)
+        mean = np.where(defined, errors, 0.0).sum(axis=1) / np.maximum(count, 1)
+        usable = (count >= FEWEST) & (mean[1] >= LEAST_ERROR)
+        found[usable, i] = mean[0, usable] / mean[1, usable]
+    return found
+
+
+def samples(truth: Floats, sizes: NDArray[np.int64], rng: np.random.Generator) -> Drawn:
+    """Samples of groups with these rates; ``sizes`` has the shape (samples, groups)."""
+    return truth, [Sample.of(cells) for cells in rng.multinomial(sizes, truth).tolist()]
+
+
+def rates(prev: Any, tpr: Any, fpr: Any) -> Floats:
+    return np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=-1)
+
+
+def small(groups: Groups, rng: np.random.Generator) -> list[Drawn]:
+    """All groups cut to 5 to 60 cases, evenly on the log scale."""
+    truth = np.array([cm.proportions for cm in groups.values()])
+    sizes = np.exp(rng.uniform(np.log(5), np.log(61), (500, len(truth)))).astype(np.int64)
+    return [samples(truth, sizes, rng)]
+
+
+def spreading(k: int, strength: tuple[float, float, float], rng: np.random.Generator) -> Floats:
+    """Rates of groups that follow beta laws of the given strengths, from 0.05 to 0.95."""
+    mean, of = np.array([0.3, 0.65, 0.25]), np.array(strength)
+    return rates(*np.clip(rng.beta(of * mean, of * (1 - mean), (k, 3)), 0.05, 0.95).T)
+
+
+def crossing(strength: tuple[float, float, float], rng: np.random.Generator) -> list[Drawn]:
+    """Three times 60 crossings of 10,000 rows, of 8 cases to many hundreds."""
+    each = [np.maximum(8, rng.dirichlet(np.full(60, 0.7)) * 10_000).astype(np.int64) for _ in range(3)]
+    return [samples(spreading(60, strength, rng), np.tile(sizes, (40, 1)), rng) for sizes in each]
+
+
+def made_up(k: int, strength: float, rng: np.random.Generator) -> list[Drawn]:
+    """Six times ``k`` groups of 15 to 2,000 cases."""
+    each = [np.exp(rng.uniform(np.log(15), np.log(2_000), k)).astype(np.int64) for _ in range(6)]
+    return [samples(spreading(k, (strength,) * 3, rng), np.tile(sizes, (40, 1)), rng) for sizes in each]
+
+
+def outlier(n: int, rng: np.random.Generator) -> list[Drawn]:
+    """A TPR of 0.3 among eleven groups at 0.8."""
+    tpr = np.array([0.3, *[0.8] * 11])
+    return [samples(rates(np.full(12, 0.4), tpr, np.full(12, 0.2)), np.full((400, 12), n), rng)]
+
+
+def collections() -> Iterator[tuple[str, list[Drawn]]]:
     rng = np.random.default_rng(2024)
-    income, violent, general = folktables_income(), compas_violent(), compas()
-    ten = [
-        *relative_errors(income, rates_of(income), 4 * DRAWS, rng),
-        *relative_errors(violent, rates_of(violent, ("Black", "White")), 4 * DRAWS, rng),
-    ]
-    yield "the paper's ten groups", np.array(ten)
-    yield "COMPAS, six groups", np.array(list(relative_errors(general, rates_of(general), 4 * DRAWS, rng)))
-    for k in (6, 12, 20, 60):
-        for name, spread in SPREADS.items():
-            found: list[Floats] = []
-            for _ in range(MADE // k):
-                groups, truths = made_up(k, spread, rng)
-                found += relative_errors(groups, truths, DRAWS, rng)
-            yield f"{k} made up, {name}", np.array(found)
-            print(k, name, file=sys.stderr)
-
-
-def summary(errors: Floats) -> tuple[float, float, float]:
-    """Mean, worst, and share above 1.25."""
-    seen = errors[~np.isnan(errors)]
-    return float(seen.mean()), float(seen.max()), float(np.mean(seen > 1.25))
+    yield "COMPAS's six groups, 5–60 cases", small(compas(), rng)
+    yield "the paper's eight groups, 5–60 cases", small(folktables_income(), rng)
+    for strength in ((2, 4, 4), (6, 10, 10), (20, 40, 40)):
+        yield f"60 crossings, spread {'/'.join(map(str, strength))}", crossing(strength, rng)
+    for n in (30, 60, 100, 300):
+        yield f"one outlier, {n} cases each", outlier(n, rng)
+    for k, spread in ((6, 1), (6, 3), (6, 30), (12, 10), (12, 100)):
+        yield f"{k} made up, spread {spread}", made_up(k, spread, rng)
 
 
 def main() -> None:
-    shown = ("auto", "5", "10", "20")
-    print(
-        "| collection | "
-        + " | ".join(f"fixed {s}" if s != "auto" else s for s in shown)
-        + " | best fixed | auto v best |"
-    )
-    print("|---|---|---|---|---|---|---|")
-    apart: list[float] = []
-    above: dict[str, list[float]] = {name: [] for name in NAMES}
-    for name, errors in collections():
-        found = {how: summary(errors[:, i]) for i, how in enumerate(NAMES)}
-        best = min((str(s) for s in FIXED), key=lambda how: found[how][0])
-        apart.append(found["auto"][0] / found[best][0] - 1)
-        for how in NAMES:
-            above[how].append(found[how][2])
-        cells = [f"{found[how][0]:.2f}, {found[how][1]:.1f}, {100 * found[how][2]:.1f} %" for how in shown]
-        print(f"| {name} | {' | '.join(cells)} | {best}: {found[best][0]:.2f} | {100 * apart[-1]:+.0f} % |", flush=True)
-    within = sum(a <= 0.05 for a in apart)
-    print(
-        f"\nEach cell: mean of the relative errors, the worst of them, and the share above 1.25. Last column: the mean "
-        f"of auto over that of the best fixed strength of {', '.join(map(str, FIXED))}, which nobody knows beforehand. "
-        f"Auto is within 5 % of it, or better, in {within} of {len(apart)} collections, and at most "
-        f"{100 * max(apart):.0f} % behind. Share above 1.25, averaged over the collections: "
-        + ", ".join(f"{how} {100 * np.mean(above[how]):.1f} %" for how in shown)
-        + "."
-    )
+    ours = strengths._CENTRE, strengths._SIGMA
+    shown: dict[str, Strengthener] = {
+        **{f"fixed {s}": partial(fixed, float(s)) for s in FIXED},
+        "auto before": before,
+        "auto": partial(learnt, CHOSEN, ours),
+    }
+    varied: dict[str, Strengthener] = {
+        **{limit: partial(learnt, limit, ours) for limit in LIMITS},
+        **{f"around {c:g}, σ {s:g}": partial(learnt, CHOSEN, (c, s)) for c, s in PRIORS if (c, s) != ours},
+    }
+    table: dict[str, dict[str, tuple[float, float]]] = {}
+    for name, drawn in collections():
+        print(name, file=sys.stderr)
+        more = varied if name in FRONTIER else {}
+        for how, strengthener in (shown | more).items():
+            errors = np.concatenate([relative_errors(one, strengthener) for one in drawn])
+            found = float(np.nanmean(errors)), float(np.nanmax(errors[:, RATES]))
+            table.setdefault(how, {})[name] = found
+    best = {name: min(table[f"fixed {s}"][name][0] for s in FIXED) for name in table["auto"]}
+    print_errors(table, best)
+    print_frontier({how: table[how] for how in varied}, best)
+
+
+def print_errors(table: Mapping[str, Mapping[str, tuple[float, float]]], best: Mapping[str, float]) -> None:
+    """The mean and the worst error of each collection."""
+    shown = ("fixed 5", "fixed 10", "fixed 20", "auto before", "auto")
+    print_row("collection", *shown, "best fixed", "auto v best")
+    print_row(*["---"] * 8)
+    for name in best:
+        cells = ["{:.2f}, {:.1f}".format(*table[how][name]) for how in shown]
+        print_row(name, *cells, f"{best[name]:.2f}", f"{table['auto'][name][0] / best[name] - 1:+.0%}")
+
+
+def print_frontier(table: Mapping[str, Mapping[str, tuple[float, float]]], best: Mapping[str, float]) -> None:
+    """The mean over that of the best fixed strength, and the worst, for each limit and prior."""
+    print()
+    print_row("", *FRONTIER)
+    print_row(*["---"] * (len(FRONTIER) + 1))
+    for how, found in table.items():
+        print_row(how, *(f"{found[name][0] / best[name] - 1:+.0%}, {found[name][1]:.1f}" for name in FRONTIER))
+
+
+def print_row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 def test_every_row_is_what_the_library_says() -> None:
     groups = compas()
     everybody = sum(groups.values(), CM(0, 0, 0, 0))
-    a = eh.audit_counts(groups, by="race")
+    a = eh.audit_counts(groups, by="race", strength=10)
     assert len(a.rows) == 6 * 8
     for r in a.rows:
         cm = groups[r.group]
@@ -70,18 +70,34 @@ def test_with_a_strength_per_split_each_rate_keeps_the_share_of_its_own() -> Non
 
 def test_smoothing_keeps_of_a_rates_gap_what_its_own_cases_weigh() -> None:
     """5 actual positives smoothed with 10 cases, half of them positive: 5 / (5 + 5) of the gap is left."""
-    found = row(eh.audit_counts({"A": (5, 0, 20, 75), "B": (200, 300, 100, 400)}, metrics="tpr"), "A")
+    counts = {"A": (5, 0, 20, 75), "B": (200, 300, 100, 400)}
+    found = row(eh.audit_counts(counts, metrics="tpr", strength=10), "A")
     assert found.smoothed is not None and found.reference.score is not None and found.gap.difference is not None
     assert found.smoothed.kept == approx(0.5)
     assert found.smoothed.score - found.reference.score == approx(0.5 * found.gap.difference)
 
 
-def test_learnt_strengths_are_those_of_the_groups() -> None:
+def test_by_default_strengths_are_learnt_from_the_groups() -> None:
     learnt = eh.learn_strengths(compas())
-    a = eh.audit_counts(compas(), metrics=["tpr", "mcc"], strength="auto")
+    a = eh.audit_counts(compas(), metrics=["tpr", "mcc"])
+    assert a == eh.audit_counts(compas(), metrics=["tpr", "mcc"], strength="auto")
     for r in a.rows:
         assert r.smoothed is not None
         assert r.smoothed.strength == approx(learnt[r.group])
+
+
+def test_the_strength_of_a_row_is_the_one_that_smoothed_it() -> None:
+    """A learnt strength that was lowered for a group is reported as lowered, whatever the reference."""
+    groups = {**{f"g{i}": (24, 6, 10, 40) for i in range(8)}, "far": (9, 21, 10, 40)}
+    for reference in ("rest", "all", "g0", CM(240, 60, 100, 400)):
+        a = eh.audit_counts(groups, metrics="tpr", reference=reference)
+        found = row(a, "far")
+        assert found.smoothed is not None and isinstance(found.smoothed.strength, dict) and found.cells
+        assert found.smoothed.strength["tpr"] < found.smoothed.strength["prev"]
+        rest = 0.8
+        moved = (9 + found.smoothed.strength["tpr"] * rest) / (30 + found.smoothed.strength["tpr"])
+        assert found.smoothed.score == approx(moved)
+        assert found.smoothed.score - rest == approx(found.smoothed.kept * (0.3 - rest))
 
 
 def test_a_reference_is_not_smoothed_and_neither_are_selections_without_labels() -> None:

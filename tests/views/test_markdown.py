@@ -42,7 +42,7 @@ def test_all_rows_are_in_the_table() -> None:
             f"{row.score.value:.3f}",
         ]
         assert cells[-1] == f"{SIGNS[row.verdict.value]}{star} {row.verdict}"
-        assert cells[-2].startswith(f"{row.smoothed.score:.3f} (λ 10"), "beside its raw score"
+        assert cells[-2].startswith(f"{row.smoothed.score:.3f} (λ prev "), "beside its raw score"
 
 
 def test_findings_have_their_severity_and_code() -> None:

@@ -690,9 +690,10 @@ def test_before_the_slider_is_moved_smoothed_scores_are_those_of_the_audit(repor
     rows = rows_of(audit, *groups_of(audit)[0])
     for row in opened.locator("#card-0 tr[data-row]").all():
         expected = rows[row.locator("th small").text_content()]
-        assert expected.smoothed is not None
+        assert expected.smoothed is not None and isinstance(expected.smoothed.strength, dict)
         kept = "" if expected.smoothed.kept is None else f", keeps {expected.smoothed.kept:.0%}"
-        assert row.locator("[data-smoothed]").text_content() == f"{shown(expected.smoothed.score)} (λ 10{kept})"
+        strength = ", ".join(f"{split} {value:.3g}" for split, value in expected.smoothed.strength.items())
+        assert row.locator("[data-smoothed]").text_content() == f"{shown(expected.smoothed.score)} (λ {strength}{kept})"
 
 
 def test_names_that_look_like_markup_are_shown(report: Any) -> None:

@@ -23,7 +23,8 @@ from ..inference import (
     fisher,
     gap_intervals,
     gaps_of,
-    learn_strengths,
+    learn_spread,
+    limited_strengths,
     match_test,
     melded_gaps,
     score_intervals,
@@ -103,8 +104,8 @@ class CellTable:
         if self._strength != "auto":
             return [self._strength] * len(self.comparisons)
         by_column = {(who.at, who.by): who.peers for who in self.comparisons}
-        learnt = {column: learn_strengths(peers) for column, peers in by_column.items()}
-        return [learnt[who.at, who.by][who.group] for who in self.comparisons]
+        learnt = {column: learn_spread(peers) for column, peers in by_column.items()}
+        return [limited_strengths(learnt[who.at, who.by], who.own, who.against) for who in self.comparisons]
 
     @cached_property
     def smoothed(self) -> Floats:
@@ -395,7 +396,7 @@ def _sketch(of: Any, low: float, high: float, heights: Floats, at: float) -> Ske
 
 
 def kept_share(m: Metric, who: Comparison, strength: Strength) -> float | None:
-    """The share of an expected gap that smoothing leaves, for a rate; None for other scores, which have no rule.
+    """The share of the gap that smoothing leaves, for a rate; None for other scores, which have no rule.
 
     A rate of ``a`` cases that is smoothed with ``b`` cases of the reference keeps a / (a + b) of the gap.
     """

@@ -245,16 +245,16 @@ class SmoothedScore(Record):
     score : float
         The smoothed score.
     strength : float or dict of str to float
-        How many pseudo-cases the reference is worth: in all, or for each split of the matrix.
+        How many pseudo-cases the reference is worth for this group: in all, or for each split of the matrix.
     kept : float or None
-        The share of an expected gap that smoothing leaves, for a rate; other scores have no rule.
+        The share of the gap that smoothing leaves, for a rate; other scores have no rule.
 
     Examples
     --------
     >>> from evenhand import audit_counts
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
     >>> print(a.rows[0].smoothed)
-    0.500 with strength 10
+    0.452 with strength prev 3.6, tpr 3.03, fpr 5
     """
 
     score: float
@@ -264,7 +264,7 @@ class SmoothedScore(Record):
     def __str__(self) -> str:
         strength = self.strength
         text = (
-            ", ".join(f"{name} {value:g}" for name, value in strength.items())
+            ", ".join(f"{name} {value:.3g}" for name, value in strength.items())
             if isinstance(strength, dict)
             else f"{strength:g}"
         )

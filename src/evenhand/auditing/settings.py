@@ -196,7 +196,8 @@ class Settings:
     null : {"pooled", "known", "predictive"}
         The null of the MATCH percentile; see `match_test`.
     strength : float, mapping or "auto"
-        The strength of Cross-Prior Smoothing; ``"auto"`` learns it from the spread of the other groups.
+        The strength of Cross-Prior Smoothing; ``"auto"`` learns one per split from the spread of the groups, and
+        lowers it for a group that it would move too far.
     favourable : {"positive", "negative"}
         The prediction that is favourable for a person; impact ratios compare its rates.
     impact_share : float
@@ -313,7 +314,7 @@ class Settings:
         },
     )
     strength: Strength = setting(
-        10.0,
+        "auto",
         "--strength",
         "Strength of smoothing; one per split as prev=7,tpr=20,fpr=20; or auto.",
         reads="special",

@@ -54,7 +54,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 SPLITS = ("prev", "tpr", "fpr")
 """The splits of the tree that can have different strengths: prevalence, TPR and FPR."""
 
-# The strength "auto" if there are too few other groups to learn from.
+# The strength "auto" if there are too few groups to learn from.
 CAUTIOUS = 5.0
 
 
@@ -222,7 +222,7 @@ class CrossPrior(Estimator):
     strength : float, mapping or "auto"
         How many cases the reference is worth: one number for all cells, or one per split, as in
         ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` is a cautious 5 for a single group; in an audit, and if
-        several groups are smoothed at once, it is learnt from the spread of the other groups (`learn_strengths`).
+        several groups are smoothed at once, it is learnt from the spread of all groups (`learn_strengths`).
 
     Examples
     --------
@@ -397,8 +397,8 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         The source of the prior's proportions. It must be left out for a mapping.
     strength : float, mapping or "auto"
         How many cases the reference is worth: one number, or one per split, as in
-        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` learns the strengths from the spread of the other groups of
-        the mapping (`learn_strengths`); for a single group it is a cautious 5.
+        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` learns the strengths from the spread of the groups of the
+        mapping (`learn_strengths`); for a single group it is a cautious 5.
 
     Returns
     -------

@@ -1,20 +1,22 @@
-"""The strength of a prior: closed forms if the truth is known, and strengths learnt from other groups.
+"""The strength of a prior: closed forms if the truth is known, and strengths learnt from all groups of a kind.
 
-The distance of a group from its reference is unknown, but the *other groups* show how much groups of this kind usually
+How far a group is from its reference is unknown, but all groups together show how much groups of this kind usually
 differ. If their rates spread widely, the prior should be weak; if they agree, strong. Base rates usually spread more
-than conditional rates. So each split of the tree has its own strength.
+than conditional rates, so each split of the tree has its own strength. One group may differ from all others, though,
+and a strong prior would hide it. So a learnt strength is lowered where it would move a rate too far (Efron and Morris's
+limited translation).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, log
+from math import inf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cells import CELLS, as_size
+from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput
 from ..metrics import Metric, metric as find_metric
 from ..records import Record
@@ -24,24 +26,26 @@ __all__ = [
     "BiasVariance",
     "Spread",
     "bias_variance",
+    "learn_spread",
     "learn_strengths",
+    "limited_strengths",
     "optimal_strength",
     "spread_of",
 ]
 
 Floats = NDArray[np.float64]
 
-# The lognormal prior of the strength, around 8, and the smallest number of other groups that is worth learning from.
-_CENTRE, _SIGMA, FEWEST_GROUPS = 8.0, 1.0, 5
-# A learnt strength h is discounted to h² / (h + 3), because small values are less certain than they seem.
-_DISCOUNT = 3.0
+# The lognormal prior of the strength, around 12, and the smallest number of groups that is worth learning from.
+_CENTRE, _SIGMA, FEWEST_GROUPS = 12.0, 1.0, 5
+# No count is moved by more than this many cases and this many of its standard errors.
+_CASES, _ERRORS = 0.75, 0.25
 # If the harmonic mean over the splits is smaller than this, smoothing may do more harm than good.
 SPREADS_TOO_MUCH = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Spread(Record):
-    """How much the rates of groups spread, expressed as the strength that the other groups have as a prior.
+    """How much the rates of groups spread, expressed as the strength that the rest has as a prior for each of them.
 
     Attributes
     ----------
@@ -102,12 +106,19 @@ def spread_of(groups: Groups) -> Spread:
     return Spread(prev=prev, tpr=tpr, fpr=fpr)
 
 
-def learn_strengths(groups: Groups) -> dict[str, float | dict[str, float]]:
-    """Learn the strength of smoothing for each group from the spread of the other groups.
+def learn_spread(groups: Groups) -> Spread:
+    """How much the rates of some groups spread; a cautious 5 for each split if they are too few to learn from."""
+    if len(groups) < FEWEST_GROUPS:
+        return Spread(prev=CAUTIOUS, tpr=CAUTIOUS, fpr=CAUTIOUS)
+    return spread_of(groups)
 
-    For each split, each of the other groups is predicted from the rest of them by a beta-binomial law with strength h,
-    which has a lognormal prior around 8. The harmonic posterior mean of h is discounted to h²/(h+3). The counts of the
-    group itself are not used, so that its smoothed score has an exact risk.
+
+def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
+    """Learn the strength of smoothing for each group from the spread of all groups.
+
+    For each split, each group is predicted from the rest by a beta-binomial law with strength h, which has a lognormal
+    prior around 12; the strength is the harmonic posterior mean of h. It is lowered for a group whose smoothed rate
+    would be more than 3/4 of a case and 1/4 of a standard error away from its raw rate.
 
     Parameters
     ----------
@@ -117,34 +128,51 @@ def learn_strengths(groups: Groups) -> dict[str, float | dict[str, float]]:
     Returns
     -------
     dict of name to strengths
-        One strength per split; with fewer than five groups, a cautious 5 for all cells.
+        One strength per split. With fewer than five groups it is 5 instead of a learnt one, lowered likewise.
 
     Examples
     --------
     >>> from evenhand.examples import compas
-    >>> {split: round(value, 1) for split, value in learn_strengths(compas())["Asian"].items()}
-    {'prev': 10.1, 'tpr': 2.7, 'fpr': 4.3}
+    >>> learnt = learn_strengths(compas())
+    >>> {split: round(value, 1) for split, value in learnt["Other"].items()}
+    {'prev': 14.4, 'tpr': 5.5, 'fpr': 6.5}
+
+    The 32 Asian defendants have fewer actual positives than the rest, and a prior of 14 cases would move them too far:
+
+    >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
+    {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
     """
-    cells = np.array([matrix_of(cm).cells for cm in groups.values()], dtype=np.float64)
-    if len(cells) < FEWEST_GROUPS:
-        return dict.fromkeys(groups, CAUTIOUS)
-    learnt: dict[str, float | dict[str, float]] = {}
-    for i, name in enumerate(groups):
-        others = np.delete(cells, i, axis=0)
-        learnt[name] = {
-            split: _discounted(_spread(part, whole))
-            for split, (part, whole) in zip(SPLITS, _splits(others), strict=True)
-        }
-    return learnt
+    spread = learn_spread(groups)
+    everybody = sum((matrix_of(cm) for cm in groups.values()), ConfusionMatrix(0, 0, 0, 0))
+    return {name: limited_strengths(spread, cm, everybody - cm) for name, cm in groups.items()}
+
+
+def limited_strengths(spread: Spread, group: ConfusionMatrix, reference: ConfusionMatrix) -> dict[str, float]:
+    """The strengths of groups that spread so much, lowered where they would move a rate of this group too far."""
+    own, theirs = (_splits(np.array(cm.cells, dtype=np.float64)) for cm in (group, reference))
+    return {
+        split: _limited(getattr(spread, split), *map(float, (*mine, *rest)))
+        for split, mine, rest in zip(SPLITS, own, theirs, strict=True)
+    }
+
+
+def _limited(strength: float, part: float, whole: float, their_part: float, their_whole: float) -> float:
+    """The largest strength, up to the given one, that moves a count of the group no further than allowed.
+
+    The standard error is that of the rate (part + 1) / (whole + 2), so that 0 of 3 cases are not taken for certain.
+    """
+    if whole == 0 or their_whole == 0:
+        return strength
+    likely = (part + 1) / (whole + 2)
+    allowed = _CASES + _ERRORS * sqrt(whole * likely * (1 - likely))
+    gap = abs(whole * (their_part / their_whole) - part)
+    return min(strength, whole * allowed / (gap - allowed)) if gap > allowed else strength
 
 
 def _splits(cells: Floats) -> tuple[tuple[Floats, Floats], ...]:
+    """The part and the whole of each split, for the cells of one group or of many."""
     tp, fn, fp, tn = cells.T
     return (tp + fn, tp + fn + fp + tn), (tp, tp + fn), (fp, fp + tn)
-
-
-def _discounted(h: float) -> float:
-    return h * h / (h + _DISCOUNT)
 
 
 @lru_cache(maxsize=1)
@@ -155,7 +183,7 @@ def _grid() -> tuple[Floats, Floats]:
 
 
 def _spread(part: Floats, whole: Floats) -> float:
-    """The harmonic posterior mean of the strength with which the other groups predict each group's rate."""
+    """The harmonic posterior mean of the strength with which the rest of the groups predicts each group's rate."""
     from scipy.special import betaln
 
     kept = whole > 0

@@ -78,7 +78,7 @@ def strength_text(row: Row) -> str:
     """The strength of smoothing, one for each split if there are several."""
     strength = row.smoothed.strength if row.smoothed else 0.0
     if isinstance(strength, Mapping):
-        return ", ".join(f"{split} {value:g}" for split, value in strength.items())
+        return ", ".join(f"{split} {value:.3g}" for split, value in strength.items())
     return f"{strength:g}"
 
 
