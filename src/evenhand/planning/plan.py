@@ -26,7 +26,7 @@ _TESTS = {
     "fisher": "Fisher's exact test of equal rates",
     "unconditional": "Boschloo's exact test of equal rates",
     "binomial": "the exact binomial test",
-    "posterior": "the approximate test of equal scores",
+    "mid-p": "the approximate test of equal scores",
     "match": "the MATCH test",
 }
 
@@ -81,8 +81,8 @@ class Plan(Record):
         The half-width of the interval, and its level.
     alpha : float or None
         The level of the test: it rejects if its p-value is at most this.
-    test : {"fisher", "unconditional", "binomial", "posterior", "match"} or None
-        The test. ``"binomial"`` is the exact test against known rates, ``"posterior"`` the approximate test for scores
+    test : {"fisher", "unconditional", "binomial", "mid-p", "match"} or None
+        The test. ``"binomial"`` is the exact test against known rates, ``"mid-p"`` the approximate test for scores
         made of several rates.
     null : str or None
         The null of MATCH; None for other tests.

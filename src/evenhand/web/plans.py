@@ -252,7 +252,7 @@ def _tell_exploitable(result: ExploitableSizes) -> Told:
 
 def _by_score(plan: Plan, marks: list[Any]) -> dict[str, Any] | None:
     """The power by true score; none if every point would take long."""
-    if plan.test == "posterior":
+    if plan.test == "mid-p":
         return None
     goal = "" if plan.target is None else f" The dashed line is at {plan.target:g}."
     return {
