@@ -32,7 +32,7 @@ _QUICK = 40_000
 # The most matrices of which each has its own null.
 _MOST_TESTED = 4_000
 _BLOCK = 64
-# An outcome whose normal p-value exceeds so many times alpha, and this, is not rejected; twice alpha was the most found.
+# An outcome whose normal p-value exceeds so many times alpha, and this, is not rejected; at most twice alpha was found.
 _LARGE_NORMAL = 6.0, 0.1
 # Known rates stand for a reference of this many cases.
 _KNOWN = 1e9
