@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..cells import CELLS, compositions, count_matrices, enumerate_matrices
 from ..errors import TooLarge
+from ..wording import several
 from .products import determinant, proportional_matrices, sum_of_gcds
 
 __all__ = ["Holes", "Part", "list_pairs"]
@@ -42,6 +43,10 @@ class Part:
         """The number of cases in the part, for cells along the last axis."""
         total: NDArray[np.float64] = columns[..., [CELLS.index(c) for c in self.cells]].sum(axis=-1)
         return total
+
+    def counted(self, n: int) -> str:
+        """So many of its cases, in words: ``1 actual positive``."""
+        return several(n, self.name.removesuffix("s"))
 
     @property
     def formula(self) -> str:
