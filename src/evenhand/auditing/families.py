@@ -52,8 +52,8 @@ def holm(
 
     A test with few cases cannot attain every small p-value, so it uses less than its share of the level: with p-values
     in ascending order, the adjusted ones are the running maximum of min(1, Σ over j >= l of P(p_j <= p_l)), where
-    ``reachable`` says where to look up P(p <= x) under the null of each comparison; it is x without it. That is given the
-    pooled count of each comparison if ``given_pooled``, or if all of them share one.
+    ``reachable`` says where to look up P(p <= x) under the null of each comparison; it is x without it. That is given
+    the pooled count of each comparison if ``given_pooled``, or if all of them share one.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
