@@ -350,7 +350,7 @@ def _percentile(m: Metric, group: ConfusionMatrix, reference: ConfusionMatrix, h
 def _sketches(
     m: Metric, groups: Floats, against: Floats, tests: EqualityTest, gaps: Gaps, ends: tuple[Floats, Floats]
 ) -> list[Sketch | None]:
-    """The distribution behind each p-value: the null distribution of the score, or the posterior of the gap."""
+    """The distribution behind each p-value: the null distribution of the score, or what is believed of the gap."""
     if tests.fisher is not None:
         return _null_sketches(m.base, groups, against)
     span = ends[1] - ends[0]

@@ -373,7 +373,7 @@ class Sketch(Record):
     Attributes
     ----------
     of : {"null", "gap"}
-        The distribution of the score under the null, or the posterior of the gap.
+        The distribution of the score under the null, or the confidence distribution of the gap.
     low, high : float
         The range of the bars.
     heights : tuple of int
