@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import evenhand as eh
 from evenhand.auditing import Verdict
-from evenhand.cli.main import main
+from evenhand.cli.main import evenhand as command
 from evenhand.inference import Attainable, LargestSizes, fisher
 
 Counts = dict[str, tuple[int, int, int, int]]
@@ -177,7 +177,7 @@ def test_a_group_in_which_nobody_changed_is_compared_with_what_changed() -> None
 
 
 def run(*arguments: str) -> Any:
-    return CliRunner().invoke(main, ["audit", *arguments])
+    return CliRunner().invoke(command, ["audit", *arguments])
 
 
 def test_a_perfect_classifier_of_groups_with_other_base_rates_passes_the_gate(tmp_path: Any) -> None:

@@ -353,9 +353,9 @@ def _sketches(
     """The distribution behind each p-value: the null distribution of the score, or what is believed of the gap."""
     if tests.fisher is not None:
         return _null_sketches(m.base, groups, against)
-    span = ends[1] - ends[0]
-    middle = (ends[0] + ends[1]) / 2
-    edges = middle + np.linspace(-1, 1, _BARS)[:, None] * span
+    known = np.isfinite(ends[0]) & np.isfinite(ends[1])
+    low, high = (np.where(known, end, nan) for end in ends)
+    edges = (low + high) / 2 + np.linspace(-1, 1, _BARS)[:, None] * (high - low)
     if gaps.low.kind == "ratio":
         edges = np.maximum(edges, 0.0)
     rows = np.arange(len(groups))

@@ -12,6 +12,7 @@ from ..inference import Question, match_each
 from ..metrics import Summary
 from ..progress import progress
 from ..randomness import streams
+from ..wording import several
 from .comparisons import Comparison
 from .measures import Measures
 from .settings import Settings
@@ -26,7 +27,7 @@ def measure_averages(metrics: Sequence[Summary], comparisons: Sequence[Compariso
         match_each(who.own, who.against, metrics, Question(mid_p=how.mid_p, rng=rng, draws=how.draws))
         if who.testable
         else [None] * len(metrics)
-        for who, rng in progress(work, f"testing averages of {len(work):,} groups")
+        for who, rng in progress(work, f"testing averages of {several(len(work), 'group')}")
     ]
     return [_average(one, comparisons, [each[i] for each in tested]) for i, one in enumerate(metrics)]
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..metrics import Metric, RankingMetric
 from ..progress import progress
 from ..tabulate import Tally
+from ..wording import several
 from .asked import Function, Measurable, asked_averages, recorded_metrics
 from .cell_measures import CellTable, measure_cells
 from .class_measures import measure_averages
@@ -75,4 +76,4 @@ def _measured(part: Grouped, metrics: Sequence[Measurable], tally: Tally, how: S
     if ("stratum", "pooled") in part.at:
         return [measure_strata(m, who, how) for m in read if not m.comparisons and m.base.curve is not None]
     table = CellTable(who, how.strength)
-    return [measure_cells(m, table, how) for m in progress(read, f"auditing {len(who):,} groups")]
+    return [measure_cells(m, table, how) for m in progress(read, f"auditing {several(len(who), 'group')}")]

@@ -13,6 +13,7 @@ from ..errors import InvalidInput, MissingExtra, UnknownName, brief
 from ..inference import between_groups
 from ..metrics import Metric, metric as find_metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
+from ..wording import several
 from .asked import described
 from .findings import Finding, read_finding
 from .record import check_record
@@ -495,7 +496,8 @@ class Audit:
         groups = len({(row.by, row.group) for row in self.rows})
         differ = sum(row.differs for row in self.rows)
         axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())
-        return f"<Audit: {self.n:,} cases, {groups} groups{axes}, {len(self.rows)} scores, {differ} differ>"
+        counts = f"{several(self.n, 'case')}, {several(groups, 'group')}{axes}, {several(len(self.rows), 'score')}"
+        return f"<Audit: {counts}, {differ:,} {'differs' if differ == 1 else 'differ'}>"
 
     def _repr_html_(self) -> str:
         return str(reach("Record._repr_html_")(self))

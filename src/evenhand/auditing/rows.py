@@ -14,7 +14,7 @@ from typing import Any, Literal
 from ..cells import CELLS
 from ..errors import InvalidInput, printable
 from ..records import Record, plain_value, read_record
-from ..wording import number, pvalue, span_text
+from ..wording import number, pvalue, several, span_text
 from .settings import ReferenceKind
 from .verdicts import Verdict
 
@@ -108,7 +108,7 @@ class Reference(Record):
     score: float | None
 
     def __str__(self) -> str:
-        return printable(f"{self.name} of {self.n:,} cases, score {number(self.score)}")
+        return printable(f"{self.name} of {several(self.n, 'case')}, score {number(self.score)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -373,7 +373,7 @@ class Sketch(Record):
     Attributes
     ----------
     of : {"null", "gap"}
-        The distribution of the score under the null, or the confidence distribution of the gap.
+        The distribution of the score under the null, or what is believed of the gap.
     low, high : float
         The range of the bars.
     heights : tuple of int

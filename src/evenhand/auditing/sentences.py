@@ -120,7 +120,8 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     called = told_apart(rows)
     return tuple(
         Headline(
-            sentence=_sentence(row, called[row.by, row.group], settings["level"]) + _driven(row),
+            sentence=_sentence(row, called[row.by, row.group], settings["level"])
+            + _driven(row, called[row.by, row.group]),
             at=row.at,
             by=row.by,
             group=row.group,
@@ -211,10 +212,12 @@ def _more(row: Row) -> str:
     return "more" if row.verdict is Verdict.HIGHER else "fewer"
 
 
-def _driven(row: Row) -> str:
+def _driven(row: Row, who: str) -> str:
+    """That another comparison, without one group of the reference, would say something else."""
     if row.driver is None:
         return ""
-    return f" Without {row.driver.group} among the others, the verdict would be: {row.driver.verdict}."
+    left_out = f"if {row.driver.group} were left out of the comparison"
+    return f" This depends on one group: {left_out}, the verdict on {who} would be: {row.driver.verdict}."
 
 
 def _among(row: Row) -> str:
@@ -345,7 +348,9 @@ def _lacking(few: Sequence[Row], margin: float) -> list[str]:
     if len(needing) == 1:
         row, needed = needing[0]
         whole = _whole(described(row.metric))
-        return [f"{gap} {row.metric} of {row.group} takes {needed:,} {whole}; {_there_are(row)}."]
+        return [
+            f"{gap} {row.metric} of {row.group} takes {several(needed, whole.removesuffix('s'))}; {_there_are(row)}."
+        ]
     those = "them" if len(needing) == len(few) else f"{len(needing):,} of them"
     need, have = median_low(n for _, n in needing), median_high(min(row.rests_on) for row, _ in needing)
     return [
@@ -376,4 +381,4 @@ def needed_text(row: Row, margin: float) -> str:
     factor = 0.8 if theirs is not None and 1.25 * theirs > m.base.high else 1.25
     gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {margin:g}"
     find = f"to find a true {gap} with a probability of 80 %"
-    return f"It takes {needed:,} {_whole(m)} {find}; {_there_are(row)}."
+    return f"It takes {several(needed, _whole(m).removesuffix('s'))} {find}; {_there_are(row)}."

@@ -436,7 +436,7 @@ def _permuted(tables: Sequence[_Table], agg: Aggregation, draws: int, rng: np.ra
         if len(first) * len(second) <= _MOST_PAIRS:
             return exact_test((first[:, None] + second) / 2, p[:, None] * q, observed, scale=scale)
     drawn = combined([table.sample(draws, rng) for table in tables], axis=0)
-    return drawn_test(drawn, observed, scale=scale, method=f"permutation, {draws:,} draws")
+    return drawn_test(drawn, observed, scale=scale, method=f"permutation, {several(draws, 'draw')}")
 
 
 def _merged(values: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from ..errors import InvalidInput, TooLarge, printable
 from ..metrics import Average, Metric
 from ..records import Record, reach
-from ..wording import LEVELS, decided
+from ..wording import LEVELS, decided, several
 from .null import SMALLEST_UP_TO, Given, Method, NullDistribution, NullName
 from .tail_pvalues import Alternative
 
@@ -243,8 +243,9 @@ class MatchResult(Record):
 
     def _observed(self) -> str:
         part = self.metric.base.denominator
-        name = "actual positives" if self.metric.is_distance or part is None else part.name
-        return f"{self.denominator:,} {name}"
+        if self.metric.is_distance or part is None:
+            return several(self.denominator or 0, "actual positive")
+        return part.counted(self.denominator or 0)
 
     def _error(self) -> str:
         if self.method == "exact":

@@ -15,7 +15,7 @@ from ..errors import InvalidInput, brief
 from ..laws import DirichletMultinomial, law_of
 from ..metrics import metric
 from ..records import Record
-from ..wording import LEVELS, decided
+from ..wording import LEVELS, decided, several
 from .risk import risk
 from .smoothing import CrossPrior, Raw, Strength, Strengths, as_strength, strength_text
 
@@ -125,7 +125,8 @@ def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Stren
     hidden = weight / (n + weight)
     large = reference_n >= 100 and reference_n >= n
     reasons = (
-        f"the reference has {reference_n:,} cases, {'enough' if large else 'fewer than 100, or than the group'}",
+        f"the reference has {several(reference_n, 'case')}, "
+        f"{'enough' if large else 'fewer than 100, or than the group'}",
         f"the group's counts are {_times(ratio)} likely with this prior as with a uniform one",
         f"equal rates: p = {shown} ({method}); widest gap {_widest(prior - group)}",
         f"if the observed rates were true, smoothing would help {_some(gain)} and hurt {_some(lose)}"

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from ..cells import CELLS, compositions, count_matrices, enumerate_matrices
 from ..errors import TooLarge
+from ..wording import several
 from .products import determinant, proportional_matrices, sum_of_gcds
 
 __all__ = ["Holes", "Part", "list_pairs"]
 
-# Products that differ by less than this share are ties that rounding broke.
-_ROUNDING = 1e-9
+# Products of rounded cells that differ by less than this share are equal. A wider share would take matrices for ties
+# to which pseudo-counts of 1e-10 were added.
+_ROUNDING = 1e-14
 _MOST_LISTED = 2**22
 _MOST_PAIRS = 2**24
 
@@ -42,6 +44,10 @@ class Part:
         """The number of cases in the part, for cells along the last axis."""
         total: NDArray[np.float64] = columns[..., [CELLS.index(c) for c in self.cells]].sum(axis=-1)
         return total
+
+    def counted(self, n: int) -> str:
+        """So many of its cases, in words: ``1 actual positive``."""
+        return several(n, self.name.removesuffix("s"))
 
     @property
     def formula(self) -> str:
@@ -76,11 +82,11 @@ class Holes:
         if self.apart:
             tp, fn, fp, tn = columns
             first = tp * tn
-            close = np.abs(first - fp * fn) <= _ROUNDING * first
+            close = np.abs(first - fp * fn) <= 1e-12 * first
             exact = [np.broadcast_to(c, hole.shape)[close] for c in columns]
-            # Fractions of cases, such as pseudo-counts, are rounded, so that close is all that equal can be.
+            # Whole cells are exact. Fractions of cases, such as pseudo-counts, are rounded a few times each.
             whole = np.all([c == np.floor(c) for c in exact], axis=0)
-            hole[close] |= ~whole | (determinant(*exact) == 0)
+            hole[close] |= np.abs(determinant(*exact)) <= np.where(whole, 0.0, _ROUNDING * exact[0] * exact[3])
         return hole
 
     def reason(self, cells: NDArray[np.float64]) -> str | None:

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InvalidInput
 from ..metrics import Metric
 from ..records import Record, reach
-from ..wording import decided
+from ..wording import decided, several
 from .outcomes import PlannedTest
 from .truths import Scenario, reachable_scores
 
@@ -26,7 +26,7 @@ _TESTS = {
     "fisher": "Fisher's exact test of equal rates",
     "unconditional": "Boschloo's exact test of equal rates",
     "binomial": "the exact binomial test",
-    "posterior": "the approximate test of equal scores",
+    "mid-p": "the approximate test of equal scores",
     "match": "the MATCH test",
 }
 
@@ -81,8 +81,8 @@ class Plan(Record):
         The half-width of the interval, and its level.
     alpha : float or None
         The level of the test: it rejects if its p-value is at most this.
-    test : {"fisher", "unconditional", "binomial", "posterior", "match"} or None
-        The test. ``"binomial"`` is the exact test against known rates, ``"posterior"`` the approximate test for scores
+    test : {"fisher", "unconditional", "binomial", "mid-p", "match"} or None
+        The test. ``"binomial"`` is the exact test against known rates, ``"mid-p"`` the approximate test for scores
         made of several rates.
     null : str or None
         The null of MATCH; None for other tests.
@@ -300,7 +300,7 @@ class Plan(Record):
         head, *facts = {"power": _power, "sample_size": _size, "detectable_difference": _differences}[self.question](
             self
         )
-        who = "known rates" if self.reference_n is None else f"{self.reference_n:,} cases"
+        who = "known rates" if self.reference_n is None else several(self.reference_n, "case")
         facts.append(("reference", f"{who}, score {self.reference_score:.4g}"))
         if self.test:
             facts.append(("test", f"{self.test_name}, p <= {self.alpha:g}"))
@@ -325,28 +325,29 @@ def _power(plan: Plan) -> list[Fact]:
     """The first line of a power, and the facts that no other plan has."""
     m = plan.metric
     what = f"of {plan.difference:+.4g}" if plan.difference else "where none is"
-    of = "" if plan.denominator is None else f", {plan.denominator:,} {m.base.denominator.name}"  # type: ignore[union-attr]
+    of = "" if plan.denominator is None else f", {m.base.denominator.counted(plan.denominator)}"  # type: ignore[union-attr]
     return [
         ("", f"Power {percent(plan.value)} to find a difference in {m.key} {what}"),
-        ("group", f"{plan.n:,} cases{of}, true score {plan.true_score:.4g}"),
+        ("group", f"{several(plan.n, 'case')}{of}, true score {plan.true_score:.4g}"),
     ]
 
 
 def _size(plan: Plan) -> list[Fact]:
     """The same of a number of cases."""
     key, reached = plan.metric.key, _reached(plan.value, plan.target or 0.0)
+    s = "s" if plan.n == 1 else ""
     head = {
-        "power": f"find a difference in {key} of {plan.difference or 0:+.4g} with a power of {reached}",
-        "half-width": f"give a {100 * (plan.level or 0):g} % interval of {key} within ±{plan.half_width or 0:g} in "
+        "power": f"find{s} a difference in {key} of {plan.difference or 0:+.4g} with a power of {reached}",
+        "half-width": f"give{s} a {100 * (plan.level or 0):g} % interval of {key} within ±{plan.half_width or 0:g} in "
         f"{reached} of groups",
-        "undefined": f"leave {key} undefined with probability {reached}",
+        "undefined": f"leave{s} {key} undefined with probability {reached}",
     }[plan.goal]
     looked = "" if plan.n_looked is None else f" up to {plan.n_looked:,}"
     first = "every larger number" if plan.n_stays == plan.n else f"every number from {plan.n_stays:,}"
     bound = "at most" if plan.goal == "undefined" else "at least"
-    facts = [("", f"{plan.n:,} cases {head}"), ("goal", f"{bound} {plan.target:g}; so does {first}{looked}")]
+    facts = [("", f"{several(plan.n, 'case')} {head}"), ("goal", f"{bound} {plan.target:g}; so does {first}{looked}")]
     part = plan.metric.base.denominator
-    return [*facts, ("of them", f"about {plan.expected_denominator:,.0f} {part.name}")] if part else facts
+    return [*facts, ("of them", f"about {part.counted(round(plan.expected_denominator or 0))}")] if part else facts
 
 
 def _reached(value: float, target: float) -> str:
@@ -360,7 +361,8 @@ def _differences(plan: Plan) -> list[Fact]:
     return [
         (
             "",
-            f"Smallest differences in {plan.metric.key} that {plan.n:,} cases show with a power of {plan.value:g}",
+            f"Smallest differences in {plan.metric.key} that {several(plan.n, 'case')} "
+            f"{'shows' if plan.n == 1 else 'show'} with a power of {plan.value:g}",
         ),
         *((side, "none" if by is None else f"{by:+.4g}, to a true score of {at:.4g}") for side, by, at in sides),
     ]

@@ -131,7 +131,7 @@ class AskedTest:
             null: NullName = "known" if rates_known else self.null
             return self._match(scenario, reference, null), "match", null
         if m.curve is None:
-            return EqualScores.of(scenario, self.alpha, self.draws, fixed_seed(self.rng)), "posterior", None
+            return EqualScores.of(scenario, self.alpha, self.draws, fixed_seed(self.rng)), "mid-p", None
         if rates_known:
             rate = scenario.reference_rate
             return OneRate(m, SplitRegion(Binomial(rate, 1 - rate), self.alpha, self.mid_p)), "binomial", None

@@ -268,6 +268,6 @@ def _detected(
         found = test.chance(scenario.at(scenario.reference_score + difference), n, margin)
         if exact or abs(found.power - target) <= max(found.error, 0.005):
             return difference, found
-        # The quick estimate is that of a test that rejects a little more often.
+        # The quick estimate is that of a test that rejects about as often.
         aim = min(aim * target / max(found.power, 1e-9), 1 - 1e-9)
     return difference, found

@@ -295,7 +295,7 @@ def _searched(test: PlannedTest, scenario: Scenario, target: float, most: int) -
                 break
             if abs(found.power - target) <= 0.002 and turn:
                 break
-            # The quick estimate is that of a test that rejects a little more often.
+            # The quick estimate is that of a test that rejects about as often.
             aim = min(target * known[n] / max(found.power, 1e-9), 1 - 1e-6)
         while found.power < target:
             n += max(1, round(n * (target - found.power) / 2))

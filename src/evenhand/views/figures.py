@@ -225,7 +225,7 @@ def _mark(ax: Any, verdict: Verdict, x: float, y: float, **more: Any) -> None:
 
 def draw_distribution(d: Distribution, ax: Any = None) -> Any:
     """Draw the probability of every score."""
-    cases = f"{d.n:,} cases" if isinstance(d.n, int) else f"{d.n[0]:,} and {d.n[1]:,} cases"
+    cases = several(d.n, "case") if isinstance(d.n, int) else f"{d.n[0]:,} and {d.n[1]:,} cases"
     beside = f", undefined with probability {d.p_undefined:.3g}" if d.p_undefined else ""
     return _bars(d.support, d.probabilities, title=f"{d.metric.name} of {cases}{beside}", xlabel=d.metric.key, ax=ax)
 

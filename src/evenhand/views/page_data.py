@@ -233,7 +233,7 @@ def _about_test(row: Row) -> str | None:
         return None
     if row.test.asks != "equal scores":
         return f"that groups are {row.test.asks}"
-    return "approximate" if row.test.method == "posterior" else "by permutation" if row.test.error is not None else None
+    return "approximate" if row.test.method == "mid-p" else "by permutation" if row.test.error is not None else None
 
 
 def _empty(row: Row) -> float | None:

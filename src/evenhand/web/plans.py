@@ -128,7 +128,9 @@ def _tell_size(plan: Plan) -> Told:
             sentences.append(f"Fewer do not reach {target}; every larger number{upto} does.")
     part = plan.metric.base.denominator
     if part is not None:
-        sentences.append(f"On average, {plan.expected_denominator:,.3g} of them are {part.name}.")
+        shown = f"{plan.expected_denominator:,.3g}"
+        name = part.name.removesuffix("s") if shown == "1" else part.name
+        sentences.append(f"On average, they include {shown} {name}.")
     return [*sentences, *_tested(plan)], {
         "curve": list(zip(plan.sizes, plan.values, strict=True)),
         "goal": plan.target,
@@ -252,7 +254,7 @@ def _tell_exploitable(result: ExploitableSizes) -> Told:
 
 def _by_score(plan: Plan, marks: list[Any]) -> dict[str, Any] | None:
     """The power by true score; none if every point would take long."""
-    if plan.test == "posterior":
+    if plan.test == "mid-p":
         return None
     goal = "" if plan.target is None else f" The dashed line is at {plan.target:g}."
     return {

@@ -21,6 +21,7 @@ from ..inference import (
 )
 from ..metrics import metric as find_metric
 from ..records import plain_value
+from ..wording import several
 from .parsing import typed_cells
 
 __all__ = ["what_if"]
@@ -66,9 +67,9 @@ def what_if(asked: Mapping[str, Any]) -> dict[str, Any]:
 def _given(test: MatchResult) -> str:
     """What the null distribution conditions on, in words."""
     if test.denominator is None:
-        return f"{test.n:,} cases"
+        return several(test.n, "case")
     part = test.metric.base.denominator
-    return f"{test.denominator:,} {'actual positives' if part is None else part.name}"
+    return several(test.denominator, "actual positive") if part is None else part.counted(test.denominator)
 
 
 def _null(test: MatchResult) -> dict[str, Any] | None:
