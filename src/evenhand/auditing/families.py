@@ -45,12 +45,15 @@ Reachable = Reach | None
 """None if P(p <= x) is x."""
 
 
-def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None) -> list[float]:
+def holm(
+    pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None, *, given_pooled: bool = False
+) -> list[float]:
     """P-values adjusted by Holm's method, which controls the probability of any false positive.
 
     A test with few cases cannot attain every small p-value, so it uses less than its share of the level: with p-values
     in ascending order, the adjusted ones are the running maximum of min(1, Σ over j >= l of P(p_j <= p_l)), where
-    ``reachable`` says where to look up P(p <= x) under the null of each comparison; it is x without it.
+    ``reachable`` says where to look up P(p <= x) under the null of each comparison; it is x without it. That is given the
+    pooled count of each comparison if ``given_pooled``, or if all of them share one.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -58,7 +61,7 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(p, kind="stable")
     given = list(reachable) if reachable is not None else [None] * len(p)
-    sizes = _sizes(given)
+    sizes = _sizes(given, given_pooled)
     left = np.ones(len(p))
     plain = float(sum(where is None for where in given))
     adjusted, running = np.ones(len(p)), 0.0
@@ -73,7 +76,7 @@ def holm(pvalues: Sequence[float], reachable: Sequence[Reachable] | None = None)
     return [float(x) for x in adjusted]
 
 
-def _sizes(given: Sequence[Reachable]) -> list[tuple[Sizes | LargestSizes, NDArray[np.int64]]]:
+def _sizes(given: Sequence[Reachable], given_pooled: bool) -> list[tuple[Sizes | LargestSizes, NDArray[np.int64]]]:
     """The sizes of tests and which comparisons they belong to.
 
     Comparisons that share all cases, each group with its own rest, are bounded given the pooled count; others, which
@@ -90,7 +93,8 @@ def _sizes(given: Sequence[Reachable]) -> list[tuple[Sizes | LargestSizes, NDArr
         if where is not None:
             margins.setdefault(where.stratum, set()).add(tuple(where.table.margins[where.row]))
     named = len(given) > 1 and any(where and where.named for where in given)
-    how = LargestSizes if named or any(len(found) > 1 for found in margins.values()) else Sizes
+    apart = named or any(len(found) > 1 for found in margins.values())
+    how = LargestSizes if apart and not given_pooled else Sizes
     return [(how(table, np.array(rows)), np.array(members)) for table, members, rows in tables.values()]
 
 
@@ -129,8 +133,8 @@ class Families:
                 place += 1
         return cls(how, members)
 
-    def adjusted(self, measures: Sequence[Measures]) -> Floats:
-        """The adjusted p-values at all places."""
+    def adjusted(self, measures: Sequence[Measures], *, given_pooled: bool = False) -> Floats:
+        """The adjusted p-values at all places; what is ``given_pooled``, see `holm`."""
         p = np.concatenate([measured.pvalue for measured in measures] or [np.empty(0)])
         reachable = [
             where if where is None else Reach(*where, dict(who.at).get("stratum"), who.kind.is_named)
@@ -144,16 +148,16 @@ class Families:
                 # Two groups that are each other's rest can have different p-values; the larger one is valid for both.
                 values = [float(p[at].max()) for at in comparisons.values()]
                 firsts = [reachable[at[0]] for at in comparisons.values()]
-                for at, value in zip(comparisons.values(), self._one(values, firsts), strict=True):
+                for at, value in zip(comparisons.values(), self._one(values, firsts, given_pooled), strict=True):
                     found[at] = min(1.0, value * family / len(comparisons))
         return found
 
-    def _one(self, values: list[float], reachable: Sequence[Reachable]) -> list[float]:
+    def _one(self, values: list[float], reachable: Sequence[Reachable], given_pooled: bool) -> list[float]:
         """The adjusted p-values of one block."""
         from scipy.stats import false_discovery_control
 
         if self.how.adjust == "holm":
-            return holm(values, reachable)
+            return holm(values, reachable, given_pooled=given_pooled)
         adjusted: list[float] = false_discovery_control(values).tolist()
         return adjusted
 

@@ -51,7 +51,8 @@ def drivers_of(
             kept += [(start + i, start, name) for i, name in named]
         start += len(measured)
     before = {place: (measured, i) for place, measured, i in _places(measures)}
-    adjusted = Families.of(tested, how).adjusted(tested)
+    # The groups of a rest without one of them share no count, but are sharpened as they were with it.
+    adjusted = Families.of(tested, how).adjusted(tested, given_pooled=True)
     changed: dict[str, list[int]] = {}
     for place, after, i in _places(tested):
         was = before[kept[place][0]]

@@ -45,7 +45,7 @@ _WIDE, _FINEST = 2**15, 1e-300
 # A test with more outcomes than this is treated as continuous.
 _MOST_OUTCOMES = 2_048
 # Above this level, and for larger samples (the smaller, the larger one), the size of a test is not computed.
-_HIGH_LEVEL, _MOST_SHARED = 0.1, (100, 5_000)
+_HIGH_LEVEL, _MOST_SHARED, _MOST_LISTED = 0.1, (100, 5_000), 3_000
 # The number of rates over which it is the largest, and what may be left out between them.
 _SHARED_GRID, _BETWEEN_RATES = 257, 1.005
 # A p-value within rounding of the level counts as reaching it.
@@ -252,7 +252,9 @@ class LargestSizes:
     def __init__(self, attainable: Attainable, rows: NDArray[np.int64]) -> None:
         self._sizes, self._which = np.unique(attainable.sizes[rows], axis=0, return_inverse=True)
         small = (self._sizes.min(axis=1) <= _MOST_SHARED[0]) & (self._sizes.max(axis=1) <= _MOST_SHARED[1])
-        self._few = np.flatnonzero(small)
+        # The smallest samples gain most.
+        work = np.cumsum(np.where(small, self._sizes.min(axis=1), np.inf)[order := np.argsort(self._sizes.min(axis=1))])
+        self._few = np.sort(order[work <= _MOST_LISTED])
 
     def at(self, level: float) -> Floats:
         """P(p <= level) per row; the level itself if it is high, or if the samples are large."""
