@@ -301,7 +301,7 @@ def test_notebooks_are_shown_with_what_they_give(built: Path) -> None:
         page = read(built / "notebooks" / f"{path.stem}.html")
         assert any(url.startswith("data:image/png;base64,") for url in page.loaded), path
     shown = text_of(built, "notebooks/audit.html")
-    assert "Audit of 7,214 cases in 6 groups by group" in shown and "surely by at least 0.199" in shown
+    assert "Audit of 7,214 cases in 6 groups by group" in shown and "by at least 0.182; adjusted p" in shown
     assert "170 cases find a difference in ppr of -0.1" in text_of(built, "notebooks/planning.html")
 
 

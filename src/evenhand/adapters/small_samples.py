@@ -45,7 +45,7 @@ class ReportedClass(Record):
     --------
     >>> report = small_sample_report(["a", "b", "b"], ["b", "b", "b"])
     >>> print(report.classes[0])
-    a: precision undefined, recall 0.000 [0.000, 0.853], f1 0.000 [0.000, 0.921], support 1
+    a: precision undefined, recall 0.000 [0.000, 0.950], f1 0.000 [0.000, 0.974], support 1
     >>> report.classes[0].undefined
     {'precision': 'no predicted positives (TP + FP = 0)'}
     """
@@ -159,11 +159,11 @@ def small_sample_report(
     8 cases, 95 % intervals in brackets
     <BLANKLINE>
     class  support  precision             recall                f1
-    no           6  0.750 [0.408, 0.944]  1.000 [0.670, 1.000]  0.857 [0.580, 0.971]
-    yes          2  undefined             0.000 [0.000, 0.667]  0.000 [0.000, 0.800]
+    no           6  0.750 [0.388, 0.956]  1.000 [0.607, 1.000]  0.857 [0.559, 0.977]
+    yes          2  undefined             0.000 [0.000, 0.776]  0.000 [0.000, 0.874]
     <BLANKLINE>
-    accuracy           0.750 [0.408, 0.944]
-    balanced accuracy  0.500 [0.376, 0.807]
+    accuracy           0.750 [0.388, 0.956]
+    balanced accuracy  0.500 [0.332, 0.866]
     MCC                undefined
     <BLANKLINE>
     precision of yes is undefined: no predicted positives (TP + FP = 0)

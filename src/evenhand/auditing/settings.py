@@ -184,15 +184,17 @@ class Settings:
         Adjust over the groups of each metric, with their classes and strata, but each threshold for itself; or
         over everything together.
     margin : float
-        Scores are alike if the whole interval of their gap lies within ±margin; for Brier scores, within half
-        of it. Unbounded scores, such as likelihood ratios, are alike if the whole interval of their ratio lies
-        between 0.8 and 1.25.
+        Scores are alike if no difference was found and the whole melded interval of their gap lies within
+        ±margin; for Brier scores, within half of it. Unbounded scores, such as likelihood ratios, are alike if
+        the whole interval of their ratio lies between 0.8 and 1.25. With ``family="audit"``, the interval is
+        one for all comparisons together.
     test : {"fisher", "unconditional"}
         The test of equal rates; see `disparity`. With Holm's method both have similar power;
-        ``"unconditional"`` is slower.
+        ``"unconditional"`` is slower, and its p-value and the interval of the gap can disagree.
     mid_p : bool
-        Count half of the probability of the observed outcome: less conservative, but the level is no longer
-        guaranteed.
+        Count half of the probability of the observed outcome, in p-values and in the intervals of gaps: less
+        conservative, but the level is no longer guaranteed. Verdicts of alike, and what a gap is at least, stay
+        as they are.
     null : {"pooled", "known", "predictive"}
         The null of the MATCH percentile; see `match_test`.
     strength : float, mapping or "auto"

@@ -95,7 +95,7 @@ class Disparity(Record):
     --------
     >>> d = disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr")
     >>> round(d.estimate, 3), round(d.low, 3), round(d.high, 3)
-    (-0.2, -0.384, 0.0)
+    (-0.2, -0.38, 0.0)
     """
 
     metric: Metric
@@ -198,7 +198,7 @@ def disparity(
     --------
     >>> from evenhand import ConfusionMatrix
     >>> print(disparity(ConfusionMatrix(12, 18, 9, 61), ConfusionMatrix(300, 200, 150, 350), "tpr"))
-    TPR is 0.200 lower (95 % interval -0.384 to 0.000, p = 0.050)
+    TPR is 0.200 lower (95 % interval -0.380 to 0.00029, p = 0.0504)
 
     Most of the women apply where few are selected. In each department they are selected as often as men.
 

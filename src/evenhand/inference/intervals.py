@@ -46,7 +46,7 @@ class Interval(Record):
     --------
     >>> i = interval(ConfusionMatrix(tp=8, fn=2, fp=0, tn=0), "tpr")
     >>> print(i)
-    tpr 0.8, 95 % interval 0.4784 to 0.9644
+    tpr 0.8, 95 % interval 0.4805 to 0.965
     >>> 0.5 in i
     True
     """

@@ -122,7 +122,7 @@ def sample_size(
     For an interval of ±0.1 in at least 8 of 10 groups, and for a TPR that exists in all but 1 of 1,000:
 
     >>> sample_size("tpr", rest, half_width=0.1).n
-    198
+    201
     >>> sample_size("tpr", rest, undefined_below=0.001).n
     14
     """

@@ -68,7 +68,7 @@ const sketch = (i) => {
     .filter(([height]) => height >= 0.3)
     .map(([height, x]) => `M${x.toFixed(1)},30v-${height.toFixed(1)}h${step.toFixed(1)}V30`).join("");
   const percentile = of.percentile(i), what = known(of.observed(i)) ? metrics[i % metrics.length].base : "Scores";
-  const words = of.of_gap(i) ? "Posterior distribution of the gap; the line marks no gap"
+  const words = of.of_gap(i) ? "Confidence distribution of the gap; the line marks no gap"
     : `${what} of groups like the reference; the line marks the observed ${number(of.observed(i) ?? of.score(i))}${
       known(percentile) ? `, at least as high as ${percentile} % of them` : ""}`;
   return make("span", { class: "sketch" },
