@@ -1,7 +1,7 @@
 """What an audit claims of many numbers together, measured through the public interface only.
 
 Run it with ``.venv/bin/python benchmarks/whole_audits.py [section ...] [--runs N]``; without a section it runs all of
-them, which takes about half an hour. It reads rows and intervals as users get them, so the same script measures any
+them, which takes about an hour. It reads rows and intervals as users get them, so the same script measures any
 version of the library: ``PYTHONPATH=other/src`` is enough. What can be listed is exact: every outcome with its
 probability. The rest is simulated from fixed seeds, with standard errors (±), on the same draws for every version. The
 worst setting of each table is in bold. Progress and times go to stderr.
@@ -76,7 +76,7 @@ def table(heads: Sequence[str], lines: Sequence[Line], by: int = -1, worst: Call
     yield "|" + "---|" * len(heads)
     for each in lines:
         cells = [str(cell) for cell in each]
-        if isinstance(cell := each[by], Share) and cell.value == worst(values):
+        if isinstance(cell := each[by], Share) and cell.value == worst(values) and len(set(values)) > 1:
             cells[by] = f"**{cell}**"
         yield "| " + " | ".join(cells) + " |"
 
