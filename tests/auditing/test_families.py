@@ -77,9 +77,9 @@ def test_groups_of_equal_counts_are_groups_of_their_own() -> None:
     same = dict.fromkeys("ABCD", (34, 6, 10, 50))
     a = eh.audit_counts({**same, "R": (180, 100, 100, 500)}, metrics="tpr", reference="R")
     raw, adjusted = row(a, "A", "tpr").test.pvalue, row(a, "A", "tpr").test.p_adjusted
-    # Four comparisons, each of which reaches p-values a little below its share of the level.
+    # Four comparisons, each of which reaches p-values below its share of the level, whatever the common rate is.
     assert raw is not None and adjusted is not None
-    assert 3.9 * raw < adjusted <= 4 * raw
+    assert 2 * raw < adjusted <= 4 * raw
 
 
 def test_a_group_without_cases_makes_no_third_comparison() -> None:
@@ -105,7 +105,7 @@ def test_discrete_holm_is_what_a_slow_sum_over_all_outcomes_gives(groups: list[C
     raw = [float(r.test.pvalue) for r in rows if r.test.pvalue is not None]
     for mine_, once, plain in zip(adjusted, raw, plain_holm(raw), strict=True):
         assert mine_ is not None
-        assert once <= mine_ <= plain * (1 + 1e-9)
+        assert once * (1 - 1e-9) <= mine_ <= plain * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("counts", [compas(), FOUR], ids=["compas", "four"])
@@ -114,11 +114,11 @@ def test_adjusting_over_the_audit_is_never_less_strict_than_over_a_metric(counts
     pairs = [(r, row(all_, r.group, r.metric)) for r in one.rows]
     assert all((s.test.p_adjusted or 0) >= (r.test.p_adjusted or 0) for r, s in pairs)
     assert any((s.test.p_adjusted or 0) > (r.test.p_adjusted or 0) for r, s in pairs)
-    # What has no exact test counts by its p-value, as in Holm's own method.
-    tested = [r for r in all_.rows if r.test.pvalue is not None]
-    for r, plain in zip(tested, plain_holm([r.test.pvalue or 0.0 for r in tested]), strict=True):
-        assert r.test.pvalue is not None and r.test.p_adjusted is not None
-        assert r.test.pvalue <= r.test.p_adjusted <= plain * (1 + 1e-9)
+    # No bound is known over several metrics, so each has its share of the level.
+    metrics = len({r.metric for r in one.rows})
+    for r, s in pairs:
+        if r.test.p_adjusted is not None:
+            assert s.test.p_adjusted == approx(min(1.0, metrics * r.test.p_adjusted))
 
 
 def test_two_groups_count_as_one_comparison_in_either_family() -> None:
@@ -127,10 +127,10 @@ def test_two_groups_count_as_one_comparison_in_either_family() -> None:
     p = {m: row(a, "A", m).test.pvalue for m in ("tpr", "mcc")}
     assert p == {m: approx(row(a, "B", m).test.pvalue) for m in p}
     assert None not in p.values()
-    for m, adjusted in zip(p, plain_holm([x for x in p.values() if x is not None]), strict=True):
+    for m, raw in p.items():
         for group in counts:
             found = row(a, group, m).test.p_adjusted
-            assert found is not None and found <= adjusted * (1 + 1e-9), "two comparisons, not four"
+            assert found == approx(min(1.0, 2 * (raw or 0.0))), "two comparisons, not four"
 
 
 def test_the_same_adjustment_whatever_the_order() -> None:
@@ -234,7 +234,7 @@ def test_pairs_of_models_are_adjusted_together() -> None:
 
 
 @pytest.mark.parametrize("family", ["metric", "audit"])
-def test_holm_over_classes_lies_between_one_class_alone_and_the_plain_method(family: Any) -> None:
+def test_holm_over_classes_gives_each_class_its_share(family: Any) -> None:
     found = classified(family, "holm", averages=[])
     members: dict[str, list[Row]] = {}
     for r in found.rows:
@@ -245,11 +245,12 @@ def test_holm_over_classes_lies_between_one_class_alone_and_the_plain_method(fam
     alone = {label: eh.audit(data(), positive=label, **columns) for label in "xyz"}
     stricter = 0
     for rows in members.values():
-        for r, plain in zip(rows, plain_holm([r.test.pvalue or 0.0 for r in rows]), strict=True):
+        for r in rows:
             one = row(alone[r.at["class"]], r.group, r.metric).test.p_adjusted
             p, adjusted = r.test.pvalue, r.test.p_adjusted
             assert one is not None and p is not None and adjusted is not None
-            assert max(p, one * (1 - 1e-9)) <= adjusted <= plain * (1 + 1e-9)
+            # A class has a third of the level of a metric, and at most that of its own audit otherwise.
+            assert max(p, one * (1 - 1e-9)) <= adjusted <= min(1.0, 3 * one * (1 + 1e-9))
             stricter += adjusted > one
             assert r.differs == (adjusted <= 0.05)
     assert stricter > len(found.rows) / 2

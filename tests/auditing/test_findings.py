@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from math import exp, floor, log
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,10 @@ def test_codes_and_severities_do_not_change() -> None:
     assert KINDS == {
         "constant": ("EH001", "warning"),
         "differs": ("EH101", "alert"),
+        "beyond-margin": ("EH104", "alert"),
+        "base-rate": ("EH105", "note"),
+        "selection-rate": ("EH106", "warning"),
         "four-fifths": ("EH102", "warning"),
-        "may-be-below-four-fifths": ("EH103", "note"),
         "undefined": ("EH201", "warning"),
         "too-few": ("EH202", "note"),
         "spread": ("EH203", "warning"),
@@ -40,16 +42,21 @@ def test_codes_and_severities_do_not_change() -> None:
 
 def test_findings_come_worst_first() -> None:
     a = eh.audit_counts(compas(), by="race")
-    places = [list(KINDS).index(f.kind) for f in a.findings]
+    about_gaps = ("differs", "beyond-margin", "base-rate", "selection-rate")
+    order = ["constant", "differs", "four-fifths", "undefined", "too-few"]
+    places = [order.index("differs" if f.kind in about_gaps else f.kind) for f in a.findings]
     assert places == sorted(places)
     assert {(f.kind, f.code, f.severity) for f in a.findings} == {
         ("differs", "EH101", "alert"),
+        ("beyond-margin", "EH104", "alert"),
+        ("base-rate", "EH105", "note"),
+        ("selection-rate", "EH106", "warning"),
         ("four-fifths", "EH102", "warning"),
         ("too-few", "EH202", "note"),
     }
     assert a.findings[0].sentence == (
         "Predicted positive rate of African-American is 0.588 (95 % interval 0.572 to 0.604), 0.263 higher than the "
-        "reference's 0.325, surely by at least 0.241; adjusted p < 0.001"
+        "reference's 0.325, by at least 0.225; adjusted p < 0.001"
     )
     for word in ("biased", "fair ", "unfair", "proves"):
         assert not any(word in f.sentence for f in a.findings)
@@ -67,7 +74,8 @@ DIFFERS = re.compile(
     r"(?: \((?P<level>\S+) % interval (?P<low>\S+) to (?P<high>\S+)\))?, "
     r"(?:(?P<gap>\S+) (?P<way>higher|lower) than the reference's (?P<theirs>\S+?)"
     r"|(?P<chance>more than chance explains)|(?P<verdict>higher|lower) than no gap)"
-    r"(?:, surely by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)|a factor of at least (?P<factor>\S+?)))?"
+    r"(?:, by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)|a factor of at least (?P<factor>\S+?))"
+    r"| \(\S+ % interval of the gap (?P<span>.+?)\))?"
     r"; (?P<adjusted>adjusted )?p (?P<p>< 0\.001|= \S+?)"
     r"(?:\. Without (?P<driver>.+) in the reference the verdict would be: (?P<without>[a-z ]+?)"
     r"(?: \(gap (?P<other>\S+)\))?)?"
@@ -95,7 +103,7 @@ def _check_differs(f: Finding, a: Audit) -> None:
         assert said["chance"] and r.verdict is Verdict.HIGHER
     else:
         assert said["verdict"] == r.verdict.value
-    _check_surely(said, r, s["margin"])
+    _check_size(said, r, s["margin"])
     assert bool(said["adjusted"]) == (s["adjust"] != "none")
     p = r.test.p_adjusted
     assert p is not None
@@ -113,35 +121,28 @@ def rounded_down(value: float) -> str:
     return f"{floor(value):,}" if value >= 100 else number(floor(1000 * value) / 1000 if value >= 0.001 else value)
 
 
-def _check_surely(said: dict[str, str | None], r: Row, margin: float) -> None:
-    """What is said to be sure is what the whole interval of the gap allows."""
-    low, high = r.gap.low, r.gap.high
-    on_ratio = r.gap.kind == "ratio"
-    if on_ratio and low is not None and high is not None:
-        low, high = log(max(low, 1e-300)), log(high)
-    if low is None or high is None or low <= 0 <= high:
-        assert (said["least"], said["most"], said["factor"]) == (None, None, None)
-        return
-    nearest, farthest = sorted((abs(low), abs(high)))
-    assert (low > 0) == (r.verdict is Verdict.HIGHER)
-    if on_ratio:
-        assert (said["least"], said["most"], said["factor"]) == (None, None, rounded_down(exp(nearest)))
-    elif said["most"] is not None:
-        assert farthest <= margin and said["most"] == f"{margin:g}" and said["least"] is None
+def _check_size(said: dict[str, str | None], r: Row, margin: float) -> None:
+    """What is said of the size of a gap is what its bounds allow; without a bound, its interval is given."""
+    least, most, factor = (said[name] for name in ("least", "most", "factor"))
+    if most is not None:
+        assert r.gap.at_most is not None and r.gap.at_most <= margin
+        assert (most, least, factor) == (f"{margin:g}", None, None)
+    elif r.gap.at_least is None:
+        assert (least, factor) == (None, None)
+        assert (said["span"] is None) == (r.gap.ends is None)
     else:
-        assert farthest > margin and said["least"] == rounded_down(nearest)
+        expected = rounded_down(r.gap.at_least)
+        assert (least, factor) == ((None, expected) if r.gap.kind == "ratio" else (expected, None))
 
 
 def _check_four_fifths(f: Finding, a: Audit) -> None:
     (r,) = _said(f, a)
-    assert r.impact is not None and r.impact.high is not None
-    below = f.kind == "four-fifths"
-    assert below == (r.impact.high < 0.8) and r.impact.ratio < 0.8
+    assert r.impact is not None and r.impact.at_most is not None
+    assert r.impact.ratio <= r.impact.at_most < 0.8
     cases = f"{r.impact.n:,} case" + ("s" if r.impact.n != 1 else "")
     assert f.sentence == (
-        f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases}), which "
-        f"{'is' if below else 'may be'} below four fifths: {100 * a.settings['level']:g} % interval "
-        f"{number(r.impact.low)} to {number(r.impact.high)}"
+        f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases}), at most "
+        f"{number(r.impact.at_most)} times, which is below four fifths"
     )
 
 
@@ -166,8 +167,8 @@ def _check_too_few(f: Finding, a: Audit) -> None:
     of = ", ".join(f"{r.metric} ({' and '.join(f'{k:,}' for k in r.rests_on)})" for r in rows)
     assert f.sentence.startswith(f"Too few cases to tell for {f.group} ({cases}): {of}; ")
     ratios = any(r.metric in ("dor", "lr_plus", "disparate_impact") for r in rows)
-    assert (f"±{a.settings['margin']:g} (ratios: 0.8 to 1.25)." in f.sentence) == ratios
-    assert f"surely lies within ±{a.settings['margin']:g}" in f.sentence
+    assert (f"±{a.settings['margin']:g} (ratios: 0.8 to 1.25) remain possible." in f.sentence) == ratios
+    assert f"gaps beyond ±{a.settings['margin']:g}" in f.sentence
     for r in rows:
         if r.needed is not None and r.needed > min(r.rests_on):
             assert f"{r.needed - min(r.rests_on):,} more for {r.metric}" in f.sentence
@@ -177,7 +178,7 @@ def test_every_sentence_says_what_its_rows_say() -> None:
     checks = {
         "differs": _check_differs,
         "four-fifths": _check_four_fifths,
-        "may-be-below-four-fifths": _check_four_fifths,
+        **dict.fromkeys(("beyond-margin", "base-rate", "selection-rate"), _check_differs),
         "undefined": _check_undefined,
         "too-few": _check_too_few,
     }
@@ -191,20 +192,21 @@ def test_every_sentence_says_what_its_rows_say() -> None:
             for word in ("biased", "unfair", "proves", "None", "nan", "inf"):
                 assert word not in f.sentence
         said = {
-            (f.by, f.group, m) for f in a.findings if f.kind in ("differs", "undefined", "too-few") for m in f.metrics
+            (f.by, f.group, m) for f in a.findings if f.kind in checks and f.kind != "four-fifths" for m in f.metrics
         }
         spoken = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNDEFINED, Verdict.TOO_FEW)
         assert said == {(r.by, r.group, r.metric) for r in a.rows if r.verdict in spoken}
     assert seen >= set(checks)
 
 
-def test_surely_is_said_of_compas_as_the_intervals_allow() -> None:
+def test_sizes_are_said_of_compas_as_the_bounds_allow() -> None:
     a = eh.audit_counts(compas(), by="race")
-    some = [f for f in a.findings if f.kind == "differs"]
+    some = [f for f in a.findings if f.kind in ("differs", "beyond-margin")]
     for f in some:
         _check_differs(f, a)
-    assert any("surely by at least" in f.sentence for f in some)
-    assert any("surely by less than 0.1" in f.sentence for f in some)
+    assert any(", by at least" in f.sentence for f in some)
+    assert any(", by less than 0.1" in f.sentence for f in some)
+    assert any("interval of the gap" in f.sentence for f in some)
 
 
 def test_the_probability_of_no_score_is_that_of_the_group_that_has_none() -> None:
@@ -335,17 +337,21 @@ def test_findings_say_where_on_the_axes_they_are() -> None:
                          "y": rng.integers(0, 2, n)})  # fmt: skip
     data["p"] = np.where(rng.random(n) < np.where(data.g == "a", 0.9, 0.1), data.y, 1 - data.y)
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", within="t", metrics="acc")
-    said = [f for f in a.findings if f.kind == "differs"]
+    said = [f for f in a.findings if f.kind == "beyond-margin"]
     assert {f.at["stratum"] for f in said} == {"Easy", "hard", "pooled"}
-    assert str(said[0]).startswith("alert EH101: stratum ")
+    assert str(said[0]).startswith("alert EH104: stratum ")
     pooled = next(f for f in said if f.at["stratum"] == "pooled" and f.group == "a")
     found = row(a, "a", "acc", stratum="pooled")
-    odds = f"its odds {number(found.gap.value)} times the reference's within strata, surely by a factor of at least "
+    odds = f"its odds {number(found.gap.value)} times the reference's within strata, by a factor of at least "
     assert odds in pooled.sentence
     data["p"] = np.where(data.g == "a", data.y, 1 - data.y)
     infinite = eh.audit(data, y_true="y", y_pred="p", groups="g", within="t", metrics="acc")
     (said_,) = [f.sentence for f in infinite.findings if (f.at["stratum"], f.group) == ("pooled", "a")]
-    assert said_ == "Accuracy of a is 1.000, its odds higher than the reference's within strata; adjusted p < 0.001"
+    assert re.fullmatch(
+        r"Accuracy of a is 1\.000, its odds higher than the reference's within strata, by a factor of at least \d+; "
+        r"adjusted p < 0\.001",
+        said_,
+    )
 
 
 @pytest.mark.parametrize("metric", ["auc", "brier", "log_loss"])

@@ -13,6 +13,7 @@ from scipy.stats import hypergeom
 
 import evenhand as eh
 from evenhand.auditing import Audit, Row, Verdict, compare_models
+from evenhand.auditing.settings import WITHOUT_LABELS
 from evenhand.examples import compas
 
 CM = eh.ConfusionMatrix
@@ -30,6 +31,8 @@ def recomputed(r: Row, s: dict[str, Any]) -> Verdict:
         return Verdict.REFERENCE
     if r.reason is not None:
         return Verdict.UNDEFINED
+    if s["reference"] == "best" and r.metric in WITHOUT_LABELS:
+        return Verdict.NOT_TESTED
     assert r.test.p_adjusted is not None and r.score.value is not None
     if r.test.p_adjusted <= s["alpha"]:
         if r.test.asks != "equal scores":
@@ -60,7 +63,7 @@ def test_the_random_audits_hold_every_verdict_for_most_metrics() -> None:
     for r, _ in every_row():
         seen.setdefault(r.metric, set()).add(r.verdict.value)
     assert set(seen) == set(METRICS)
-    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {"unlike"}
+    assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {"unlike", "not tested"}
     for metric in set(METRICS) - {"te", "equalized_odds"}:
         assert {"higher", "lower", "too few to tell", "undefined"} <= seen[metric], metric
 
@@ -141,7 +144,7 @@ def test_two_missed_positives_are_too_few_to_tell() -> None:
     assert found.verdict is Verdict.TOO_FEW
     assert found.test.pvalue == pytest.approx(0.128, abs=5e-4)
     assert found.percentile == pytest.approx(0.064, abs=5e-4)
-    assert found.score.high == pytest.approx(0.67, abs=5e-3)
+    assert found.score.high == pytest.approx(0.776, abs=5e-4)
     assert (found.cells, found.rests_on, found.n) == ((0, 2, 8, 30), (2,), 40)
     assert found.gap.difference == pytest.approx(-0.75)
 
@@ -160,11 +163,11 @@ def test_large_groups_with_equal_rates_are_alike() -> None:
 
 
 def test_fifty_of_a_hundred_twice_is_too_few_to_tell() -> None:
-    """Equal, but the gap is only known to within 0.137."""
+    """Equal, but the gap is only known to within 0.147."""
     found = row(eh.audit_counts({"A": (50, 50, 0, 0), "B": (50, 50, 0, 0)}, metrics="tpr"), "A")
     assert found.verdict is Verdict.TOO_FEW
-    assert (found.gap.low, found.gap.high) == pytest.approx((-0.137, 0.137), abs=5e-4)
-    assert verdicts({"A": (50, 50, 0, 0), "B": (50, 50, 0, 0)}, "tpr", margin=0.138) == {"A": "alike", "B": "alike"}
+    assert (found.gap.low, found.gap.high) == pytest.approx((-0.147, 0.147), abs=5e-4)
+    assert verdicts({"A": (50, 50, 0, 0), "B": (50, 50, 0, 0)}, "tpr", margin=0.148) == {"A": "alike", "B": "alike"}
 
 
 @pytest.mark.parametrize(("metric", "reference"), [("equalized_odds", "rest"), ("f1", "all"), ("mcc", "all")])
@@ -270,7 +273,7 @@ def test_the_prior_of_an_empty_cell_never_decides_alone(counts: Any, metric: str
 
 def test_the_most_important_rows_come_first() -> None:
     a = eh.audit_counts(compas(), by="race")
-    places = [(r.verdict.rank, -round(r.gap.at_least, 9)) for r in a.rows]
+    places = [(r.verdict.rank, -round(r.gap.beyond, 9)) for r in a.rows]
     assert places == sorted(places)
 
 
@@ -322,16 +325,15 @@ def by_models() -> Audit:
     [
         (by_average, {"acc", "macro f1", "mcc"}),
         (by_function, {"error"}),
-        (by_models, {"acc", "ppr", "tpr", "fpr"}),
     ],
-    ids=["averages", "functions", "models"],
+    ids=["averages", "functions"],
 )
 def test_where_the_only_test_is_drawn_alike_no_direction_is_claimed(made: Any, keys: set[str]) -> None:
     """A group may be drawn otherwise and have the same score, so that such a test says unlike and no more."""
     a = made()
     drawn = [r for r in a.rows if r.test.asks != "equal scores"]
     assert {r.metric for r in drawn} == keys
-    assert {r.test.asks for r in drawn} == {"changed alike" if made is by_models else "drawn alike"}
+    assert {r.test.asks for r in drawn} == {"drawn alike"}
     assert not any(r.verdict in (Verdict.HIGHER, Verdict.LOWER) for r in drawn)
     assert any(r.verdict is Verdict.UNLIKE for r in drawn)
     for r in drawn:

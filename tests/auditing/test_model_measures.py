@@ -62,7 +62,7 @@ def test_changes_are_those_of_counting_by_hand(key: str, people: list[tuple[int,
         else:
             assert found.gap.value == found.gap.difference == approx(mine - theirs, abs=1e-12)
             assert found.reference.score == approx(theirs, abs=1e-12)
-            assert found.gap.kind == "difference" and found.test.asks == "changed alike"
+            assert found.gap.kind == "difference" and found.test.asks == "equal scores"
 
 
 def test_mcnemars_test_is_that_of_statsmodels_and_gaps_are_adjusted_by_holm() -> None:
@@ -108,5 +108,5 @@ def test_a_single_pair_that_differs_says_nothing() -> None:
     people = [(1, 0, 1, "x"), (1, 1, 1, "x"), (0, 0, 0, "y"), (1, 1, 1, "y")]
     found = row(changed(people, "acc"), "x")
     assert (found.score.value, found.score.pvalue) == (0.5, 1.0)
-    assert (found.test.pvalue, found.verdict) == (1.0, "too few to tell")
-    assert found.test.method == "exact paired permutation"
+    assert found.test.pvalue is not None and found.test.pvalue > 0.5
+    assert (found.test.method, found.verdict) == ("mid-p", "too few to tell")

@@ -115,7 +115,8 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
         assert r.gap.value == approx(-(other.gap.value or 0.0))
         assert r.score.pvalue == approx(other.score.pvalue)
         if r.test.error is None:
-            assert r.test.pvalue == approx(other.test.pvalue)
+            # One side of two is averaged over in each direction.
+            assert r.test.pvalue == approx(other.test.pvalue, rel=1e-4)
 
 
 def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows() -> None:

@@ -13,7 +13,7 @@ from audit_oracle import row
 from random_audits import every_row
 
 import evenhand as eh
-from evenhand.auditing import COLUMNS, Audit, Gap, Row, Test, compare_models, place_text, told_apart
+from evenhand.auditing import COLUMNS, Audit, Gap, Row, Test, Verdict, compare_models, place_text, told_apart
 from evenhand.auditing.rows import read_row
 from evenhand.errors import EvenhandError
 from evenhand.examples import compas
@@ -80,10 +80,10 @@ def test_flat_columns_are_documented_names() -> None:
         *("score", "score_low", "score_high", "score_pvalue"),
         *("reference_kind", "reference", "reference_n"),
         *("reference_tp", "reference_fn", "reference_fp", "reference_tn", "reference_score"),
-        *("gap_kind", "gap", "gap_low", "gap_high", "difference", "ratio"),
+        *("gap_kind", "gap", "gap_low", "gap_high", "difference", "ratio", "gap_at_least", "gap_at_most"),
         *("pvalue", "p_adjusted", "test", "test_asks", "pvalue_error", "percentile", "p_undefined", "needed"),
         *("smoothed", "strength", "shrinkage"),
-        *("impact_ratio", "impact_low", "impact_high", "impact_group", "impact_n"),
+        *("impact_ratio", "impact_low", "impact_high", "impact_at_most", "impact_group", "impact_n"),
         *("driver", "without_verdict", "without_gap", "without_low", "without_high"),
         *("strata_higher", "strata_lower", "strata_silent", "crude_odds_ratio", "crude_pvalue"),
     ) == COLUMNS
@@ -129,29 +129,32 @@ def test_no_number_is_nan() -> None:
     assert all(map(math.isfinite, found))
 
 
-def test_what_is_sure_of_a_gap_is_nothing_if_its_interval_includes_none() -> None:
-    """Also where a score differs: alpha and the level of intervals are two settings."""
-    unsure = 0
-    for r, _ in every_row():
-        if r.gap.ends is None:
-            assert (r.gap.at_least, r.gap.at_most) == (0.0, 0.0)
-        else:
+def test_bounds_of_a_gap_are_those_of_verdicts_with_a_direction() -> None:
+    """They hold for the whole audit, so they are never more than the interval of the gap allows."""
+    bounded = 0
+    for r, s in every_row():
+        if r.verdict not in (Verdict.HIGHER, Verdict.LOWER):
+            assert (r.gap.at_least, r.gap.at_most, r.gap.beyond) == (None, None, 0.0)
+            continue
+        bounded += r.gap.at_least is not None
+        assert 0 <= r.gap.beyond <= r.gap.within
+        if r.gap.ends is not None and s["level"] <= 1 - s["alpha"]:
             low, high = r.gap.ends
-            assert r.gap.at_least == (0.0 if low <= 0 <= high else min(abs(low), abs(high)))
-            assert r.gap.at_most == max(abs(low), abs(high))
-            unsure += r.differs and r.gap.at_least == 0
-    assert unsure > 0
+            nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+            # Intervals of scores made of several rates are mid-p, their bounds are melded, and so wider.
+            assert r.gap.beyond <= nearest + 1e-6
+    assert bounded > 0
 
 
 @pytest.mark.parametrize("kind", ["ratio", "odds ratio"])
 def test_ratios_are_measured_on_the_scale_of_logarithms(kind: Any) -> None:
     """A ratio of 1/2 is as far from none as a ratio of 2."""
     up, down = Gap(kind=kind, low=2.0, high=4.0), Gap(kind=kind, low=0.25, high=0.5)
-    assert up.at_least == down.at_least == pytest.approx(math.log(2))
-    assert up.at_most == down.at_most == pytest.approx(math.log(4))
-    open_end = Gap(kind=kind, low=0.0, high=0.5)
-    assert open_end.at_least == pytest.approx(math.log(2))
-    assert math.isfinite(open_end.at_most)
+    assert up.ends is not None and down.ends is not None
+    assert up.ends == pytest.approx((math.log(2), math.log(4))) == (-down.ends[1], -down.ends[0])
+    bounded = Gap(kind=kind, at_least=2.0, at_most=4.0)
+    assert (bounded.beyond, bounded.within) == pytest.approx((math.log(2), math.log(4)))
+    assert (up.beyond, up.within) == (0.0, math.inf)
 
 
 def test_only_the_group_lacks_its_own_score() -> None:
@@ -227,11 +230,11 @@ def changed(path: tuple[str, ...], value: Any) -> dict[str, Any]:
         (changed(("rests_on",), []), "rests_on of row 1 must be a list of numbers up to n = 10; got []"),
         (changed(("rests_on",), [3, 11]), "rests_on of row 1 must be a list of numbers up to n = 10; got [3, 11]"),
         (changed(("verdict",), "fair"), "no verdict of row 1 is called 'fair'; known: higher, lower, unlike, "
-         "undefined, too few to tell, alike, reference"),
+         "undefined, too few to tell, not tested, alike, reference"),
         (changed(("gap", "kind"), "sum"), "kind of the gap of row 1 must be 'difference' or 'ratio' or 'odds ratio'; "
          "got 'sum'"),
-        (changed(("test", "asks"), "why"), "asks of the test of row 1 must be 'equal scores' or 'drawn alike' or "
-         "'changed alike'; got 'why'"),
+        (changed(("test", "asks"), "why"), "asks of the test of row 1 must be 'equal scores' or 'drawn alike'; "
+         "got 'why'"),
         (changed(("n",), ...), "row 1 must have the field n"),
         (changed(("sketch", "heights"), [100]), "the sketch of row 1 must have heights from 0 to 99"),
         ([], "row 1 must be a table; got []"),

@@ -6,7 +6,6 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
-from math import log
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 import evenhand as eh
 from evenhand.auditing import Row, Tier, Verdict, compared_with, headlines, needed_text, tier, untold
 from evenhand.examples import compas
+from evenhand.wording import span_text
 
 RATES = [
     *("acc", "inacc", "prev", "nprev", "ppr", "pnr", "tpr", "fnr", "fpr", "tnr"),
@@ -26,7 +26,7 @@ cells = st.tuples(*[st.integers(0, 400)] * 4)
 SENTENCE = re.compile(
     r"Of (the )?([\d,]+) (.+?) in (.+?), (about )?([\d,]+) (was|were) (.+?); "
     r"of (the )?([\d,]+) (.+?), (about )?([\d,]+)\."
-    r"(?: Surely at least ([\d,]+) (more|fewer) per ([\d,]+)\.)?"
+    r"(?: At least ([\d,]+) (more|fewer) per ([\d,]+)\.| The gap is [+-]\d.\d+ \(95 % interval .+? to .+?\)\.)"
     r"(?: This depends on one group: if .+ were left out of the comparison, the verdict on .+ would be: .+\.)?"
 )
 KINDS = {
@@ -60,7 +60,7 @@ def matrices(r: Row) -> list[dict[str, int]]:
 
 
 def check_counts(sentence: str, r: Row) -> None:
-    """The counts are those of the matrices, and what is sure is not more than the interval says."""
+    """The counts are those of the matrices, and "at least" is not more than the bound of the row says."""
     found = SENTENCE.fullmatch(sentence)
     assert found, sentence
     all_, of, kind, _, about, n, verb, what, all2, of2, _, about2, n2, sure, way, per = found.groups()
@@ -80,11 +80,11 @@ def check_counts(sentence: str, r: Row) -> None:
     assert (verb == "was") == (whole(n) == 1)
     assert r.gap.low is not None and r.gap.high is not None
     if sure is not None:
-        least = r.gap.low if way == "more" else -r.gap.high
-        assert 1 <= whole(sure) <= whole(per) * least
+        assert r.gap.at_least is not None
+        assert 1 <= whole(sure) <= whole(per) * r.gap.at_least
         assert (way == "more") == (r.verdict == "higher")
     else:
-        assert r.gap.low <= 0 <= r.gap.high
+        assert r.gap.at_least is None
 
 
 @settings(max_examples=20)
@@ -118,13 +118,13 @@ def test_headlines_count_what_is_in_the_matrices(
         # Fewer than 100 cases are all of them; a rate that would round to none or all is told of more people.
         ((9, 41, 0, 0), (900, 100, 0, 9), "tpr",
          "Of the 50 actual positives in A, 9 were predicted positive; of 100 among the others, 90. "
-         "Surely at least 59 fewer per 100."),
+         "At least 58 fewer per 100."),
         ((1, 49, 0, 0), (900, 100, 0, 9), "tpr",
          "Of the 50 actual positives in A, 1 was predicted positive; of 100 among the others, 90. "
-         "Surely at least 80 fewer per 100."),
+         "At least 79 fewer per 100."),
         ((0, 0, 40, 99_960), (5, 5, 1, 99_999), "fpr",
          "Of 100,000 actual negatives in A, 40 were predicted positive; of 100,000 among the others, 1. "
-         "Surely at least 27 more per 100,000."),
+         "At least 26 more per 100,000."),
     ],
 )  # fmt: skip
 def test_a_headline_in_words(small: Any, large: Any, metric: str, sentence: str) -> None:
@@ -183,10 +183,12 @@ def test_headlines_of_other_scores_are_not_more_than_sure(metric: str) -> None:
         r = row(a, h.group)
         assert r.score.value is not None
         assert h.sentence.startswith(f"{eh.metric(metric).name} of {h.group} is {r.score.value:.3f}")
-        (least,) = re.findall(r"at least (\d+\.\d+)", h.sentence)
-        ratio = metric in ("lr_plus", "disparate_impact")
-        assert (log(float(least)) if ratio else float(least)) <= r.gap.at_least
-        assert (log(float(least) + 0.001) if ratio else float(least) + 0.001) > r.gap.at_least
+        said_least = re.findall(r"[Aa]t least (\d+\.\d+)", h.sentence)
+        if r.gap.at_least is None:
+            assert said_least == [] and f"interval {span_text(r.gap.low, r.gap.high)})" in h.sentence
+        else:
+            (least,) = said_least
+            assert float(least) <= r.gap.at_least < float(least) + 0.001
 
 
 def test_both_groups_are_named_if_they_are_compared_with_something_else() -> None:
@@ -198,9 +200,10 @@ def test_both_groups_are_named_if_they_are_compared_with_something_else() -> Non
 
 def test_what_is_sure_is_rounded_down_however_large_it_is() -> None:
     a = eh.audit_counts({"A": (107, 2000, 2000, 107), "B": (9000, 100, 120, 9000)}, metrics="lr_minus")
-    assert 1289 < math.exp(a.rows[0].gap.at_least) < 1290
-    assert "at least 1,289" in str(headlines(a.rows, a.settings)[0])
-    assert "at least 1,289" in a.findings[0].sentence
+    least = a.rows[0].gap.at_least
+    assert least is not None and least > 1000
+    assert f"at least {math.floor(least):,}." in headlines(a.rows, a.settings)[0].sentence
+    assert f"at least {math.floor(least):,};" in a.findings[0].sentence
 
 
 # Headlines of axes
@@ -281,11 +284,11 @@ def test_models_are_told_by_how_scores_change(placed: bool) -> None:
     for sentence in said_of(a):
         assert re.fullmatch(
             where + r"(Accuracy|False positive rate) of [AB] changes by [+-]0\.\d{3}; among the others, by "
-            r"[+-]0\.\d{3}\. The two do not change alike\.", sentence
+            r"[+-]0\.\d{3}\. At least 0\.\d{3} (higher|lower)\.", sentence
         ), sentence  # fmt: skip
     (finding,) = [f.sentence for f in a.findings if f.metrics == ("acc",) and f.group == "A"]
     assert finding.startswith(f"Accuracy of A changes by {found.score.value:+.3f} (95 % interval -")
-    assert "and not as that of the reference, which changes by +0.000; adjusted p < 0.001" in finding
+    assert "and that of the reference by +0.000: the gap becomes lower, by at least 0." in finding
 
 
 # Tiers
@@ -304,37 +307,33 @@ def test_tiers_follow_from_verdict_and_interval(groups: list[tuple[int, ...]], m
         if r.verdict == "too few to tell":
             assert found is Tier.CHANCE
         elif r.verdict in ("higher", "lower"):
-            low, high = float(r.gap.low or 0.0), float(r.gap.high or 0.0)
-            inside, outside = (0.8, 1.25) if r.metric == "lr_plus" else (-margin, margin)
-            expected = (
-                Tier.LARGE if high < inside or low > outside
-                else Tier.SMALL if low >= inside and high <= outside
-                else Tier.UNCLEAR
-            )  # fmt: skip
-            assert found is expected
+            limit = 1.25 if r.metric == "lr_plus" else margin
+            least, most = r.gap.at_least, r.gap.at_most
+            large, small = least is not None and least > limit, most is not None and most <= limit
+            assert found is (Tier.LARGE if large else Tier.SMALL if small else Tier.UNCLEAR)
         else:
             assert found is None
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "verdict", "expected"),
+    ("least", "most", "verdict", "expected"),
     [
         (0.101, 0.3, "higher", Tier.LARGE),
-        (-0.3, -0.101, "lower", Tier.LARGE),
+        (0.101, 0.3, "lower", Tier.LARGE),
         (0.1, 0.3, "higher", Tier.UNCLEAR),
         (0.09, 0.101, "higher", Tier.UNCLEAR),
-        (-0.2, -0.05, "lower", Tier.UNCLEAR),
+        (None, 0.2, "lower", Tier.UNCLEAR),
         (0.01, 0.1, "higher", Tier.SMALL),
-        (-0.1, -0.01, "lower", Tier.SMALL),
+        (None, 0.1, "lower", Tier.SMALL),
         (0.2, 0.3, "too few to tell", Tier.CHANCE),
-        (-0.05, 0.05, "alike", None),
+        (None, None, "alike", None),
         (None, None, "unlike", Tier.UNCLEAR),
     ],
 )
-def test_a_tier_at_its_edges(low: float | None, high: float | None, verdict: str, expected: Tier | None) -> None:
+def test_a_tier_at_its_edges(least: float | None, most: float | None, verdict: str, expected: Tier | None) -> None:
     found = eh.audit_counts({"A": (20, 180, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
-    changed = replace(found, gap=replace(found.gap, low=low, high=high), verdict=Verdict(verdict))  # type: ignore[call-arg]
-    assert tier(changed, 0.1) is expected
+    gap = replace(found.gap, at_least=least, at_most=most)
+    assert tier(replace(found, gap=gap, verdict=Verdict(verdict)), 0.1) is expected  # type: ignore[call-arg]
 
 
 def test_the_margin_of_a_brier_score_is_half_of_the_margin() -> None:
@@ -342,7 +341,7 @@ def test_the_margin_of_a_brier_score_is_half_of_the_margin() -> None:
     y = [0, 1] * 20
     data = {"g": ["a", "a", "b", "b"] * 10, "y": y, "s": [0.5 + 0.2 * (v - 0.5) for v in y]}
     found = eh.audit(data, y_true="y", y_score="s", groups="g", metrics="brier", draws=9).rows[0]
-    large = replace(found, verdict=Verdict.HIGHER, gap=replace(found.gap, low=0.06, high=0.2))
+    large = replace(found, verdict=Verdict.HIGHER, gap=replace(found.gap, at_least=0.06, at_most=0.2))
     assert tier(large, 0.1) is Tier.LARGE
     assert tier(replace(large, metric="auc"), 0.1) is Tier.UNCLEAR
 

@@ -278,7 +278,9 @@ def test_classes_and_thresholds_have_strata_too() -> None:
         )
         for r in alone.rows:
             here = row(swept, r.group, **r.at, threshold=threshold)
-            assert (here.test.pvalue, here.gap, here.strata) == (r.test.pvalue, r.gap, r.strata)
+            assert (here.test.pvalue, here.gap.value, here.gap.ends, here.strata) == (
+                r.test.pvalue, r.gap.value, r.gap.ends, r.strata
+            )  # fmt: skip
     classes = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", within="town", classes=["A", "B"],
                        metrics="tpr", averages=["acc"], draws=19)  # fmt: skip
     places = {tuple(r.at.items()) for r in classes.rows}

@@ -7,7 +7,7 @@ from evenhand.auditing import Verdict
 
 def test_verdicts_that_differ_come_first() -> None:
     assert [v.value for v in sorted(Verdict, key=lambda v: v.rank)] == [
-        *("higher", "lower", "unlike", "undefined", "too few to tell", "alike", "reference")
+        *("higher", "lower", "unlike", "undefined", "too few to tell", "not tested", "alike", "reference")
     ]
     assert {v for v in Verdict if v.differs} == {Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE}
     assert len({v.rank for v in Verdict if v.differs}) == 1
@@ -19,9 +19,9 @@ def test_no_meaning_is_carried_by_colour_alone() -> None:
 
 
 def test_only_what_claims_something_is_filled() -> None:
-    """Too few to tell, undefined and unlike, which claims no direction, are hollow."""
+    """Too few to tell, undefined, not tested and unlike, which claims no direction, are hollow."""
     hollow = {v for v in Verdict if not v.filled}
-    assert hollow == {Verdict.TOO_FEW, Verdict.UNDEFINED, Verdict.UNLIKE}
+    assert hollow == {Verdict.TOO_FEW, Verdict.UNDEFINED, Verdict.NOT_TESTED, Verdict.UNLIKE}
 
 
 def test_meanings_are_sentences_with_the_settings_filled_in() -> None:

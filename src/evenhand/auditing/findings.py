@@ -307,13 +307,13 @@ def _kind(row: Row, how: Settings, labelled: bool) -> str:
 def _scored(row: Row) -> str:
     """What the score is or, of models, how it changes."""
     value = row.score.value
-    return f"changes by {value:+.3f}" if "against" in row.at else f"is {number(value)}"
+    return f"changes by {value:+.3f}" if row.is_change else f"is {number(value)}"
 
 
 def _than(row: Row) -> str:
     """How the score lies to the reference's."""
     gap, theirs = row.gap, number(row.reference.score)
-    if "against" in row.at:
+    if row.is_change:
         return f"and that of the reference by {row.reference.score:+.3f}: the gap becomes {row.verdict}"
     if row.verdict is Verdict.UNLIKE:
         return f"and the group is not drawn like the reference, whose score is {theirs}"

@@ -29,6 +29,7 @@ __all__ = ["LOG_MARGIN", "judged", "margin_of"]
 
 Floats = NDArray[np.float64]
 
+_LARGEST_LOG = 690.0
 LOG_MARGIN = log(1.25)
 """Ratios are alike if they lie between 4/5 and 5/4."""
 
@@ -92,7 +93,7 @@ def _sizes(measured: Measures, verdicts: Sequence[Verdict], level: float, how: S
     nearest, farthest = (ends * sign[:, None]).min(axis=1).tolist(), np.abs(ends).max(axis=1).tolist()
 
     def named(size: float) -> float:
-        return exp(size) if ratio else size
+        return exp(min(size, _LARGEST_LOG)) if ratio else size
 
     return {
         i: {"at_least": named(near) if near > 0 else None, "at_most": named(far) if np.isfinite(far) else None}

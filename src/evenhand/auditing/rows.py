@@ -491,6 +491,18 @@ class Row(Record):
         return self.verdict.differs
 
     @property
+    def is_change(self) -> bool:
+        """Whether the score is the change from one model to another, which has a test of its own.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0].is_change
+        False
+        """
+        return self.score.pvalue is not None
+
+    @property
     def lacks_own_score(self) -> bool:
         """Whether it is the group, not the reference, that has no score.
 

@@ -174,7 +174,7 @@ def _sentence(row: Row, who: str, level: float) -> str:
 def _scores(row: Row, m: Any, who: str) -> str:
     """The scores of the group and of its reference."""
     score = row.score.value
-    if "against" in row.at:
+    if row.is_change:
         return f"{m.name} of {who} changes by {score:+.3f}; {_among(row)}, by {row.reference.score:+.3f}."
     if isinstance(m, Metric) and m.comparisons:
         return f"{m.name} of {who} is {number(score)}, and {'1' if m.kind == 'ratio' else '0'} would be no gap."
@@ -191,7 +191,7 @@ def _size(row: Row, m: Any, level: float) -> str:
     if row.gap.at_least is None:
         gap = "odds ratio" if odds else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
-    if _counted(row) is not None and row.reference.score is not None and "against" not in row.at:
+    if _counted(row) is not None and row.reference.score is not None and not row.is_change:
         per = _per(row.score.value or 0.0, row.reference.score, row.gap.at_least)
         return f"At least {floor(per * row.gap.at_least):,} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):

@@ -77,7 +77,7 @@ class Verdict(StrEnum):
         *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
     )
     NOT_TESTED = (
-        *("not tested", 3, "the reference was chosen by this very rate, so that no test of it would be fair"),
+        *("not tested", 3, "the reference was chosen by this very rate, so that a test of it would mislead"),
         *("_", "M-6,0H6", _GREY, False, "–"),
     )
     ALIKE = (
