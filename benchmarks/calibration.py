@@ -25,15 +25,14 @@ from evenhand.auditing import METRICS
 from evenhand.inference import (
     Test,
     counts_of,
-    equality_of_gaps,
+    equal_scores,
     gap_intervals,
     gaps_of,
     match_test,
-    posterior,
     score_intervals,
 )
 from evenhand.laws import BetaBinomial, Binomial, Hypergeometric, Split, law_of
-from evenhand.metrics import OneGroup, metric
+from evenhand.metrics import Kind, OneGroup, metric
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -75,7 +74,7 @@ def every_pair(n: int, m: int) -> tuple[Floats, Floats, Floats, Floats]:
 def pvalues(test: Test, n: int, m: int) -> Floats:
     """The p-value of every pair of counts of shares; a share has the test of a rate, with n for the denominator."""
     _, _, groups, references = every_pair(n, m)
-    p = equality_of_gaps(one_group("acc"), groups, references, "fisher").pvalue
+    p = equal_scores(one_group("acc"), groups, references).pvalue
     if test == "unconditional":
         # The unconditional p-value is smaller than Fisher's, most so in small samples and for extreme rates.
         pooled = (groups[:, 0] + references[:, 0]) / (n + m)
@@ -83,7 +82,7 @@ def pvalues(test: Test, n: int, m: int) -> Floats:
         unsure = np.flatnonzero((p > LEVEL) & (p <= most))
         known = p[unsure]
         p = p.copy()
-        p[unsure] = equality_of_gaps(one_group("acc"), groups[unsure], references[unsure], test).pvalue
+        p[unsure] = equal_scores(one_group("acc"), groups[unsure], references[unsure], test=test).pvalue
         assert (known < 0.95 * most[unsure])[p[unsure] <= LEVEL].all()
     return p.reshape(n + 1, m + 1)
 
@@ -195,7 +194,7 @@ SIZES = ((10, 50), (20, 50), (40, 100), (60, 1000), (100, 100), (300, 300))
 DRAWS, MATCHED = 20_000, 120
 # How many pairs of each stratum are tested by the library; MCC and kappa take ten times as long as the others.
 TESTED = {"mcc": (36, 16), "kappa": (36, 16)}
-# A gap whose normal test is as sure as this that there is none is not rejected by its posterior either.
+# A gap whose normal test has a larger p-value is taken not to be rejected by the others either.
 SURELY_NOT = 0.25
 
 
@@ -240,8 +239,8 @@ class Rejections:
 def rejections(case: Case, n: int, m: int, rng: np.random.Generator, matched: bool) -> Rejections:
     """Simulated, by strata of the normal test's p-value.
 
-    The library's p-value is the larger of the posterior's and the normal test's, so only pairs that the normal test
-    rejects can be rejected; of those a random part is tested by the library.
+    A random part of the pairs that the normal test rejects, and of those that it nearly rejects, is tested by the
+    library; the others are taken not to be rejected.
     """
     base = one_group(case.key)
     groups, references = (
@@ -258,22 +257,21 @@ def rejections(case: Case, n: int, m: int, rng: np.random.Generator, matched: bo
         shares.append(float(inside.mean()))
         found.append((0.0, 0.0, 1))
         if len(at):
-            p = equality_of_gaps(base, groups[at], references[at], "unconditional").pvalue
-            assert (p >= normal[at] * (1 - 1e-6)).all()
-            kind = gaps_of(base, groups[at], references[at], "ratio" if base.unbounded else "difference")
-            below, above = kind.tails(1.0 if base.unbounded else 0.0)
+            p = equal_scores(base, groups[at], references[at]).pvalue
+            kind: Kind = "ratio" if base.unbounded else "difference"
+            below, above = gaps_of(base, groups[at], references[at], kind, prior=0.5).tails(float(base.unbounded))
             tail = 2 * np.minimum(below, above)
             found[-1] = (float(np.mean(p <= LEVEL)), float(np.mean(tail <= LEVEL)), len(at))
-    (ours, sure, k), (_, further, _) = found
-    kept = (ours * k + 1) / (k + 2)
-    error = np.hypot(
-        shares[0] * np.sqrt(kept * (1 - kept) / k), kept * np.sqrt(shares[0] * (1 - shares[0]) / len(normal))
-    )
+    ours, sure = (sum(share * each[i] for share, each in zip(shares, found, strict=True)) for i in (0, 1))
+    kept = [(each[0] * each[2] + 1) / (each[2] + 2) for each in found]
+    tested = [share**2 * p * (1 - p) / each[2] for share, p, each in zip(shares, kept, found, strict=True)]
+    drawn = [p**2 * share * (1 - share) / len(normal) for share, p in zip(shares, kept, strict=True)]
+    error = np.sqrt(sum(tested) + sum(drawn))
     return Rejections(
         undefined=1 - float(defined.mean()),
-        ours=shares[0] * ours,
+        ours=ours,
         error=float(error),
-        posterior=shares[0] * sure + shares[1] * further,
+        posterior=sure,
         normal=shares[0],
         match=pooled_match(case.key, groups[:MATCHED], references[:MATCHED]) if matched else np.nan,
     )
@@ -320,13 +318,29 @@ def attainable(of_a: int, pooled: int, total: int) -> tuple[Floats, Floats]:
     return p[order], np.append(0.0, np.cumsum(pmf[order]))
 
 
+@cache
+def largest_sizes(n: int, m: int) -> tuple[Floats, Floats]:
+    """The p-values of Fisher's test of two samples, ascending, and the largest P(p <= each) over common rates."""
+    p = pvalues("fisher", n, m).ravel()
+    order = np.argsort(p)
+    largest = np.zeros(p.size)
+    for rate in RATES:
+        weights = np.outer(binom.pmf(np.arange(n + 1), n, rate), binom.pmf(np.arange(m + 1), m, rate)).ravel()
+        largest = np.maximum(largest, np.cumsum(weights[order]))
+    return p[order], np.append(0.0, largest)
+
+
 def holm(p: Floats, margins: NDArray[Any] | None = None) -> Floats:
-    """Holm's adjusted p-values; with margins (group, pooled count, total) P(p_j <= x) of each test stands for x."""
+    """Holm's adjusted p-values; with margins, P(p_j <= x) of each test stands for x.
+
+    Margins are the group's size, the pooled count and the size of both samples, or the sizes of group and reference.
+    """
     order = np.argsort(p, kind="stable")
     levels = p[order]
     reached = np.broadcast_to(levels, (len(p), len(p)))
     if margins is not None:
-        rows = [attainable(*(int(x) for x in margins[i])) for i in order]
+        look_up: Any = attainable if margins.shape[1] == 3 else largest_sizes
+        rows = [look_up(*(int(x) for x in margins[i])) for i in order]
         reached = np.stack([sums[np.searchsorted(ps, levels * (1 + 1e-9), side="right")] for ps, sums in rows])
         reached = np.minimum(reached, levels)
     adjusted = np.empty(len(p))
@@ -366,14 +380,18 @@ def audited(
     mine: Floats = np.stack([counts.ravel(), (sizes - counts).ravel(), zero, zero], axis=1)
     theirs = np.stack([against.ravel(), (of_against - against).ravel(), zero, zero], axis=1)
     base, shape = one_group("acc"), counts.shape
-    p = equality_of_gaps(base, mine, theirs, "fisher").pvalue
+    p = equal_scores(base, mine, theirs).pvalue
     exact = p.copy()
     # What Holm rejects at its first step it rejects by either test; what is far above it, by neither.
     unsure = np.flatnonzero((p > LEVEL / shape[1]) & (p <= 5 * LEVEL / shape[1]))
     if len(unsure):
-        exact[unsure] = equality_of_gaps(base, mine[unsure], theirs[unsure], "unconditional").pvalue
+        exact[unsure] = equal_scores(base, mine[unsure], theirs[unsure], test="unconditional").pvalue
     p, exact = p.reshape(shape), exact.reshape(shape)
-    margins = margins_of(base, mine, theirs).reshape(*shape, 3)
+    margins = margins_of(base, mine, theirs)
+    if others is not None:
+        # Comparisons that share a reference are bounded for every common rate.
+        margins = np.stack([margins[:, 0], margins[:, 2] - margins[:, 0]], axis=1)
+    margins = margins.reshape(*shape, -1)
     adjusted = [(holm(p[i]), holm(p[i], margins[i]), holm(exact[i])) for i in range(shape[0])]
     plain, discrete, unconditional = (np.array(way) for way in zip(*adjusted, strict=True))
     return plain, discrete, unconditional
@@ -420,16 +438,18 @@ def family_table() -> Iterator[str]:
         theirs: Floats = (cells.sum(axis=1, keepdims=True) - cells).reshape(-1, 4)
         bases = [one_group(key) for key in METRICS]
         shape = (len(METRICS), rounds, k)
-        p = np.array([equality_of_gaps(m, mine, theirs, "fisher").pvalue for m in bases]).reshape(shape)
+        p = np.array([equal_scores(m, mine, theirs).pvalue for m in bases]).reshape(shape)
         margins = np.array([margins_of(m, mine, theirs) for m in bases]).reshape(*shape, 3)
         by_metric = np.zeros((rounds, len(METRICS)), dtype=bool)
         overall = np.zeros(rounds, dtype=bool)
         for i in range(rounds):
             defined = ~np.isnan(p[:, i])
-            overall[i] = (holm(p[:, i][defined], margins[:, i][defined]) <= LEVEL).any()
             for which in range(len(METRICS)):
                 own = defined[which]
-                by_metric[i, which] = (holm(p[which, i, own], margins[which, i, own]) <= LEVEL).any()
+                adjusted = holm(p[which, i, own], margins[which, i, own])
+                by_metric[i, which] = (adjusted <= LEVEL).any()
+                # Over the audit, each metric has the level times its share of the comparisons.
+                overall[i] |= (adjusted <= LEVEL * own.sum() / defined.sum()).any()
             if i < 4:
                 check_against_audit(cells[i], bool(by_metric[i].any()), "metric")
                 check_against_audit(cells[i], bool(overall[i]), "audit")
@@ -456,7 +476,7 @@ def share_intervals(n: int) -> tuple[Floats, Floats]:
     """The ends of the intervals of 0, ..., n of n."""
     k = np.arange(n + 1.0)
     cells = np.stack([k, n - k, 0 * k, 0 * k], axis=1)
-    return score_intervals(one_group("acc"), cells, posterior(one_group("acc"), cells), 0.95)
+    return score_intervals(one_group("acc"), cells, 0.95)
 
 
 @cache
@@ -507,7 +527,7 @@ def coverage(key: str, truth: ConfusionMatrix, n: int) -> tuple[float, float, fl
     weights = law_of(truth, n).pmf(cells)
     kept = (weights > 1e-12) & ~np.isnan(base.scores(cells))
     cells, weights = cells[kept], weights[kept]
-    low, high = score_intervals(base, cells, posterior(base, cells), 0.95)
+    low, high = score_intervals(base, cells, 0.95)
     held: dict[tuple[float, ...], bool] = {}
     kinds = [tuple(float(c) for c in base.tree.collapse(row)) if base.curve else tuple(row) for row in cells]
     for kind, row in zip(kinds, cells.astype(int).tolist(), strict=True):
@@ -608,7 +628,7 @@ def gap_tables() -> Iterator[str]:
         numbers.append(percent(float(rejected(apart, RATES, RATES).max())))
         disagree.append(line(n, m, *numbers))
         note(f"gaps, {n} and {m}")
-    yield "\nInterval and test are made differently, and do not always agree. The probability that one of them sees a"
+    yield "\nThe interval agrees with Fisher's test, and not always with others. The probability that one of them sees a"
     yield "difference and the other does not, averaged over the same rates; and how often the interval alone would"
     yield "reject equal rates, at most:\n"
     yield from table("n", "reference", "Fisher: only the interval", "only the test", "unconditional: only the interval",
@@ -685,22 +705,21 @@ INTRODUCTION = """\
 Made by `benchmarks/calibration.py`. Each section says whether its numbers are exact (every outcome is listed with its
 probability) or simulated (from a fixed seed, with standard errors)."""
 RATES_TEXT = """\
-Group and reference share one rate, and a p-value of at most 0.05 is a false alarm. "Largest" is the largest probability
-of one over common rates from 0.005 to 0.995. A rate or F1 with given denominators has the same test, with the
-denominators for n. The unconditional test is that of `disparity`, Fisher's that of audits. Exact."""
+Group and reference share one rate, and a p-value of at most 0.05 is a false alarm. "Largest" is the largest
+probability of one over common rates from 0.005 to 0.995. A rate or F1 with given denominators has the same test,
+with the denominators for n. Fisher's test is the default; the unconditional one is a setting. Exact."""
 DENOMINATORS_TEXT = """\
 Denominators are random in fact. This is the same for scores whose denominator counts each case with a given
 probability (for TPR the prevalence, for F1 the share of TP, FN and FP), given that both scores are defined. Exact."""
 SEVERAL_TEXT = f"""\
 The two groups have the same true score but, except in the last lines, different rates; the pooled MATCH test asks
-whether the *rates* are equal, so it must not be read as a test of equal scores. "Ours" is the p-value of `disparity`:
-the larger of the posterior tail of the gap and of a studentised normal test, each of which is shown alone, and for
-LR+ and DOR at least the p-value that both rates are equal (decision 9). Simulated:
-{DRAWS:,} pairs by the normal test, of which up to 60 of those that it rejects, and up to 40 of those with a p-value up
-to {SURELY_NOT}, are tested by the posterior (36 and 16 for MCC and kappa); ± is the standard error of ours, that of the
-posterior alone is about 1 %. MATCH: {MATCHED} pairs, with a standard error of 2 to 4 %. All given that both scores are
-defined."""
-SEVERAL_HEADS = ("scores", "n / reference", "undefined", "ours", "posterior alone", "normal alone", "pooled MATCH")
+whether the *rates* are equal, so it must not be read as a test of equal scores. "Ours" is the mid-p p-value of
+`disparity` and of audits (decision 13), beside the posterior tail of the gap with 1/2 added to both sides of each
+split, and a studentised normal test. Simulated: {DRAWS:,} pairs by the normal test, of which up to 60 of those that
+it rejects, and up to 40 of those with a p-value up to {SURELY_NOT}, are tested by the other two (36 and 16 for MCC
+and kappa), and the rest is taken not to be rejected; ± is the standard error of ours, that of the posterior is about
+the same. MATCH: {MATCHED} pairs, with a standard error of 2 to 4 %. All given that both scores are defined."""
+SEVERAL_HEADS = ("scores", "n / reference", "undefined", "ours", "posterior", "normal", "pooled MATCH")
 POWER_TEXT = """\
 The same tests when the rates differ. MATCH with the reference's rates taken as known pays for its power with false
 alarms when the reference is small (last table). Exact."""
@@ -713,22 +732,23 @@ Where one group differs, it is part of every other group's rest, so that all dif
 shown where groups are compared with {OTHERS:,} more cases instead, or where nobody differs. Simulated: {ROUNDS} audits
 per line, with a standard error of at most 2 % (found) and about 0.9 % (false alarms of 5 %)."""
 FAMILY_TEXT = """\
-Audits of the eight default metrics without any difference: how often at least one group is said to differ. Adjusted by
-metric (the default), each metric has its own 5 %; adjusted over the audit, all share it. Metrics of the same cells go
-together, so eight metrics give fewer false alarms than eight times 5 %. Simulated: 300 audits, with a standard error of
-about 1.3 % (over the audit) to 2.6 %."""
+Audits of the eight default metrics without any difference: how often at least one group is said to differ. Adjusted
+by metric (the default), each metric has its own 5 %; adjusted over the audit, each has its share of one 5 %. Metrics
+of the same cells go together, so eight metrics give fewer false alarms than eight times 5 %. Simulated: 300 audits,
+with a standard error of about 1.3 % (over the audit) to 2.6 %."""
 INTERVAL_TEXT = """\
-How often the interval holds the true share, over 999 true shares from 0.001 to 0.999. It is a Bayesian interval
-(Jeffreys): near its level on average, not a guaranteed minimum. The bootstrap is the percentile bootstrap with
-infinitely many resamples. Exact."""
+How often the interval holds the true share, over 999 true shares from 0.001 to 0.999. It is the mid-p interval
+(Clopper and Pearson's with half of the observed count): above its level on average, not a guaranteed minimum. The
+bootstrap is the percentile bootstrap with infinitely many resamples. Exact."""
 RANDOM_TEXT = """\
 The same for TPR and F1 with random denominators, given that the score is defined. Exact."""
 BOOTSTRAP_TEXT = """\
 Groups drawn with the rates of ProPublica's tables of violent recidivism, given that the group's score is defined. The
 bootstrap resamples rows and takes percentiles over resamples with a score. Exact."""
 GAP_TEXT = """\
-How often the interval holds the true difference, over all pairs of rates of a grid (0.01, 0.02, 0.05, 0.10, ..., 0.95,
-0.98, 0.99), beside two intervals from the literature. Exact."""
+How often the interval holds the true difference, over all pairs of rates of a grid (0.01, 0.02, 0.05, 0.10, ...,
+0.95, 0.98, 0.99), beside two intervals from the literature. Ours is melded, which inverts Fisher's central test.
+Exact."""
 MATCH_TEXT = """\
 Group and reference share one rate; how often the MATCH test of `match_test` rejects at 5 %. Given the pooled counts
 the pooled p-value is that of an exact test, so it cannot exceed 5 %. Taking the reference's rates as known does so by

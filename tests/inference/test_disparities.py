@@ -8,18 +8,19 @@ from typing import Any, cast
 
 import pytest
 from pytest import approx
-from scipy.stats import hypergeom
+from scipy.integrate import quad
+from scipy.stats import beta, hypergeom
 
 from evenhand import ConfusionMatrix, disparity
 from evenhand.errors import InvalidInput, UnknownName
-from evenhand.inference.rates import boschloo
 
 SMALL, REFERENCE = ConfusionMatrix(3, 2, 1, 9), ConfusionMatrix(116, 177, 554, 2429)
 
 
 def test_a_gap_is_one_sentence() -> None:
     d = disparity(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr")
-    assert d.pvalue == boschloo(0, 2, 300, 400)[0]
+    # Fisher's central test: twice the probability of 0 of the 2, given that 300 of all 402 are found.
+    assert d.pvalue == approx(2 * hypergeom.cdf(0, 402, 300, 2), rel=1e-9)
     assert str(d) == f"TPR is 0.750 lower (95 % interval {d.low:.3f} to {d.high:.3f}, p = {d.pvalue:.3f})"
     assert d.four_fifths is None
 
@@ -28,8 +29,16 @@ def test_disparate_impact_comes_with_the_four_fifths_rule() -> None:
     d = disparity(ConfusionMatrix(10, 5, 2, 33), ConfusionMatrix(100, 50, 60, 90), "ppr", "ratio", test="fisher")
     assert d.estimate == approx((12 / 50) / (160 / 300))
     assert d.four_fifths is False
+
+    def below(ratio: float, group: Any, reference: Any) -> float:
+        """P(group / reference <= ratio) of independent beta variables."""
+        return float(quad(lambda t: group.cdf(ratio * t) * reference.pdf(t), 0, 1, points=[0.5, 0.55])[0])
+
+    # 12 of 50 and 160 of 300, melded: the lower end takes the group low and the reference high.
+    assert below(d.low, beta(12, 39), beta(161, 140)) == approx(0.025, abs=1e-6)
+    assert below(d.high, beta(13, 38), beta(160, 141)) == approx(0.975, abs=1e-6)
     assert str(d) == (
-        "PPR is 0.450 times the reference's (95 % interval 0.258 to 0.706, p < 0.001, four-fifths rule not kept)"
+        "PPR is 0.450 times the reference's (95 % interval 0.242 to 0.730, p < 0.001, four-fifths rule not kept)"
     )
 
 

@@ -122,6 +122,6 @@ def test_the_test_of_several_rates_is_that_of_its_interval(key: str) -> None:
     cells = np.random.default_rng(4).integers(0, 30, (2, 25, 4)).astype(np.float64)
     p = equal_scores(m, *cells).pvalue
     kind, none = ("ratio", 1.0) if m.unbounded else ("difference", 0.0)
-    low, high = gaps_of(m, *cells, cast("Any", kind)).interval(0.95)
+    low, high = gaps_of(m, cells[0], cells[1], cast("Any", kind)).interval(0.95)
     for i in np.flatnonzero(~np.isnan(p) & (p < 1)):
         assert (p[i] <= 0.05) == (not low[i] < none < high[i]) or abs(p[i] - 0.05) < 1e-6, cells[:, i]

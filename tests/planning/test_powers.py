@@ -57,7 +57,7 @@ def test_the_power_of_the_audits_test_is_what_listing_every_matrix_gives(key: st
     assert found.power == approx(wanted, abs=1e-10)
     assert found.p_undefined == approx(undefined, abs=1e-10)
     assert found.method == "exact"
-    assert found.test == ("fisher" if key in ONE_RATE else "posterior")
+    assert found.test == ("fisher" if key in ONE_RATE else "mid-p")
 
 
 @pytest.mark.parametrize("given", ["margin", "n"])
