@@ -628,7 +628,7 @@ def gap_tables() -> Iterator[str]:
         numbers.append(percent(float(rejected(apart, RATES, RATES).max())))
         disagree.append(line(n, m, *numbers))
         note(f"gaps, {n} and {m}")
-    yield "\nThe interval agrees with Fisher's test, and not always with others. The probability that one of them sees a"
+    yield "\nThe interval agrees with Fisher's test, but not always with the other. The probability that one sees a"
     yield "difference and the other does not, averaged over the same rates; and how often the interval alone would"
     yield "reject equal rates, at most:\n"
     yield from table("n", "reference", "Fisher: only the interval", "only the test", "unconditional: only the interval",
