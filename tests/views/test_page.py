@@ -590,22 +590,19 @@ def test_findings_are_in_their_tiers(report: Any) -> None:
         found[tier.locator("h4").text_content()] = sorted(names_[what] for what in whats)
 
     def tiered(large: bool, small: bool) -> list[str]:
-        ends = {
-            key: (row.gap.low, row.gap.high) for key, row in rows.items() if key != "prev" and row.verdict in DIFFER
+        bounds = {
+            key: (abs(row.gap.at_least or 0), abs(row.gap.at_most or 2))
+            for key, row in rows.items()
+            if key != "prev" and row.verdict in DIFFER
         }
-        return sorted(
-            key
-            for key, (low, high) in ends.items()
-            if low is not None and high is not None
-            and (low > 0.1 or high < -0.1) is large and (low >= -0.1 and high <= 0.1) is small
-        )  # fmt: skip
+        return sorted(key for key, (least, most) in bounds.items() if (least > 0.1) is large and (most <= 0.1) is small)
 
     assert found == {
         title: keys
         for title, keys in {
-            "large and sure": tiered(True, False),
-            "sure, size unclear": tiered(False, False),
-            "sure but small": tiered(False, True),
+            "beyond the margin": tiered(True, False),
+            "found, size unclear": tiered(False, False),
+            "found but small": tiered(False, True),
             "about the people, whatever is predicted": ["prev"],
         }.items()
         if keys

@@ -379,7 +379,8 @@ def test_scores_of_all_classes_and_of_rankings_have_a_table_of_their_own() -> No
     assert len(lines) == 4
     said = " ".join(as_text(RANKED).split())
     most = max(row.test.error or 0 for row in RANKED.rows)
-    assert f"p of auc, brier: from random draws (99), with a standard error of at most {most:.2g}." in said
+    drawn = ", ".join(dict.fromkeys(row.metric for row in RANKED.rows if row.metric != "tpr"))
+    assert f"p of {drawn}: from random draws (99), with a standard error of at most {most:.2g}." in said
 
 
 def test_rows_pooled_over_strata_have_odds_ratios_and_say_what_strata_say() -> None:
@@ -414,7 +415,8 @@ def test_models_show_how_scores_and_gaps_change() -> None:
     for line, row in zip(lines[start + 1 :], MODELS.rows, strict=True):
         assert row.score.value is not None and row.gap.value is not None
         assert f" {row.score.value:+.3f} " in line and f" {row.gap.value:+.3f} " in line
-    assert "that the group changes like the reference" in " ".join(as_text(MODELS).split())
+        assert line.endswith(f"{row.verdict.sign} {row.verdict}")
+    assert {"higher", "lower"} <= {row.verdict for row in MODELS.rows}, "of changes of gaps, directions are claimed"
 
 
 def test_places_on_several_axes_have_tables_of_their_own() -> None:
@@ -447,3 +449,47 @@ def test_findings_name_their_place() -> None:
     said = " ".join(as_text(STRANGE, verbose=True).split())
     for finding in STRANGE.findings:
         assert " ".join(f"- {finding}.".split()) in said
+
+
+@pytest.mark.parametrize(
+    ("audit", "said"),
+    [
+        (at_thresholds(SCORED, [0.5], metrics="tpr"), "at most 5 % of audits find anything."),
+        (
+            at_thresholds(SCORED, [0.3, 0.5], metrics="tpr"),
+            "at most 5 % of audits find something in a given metric at a given threshold and, in any of the 2 such "
+            "families, more; with family “audit”, at most 5 % in any.",
+        ),
+        (
+            at_thresholds(SCORED, [0.3, 0.5], metrics="tpr").at(threshold=0.3),
+            "at most 5 % of audits find something in a given metric at a given threshold and, in all that was audited, "
+            "more; with family “audit”, at most 5 % in any.",
+        ),
+        (at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", family="audit"), "at most 5 % of audits find anything."),
+        (
+            at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", family="audit").at(threshold=0.3),
+            "at most 5 % of audits find anything.",
+        ),
+        # tpr and ppr in single strata and pooled, and mcc, which is not pooled.
+        (
+            STRATA,
+            "about 5 % of audits find something in a given metric within strata or pooled over them and, in any of the "
+            "5 such families, more; with family “audit”, about 5 % in any.",
+        ),
+        # tpr and ppv, and six averages.
+        (
+            CLASSES,
+            "about 5 % of audits find something in a given metric or average and, in any of the 8 such families, more; "
+            "with family “audit”, about 5 % in any.",
+        ),
+        (of_classes(classified(), metrics=["tpr"], averages=[]), "at most 5 % of audits find anything."),
+    ],
+)
+def test_false_alarms_are_those_of_all_families(audit: eh.Audit, said: str) -> None:
+    """A family is a metric at a threshold; rows pooled over strata, and averages over classes, are families apart."""
+    assert f"Where nothing differs, {said}" in " ".join(as_text(audit).split())
+
+
+def test_the_share_of_false_discoveries_is_that_of_each_family() -> None:
+    text = " ".join(as_text(at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", adjust="bh")).split())
+    assert "at most 5 % on average are false alarms, over each metric at each threshold." in text

@@ -192,15 +192,34 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     if s["adjust"] == "none":
         return f"Of comparisons without any difference, {share} are found to differ, each by itself."
     if s["adjust"] == "bh":
-        over = "all of them" if s["family"] == "audit" else "each metric"
+        over = "all of them" if s["family"] == "audit" else _family(audit, "each")
         return f"Of the differences found, {share} on average are false alarms, over {over}."
-    if s["family"] == "audit" or len(s["metrics"]) == 1:
+    families = len({_family_of(row) for row in audit.rows if row.test.pvalue is not None})
+    # What was chosen with `at` has families beside it that are not in this table.
+    apart = {"threshold", "stratum", *(("class",) if s["averages"] else ())}
+    chosen = not apart.isdisjoint(audit.record.get("at") or ())
+    if s["family"] == "audit" or (families < 2 and not chosen):
         return f"Where nothing differs, {share} of audits find anything."
-    several_metrics = f"any of the {len(s['metrics'])}, more"
+    given = _family(audit, "a given")
+    any_of = f"any of the {families:,}" + ("" if given == "a given metric" else " such families")
     return (
-        f"Where nothing differs, {share} of audits find something in a given metric and, in {several_metrics}; with "
-        f"family “audit”, {share} in any."
+        f"Where nothing differs, {share} of audits find something in {given} and, in "
+        f"{'all that was audited' if chosen else any_of}, more; with family “audit”, {share} in any."
     )
+
+
+def _family_of(row: Row) -> tuple[Any, ...]:
+    """What p-values are adjusted within, unless over the whole audit; see `auditing.families`."""
+    return row.metric, row.test.asks, row.at.get("threshold"), row.at.get("stratum") == "pooled"
+
+
+def _family(audit: Audit, each: str) -> str:
+    """A family in words: a metric or average, at a threshold, in single strata or pooled."""
+    placed = {*audit.axes, *(audit.record.get("at") or ())}
+    averages = "class" in audit.axes and any("class" not in row.at for row in audit.rows)
+    said = f"{each} metric" + (" or average" if averages else "")
+    said += f" at {each} threshold" if "threshold" in placed else ""
+    return f"{said} within strata or pooled over them" if "stratum" in placed else said
 
 
 def _dependent(audit: Audit) -> Iterator[str]:

@@ -23,7 +23,6 @@ __all__ = ["Group", "grouped", "packed"]
 _LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _LEVEL_OF = [_LEVELS[round(height * 63 / 99)] for height in range(100)]
 _WIDEST = 1e6
-_FOUR_FIFTHS = ("four-fifths", "may-be-below-four-fifths")
 _VERDICTS, _TIERS = list(Verdict), list(Tier)
 
 
@@ -58,7 +57,7 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
     keys = [key for key in s["metrics"] if any(key in one.rows for one in groups)]
     columns = list(dict.fromkeys(one.first.by for one in groups))
     names = {who: one.name for who, one in held.items()}
-    four = {(f.by, f.group): f for f in audit.findings if f.kind in _FOUR_FIFTHS}
+    four = {(f.by, f.group): f for f in audit.findings if f.kind == "four-fifths"}
     said = [four.get((one.first.by, one.first.group)) for one in groups]
     has_cells = any(one.first.cells for one in groups)
     return {
