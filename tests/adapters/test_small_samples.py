@@ -1,4 +1,4 @@
-"""The report for small samples, against scikit-learn's, Jeffreys' intervals and draws."""
+"""The report for small samples, against scikit-learn's, mid-p intervals and draws."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import sklearn.metrics as sm
 from hypothesis import given, settings, strategies as st
 from oracle import ONE_GROUP
 from pytest import approx
-from scipy.stats import beta
+from scipy.optimize import brentq
+from scipy.stats import binom
 
 import evenhand as eh
 from evenhand.sklearn import small_sample_report
@@ -44,6 +45,18 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def mid_p(k: int, m: int, level: float) -> tuple[float, float]:
+    """Clopper and Pearson's ends with half of P(k): of P(more) + P(k)/2 and P(fewer) + P(k)/2, stretched to k/m."""
+
+    def excess(rate: float, above: bool) -> float:
+        beyond = binom.cdf(k, m, rate) if above else binom.sf(k - 1, m, rate)
+        return float(beyond - binom.pmf(k, m, rate) / 2 - (1 - level) / 2)
+
+    low = brentq(excess, 0, 1, args=(False,), xtol=1e-14) if k else 0.0
+    high = brentq(excess, 0, 1, args=(True,), xtol=1e-14) if k < m else 1.0
+    return min(low, k / m), max(high, k / m)
 
 
 @given(st.one_of(binary, labelled))
@@ -84,24 +97,19 @@ def test_the_report_has_the_scores_of_scikit_learn_or_why_there_are_none(pairs: 
 
 @given(labelled, st.sampled_from([0.5, 0.9, 0.95]))
 @settings(max_examples=30)
-def test_the_intervals_of_the_report_are_those_of_jeffreys(pairs: list[tuple[str, str]], level: float) -> None:
-    """Beta(k + 1/2, m - k + 1/2), stretched to include k/m."""
+def test_the_intervals_of_the_report_are_mid_p(pairs: list[tuple[str, str]], level: float) -> None:
     true, pred = columns(pairs)
     report = small_sample_report(true, pred, level=level)
 
-    def ends(k: int, m: int) -> tuple[float, float]:
-        low, high = (float(beta.ppf(q, k + 0.5, m - k + 0.5)) for q in ((1 - level) / 2, (1 + level) / 2))
-        return min(low, k / m), max(high, k / m)
-
     hits = sum(t == p for t, p in pairs)
-    assert (report.accuracy.low, report.accuracy.high) == approx(ends(hits, len(pairs)))
+    assert (report.accuracy.low, report.accuracy.high) == approx(mid_p(hits, len(pairs), level))
     for scores in report.classes:
         tp, fn, fp, _ = cells_of(true, pred, scores.label)
         if tp + fp:
-            assert (scores.precision.low, scores.precision.high) == approx(ends(tp, tp + fp))
+            assert (scores.precision.low, scores.precision.high) == approx(mid_p(tp, tp + fp, level))
         if tp + fn:
-            assert (scores.recall.low, scores.recall.high) == approx(ends(tp, tp + fn))
-            rates = np.array(ends(tp, tp + fn + fp))
+            assert (scores.recall.low, scores.recall.high) == approx(mid_p(tp, tp + fn, level))
+            rates = np.array(mid_p(tp, tp + fn + fp, level))
             assert (scores.f1.low, scores.f1.high) == approx((2 * rates / (1 + rates)).tolist())
 
 
@@ -156,7 +164,7 @@ def test_intervals_of_several_classes_come_from_the_recalls_and_from_a_posterior
     pred = [str(p) for t in range(3) for p in range(3) for _ in range(counts[t, p])]
     report = small_sample_report(true, pred, level=0.9)
     sums, hits = counts.sum(axis=1), counts.diagonal()
-    low, high = (beta.ppf(q, hits + 0.5, sums - hits + 0.5) for q in (0.05, 0.95))
+    low, high = np.array([mid_p(k, m, 0.9) for k, m in zip(hits.tolist(), sums.tolist(), strict=True)]).T
     mean = (hits / sums).mean()
     expected = (
         mean - np.sqrt(((hits / sums - low) ** 2).sum()) / 3,
