@@ -16,6 +16,7 @@ SIGNS = {
     "unlike": "≠",
     "undefined": "✕",
     "too few to tell": "□",
+    "not tested": "–",
     "alike": "●",
     "reference": "◆",
 }
@@ -97,6 +98,7 @@ HOLES = eh.audit_counts(
     {"none": (0, 0, 2, 6), "some": (30, 10, 12, 48), "few": (0, 0, 0, 8)},
     metrics=["tpr", "mcc", "lr_plus", "demographic_parity", "equalized_odds"],
 )
+BEST = eh.audit_counts(eh.examples.compas(), by="race", metrics=["tpr", "ppr"], reference="best")
 THRESHOLDS = at_thresholds(SCORED, [0.7, 0.3, 0.5], metrics=["tpr", "ppv", "lr_plus"])
 STRANGE = at_thresholds(
     [*SCORED, *[(HOSTILE, 0, 0.2), (HOSTILE, 0, 0.6)] * 2],
@@ -125,6 +127,7 @@ BOTH = eh.audit(
 AUDITS = {
     "plain": COMPAS,
     "holes": HOLES,
+    "best": BEST,
     "thresholds": THRESHOLDS,
     "strange": STRANGE,
     "many": MANY,

@@ -210,9 +210,9 @@ def _no_test_can_be_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any, **__: Any) -> Any:
         raise AssertionError("a report computes no test")
 
-    computing = ["match_test", "disparity", "interval", "equality_of_gaps", "gaps_of", "gap_intervals"]
-    computing += ["score_intervals", "posterior", "counts_of", "cases_needed"]
-    tests = [getattr(inference, name) for name in computing if hasattr(inference, name)]
+    computing = ["match_test", "disparity", "interval", "gaps_of", "gap_intervals", "melded_gaps", "score_intervals"]
+    computing += ["counts_of", "disparities", "drawn_test", "contrast", "ranking_gap", "function_gap"]
+    tests = [getattr(inference, name) for name in computing]
     tests += [equality.equal_scores, rates.fisher, rates.boschloo, laws.distribution]
     patched = 0
     for module in [m for name, m in sys.modules.items() if name.startswith("evenhand")]:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from shown_audits import (
     AUDITS,
+    BEST,
     BOTH,
     CLASSES,
     COMPAS,
@@ -470,6 +471,8 @@ def test_findings_name_their_place() -> None:
             at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", family="audit").at(threshold=0.3),
             "at most 5 % of audits find anything.",
         ),
+        # tpr; selection rates are not tested against the group that they chose.
+        (BEST, "at most 5 % of audits find anything."),
         # tpr and ppr in single strata and pooled, and mcc, which is not pooled.
         (
             STRATA,

@@ -194,7 +194,8 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     if s["adjust"] == "bh":
         over = "all of them" if s["family"] == "audit" else _family(audit, "each")
         return f"Of the differences found, {share} on average are false alarms, over {over}."
-    families = len({_family_of(row) for row in audit.rows if row.test.pvalue is not None})
+    tested = [row for row in audit.rows if row.test.pvalue is not None and row.verdict is not Verdict.NOT_TESTED]
+    families = len(set(map(_family_of, tested)))
     # What was chosen with `at` has families beside it that are not in this table.
     apart = {"threshold", "stratum", *(("class",) if s["averages"] else ())}
     chosen = not apart.isdisjoint(audit.record.get("at") or ())
