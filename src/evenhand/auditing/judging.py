@@ -104,15 +104,21 @@ def _sizes(measured: Measures, verdicts: Sequence[Verdict], level: float, how: S
 def _verdicts(measured: Measures, adjusted: Floats, how: Settings, every: float) -> list[Verdict]:
     """The verdicts on comparisons, from adjusted p-values and, if no difference was found, what gaps are possible."""
     verdicts = [_verdict(measured, i, p, how) for i, p in enumerate(adjusted.tolist())]
-    open_ = [i for i, verdict in enumerate(verdicts) if verdict is Verdict.TOO_FEW]
+    few = [i for i, verdict in enumerate(verdicts) if verdict is Verdict.TOO_FEW]
+    # Melded intervals are the wider ones.
+    open_ = [i for i in few if _is_within(_gap(measured, i), measured, how)]
     level = how.level if how.family == "metric" else 1 - (1 - how.level) / how.alpha * (1 - every)
     low, high = measured.bounded(open_, level, how.level) if open_ else (np.empty(0), np.empty(0))
     for i, a, b in zip(open_, low.tolist(), high.tolist(), strict=True):
-        gap = Gap(kind=measured.kind, low=_number(a), high=_number(b))
-        margin = margin_of(gap, measured.metric, how.margin)
-        if gap.ends is not None and -margin <= gap.ends[0] and gap.ends[1] <= margin:
+        if _is_within(Gap(kind=measured.kind, low=_number(a), high=_number(b)), measured, how):
             verdicts[i] = Verdict.ALIKE
     return verdicts
+
+
+def _is_within(gap: Gap, measured: Measures, how: Settings) -> bool:
+    """Whether the whole interval of a gap lies within the margin."""
+    margin = margin_of(gap, measured.metric, how.margin)
+    return gap.ends is not None and -margin <= gap.ends[0] and gap.ends[1] <= margin
 
 
 def _verdict(measured: Measures, i: int, p: float, how: Settings) -> Verdict:
