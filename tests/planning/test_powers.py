@@ -153,7 +153,8 @@ def test_a_simulated_power_is_within_its_error_of_the_exact_one() -> None:
     exact = eh.power("mcc", 10, LARGE, difference=-0.5, draws=5_000)
     drawn = eh.power("mcc", 10, LARGE, difference=-0.5, draws=40)
     assert (exact.method, drawn.method) == ("exact", "simulation")
-    assert 0 < drawn.error < 0.05
+    # With 40 draws; the normal test only says in which order outcomes are drawn.
+    assert 0 < drawn.error < 0.08
     assert abs(drawn.power - exact.power) < 4 * drawn.error
     assert drawn.power == eh.power("mcc", 10, LARGE, difference=-0.5, draws=40).power
     pooled = [
