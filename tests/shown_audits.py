@@ -36,7 +36,7 @@ def scored(n: int = 500, groups: int = 4, seed: int = 3) -> Rows:
     return rows
 
 
-def at_thresholds(rows: Rows, thresholds: list[float], **settings: Any) -> eh.Audit:
+def at_thresholds(rows: Rows, thresholds: Any, **settings: Any) -> eh.Audit:
     """The audit of such rows at thresholds."""
     groups, labels, scores = zip(*rows, strict=True)
     data = {"race": list(groups), "label": list(labels), "score": list(scores)}

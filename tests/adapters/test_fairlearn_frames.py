@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -14,40 +14,13 @@ import fairlearn.metrics as fm
 import numpy as np
 import pandas as pd
 import pytest
+from fairlearn_people import Counts, counts, people, share
 from hypothesis import assume, given, settings, strategies as st
 from pytest import approx
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 import evenhand as eh
 from evenhand.fairlearn import confusion_counts, from_metric_frame, metric_function
-
-Counts = dict[str, tuple[int, int, int, int]]
-
-cells = st.tuples(*[st.integers(0, 6)] * 4)
-counts = st.lists(cells, min_size=2, max_size=4).map(lambda rows: dict(zip("abcd", rows, strict=False)))
-
-
-def people(groups: Counts) -> tuple[list[int], list[int], list[str]]:
-    """Labels, predictions and groups with these counts."""
-    rows = [
-        (label, prediction, group)
-        for group, matrix in groups.items()
-        for n, (label, prediction) in zip(matrix, ((1, 1), (1, 0), (0, 1), (0, 0)), strict=True)
-        for _ in range(n)
-    ]
-    y_true, y_pred, who = zip(*rows, strict=True)
-    return list(y_true), list(y_pred), list(who)
-
-
-def share(key: str, matrix: Sequence[int]) -> tuple[int, int]:
-    """Successes and cases of a rate."""
-    tp, fn, fp, tn = matrix
-    return {
-        "ppr": (tp + fp, tp + fn + fp + tn),
-        "tpr": (tp, tp + fn),
-        "fpr": (fp, fp + tn),
-        "acc": (tp + tn, tp + fn + fp + tn),
-    }[key]
 
 
 def test_metrics_work_inside_a_frame_and_undefined_groups_do_not_count_as_zero() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,51 +11,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from audit_oracle import effective, row
+from shown_audits import Rows, at_thresholds, counted, scored
 
 import evenhand as eh
 from evenhand.auditing import Audit, Verdict
 from evenhand.errors import EvenhandError, InvalidInput, UnknownName
 
-Rows = list[tuple[str, int, float]]
-
-
-def made(n: int = 500, groups: int = 4, seed: int = 3) -> Rows:
-    """Rows of group, label and score, with ties and with a group that scores higher."""
-    draw = random.Random(seed)
-    rows = []
-    for i in range(n):
-        group = f"group {i % groups}"
-        label = int(draw.random() < 0.4)
-        score = draw.gauss(0.35 + 0.2 * label + 0.25 * (group == "group 1"), 0.15)
-        rows.append((group, label, round(min(max(score, 0.0), 1.0), 1)))
-    return rows
-
-
-ROWS = made()
-
-
-def swept(rows: Rows, threshold: Any, **settings: Any) -> Audit:
-    groups, labels, scores = zip(*rows, strict=True)
-    data = {"race": list(groups), "label": list(labels), "score": list(scores)}
-    given: dict[str, Any] = {"y_true": "label", "y_score": "score", "groups": "race", "threshold": threshold}
-    return eh.audit(data, **given | settings)
-
-
-def counted(rows: Rows, group: str, threshold: float) -> tuple[int, int, int, int]:
-    """TP, FN, FP and TN of a group, one row at a time."""
-    tp = fn = fp = tn = 0
-    for name, label, score in rows:
-        if name != group:
-            continue
-        if label and score >= threshold:
-            tp += 1
-        elif label:
-            fn += 1
-        elif score >= threshold:
-            fp += 1
-        else:
-            tn += 1
-    return tp, fn, fp, tn
+ROWS = scored()
 
 
 # Thresholds
@@ -65,29 +26,32 @@ def counted(rows: Rows, group: str, threshold: float) -> tuple[int, int, int, in
 @pytest.mark.parametrize("threshold", [-1.0, 0.0, 0.3, 0.5, 0.7, 1.0, 1.5])
 def test_a_score_at_or_above_the_threshold_is_positive(threshold: float) -> None:
     """TP, FN, FP and TN at t are those of score >= t, ties included."""
-    a = swept(ROWS, [0.3, threshold, 0.61], metrics="tpr")
+    a = at_thresholds(ROWS, [0.3, threshold, 0.61], metrics="tpr")
     assert any(score == 0.3 for _, _, score in ROWS), "there are ties"
     for r in a.at(threshold=threshold).rows:
         assert r.cells == counted(ROWS, r.group, threshold)
 
 
 def test_thresholds_are_sorted_and_repeated_ones_are_audited_once() -> None:
-    a, b = swept(ROWS, [0.7, 0.3, 0.7, 0.5, 0.3], metrics="tpr"), swept(ROWS, [0.3, 0.5, 0.7], metrics="tpr")
+    a, b = (
+        at_thresholds(ROWS, [0.7, 0.3, 0.7, 0.5, 0.3], metrics="tpr"),
+        at_thresholds(ROWS, [0.3, 0.5, 0.7], metrics="tpr"),
+    )
     assert a.axes == {"threshold": (0.3, 0.5, 0.7)}
     assert (a.rows, a.findings) == (b.rows, b.findings)
 
 
 @pytest.mark.parametrize("given", [[0.5], (0.5,), np.array([0.5]), pd.Series([0.5])])
 def test_a_list_of_one_threshold_is_an_axis_of_one(given: Any) -> None:
-    a = swept(ROWS, given, metrics="tpr")
+    a = at_thresholds(ROWS, given, metrics="tpr")
     assert a.axes == {"threshold": (0.5,)}
-    assert a.at(threshold=0.5).rows == swept(ROWS, 0.5, metrics="tpr").rows
-    assert swept(ROWS, 0.5, metrics="tpr").axes == {}
+    assert a.at(threshold=0.5).rows == at_thresholds(ROWS, 0.5, metrics="tpr").rows
+    assert at_thresholds(ROWS, 0.5, metrics="tpr").axes == {}
 
 
 def test_an_undefined_score_at_a_threshold_is_never_0() -> None:
     """PPV = TP/(TP+FP) at a threshold above all scores is 0/0."""
-    a = swept(ROWS, [0.3, 2.0], metrics="ppv")
+    a = at_thresholds(ROWS, [0.3, 2.0], metrics="ppv")
     for r in a.rows:
         if r.at["threshold"] == 2.0:
             assert (r.score.value, r.verdict) == (None, Verdict.UNDEFINED)
@@ -98,15 +62,15 @@ def test_an_undefined_score_at_a_threshold_is_never_0() -> None:
 
 def test_constant_scores_and_thresholds_beyond_them() -> None:
     rows: Rows = [(group, label, 0.5) for group in "ab" for label in (0, 1, 1)]
-    a = swept(rows, [0.4, 0.5, 0.6], metrics=["tpr", "ppv", "lr_plus"])
+    a = at_thresholds(rows, [0.4, 0.5, 0.6], metrics=["tpr", "ppv", "lr_plus"])
     assert [row(a, "a", "tpr", threshold=t).score.value for t in (0.4, 0.5, 0.6)] == [1.0, 1.0, 0.0]
     assert {f.at["threshold"] for f in a.findings if f.kind == "constant"} == {0.4, 0.5, 0.6}
 
 
 def test_the_threshold_is_one_half_of_scores_from_0_to_1() -> None:
-    assert swept(ROWS, None, metrics="tpr").rows == swept(ROWS, 0.5, metrics="tpr").rows
+    assert at_thresholds(ROWS, None, metrics="tpr").rows == at_thresholds(ROWS, 0.5, metrics="tpr").rows
     with pytest.raises(InvalidInput, match=r"^y_score must be between 0 and 1 for the default threshold of 0\.5; "):
-        swept([(g, y, 100 * s) for g, y, s in ROWS], None, metrics="tpr")
+        at_thresholds([(g, y, 100 * s) for g, y, s in ROWS], None, metrics="tpr")
 
 
 # Classes

@@ -142,8 +142,11 @@ def grouped(tally: Tally, how: Settings, within: Sequence[str] = ()) -> list[Gro
         _compared(one, found, replace(how, reference=references[one.of, one.at[:-1]]), tally.labelled, strict=False)
         for one in split.slices
     ]
-    for stratum in strata:
-        stratum.comparisons[:] = [replace(who, is_chosen=who.by in chosen) for who in stratum.comparisons]
+    # In a stratum, a reference that was chosen over all strata is a named one.
+    strata = [
+        replace(one, comparisons=[replace(who, is_chosen=who.by in chosen) for who in one.comparisons])
+        for one in strata
+    ]
     return strata + [_pooled(one, strata) for one in overall if one.of in ("cells", "selections")]
 
 
@@ -231,8 +234,7 @@ def _check_number(sizes: Mapping[str, int], times: int, how: Settings) -> None:
     strata = f" in each of {times:,} strata" if times > 1 else ""
     raise TooLarge(
         f"there are {groups:,} groups ({each}){strata}, more than `max_groups={how.max_groups:,}`; choose a coarser "
-        "column "
-        "or fewer `crossings`, cut numbers with `bins=`, or raise `max_groups`"
+        "column or fewer `crossings`, cut numbers with `bins=`, or raise `max_groups`"
     )
 
 

@@ -212,8 +212,7 @@ def _constants(tally: Tally, how: Settings) -> Iterator[Finding]:
                 yield _finding(
                     "constant",
                     f"Every {what} of all {several(int(positive + negative), 'case')} is {sign}; unless that is so, "
-                    "check "
-                    f"the column or the {cause}",
+                    f"check the column or the {cause}",
                     at=dict(one.at),
                 )
 
@@ -234,8 +233,7 @@ def _spreads(groups: Sequence[Grouped]) -> Iterator[Finding]:
                 yield _finding(
                     "spread",
                     f"Groups of {grouping.name} differ so much in {find_metric(spread.widest).name.lower()} that "
-                    "smoothed "
-                    "scores may be worse than raw ones",
+                    "smoothed scores may be worse than raw ones",
                     by=grouping.name,
                     at=dict(one.at),
                 )
@@ -272,9 +270,8 @@ def _chosen_references(groups: Sequence[Grouped], how: Settings) -> Iterator[Fin
                 yield _finding(
                     "chosen-reference",
                     f"{max(rates, key=lambda name: rates[name])} was chosen as the reference of {grouping.name} for "
-                    "its "
-                    "high rate of favourable predictions, which makes differences in that rate look larger and more "
-                    "certain than they are",
+                    "its high rate of favourable predictions, which makes differences in that rate look larger and "
+                    "more certain than they are",
                     by=grouping.name,
                     at=dict(one.at),
                 )

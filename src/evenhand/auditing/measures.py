@@ -30,7 +30,7 @@ class Measures:
     """What one metric says of many comparisons: arrays and lists with one item per comparison, nan for nothing.
 
     ``higher`` is the direction of the test, ``reachable`` where its attainable p-values are looked up, and ``error``
-    the standard error of p-values from random draws. ``strengths`` and ``kept`` belong to smoothed scores, ``changes``
+    the standard error of p-values from random draws. ``strengths`` belong to smoothed scores, ``changes``
     are the p-values of the groups' own changes in comparisons of models. ``bounds`` gives intervals at other
     levels, melded where that is possible; without it they are scaled as those of a normal law.
     """

@@ -83,6 +83,18 @@ def _documented(request: Any) -> str:
     return indent("".join(f"{part}\n" for part in parts), "    ")
 
 
+def _positive(**more: Any) -> Any:
+    """The setting that says what is positive, of whatever is read from rows."""
+    brief = "A positive label, if ambiguous; may be repeated."
+    return setting(None, "--positive", brief, reads="labels", many=True, metavar="LABEL", **more)
+
+
+def _bins(**more: Any) -> Any:
+    """The setting that cuts numbers into groups, of whatever is read from rows."""
+    brief = "Cut a group column of numbers; may be repeated."
+    return setting(None, "--bins", brief, reads="special", many=True, metavar="COLUMN=CUT,...", **more)
+
+
 @dataclass(frozen=True, slots=True)
 class AuditRequest(Settings):
     """What `audit` is asked: a table of decisions, how it is read, and settings.
@@ -143,15 +155,7 @@ class AuditRequest(Settings):
         many=True,
         page="Threshold",
     )
-    positive: Any = setting(
-        None,
-        "--positive",
-        "A positive label, if ambiguous; may be repeated.",
-        reads="labels",
-        many=True,
-        metavar="LABEL",
-        page="Counts as positive",
-    )
+    positive: Any = _positive(page="Counts as positive")
     positive_label: Any = setting(
         None,
         "--positive-label",
@@ -194,15 +198,7 @@ class AuditRequest(Settings):
         metavar="COLUMN",
         page="Column of weights",
     )
-    bins: Mapping[str, Sequence[float]] | None = setting(
-        None,
-        "--bins",
-        "Cut a group column of numbers; may be repeated.",
-        reads="special",
-        many=True,
-        metavar="COLUMN=CUT,...",
-        page="Cut these numbers into bins at",
-    )
+    bins: Mapping[str, Sequence[float]] | None = _bins(page="Cut these numbers into bins at")
 
     @property
     def answers(self) -> Answers:
@@ -304,19 +300,5 @@ class ModelsRequest(Settings):
         reads="choice",
         choices=("first", "all"),
     )
-    positive: Any = setting(
-        None,
-        "--positive",
-        "A positive label, if ambiguous; may be repeated.",
-        reads="labels",
-        many=True,
-        metavar="LABEL",
-    )
-    bins: Mapping[str, Sequence[float]] | None = setting(
-        None,
-        "--bins",
-        "Cut a group column of numbers; may be repeated.",
-        reads="special",
-        many=True,
-        metavar="COLUMN=CUT,...",
-    )
+    positive: Any = _positive()
+    bins: Mapping[str, Sequence[float]] | None = _bins()

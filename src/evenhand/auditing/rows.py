@@ -361,8 +361,7 @@ class Strata(Record):
         test = "no p-value" if self.crude_pvalue is None else f"p {pvalue(self.crude_pvalue)}"
         return (
             f"higher in {self.higher:,}, lower in {self.lower:,} and silent in {self.silent:,}; without strata: odds "
-            "ratio "
-            f"{crude}, {test}"
+            f"ratio {crude}, {test}"
         )
 
 

@@ -45,10 +45,10 @@ class _Part:
     at: float = 0.5
 
 
-Law = tuple[_Part, ...]
-Laws = tuple[Law, Law, Law]
+_Law = tuple[_Part, ...]
+_Laws = tuple[_Law, _Law, _Law]
 """The laws of margin, side and last."""
-ANYTHING: Law = (_Part(1.0, (), 0.5),)
+_ANYTHING: _Law = (_Part(1.0, (), 0.5),)
 """The law of a split that makes no difference."""
 
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
@@ -179,19 +179,19 @@ def _added(end: End, slope: int) -> tuple[Floats, ...]:
     return (low if (end == "low") == (slope > 0) else high,)
 
 
-def _laws(counts: Floats, slopes: tuple[int, int, int], end: End) -> Laws:
+def _laws(counts: Floats, slopes: tuple[int, int, int], end: End) -> _Laws:
     splits = zip(counts, slopes, strict=True)
     return _three(_law([split + more for more in _added(end, slope)]) for split, slope in splits)
 
 
-def _law(betas: Sequence[Floats]) -> Law:
+def _law(betas: Sequence[Floats]) -> _Law:
     """An even mixture of betas, of which those with a parameter of 0 are atoms."""
     smooth = tuple((float(a), float(b)) for a, b in betas if min(a, b) > 0)
     atoms = [_Part(1 / len(betas), (), 0.0 if a <= 0 else 1.0) for a, b in betas if min(a, b) <= 0]
     return (*([_Part(len(smooth) / len(betas), smooth)] if smooth else []), *atoms)
 
 
-def _three(laws: Iterable[Law]) -> Laws:
+def _three(laws: Iterable[_Law]) -> _Laws:
     margin, side, last = laws
     return margin, side, last
 
@@ -309,7 +309,7 @@ class _Tabulated(Belief):
     masses: Floats
 
     @classmethod
-    def of(cls, m: OneGroup, tree: Tree, laws: Sequence[Laws]) -> _Tabulated:
+    def of(cls, m: OneGroup, tree: Tree, laws: Sequence[_Laws]) -> _Tabulated:
         """The tables of matrices with these laws of their splits."""
         mixed = [_tabulated(m, tree, one) for one in laws]
         most = max((len(one.atoms) for one in mixed), default=0)
@@ -353,9 +353,9 @@ class _Tabulated(Belief):
 
 
 @lru_cache(maxsize=8192)
-def _tabulated(m: OneGroup, tree: Tree, laws: Laws) -> _Mixed:
+def _tabulated(m: OneGroup, tree: Tree, laws: _Laws) -> _Mixed:
     """The distribution of one matrix."""
-    laws = _three(law if use else ANYTHING for law, use in zip(laws, _used(m, tree), strict=True))
+    laws = _three(law if use else _ANYTHING for law, use in zip(laws, _used(m, tree), strict=True))
     many = any(min(beta) < 2 for law in laws for part in law for beta in part.betas)
     found = [_paths(m, tree, parts, many) for parts in product(*laws)]
     atoms: dict[float, float] = {}
