@@ -207,64 +207,87 @@ def _slopes(m: OneGroup, tree: Tree) -> tuple[int, int, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _OneSplit(Belief):
-    """A score that rises with the rate of one split, a mixture of betas; parameters are of shape (matrices, betas)."""
+class _Rates(Belief):
+    """The rates of one split, each a mixture of betas; parameters are of shape (matrices, betas)."""
 
-    curve: Curve
-    high: float
     a: Floats
     b: Floats
     weights: Floats
 
     @classmethod
-    def of(cls, m: OneGroup, betas: Floats) -> _OneSplit:
+    def of(cls, betas: Floats) -> _Rates:
         """From parameters of shape (matrices, betas, 2); a beta with a parameter of 0 is an atom."""
-        assert m.curve is not None
+        # A rate with nothing on either side is an atom at 0.
         atom = betas <= 0
         mass = np.where(atom.any(axis=2), 1.0, 0.0) / betas.shape[1]
-        ends = np.array([float(np.asarray(m.curve.score(np.array(rate)))) for rate in (0.0, 1.0)])
-        # A rate with nothing on either side is an atom at 0.
-        values = np.where(atom[:, :, 0], ends[0], ends[1])
         smooth = np.where(atom.any(axis=2, keepdims=True), 1.0, betas)
-        nothing = np.zeros(len(betas))
-        weights = 1 / betas.shape[1] - mass
-        return cls(Atoms(values, mass), nothing, m.curve, m.high, smooth[:, :, 0], smooth[:, :, 1], weights)
+        atoms = Atoms(np.where(atom[:, :, 0], 0.0, 1.0), mass)
+        return cls(atoms, np.zeros(len(betas)), smooth[:, :, 0], smooth[:, :, 1], 1 / betas.shape[1] - mass)
 
     def cdf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
         from scipy.special import betainc
 
-        rate = self._rate(scores)[:, None, :]
-        return self._mixed(betainc(self.a[rows, :, None], self.b[rows, :, None], rate), rows)
+        return self._mixed(betainc(self.a[rows, :, None], self.b[rows, :, None], scores[:, None, :]), rows)
 
     def sf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
         from scipy.special import betainc
 
         # The complement of the incomplete beta function is an order of magnitude slower than its mirror image.
-        rate = self._rate(scores)[:, None, :]
-        return self._mixed(betainc(self.b[rows, :, None], self.a[rows, :, None], 1 - rate), rows)
+        return self._mixed(betainc(self.b[rows, :, None], self.a[rows, :, None], 1 - scores[:, None, :]), rows)
 
     def nodes(self, count: int, rows: Any = slice(None)) -> tuple[Floats, Floats]:
         u, w = quadrature(count)
-        scores = self._scores(u, rows)
-        masses = self.weights[rows, :, None] * w
-        return scores.reshape(len(scores), -1), masses.reshape(len(scores), -1)
+        rates, masses = self._quantiles(u, rows), self.weights[rows, :, None] * w
+        return rates.reshape(len(rates), -1), masses.reshape(len(rates), -1)
 
     def reach(self, q: float) -> tuple[Floats, Floats]:
-        scores = self._scores(np.array([q]))[:, :, 0]
-        used = np.where(self.weights > 0, scores, np.nan)
+        used = np.where(self.weights > 0, self._quantiles(np.array([q]))[:, :, 0], np.nan)
         known = np.where(np.isnan(used).all(axis=1, keepdims=True), self.atoms.values, used)
         return np.nanmin(known, axis=1), np.nanmax(known, axis=1)
 
-    def _scores(self, u: Floats, rows: Any = slice(None)) -> Floats:
+    def _quantiles(self, u: Floats, rows: Any = slice(None)) -> Floats:
         from scipy.special import betaincinv
 
-        return np.asarray(self.curve.score(betaincinv(self.a[rows, :, None], self.b[rows, :, None], u)))
+        return np.asarray(betaincinv(self.a[rows, :, None], self.b[rows, :, None], u))
 
     def _mixed(self, each: Any, rows: Any) -> Floats:
         return np.asarray(np.einsum("mc,mck->mk", self.weights[rows], each))
 
+
+@dataclass(frozen=True, slots=True)
+class _OneSplit(Belief):
+    """A score that rises with the rate of one split; what is asked of it is asked of the rate."""
+
+    rates: _Rates
+    metric: OneGroup
+    curve: Curve
+
+    @classmethod
+    def of(cls, m: OneGroup, betas: Floats) -> _OneSplit:
+        assert m.curve is not None
+        rates = _Rates.of(betas)
+        atoms = Atoms(np.asarray(m.curve.score(rates.atoms.values)), rates.atoms.masses)
+        return cls(atoms, rates.undefined, rates, m, m.curve)
+
+    def cdf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
+        return self.rates.cdf(self._rate(scores), rows)
+
+    def sf(self, scores: Floats, rows: Any = slice(None)) -> Floats:
+        return self.rates.sf(self._rate(scores), rows)
+
+    def nodes(self, count: int, rows: Any = slice(None)) -> tuple[Floats, Floats]:
+        rates, masses = self.rates.nodes(count, rows)
+        return np.asarray(self.curve.score(rates)), masses
+
+    def reach(self, q: float) -> tuple[Floats, Floats]:
+        low, high = (np.asarray(self.curve.score(rates)) for rates in self.rates.reach(q))
+        return low, high
+
+    def end(self, tail: float, above: bool) -> Floats:
+        return np.asarray(self.curve.score(self.rates.end(tail, above)))
+
     def _rate(self, scores: Floats) -> Floats:
-        return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.high)))
+        return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.metric.high)))
 
 
 class _Table:
