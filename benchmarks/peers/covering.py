@@ -43,7 +43,7 @@ class Row:
 
 FIVE = tuple(METRICS)
 ROWS = (
-    Row("evenhand", "evenhand", "`interval`: Jeffreys for rates and F1, posterior of both rates for MCC",
+    Row("evenhand", "evenhand", "`interval`: mid-p for rates and F1, mid-p of each rate for MCC",
         parts=("tpr", "ppv", "f1", "acc"), others=("mcc",), whole=True, draws=60),
     Row("fairlearn", "fairlearn", "`MetricFrame(n_boot=100).by_group_ci`, percentile bootstrap of rows",
         others=FIVE, draws=8, together=True, settings={"rounds": 100}),

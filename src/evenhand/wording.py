@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from math import floor, isfinite, isnan
+from math import ceil, floor, isfinite, isnan
 
-__all__ = ["LEVELS", "counts_text", "decided", "number", "percent", "pvalue", "rounded_down", "several", "span_text"]
+__all__ = [
+    "LEVELS",
+    "counts_text",
+    "decided",
+    "number",
+    "percent",
+    "pvalue",
+    "rounded_down",
+    "rounded_up",
+    "several",
+    "span_text",
+]
 
 LEVELS = (0.01, 0.05, 0.1)
 """The levels that a p-value is likely to be compared with, if nothing else is known."""
@@ -47,6 +58,11 @@ def rounded_down(value: float) -> str:
     if value >= 100:
         return f"{floor(value):,}"
     return number(floor(1000 * value) / 1000 if value >= 0.001 else value)
+
+
+def rounded_up(value: float, limit: float) -> str:
+    """A number as text that is not less than the number, with the digits that decide whether it is below the limit."""
+    return decided(value, [limit], lambda more: f"{ceil(value * 10 ** (3 + more)) / 10 ** (3 + more):.{3 + more}f}")
 
 
 def decided(value: float, limits: Iterable[float], spelled: Callable[[int], str]) -> str:

@@ -77,7 +77,7 @@ DIFFERS = re.compile(
     r"(?:, by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)|a factor of at least (?P<factor>\S+?))"
     r"| \(\S+ % interval of the gap (?P<span>.+?)\))?"
     r"; (?P<adjusted>adjusted )?p (?P<p>< 0\.001|= \S+?)"
-    r"(?:\. Without (?P<driver>.+) in the reference the verdict would be: (?P<without>[a-z ]+?)"
+    r"(?:\. If (?P<driver>.+) were left out of the comparison, the verdict would be: (?P<without>[a-z ]+?)"
     r"(?: \(gap (?P<other>\S+)\))?)?"
 )
 
@@ -140,10 +140,11 @@ def _check_four_fifths(f: Finding, a: Audit) -> None:
     assert r.impact is not None and r.impact.at_most is not None
     assert r.impact.ratio <= r.impact.at_most < 0.8
     cases = f"{r.impact.n:,} case" + ("s" if r.impact.n != 1 else "")
-    assert f.sentence == (
-        f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases}), at most "
-        f"{number(r.impact.at_most)} times, which is below four fifths"
-    )
+    said = re.fullmatch(r"(.*), at most (\S+) times, which is below four fifths", f.sentence)
+    assert said is not None
+    assert said[1] == f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases})"
+    assert 0 <= float(said[2]) - r.impact.at_most < 0.001
+    assert float(said[2]) < 0.8
 
 
 def _check_undefined(f: Finding, a: Audit) -> None:

@@ -27,7 +27,7 @@ def test_the_group_that_moves_the_rest_is_named_with_the_verdict_without_it(larg
         assert found.driver.gap.low is not None and found.driver.gap.high is not None
         assert -0.1 <= found.driver.gap.low < 0 < found.driver.gap.high <= 0.1
     (sentence,) = [f.sentence for f in a.findings if f.group == "B"]
-    assert sentence.endswith(". Without A in the reference the verdict would be: alike (gap +0.000)")
+    assert sentence.endswith(". If A were left out of the comparison, the verdict would be: alike (gap +0.000)")
 
 
 def test_compas_caucasians_are_lower_only_beside_african_americans() -> None:

@@ -12,7 +12,7 @@ from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
 from ..tabulate import Tally, total
-from ..wording import counts_text, number, percent, pvalue, rounded_down, several, span_text
+from ..wording import counts_text, number, percent, pvalue, rounded_down, rounded_up, several, span_text
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .judging import margin_of
@@ -135,7 +135,7 @@ def find(
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
         for row in rows
-        if row.impact is not None and row.impact.at_most is not None and _below_four_fifths(row.impact.at_most)
+        if row.impact is not None and row.impact.is_below
     ]
     findings += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict is Verdict.UNDEFINED]
     few: dict[Any, list[Row]] = {}
@@ -324,11 +324,6 @@ def _than(row: Row) -> str:
     return f"{number(abs(gap.difference))} {way} than the reference's {theirs}"
 
 
-def _below_four_fifths(ratio: float) -> bool:
-    # A ratio of exactly 4/5 may be computed as a little less.
-    return ratio < FOUR_FIFTHS * (1 - 1e-12)
-
-
 def _sure(row: Row, how: Settings) -> str:
     """How large the gap is at least, or that all of it is small."""
     gap = row.gap
@@ -344,17 +339,18 @@ def _driven(row: Row) -> str:
         return ""
     difference = row.driver.gap.difference
     gap = "" if difference is None else f" (gap {difference:+.3f})"
-    return f". Without {row.driver.group} in the reference the verdict would be: {row.driver.verdict}{gap}"
+    return f". If {row.driver.group} were left out of the comparison, the verdict would be: {row.driver.verdict}{gap}"
 
 
 def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
     impact = row.impact
     assert impact is not None
+    assert impact.at_most is not None
     what = "selected" if how.favourable == "positive" else "spared"
     return _finding(
         "four-fifths",
         f"{who} is {what} at {number(impact.ratio)} times the rate of {impact.group} ({several(impact.n, 'case')}), at "
-        f"most {number(impact.at_most)} times, which is below four fifths",
+        f"most {rounded_up(impact.at_most, FOUR_FIFTHS)} times, which is below four fifths",
         [row],
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from ..cells import CELLS
 from ..errors import InvalidInput, printable
+from ..inference import FOUR_FIFTHS
 from ..records import Record, plain_value, read_record
 from ..wording import number, pvalue, several, span_text
 from .settings import ReferenceKind
@@ -298,6 +299,18 @@ class Impact(Record):
     at_most: float | None = None
     group: str
     n: int
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the ratio is below four fifths, by the bound that holds for all claims together.
+
+        Examples
+        --------
+        >>> Impact(ratio=0.5, low=0.4, high=0.6, at_most=0.7, group="B", n=100).is_below
+        True
+        """
+        # A ratio of exactly 4/5 may be computed as a little less.
+        return self.at_most is not None and self.at_most < FOUR_FIFTHS * (1 - 1e-12)
 
     def __str__(self) -> str:
         return printable(f"{number(self.ratio)} of {self.group}")

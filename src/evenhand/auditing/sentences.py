@@ -351,11 +351,9 @@ def _lacking(few: Sequence[Row], margin: float) -> list[str]:
         return [
             f"{gap} {row.metric} of {row.group} takes {several(needed, whole.removesuffix('s'))}; {_there_are(row)}."
         ]
-    those = "them" if len(needing) == len(few) else f"{len(needing):,} of them"
+    half = "half of them" if len(needing) == len(few) else f"half of the {len(needing):,} for which that is known"
     need, have = median_low(n for _, n in needing), median_high(min(row.rests_on) for row, _ in needing)
-    return [
-        f"{gap} half of {those} need {need:,} or more cases that the score rests on, and half have {have:,} or fewer."
-    ]
+    return [f"{gap} {half} need {need:,} or more cases that the score rests on, and half have {have:,} or fewer."]
 
 
 def _needed(row: Row) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..auditing import Audit, Finding, Row, Verdict, compared_with, described, headlines, place_text, untold
 from ..inference import FOUR_FIFTHS
-from ..wording import number, percent, several
+from ..wording import number, percent, rounded_up, several
 from .axes import (
     AXES,
     axes_of,
@@ -154,7 +154,7 @@ def _notes(audit: Audit) -> Iterator[str]:
     exact = _is_exact(audit)
     cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
     yield (
-        f"{cases}p: {'exact' if exact else 'of equal scores'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
+        f"{cases}p: {'exact' if exact else 'partly approximate'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
         f"is higher or lower. Alike: no difference was found, and the whole interval of the gap lies within "
         f"±{s['margin']:g} (a ratio within 0.8 to 1.25). Too few to tell: neither."
     )
@@ -180,9 +180,14 @@ def _claims(audit: Audit) -> Iterator[str]:
     s = audit.settings
     guaranteed = _is_exact(audit) and not s["mid_p"] and not audit.record.get("weights")
     yield _false_alarms(audit, "at most" if guaranteed else "about")
-    if any(row.gap.at_least is not None for row in audit.rows):
+    bounds = {
+        "“at least”": any(row.gap.at_least is not None for row in audit.rows),
+        "“at most”": any(row.impact is not None and row.impact.is_below for row in audit.rows),
+    }
+    said = [word for word, is_said in bounds.items() if is_said]
+    if said:
         often = "at least" if guaranteed else "about"
-        yield f"At least: in {often} {100 * (1 - s['alpha']):g} of 100 audits, every “at least” in it is true."
+        yield f"In {often} {100 * (1 - s['alpha']):g} of 100 audits, every {' and every '.join(said)} in it is true."
 
 
 def _false_alarms(audit: Audit, at_most: str) -> str:
@@ -230,12 +235,15 @@ def _dependent(audit: Audit) -> Iterator[str]:
     if driven:
         each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {row.driver}" for row in driven[:_NAMED])
         yield f"* The verdict depends on one group of the reference: {'; '.join(each)}{_more(driven)}."
-    below = [(row, i) for row in audit.rows if (i := row.impact) and i.at_most is not None and i.at_most < FOUR_FIFTHS]
+    below = [(row, i, i.at_most) for row in audit.rows if (i := row.impact) and i.at_most is not None and i.is_below]
     if below:
-        each = (f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)}" for row, impact in below[:_NAMED])
+        each = (
+            f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)} (at most {rounded_up(most, FOUR_FIFTHS)})"
+            for row, impact, most in below[:_NAMED]
+        )
         yield (
-            f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions "
-            f"({below[0][1].group}), as all claims of this audit hold together: {', '.join(each)}{_more(below)}."
+            f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions, that of "
+            f"{below[0][1].group}: {', '.join(each)}{_more(below)}."
         )
 
 

@@ -112,8 +112,8 @@ class Column:
     """A column of a table, and how a line is read into its cell.
 
     Columns that give way are left out of narrow tables, those with the lowest number first; ``extra`` columns are left
-    out of all views with little room. The texts of one that ``folds``
-    go on below, after "and", once the columns with lower numbers have given way.
+    out of all views with little room. The texts of one that ``folds`` go on below, after "and", once the columns with
+    lower numbers have given way.
     """
 
     title: str

@@ -203,6 +203,10 @@ class _Writer:
                 widths[i] = narrow[i]
             else:
                 kept.remove(i)
+        # What gave way before a wider column may fit beside what is left.
+        for _, i in reversed(giving):
+            if i not in kept and room([*kept, i]) >= wanted:
+                kept = sorted([*kept, i])
         if giving or room(kept) >= wanted:
             widths[name] = min(longest, max(room(kept), _SHORTEST_NAME))
             return [kept]

@@ -80,7 +80,7 @@ const drivers = (group, rows) => {
     if (who !== null) by.set(who, [...(by.get(who) ?? []), `${metrics[m].key} ${drivenOf(i)}`]);
   }
   return [...by].map(([who, verdicts_]) => make("p", { class: "driver" },
-    `* Without ${who} in the reference: ${verdicts_.join("; ")}.`));
+    `* If ${who} were left out of the comparison: ${verdicts_.join("; ")}.`));
 };
 
 const block = (group, openCard, differing) => {

@@ -72,7 +72,7 @@ const drivenOf = (i) => {
 };
 const notesOf = (i) => [
   reasonOf(i),
-  of.driver(i) === null ? null : `Without ${of.driver(i)} in the reference the verdict would be: ${drivenOf(i)}.`,
+  of.driver(i) === null ? null : `If ${of.driver(i)} were left out of the comparison, the verdict would be: ${drivenOf(i)}.`,
   of.needed(i),
 ].filter((text) => text !== null);
 // In the order of their column: numbers by value, bins and categories as they are declared.
