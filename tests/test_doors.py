@@ -117,7 +117,7 @@ def test_people_who_are_all_positive_can_be_audited_if_that_is_said() -> None:
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics="tpr", positive=1)
     assert cells(a, "g") == {"a": (2, 1, 0, 0), "b": (1, 2, 0, 0)}
     assert a.findings[0].sentence == (
-        "Every label of all 6 cases is positive; unless that is so, check the column or the positive labels"
+        "Every label of all 6 cases is positive; if that is not so, check the column or the positive labels"
     )
     assert (a.findings[0].kind, a.findings[0].code) == ("constant", "EH001")
 
@@ -137,7 +137,7 @@ def test_scores_beyond_one_need_a_threshold(file: str, people: list[dict[str, An
     assert cells(a, "race") == {race: tuple(cm.cells) for race, cm in compas().items()}
     everybody = eh.Audit.from_json(run(*words, "--threshold", "1", "--json", "-").stdout)
     assert everybody.findings[0].sentence == (
-        f"Every prediction of all {len(people):,} cases is positive; unless that is so, check the column or the "
+        f"Every prediction of all {len(people):,} cases is positive; if that is not so, check the column or the "
         "threshold"
     )
     with pytest.raises(InvalidInput, match=r"^threshold is for scores"):
@@ -303,7 +303,7 @@ def test_the_largest_and_the_best_group_can_be_the_reference() -> None:
     assert {r.reference.name for r in best.rows} == {"b"}
     assert [f.sentence for f in best.findings if f.kind == "chosen-reference"] == [
         "b was chosen as the reference of group for its high rate of favourable predictions, which makes differences "
-        "in that rate look larger and more certain than they are"
+        "in that rate and in others look larger than they are, so that none of them is tested"
     ]
     assert not [f for f in largest.findings if f.kind == "chosen-reference"]
     spared = eh.audit_counts(counts, metrics="tpr", reference="best", favourable="negative")
@@ -523,7 +523,7 @@ def test_selection_counts_every_prediction_and_every_group() -> None:
     a = eh.audit(y_true=[1, 1, None, None] * 2, y_pred=[1, 1, 0, 0] * 2, groups=G, selection="all", positive=1,
                  metrics="ppr")  # fmt: skip
     assert [f.sentence for f in a.findings if f.kind == "constant"] == [
-        "Every label of all 4 cases is positive; unless that is so, check the column or the positive labels"
+        "Every label of all 4 cases is positive; if that is not so, check the column or the positive labels"
     ]
     b = eh.audit(y_true=[1, None, 0, None] * 2, y_pred=P, groups=G, selection="all", metrics=["ppr", "acc"])
     assert {(r.group, r.metric, r.n) for r in b.rows} == {

@@ -73,9 +73,11 @@ DIFFERS = re.compile(
     r"(?P<name>.+) of (?P<who>.+) is (?P<score>\S+?)"
     r"(?: \((?P<level>\S+) % interval (?P<low>\S+) to (?P<high>\S+)\))?, "
     r"(?:(?P<gap>\S+) (?P<way>higher|lower) than the reference's (?P<theirs>\S+?)"
+    r"|(?P<times>\S+) times the reference's (?P<of>\S+?)"
     r"|(?P<chance>more than chance explains)|(?P<verdict>higher|lower) than no gap)"
-    r"(?:, by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)|a factor of at least (?P<factor>\S+?))"
-    r"| \(\S+ % interval of the gap (?P<span>.+?)\))?"
+    r"(?:, (?:(?P<ratio>higher|lower) )?by (?:at least (?P<least>\S+?)|less than (?P<most>\S+?)"
+    r"|a factor of at least (?P<factor>\S+?))"
+    r"| \(\S+ % interval of the (?:gap|ratio) (?P<span>.+?)\))?"
     r"; (?P<adjusted>adjusted )?p (?P<p>< 0\.001|= \S+?)"
     r"(?:\. If (?P<driver>.+) were left out of the comparison, the verdict would be: (?P<without>[a-z ]+?)"
     r"(?: \(gap (?P<other>\S+)\))?)?"
@@ -95,7 +97,10 @@ def _check_differs(f: Finding, a: Audit) -> None:
     else:
         ends = number(r.score.low), number(r.score.high)
         assert (said["level"], said["low"], said["high"]) == (f"{100 * s['level']:g}", *ends)
-    if r.gap.difference is not None:
+    if r.gap.is_ratio and r.gap.value is not None and r.gap.difference is not None:
+        assert (said["times"], said["of"]) == (number(r.gap.value), number(r.reference.score))
+        assert said["ratio"] in (r.verdict.value, None)
+    elif r.gap.difference is not None:
         way = "higher" if r.gap.difference > 0 else "lower"
         assert (said["gap"], said["way"]) == (number(abs(r.gap.difference)), way)
         assert said["theirs"] == number(r.reference.score)
@@ -248,13 +253,13 @@ def test_labels_or_predictions_that_are_all_the_same_are_noticed() -> None:
     data = {"g": list("aabb"), "y": [1, 0, 1, 0], "p": [1, 1, 1, 1], "s": [0.2, 0.4, 0.6, 0.9]}
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", positive=1)
     assert sentences(a, "constant") == [
-        "Every prediction of all 4 cases is positive; unless that is so, check the column or the positive labels"
+        "Every prediction of all 4 cases is positive; if that is not so, check the column or the positive labels"
     ]
     swept = eh.audit(data, y_true="y", y_score="s", groups="g", threshold=[0.1, 0.5, 0.95])
     assert [(f.at, f.sentence) for f in swept.findings if f.kind == "constant"] == [
-        ({"threshold": 0.1}, "Every prediction of all 4 cases is positive; unless that is so, check the column or the "
+        ({"threshold": 0.1}, "Every prediction of all 4 cases is positive; if that is not so, check the column or the "
          "threshold"),
-        ({"threshold": 0.95}, "Every prediction of all 4 cases is negative; unless that is so, check the column or the "
+        ({"threshold": 0.95}, "Every prediction of all 4 cases is negative; if that is not so, check the column or the "
          "threshold"),
     ]  # fmt: skip
     unlabelled = eh.audit(data, y_pred="p", groups="g", positive=1)

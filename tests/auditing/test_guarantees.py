@@ -12,7 +12,7 @@ from pytest import approx
 from scipy.stats import binom
 
 import evenhand as eh
-from evenhand.auditing import Verdict
+from evenhand.auditing import Verdict, headlines
 from evenhand.cli.main import evenhand as command
 from evenhand.inference import Attainable, LargestSizes, fisher
 
@@ -222,13 +222,13 @@ def test_every_output_says_what_its_claims_mean(family: Any) -> None:
     for text in (str(a), a.to_markdown(), a.to_html(), a._repr_html_()):
         plain = " ".join(text.replace("&#8203;", "").replace("\\", "").split())
         assert meant in plain
-        assert "in at least 95 of 100 audits, every “at least” in it is true" in plain
+        assert "In at least 95 of 100 audits, every “at least” in it is true" in plain
         assert "surely" not in plain.lower()
 
 
 def test_claims_about_scores_of_several_rates_are_about_true() -> None:
     text = " ".join(str(eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"])).split())
-    assert "in about 95 of 100 audits, every “at least” in it is true" in text
+    assert "In about 95 of 100 audits, every “at least” in it is true" in text
 
 
 def test_a_group_has_one_p_value_whatever_is_asked() -> None:
@@ -239,3 +239,34 @@ def test_a_group_has_one_p_value_whatever_is_asked() -> None:
     assert found.pvalue == approx(0.1278, abs=1e-4) == row.test.pvalue
     assert (found.low, found.high) == approx((-0.792, 0.095), abs=1e-3)
     assert (row.gap.low, row.gap.high) == approx((found.low, found.high))
+
+
+def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> None:
+    """The group with the highest selection rate has a high TPR, FPR and accuracy by chance, too."""
+    counts = {f"g{i}": (20 + i, 30 - i, 25, 25) for i in range(6)}
+    a = eh.audit_counts(counts, reference="best", metrics=["ppr", "tpr", "fpr", "acc", "prev"])
+    assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
+    assert {row.test.pvalue for row in a.rows} == {None}
+    assert all(row.gap.at_least is None for row in a.rows)
+
+
+def test_the_legend_says_which_interval_makes_scores_alike() -> None:
+    counts = {"A": (60,) * 4, "B": (60,) * 4}
+    shown = " ".join(str(eh.audit_counts(counts, metrics=["ppr", "acc"])).split())
+    assert "gaps beyond ±0.1 are ruled out. Too few to tell" in shown
+    together = " ".join(str(eh.audit_counts(counts, metrics=["ppr", "acc"], family="audit")).split())
+    assert "are ruled out, by an interval wider than the one shown. Too few to tell" in together
+
+
+@pytest.mark.parametrize(
+    ("metrics", "mid_p", "word"),
+    [(["tpr"], False, "exact"), (["tpr"], True, "approximate"), (["mcc"], False, "approximate")],
+)
+def test_p_values_are_called_exact_if_they_are(metrics: list[str], mid_p: bool, word: str) -> None:
+    a = eh.audit_counts({"A": (9, 4, 3, 8), "B": (50, 20, 10, 60)}, metrics=metrics, mid_p=mid_p)
+    assert f"p: {word}, adjusted" in " ".join(str(a).split())
+
+
+def test_an_empty_group_does_not_make_two_groups_three() -> None:
+    a = eh.audit_counts({"A": (0, 0, 0, 0), "B": (20, 0, 5, 20), "C": (5, 9, 3, 9)}, metrics="tpr")
+    assert len(headlines(a.rows, a.settings)) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -125,3 +126,17 @@ def test_the_test_of_several_rates_is_that_of_its_interval(key: str) -> None:
     low, high = gaps_of(m, cells[0], cells[1], cast("Any", kind)).interval(0.95)
     for i in np.flatnonzero(~np.isnan(p) & (p < 1)):
         assert (p[i] <= 0.05) == (not low[i] < none < high[i]) or abs(p[i] - 0.05) < 1e-6, cells[:, i]
+
+
+def test_a_ratio_that_may_be_infinite_or_0_has_no_such_end_as_a_number() -> None:
+    """No successes in the reference of 20: 3 of 3 may be any number of times as many, and 0 of 3 none."""
+    some, none, reference = (ConfusionMatrix(*cells) for cells in ((3, 0, 0, 5), (0, 3, 0, 5), (0, 20, 0, 5)))
+    assert disparity(some, reference, "tpr", kind="ratio").high == inf
+    found = disparity(none, reference, "tpr", kind="ratio")
+    assert (found.low, found.high) == (0.0, inf)
+
+
+def test_ends_far_out_are_exact() -> None:
+    """30 of 30 against 4 of 5, the reference at 1 with certainty: P(ratio <= r) = r^30 / 7 at the level 0.99995."""
+    low = disparity(ConfusionMatrix(30, 0, 0, 0), ConfusionMatrix(4, 1, 0, 0), "tpr", kind="ratio", level=0.99995).low
+    assert low == pytest.approx((2.5e-5 * 7) ** (1 / 30), abs=5e-4)

@@ -187,3 +187,12 @@ def test_a_score_that_is_mostly_undefined_has_no_ends() -> None:
 def test_ratios_without_false_positives_have_no_upper_end() -> None:
     found = interval(ConfusionMatrix(5, 1, 0, 10), "lr_plus")
     assert found.high == float("inf") and 1 < found.low < 20
+
+
+@pytest.mark.parametrize("cells", [(0, 10, 2, 0), (0, 8, 4, 0), (0, 20, 3, 0), (0, 5, 5, 0)])
+def test_kappa_of_errors_only_is_what_random_draws_give(cells: tuple[int, int, int, int]) -> None:
+    """If TPR is 0 and FPR 1, kappa falls and rises with the prevalence."""
+    drawn = drawn_scores("kappa", cells, 5, 400_000, None)
+    belief = confidence_of(metric("kappa").base, np.array([cells], dtype=float), "mid")
+    for q in (0.01, 0.025, 0.3, 0.7, 0.975):
+        assert belief.tail(np.quantile(drawn, [q]), above=False)[0] == pytest.approx(q, abs=0.004)

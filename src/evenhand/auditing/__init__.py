@@ -6,6 +6,7 @@ from .asked import described
 from .audits import audit, audit_counts
 from .comparisons import groupings_of
 from .findings import INCLUDED, KINDS, Finding
+from .judging import margins_text
 from .models import compare_models
 from .record import command_of, options_of
 from .requests import AuditRequest, CountsRequest, ModelsRequest
@@ -66,6 +67,7 @@ __all__ = [
     "described",
     "groupings_of",
     "headlines",
+    "margins_text",
     "needed_text",
     "options_of",
     "place_text",

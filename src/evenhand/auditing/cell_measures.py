@@ -34,7 +34,7 @@ from ..metrics import Kind, Metric, OneGroup
 from .comparisons import Comparison
 from .measures import Measures
 from .rows import GapKind, Sketch
-from .settings import WITHOUT_LABELS, ReferenceKind, Settings
+from .settings import ReferenceKind, Settings
 
 __all__ = ["CellTable", "cells_of", "kept_share", "measure_cells", "rests_on"]
 
@@ -137,14 +137,9 @@ class _Cells:
         if not itself and gaps:
             low, high = score_intervals(base, self.groups, self.how.level)
         tested = self._tested(gaps)
-        # A reference that was chosen by its rate of selection is not tested by it.
-        chosen = [who.is_chosen and m.key in WITHOUT_LABELS for who in self.comparisons]
-        defined = np.array([reason is None for reason in reasons], dtype=bool) & ~np.array(chosen, dtype=bool)
+        defined = np.array([reason is None for reason in reasons], dtype=bool)
         kind: GapKind = "ratio" if m.kind == "ratio" or (not itself and base.unbounded) else "difference"
-        found: dict[str, Any] = tested | {
-            "pvalue": np.where(defined, tested["pvalue"], nan),
-            "method": [None if one else how for how, one in zip(tested["method"], chosen, strict=True)],
-        }
+        found: dict[str, Any] = tested | {"pvalue": np.where(defined, tested["pvalue"], nan)}
         if itself:
             low, high = found["gap_low"], found["gap_high"]
             found |= {"gap": scores}

@@ -15,7 +15,7 @@ from ..tabulate import Tally, total
 from ..wording import counts_text, number, percent, pvalue, rounded_down, rounded_up, several, span_text
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
-from .judging import margin_of
+from .judging import margin_of, margins_text
 from .rows import Place, Row, place_text, told_apart
 from .settings import MISSING, WITHOUT_LABELS, Chosen, Settings
 from .verdicts import Verdict
@@ -211,7 +211,7 @@ def _constants(tally: Tally, how: Settings) -> Iterator[Finding]:
                 cause = "threshold" if what == "prediction" and by_score else "positive labels"
                 yield _finding(
                     "constant",
-                    f"Every {what} of all {several(int(positive + negative), 'case')} is {sign}; unless that is so, "
+                    f"Every {what} of all {several(int(positive + negative), 'case')} is {sign}; if that is not so, "
                     f"check the column or the {cause}",
                     at=dict(one.at),
                 )
@@ -270,8 +270,8 @@ def _chosen_references(groups: Sequence[Grouped], how: Settings) -> Iterator[Fin
                 yield _finding(
                     "chosen-reference",
                     f"{max(rates, key=lambda name: rates[name])} was chosen as the reference of {grouping.name} for "
-                    "its high rate of favourable predictions, which makes differences in that rate look larger and "
-                    "more certain than they are",
+                    "its high rate of favourable predictions, which makes differences in that rate and in others look "
+                    "larger than they are, so that none of them is tested",
                     by=grouping.name,
                     at=dict(one.at),
                 )
@@ -320,6 +320,8 @@ def _than(row: Row) -> str:
     if gap.difference is None:
         m = described(row.metric)
         return "more than chance explains" if getattr(m, "is_distance", False) else f"{row.verdict} than no gap"
+    if gap.is_ratio and gap.value is not None:
+        return f"{number(gap.value)} times the reference's {theirs}"
     way = "higher" if gap.difference > 0 else "lower"
     return f"{number(abs(gap.difference))} {way} than the reference's {theirs}"
 
@@ -327,11 +329,16 @@ def _than(row: Row) -> str:
 def _sure(row: Row, how: Settings) -> str:
     """How large the gap is at least, or that all of it is small."""
     gap = row.gap
-    if gap.within <= margin_of(gap, described(row.metric), how.margin) and not gap.is_ratio:
-        return f", by less than {how.margin:g}"
+    margin = margin_of(gap, described(row.metric), how.margin)
+    if gap.within <= margin and not gap.is_ratio:
+        return f", by less than {margin:g}"
     if gap.at_least is None:
-        return f" ({percent(how.level)} interval of the gap {span_text(gap.low, gap.high)})" if gap.ends else ""
-    return f", by {'a factor of ' if gap.is_ratio else ''}at least {rounded_down(gap.at_least)}"
+        what = "ratio" if gap.is_ratio else "gap"
+        return f" ({percent(how.level)} interval of the {what} {span_text(gap.low, gap.high)})" if gap.ends else ""
+    least = rounded_down(gap.at_least)
+    if not gap.is_ratio:
+        return f", by at least {least}"
+    return f", {'' if gap.difference is None else f'{row.verdict} '}by a factor of at least {least}"
 
 
 def _driven(row: Row) -> str:
@@ -367,11 +374,10 @@ def _undefined(row: Row, who: str) -> Finding:
 
 def _too_few(rows: list[Row], who: str, margin: float) -> Finding:
     of = [f"{row.metric} ({counts_text(row.rests_on)})" for row in rows]
-    ratios = " (ratios: 0.8 to 1.25)" if any(row.gap.is_ratio for row in rows) else ""
     return _finding(
         "too-few",
         f"Too few cases to tell for {who} ({several(rows[0].n, 'case')}): {', '.join(of)}; no difference was found, "
-        f"and gaps beyond ±{margin:g}{ratios} remain possible. In brackets the cases each score rests on"
+        f"and gaps beyond {margins_text(rows, margin)} remain possible. In brackets the cases each score rests on"
         f"{_more(rows, margin)}",
         rows,
     )

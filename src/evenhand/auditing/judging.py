@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import exp, isnan, log
@@ -15,6 +15,7 @@ from ..cells import ConfusionMatrix
 from ..inference import Strength
 from ..metrics import Metric
 from ..planning import Wanted, cases_needed
+from .asked import described
 from .cell_measures import kept_share
 from .comparisons import Comparison
 from .families import Families
@@ -22,10 +23,10 @@ from .impacts import impacts_of
 from .influence import drivers_of
 from .measures import Measures
 from .rows import Driver, Estimate, Gap, Impact, Reference, Row, SmoothedScore, Test
-from .settings import WITHOUT_LABELS, ReferenceKind, Settings
+from .settings import ReferenceKind, Settings
 from .verdicts import Verdict
 
-__all__ = ["LOG_MARGIN", "judged", "margin_of"]
+__all__ = ["LOG_MARGIN", "judged", "margin_of", "margins_text"]
 
 Floats = NDArray[np.float64]
 
@@ -128,7 +129,7 @@ def _verdict(measured: Measures, i: int, p: float, how: Settings) -> Verdict:
         return Verdict.REFERENCE
     if measured.reason[i] is not None:
         return Verdict.UNDEFINED
-    if who.is_chosen and measured.metric.key in WITHOUT_LABELS:
+    if who.is_chosen:
         return Verdict.NOT_TESTED
     if isnan(p):
         return Verdict.UNDEFINED
@@ -141,7 +142,19 @@ def _verdict(measured: Measures, i: int, p: float, how: Settings) -> Verdict:
 
 def margin_of(gap: Gap, metric: Any, margin: float) -> float:
     """The gap that does not matter, on the scale of the gap's ends."""
-    return LOG_MARGIN if gap.is_ratio else margin * float(getattr(metric, "margin_scale", 1.0))
+    return LOG_MARGIN if gap.is_ratio else margin * _scale(metric)
+
+
+def _scale(metric: Any) -> float:
+    return float(getattr(metric, "margin_scale", 1.0))
+
+
+def margins_text(rows: Iterable[Row], margin: float) -> str:
+    """The gaps that do not matter, in words, of the scores in these rows."""
+    kinds = {(row.gap.is_ratio, row.metric if (m := described(row.metric)) and _scale(m) != 1 else "") for row in rows}
+    apart = [f"{key}: ±{margin * _scale(described(key)):g}" for _, key in sorted(kinds) if key]
+    apart += ["ratios: 0.8 to 1.25"] if any(ratio for ratio, _ in kinds) else []
+    return f"±{margin:g}" + (f" ({'; '.join(apart)})" if apart else "")
 
 
 def _needed(

@@ -77,7 +77,12 @@ class Measures:
         }
         if "rests_on" not in known:
             nothing["rests_on"] = [(int(who.own.n),) for who in comparisons]
-        return cls(metric=metric, comparisons=comparisons, **nothing | known)
+        found = nothing | known
+        # A reference that was chosen by outcomes is no reference for a test.
+        chosen = np.array([who.is_chosen for who in comparisons], dtype=bool)
+        found["pvalue"] = np.where(chosen, nan, found["pvalue"])
+        found["method"] = [None if one else how for how, one in zip(found["method"], chosen.tolist(), strict=True)]
+        return cls(metric=metric, comparisons=comparisons, **found)
 
     def __len__(self) -> int:
         return len(self.comparisons)

@@ -110,7 +110,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
         return row.driver is not None, place, _counted(row) is None, not _harmed(row, settings), gap
 
     ranked = sorted(about, key=rank)
-    members = Counter(by for by, _ in {(row.by, row.group) for row in rows})
+    members = Counter(by for by, _ in {(row.by, row.group) for row in rows if row.n})
     chosen: list[Row] = []
     for driven, allowed in product((False, True), range(1, _PER_GROUP + 1)):
         for row in ranked:
@@ -189,7 +189,7 @@ def _size(row: Row, m: Any, level: float) -> str:
         return "The group is not drawn like the reference."
     odds = "Within strata, the odds are" if row.gap.kind == "odds ratio" else ""
     if row.gap.at_least is None:
-        gap = "odds ratio" if odds else "gap"
+        gap = "odds ratio" if odds else "ratio of the two" if row.gap.is_ratio else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
     if _counted(row) is not None and row.reference.score is not None and not row.is_change:
         per = _per(row.score.value or 0.0, row.reference.score, row.gap.at_least)

@@ -77,15 +77,14 @@ class Verdict(StrEnum):
         *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
     )
     NOT_TESTED = (
-        *("not tested", 3, "the reference was chosen by this very rate, so that a test of it would mislead"),
+        *("not tested", 3, "the reference was chosen by outcomes, so that a test would mislead"),
         *("_", "M-6,0H6", _GREY, False, "–"),
     )
     ALIKE = (
         *(
             "alike",
             4,
-            "no difference was found, and the whole interval of the gap lies within ±{margin:g} (ratios: within 0.8 to "
-            "1.25)",
+            "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
         ),
         *("o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True, "●"),
     )

@@ -27,6 +27,8 @@ _REACH = 60.0
 _NODES, _FEW_NODES, _MUCH_BETTER = 40, 24, 0.25
 # Differences of scores without upper end are averaged over more: they vary over orders of magnitude.
 _MANY_NODES = 160
+# Ends beyond which less than this lies are computed with as many.
+_FAR_OUT = 0.01
 _TOLERANCE = 1e-8
 # Gaps of atoms that differ by less are equal.
 _SAME = 1e-12
@@ -67,22 +69,28 @@ class PairedBeliefs:
         from scipy.special import ndtri
 
         start, step = self._roughly(tail, above)
+        fine = tail < _FAR_OUT
         sign = -1.0 if above else 1.0
 
         def excess(place: Floats, rows: Rows) -> Floats:
             # Normal scores are nearly linear in the gap, so a secant converges fast.
-            reached = np.clip(self.tail(self._unfolded(place), rows, above), 1e-290, 1 - 1e-16)
+            reached = np.clip(self.tail(self._unfolded(place), rows, above, fine), 1e-290, 1 - 1e-16)
             return np.asarray(sign * (ndtri(reached) - ndtri(tail)))
 
         found = self._unfolded(_roots(excess, start, step))
         nowhere = np.inf if above else (-np.inf if self.kind == "difference" else 0.0)
-        return np.where(self._undefined >= tail, nowhere, found)
+        every = np.arange(len(start))
+        farthest = self._unfolded(np.full(len(start), _REACH if above else -_REACH))
+        return np.where(self.tail(farthest, every, above) >= tail, nowhere, found)
 
-    def tail(self, gap: Floats, rows: Rows, above: bool = False) -> Floats:
-        """P(gap <= g), or P(gap >= g) with ``above``, for some rows; what is undefined counts to both."""
+    def tail(self, gap: Floats, rows: Rows, above: bool = False, fine: bool = False) -> Floats:
+        """P(gap <= g), or P(gap >= g) with ``above``, for some rows; what is undefined counts to both.
+
+        ``fine`` averages over many nodes, for tails far out.
+        """
         total = self._undefined[rows] + self._atoms_of_both(gap, rows, above)
         total += self._atoms_of_one(gap, rows, above, theirs=True) + self._atoms_of_one(gap, rows, above, theirs=False)
-        for part in self._parts:
+        for part in self._fine_parts if fine else self._parts:
             where = np.searchsorted(part.rows, rows)
             at = np.flatnonzero(part.rows[np.minimum(where, len(part.rows) - 1)] == rows)
             if len(at):
@@ -96,11 +104,18 @@ class PairedBeliefs:
 
     @cached_property
     def _parts(self) -> tuple[_Part, ...]:
+        return self._parted(fine=False)
+
+    @cached_property
+    def _fine_parts(self) -> tuple[_Part, ...]:
+        return self._parted(fine=True)
+
+    def _parted(self, fine: bool) -> tuple[_Part, ...]:
         """The comparisons, by the side that is averaged over and the number of nodes."""
         mine, theirs = (np.ptp(self._lined(belief.nodes(8)[0]), axis=1) for belief in (self.group, self.reference))
         over_theirs = theirs <= mine
         # If one side is much narrower than the other, few nodes are enough.
-        heavy = np.maximum(mine, theirs) > (2 if self.kind == "difference" else np.inf)
+        heavy = fine | (np.maximum(mine, theirs) > (2 if self.kind == "difference" else np.inf))
         easy = ~heavy & (np.where(over_theirs, theirs, mine) < _MUCH_BETTER * np.where(over_theirs, mine, theirs))
         parts = []
         for side in (True, False):

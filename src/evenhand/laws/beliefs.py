@@ -58,6 +58,8 @@ _SPOTS, _EVEN = 61, 31
 _ALONG, _NODES = 24, (24, 12)
 # With few cases on one side of a split, quantile functions bend sharply and need more nodes.
 _MANY_ALONG, _MANY_NODES = 64, (64, 24)
+# Along a path that rises and falls, scores are sorted instead of interpolated.
+_UNSORTED_ALONG = 1_024
 # Rates of exactly 0 or 1 have probability 0, and possibly no score.
 _EDGE = 1e-15
 # Scores are mapped to places within this distance of 0, that is to within 1e-17 of the ends of their range.
@@ -380,7 +382,7 @@ def _tabulated(m: OneGroup, tree: Tree, laws: _Laws) -> _Mixed:
     """The distribution of one matrix."""
     laws = _three(law if use else _ANYTHING for law, use in zip(laws, _used(m, tree), strict=True))
     many = any(min(beta) < 2 for law in laws for part in law for beta in part.betas)
-    found = [_paths(m, tree, parts, many) for parts in product(*laws)]
+    found = [paths for parts in product(*laws) for paths in _paths(m, tree, parts, many)]
     atoms: dict[float, float] = {}
     undefined, moving = 0.0, []
     for paths in found:
@@ -404,19 +406,31 @@ class _Paths(NamedTuple):
     weights: Floats
 
 
-def _paths(m: OneGroup, tree: Tree, parts: Sequence[_Part], many: bool) -> _Paths:
+def _paths(m: OneGroup, tree: Tree, parts: Sequence[_Part], many: bool) -> list[_Paths]:
     """The paths along the split with which the score varies most, at the nodes of the others."""
-    first, second, third = _by_spread(m, tree, parts)
-    counts = dict(zip((first, second, third), (_MANY_ALONG, *_MANY_NODES) if many else (_ALONG, *_NODES), strict=True))
+    along, *beside = (_MANY_ALONG, *_MANY_NODES) if many else (_ALONG, *_NODES)
+    (first, second, third), monotone = _by_spread(m, tree, parts, along)
+    counts = dict(zip((first, second, third), (along if monotone else _UNSORTED_ALONG, *beside), strict=True))
     nodes = [_nodes(part.betas, counts[i]) if part.betas else _atom(part) for i, part in enumerate(parts)]
     scores = _scores(m, tree, *np.ix_(*(one.rates for one in nodes)))
     lines = np.moveaxis(_to_line(m, scores), (third, second, first), (0, 1, 2)).reshape(-1, len(nodes[first].rates))
+    weights = np.outer(nodes[third].weights, nodes[second].weights).ravel() * np.prod([part.weight for part in parts])
+    if not monotone:
+        return [_sorted(line, nodes[first].weights, weights[[i]]) for i, line in enumerate(lines)]
     normal = nodes[first].normal
     if np.nansum(lines[:, -1]) < np.nansum(lines[:, 0]):
         lines, normal = lines[:, ::-1], -normal[::-1]
-    weights = np.outer(nodes[third].weights, nodes[second].weights).ravel() * np.prod([part.weight for part in parts])
     # Rounding must not make a path non-monotone.
-    return _Paths(np.maximum.accumulate(lines, axis=1), normal, weights)
+    return [_Paths(np.maximum.accumulate(lines, axis=1), normal, weights)]
+
+
+def _sorted(line: Floats, weights: Floats, weight: Floats) -> _Paths:
+    """One path that rises and falls, its scores in ascending order."""
+    from scipy.special import ndtri
+
+    order = np.argsort(line)
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    return _Paths(line[order][None], ndtri(np.clip(below / weights.sum(), 1e-16, 1 - 1e-16)), weight)
 
 
 def _table(moving: Sequence[_Paths], mass: float) -> _Table:
@@ -442,22 +456,27 @@ def _table(moving: Sequence[_Paths], mass: float) -> _Table:
     return _Table(grid[new], values[new])
 
 
-def _by_spread(m: OneGroup, tree: Tree, parts: Sequence[_Part]) -> list[int]:
-    """Margin, side and last (0, 1, 2) by how much the score varies with each; the score is monotone in the first.
+def _by_spread(m: OneGroup, tree: Tree, parts: Sequence[_Part], along: int) -> tuple[list[int], bool]:
+    """Margin, side and last (0, 1, 2) by how much the score varies with each, and whether it is monotone in the first.
+
+    It is, unless it is in none that has a law: kappa, if all errors are certain, falls and rises with the margin.
 
     Paths along the widest split overlap, so that few of them give a smooth average.
     """
-    some = [_nodes(part.betas, 8) if part.betas else _atom(part) for part in parts]
+    # Only the margin has to be looked at as closely as along a path: scores rise or fall with the others.
+    some = [_nodes(part.betas, 8 if i else along) if part.betas else _atom(part) for i, part in enumerate(parts)]
     lines = np.nan_to_num(_to_line(m, _scores(m, tree, *np.ix_(*(one.rates for one in some)))))
     spread = []
     for i, part in enumerate(parts):
         steps = np.diff(lines, axis=i)
         monotone = i == 2 or not ((steps < -1e-9).any() and (steps > 1e-9).any())
-        # The third and the sixth of the eight nodes are about the first and the last decile.
-        width = np.abs(np.diff(np.take(lines, [2, 5], axis=i), axis=i)).mean() if part.betas else -1.0
+        # The third and the sixth of eight nodes are about the first and the last decile.
+        inner = [round(k / 7 * (lines.shape[i] - 1)) for k in (2, 5)]
+        width = np.abs(np.diff(np.take(lines, inner, axis=i), axis=i)).mean() if part.betas else -1.0
         spread.append((bool(part.betas) and monotone, float(width)))
     first = max(range(3), key=lambda i: spread[i])
-    return [first, *sorted({0, 1, 2} - {first}, key=lambda i: -spread[i][1])]
+    monotone = spread[first][0] or not parts[first].betas
+    return [first, *sorted({0, 1, 2} - {first}, key=lambda i: -spread[i][1])], monotone
 
 
 def _scores(m: OneGroup, tree: Tree, margin: Floats, side: Floats, last: Floats) -> Floats:

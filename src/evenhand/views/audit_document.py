@@ -6,7 +6,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..auditing import Audit, Finding, Row, Verdict, compared_with, described, headlines, place_text, untold
+from ..auditing import (
+    Audit,
+    Finding,
+    Row,
+    Verdict,
+    compared_with,
+    described,
+    headlines,
+    margins_text,
+    place_text,
+    untold,
+)
 from ..inference import FOUR_FIFTHS
 from ..wording import number, percent, rounded_up, several
 from .axes import (
@@ -151,12 +162,14 @@ def _formulas(audit: Audit) -> Iterator[tuple[str, str]]:
 def _notes(audit: Audit) -> Iterator[str]:
     """What columns, verdicts and marks mean in this audit, and what the tables cannot show."""
     s, rows = audit.settings, audit.rows
-    exact = _is_exact(audit)
+    exact = _exactness(audit)
+    # With other p-values and over the whole audit, an interval that is not in the table decides what is alike.
+    wider = "" if exact == "exact" and s["family"] == "metric" else ", by an interval wider than the one shown"
     cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
     yield (
-        f"{cases}p: {'exact' if exact else 'partly approximate'}, {adjustment(audit)}; at or below {s['alpha']:g} a score "
-        f"is higher or lower. Alike: no difference was found, and the whole interval of the gap lies within "
-        f"±{s['margin']:g} (a ratio within 0.8 to 1.25). Too few to tell: neither."
+        f"{cases}p: {exact}, {adjustment(audit)}; at or below {s['alpha']:g} a score is higher or lower. Alike: no "
+        f"difference was found, and gaps beyond {margins_text(rows, s['margin'])} are ruled out{wider}. Too few to "
+        "tell: neither."
     )
     scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == "drawn alike"))
     if scores:
@@ -170,16 +183,21 @@ def _notes(audit: Audit) -> Iterator[str]:
     yield from _dependent(audit)
 
 
-def _is_exact(audit: Audit) -> bool:
+def _exactness(audit: Audit) -> str:
+    """Whether p-values are exact: all, some or none of them."""
     tests = [row.test for row in audit.rows if row.test.method is not None]
-    return all(test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests)
+    exact = [test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests]
+    if audit.settings["mid_p"] or (exact and not any(exact)):
+        return "approximate"
+    return "exact" if all(exact) else "partly approximate"
 
 
 def _claims(audit: Audit) -> Iterator[str]:
     """What is true of all verdicts and sentences together, and how often."""
     s = audit.settings
-    guaranteed = _is_exact(audit) and not s["mid_p"] and not audit.record.get("weights")
-    yield _false_alarms(audit, "at most" if guaranteed else "about")
+    guaranteed = _exactness(audit) == "exact" and not audit.record.get("weights")
+    if any(row.test.pvalue is not None for row in audit.rows):
+        yield _false_alarms(audit, "at most" if guaranteed else "about")
     bounds = {
         "“at least”": any(row.gap.at_least is not None for row in audit.rows),
         "“at most”": any(row.impact is not None and row.impact.is_below for row in audit.rows),
@@ -197,8 +215,8 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     if s["adjust"] == "none":
         return f"Of comparisons without any difference, {share} are found to differ, each by itself."
     if s["adjust"] == "bh":
-        over = "all of them" if s["family"] == "audit" else _family(audit, "each")
-        return f"Of the differences found, {share} on average are false alarms, over {over}."
+        over = "over all of them" if s["family"] == "audit" else f"within {_family(audit, 'each')}"
+        return f"Of the differences found, about {percent(s['alpha'])} on average are false alarms, {over}."
     tested = [row for row in audit.rows if row.test.pvalue is not None and row.verdict is not Verdict.NOT_TESTED]
     families = len(set(map(_family_of, tested)))
     # What was chosen with `at` has families beside it that are not in this table.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..auditing import Row, Verdict, described
 from ..metrics import Metric
-from ..wording import counts_text, number, percent, pvalue, several, span_text
+from ..wording import counts_text, decided, number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
 
 __all__ = [
@@ -111,7 +111,7 @@ def score_cell(row: Row | None, alpha: float) -> Cell:
 
 def _end(value: float) -> str:
     """An end of an interval, with three decimals unless it is large."""
-    return f"{value + 0.0:.3f}" if abs(value) < 100 else number(value)
+    return decided(value, [0.0], lambda more: f"{value + 0.0:.{3 + more}f}") if abs(value) < 100 else number(value)
 
 
 def _p(value: float | None, alpha: float) -> str:
@@ -148,7 +148,10 @@ def _gap(row: Row) -> Cell:
 
 
 def _ends(row: Row) -> str:
-    return "-" if row.gap.low is None or row.gap.high is None else f"{_end(row.gap.low)} {_end(row.gap.high)}"
+    low, high = row.gap.low, row.gap.high
+    if low is None and high is None:
+        return "-"
+    return f"{'-∞' if low is None else _end(low)} {'∞' if high is None else _end(high)}"
 
 
 def _strata(row: Row) -> Cell:
