@@ -39,7 +39,11 @@ DIRECTIVES = {
     "command-list",
     "literalinclude",
 }
-TESTED_HERE = {"how-to/spark.md": {"audit_on_spark.py", "counts.sql"}, "how-to/ci.md": {"audit.toml"}}
+TESTED_HERE = {
+    "how-to/spark.md": {"audit_on_spark.py", "counts.sql"},
+    "how-to/ci.md": {"audit.toml"},
+    "how-to/warehouse.md": {"decisions.sql"},
+}
 
 
 # Every block is run
@@ -142,6 +146,18 @@ def test_the_query_gives_the_counts_of_an_audit(tmp_path: Path) -> None:
     counts.to_csv(tmp_path / "counts.csv", index=False)
     audited = eh.audit_counts(tmp_path / "counts.csv").rows
     assert audited == eh.audit(decisions, y_true="label", y_pred="pred", groups="race").rows
+
+
+def test_the_query_of_a_warehouse_gives_rows_that_count_cases() -> None:
+    import duckdb
+    import pandas as pd
+
+    decisions = pd.DataFrame(people()).rename(columns={"race": "region", "pred": "prediction"})
+    decisions["decided_on"] = pd.Timestamp("2026-03-01")
+    query = file_of("how-to/warehouse.md", "decisions.sql")
+    counted = duckdb.query_df(decisions, "decisions", query).df()
+    asked: Any = {"y_true": "label", "y_pred": "prediction", "groups": ["region", "sex"]}
+    assert eh.audit(counted, count="n", **asked).rows == eh.audit(decisions, **asked).rows
 
 
 WORKFLOW = (DOCS / "how-to/audit.yml").read_text("utf-8")

@@ -22,6 +22,7 @@ from evenhand.wording import number
 
 def test_codes_and_severities_do_not_change() -> None:
     assert KINDS == {
+        "repeated-rows": ("EH002", "warning"),
         "constant": ("EH001", "warning"),
         "differs": ("EH101", "alert"),
         "beyond-margin": ("EH104", "alert"),

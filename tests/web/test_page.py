@@ -151,6 +151,7 @@ def test_scores_bins_names_and_metrics_are_asked_for_as_they_are_chosen(page: An
         "threshold": [5, 8],
         "within": [],
         "weights": "",
+        "count": "",
         "groups": ["age"],
         "bins": {"age": [25, 45]},
         "group_names": {"age": {"below 25": "young"}},
@@ -424,10 +425,10 @@ def test_strata_weights_averages_and_ranking_scores_are_chosen_by_their_labels(p
     page.select_option("#y_score", "decile_score")
     page.fill("#threshold", "5")
     page.get_by_role("button", name="Remove sex").click()
-    page.get_by_text("Strata and weights").click()
+    page.get_by_text("Strata, weights and counts").click()
     page.fill("#within-search", "SE")
     page.keyboard.press("Enter")
-    assert page.inner_text("#strata summary") == "Strata and weights: sex"
+    assert page.inner_text("#strata summary") == "Strata, weights and counts: sex"
     page.click("#metrics-choice summary")
     for key in ("acc", "prev", "ppr", "fpr", "ppv", "npv", "f1"):
         page.locator("#metrics label", has_text=f" ({key}) ").first.locator("input").uncheck()
@@ -450,7 +451,7 @@ def test_strata_weights_averages_and_ranking_scores_are_chosen_by_their_labels(p
     assert eh.Audit.from_json(download(page, "#get-json")) == expected
     page.click("#back")
     page.select_option("#weights", "age")
-    assert page.inner_text("#strata summary") == "Strata and weights: sex, weighted by age"
+    assert page.inner_text("#strata summary") == "Strata, weights and counts: sex, weighted by age"
     page.click("#go")
     page.wait_for_selector("#message.bad")
     assert page.inner_text("#message") == (
@@ -458,7 +459,7 @@ def test_strata_weights_averages_and_ranking_scores_are_chosen_by_their_labels(p
     )
     page.set_input_files("#file", str(of_classes(tmp_path)))
     page.wait_for_selector("#chosen >> text=pets.csv")
-    assert page.text_content("#strata summary") == "Strata and weights"
+    assert page.text_content("#strata summary") == "Strata, weights and counts"
     page.select_option("#y_true", "label")
     page.select_option("#y_pred", "guess")
     page.check("[name=decided][value=prediction]")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, UnknownName
-from ..tabulate import as_counts, group_columns, read_counts_file, tabulated
+from ..tabulate import as_counts, counts_frame, group_columns, read_counts_file, tabulated
 from .asked import asked_metrics, needs_of
 from .pipeline import audited
 from .record import counts_source
@@ -79,9 +79,9 @@ def audit_counts(request: CountsRequest) -> Audit:
 
     Parameters
     ----------
-    counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn; or path
-        The matrices. If ``by`` names several columns, a group is the tuple of its values. A CSV file has the columns
-        tp, fn, fp and tn, and one or more group columns.
+    counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn; dataframe; or path
+        The matrices. If ``by`` names several columns, a group is the tuple of its values. A dataframe or a file has
+        the columns tp, fn, fp and tn, and one or more group columns; each row is a group.
     {settings}
 
     Returns
@@ -99,6 +99,8 @@ def audit_counts(request: CountsRequest) -> Audit:
     source: dict[str, Any] = {}
     if isinstance(given, (str, Path)):
         by, given, source = read_counts_file(given)
+    elif not isinstance(given, Mapping) and hasattr(type(given), "columns"):
+        by, given = counts_frame(given)
     tally = as_counts(given, by)
     tally = replace(tally, source=source or counts_source(tally.slices[0].parts, tally.columns))
     metrics = asked_metrics(request, labelled=True)

@@ -40,6 +40,7 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "chosen-reference": ("EH304", "note"),
     "weighted": ("EH305", "note"),
     "not-pooled": ("EH306", "note"),
+    "repeated-rows": ("EH002", "warning"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
 INCLUDED = {"differs": ("beyond-margin",)}
@@ -149,6 +150,7 @@ def find(
     findings += _left_out(tally, how)
     findings += _weighted(tally)
     findings += _missing_groups(tally, how)
+    findings += _repeated(tally)
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
@@ -237,6 +239,18 @@ def _spreads(groups: Sequence[Grouped]) -> Iterator[Finding]:
                     by=grouping.name,
                     at=dict(one.at),
                 )
+
+
+def _repeated(tally: Tally) -> Iterator[Finding]:
+    """The same people, or whatever a column identifies, in several rows."""
+    if tally.repeated is not None:
+        column, rows, values = tally.repeated
+        yield _finding(
+            "repeated-rows",
+            f"{column!r} looks like an identifier and repeats: {values:,} values in the first {several(rows, 'row')}. "
+            "Each row is taken as an independent case; if several are about the same one, p-values are too small and "
+            "intervals too narrow",
+        )
 
 
 _LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_score": "a score", "weights": "a weight"}

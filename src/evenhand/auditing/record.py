@@ -21,7 +21,7 @@ from .spelling import is_matrix, spelled
 __all__ = ["check_record", "command_of", "counts_source", "options_of", "paths_of", "record_of", "versions"]
 
 _COLUMNS = {"label": "y_true", "prediction": "y_pred", "score": "y_score"}
-_NAMED = ("y_true", "y_pred", "y_score", "groups", "within", "weights", "models", "model_column", "unit")
+_NAMED = ("y_true", "y_pred", "y_score", "groups", "within", "weights", "count", "models", "model_column", "unit")
 
 
 def options_of(request: Any) -> dict[str, str]:

@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import wraps
-from pathlib import Path
 from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
@@ -127,6 +126,9 @@ class AuditRequest(Settings):
         and Haenszel). Strata are an axis: rows say in which they are, ``"pooled"`` for all.
     weights : str or column
         Weights of the cases. Counts are effective ones (Kish), so that tests and intervals are approximate.
+    count : str or column, or 1
+        How many cases each row stands for, as in a table of ``count(*)``; whole numbers. 1 says that each row is one,
+        where that is asked.
     bins : mapping of column to sequence of float
         Where to cut columns of groups or strata that contain numbers: ``{"age": [25, 45]}`` gives three groups.
     """
@@ -198,6 +200,13 @@ class AuditRequest(Settings):
         metavar="COLUMN",
         page="Column of weights",
     )
+    count: Any = setting(
+        None,
+        "--count",
+        "How many cases each row stands for; 1 if each is one.",
+        metavar="COLUMN",
+        page="Column that counts cases",
+    )
     bins: Mapping[str, Sequence[float]] | None = _bins(page="Cut these numbers into bins at")
 
     @property
@@ -209,6 +218,7 @@ class AuditRequest(Settings):
             y_score=self.y_score,
             threshold=self.threshold,
             weights=self.weights,
+            count=self.count,
             classes=self.classes,
             positive={
                 "positive": self.positive,
@@ -230,7 +240,7 @@ class CountsRequest(Settings):
         Which of the columns are control features, as for `audit`: groups are compared within their strata.
     """
 
-    counts: Mapping[Any, Any] | str | Path
+    counts: Any
     _: KW_ONLY
     by: str | Sequence[str] = setting("group")
     within: str | Sequence[str] | None = setting(None, "--within", many=True)

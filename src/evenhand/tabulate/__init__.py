@@ -5,7 +5,7 @@ The engine that holds the data counts its rows; labels are interpreted on the fe
 
 from .columns import check_second_class, count, group_columns
 from .counting import CountedRows, counted
-from .counts_file import decoded, read_counts, read_counts_file
+from .counts_file import counts_frame, decoded, read_counts, read_counts_file
 from .files import first_rows, input_files
 from .formats import FORMATS, accepted_endings, any_of, ending_by_content, ending_of, names_of
 from .frames import plain
@@ -33,6 +33,7 @@ __all__ = [
     "check_second_class",
     "count",
     "counted",
+    "counts_frame",
     "decoded",
     "ending_by_content",
     "ending_of",

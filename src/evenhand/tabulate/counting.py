@@ -65,6 +65,7 @@ def counted(
     bins: Mapping[str, Sequence[float]] | None = None,
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
     numbers: Collection[str] = (),
+    times: str | None = None,
 ) -> CountedRows:
     """Count the combinations of group values and answers.
 
@@ -83,6 +84,8 @@ def counted(
         Answers that are counted by level: how many of the cuts a number reaches, None if it is missing.
     numbers : collection of str
         Answers that are counted as floats, None if they are missing; texts are read.
+    times : str, optional
+        The answer that says how many cases a row stands for. It is no answer of the result.
 
     Returns
     -------
@@ -103,7 +106,8 @@ def counted(
     columns = [(escaped(name), column) for name, column in by.items()]
     columns += [(_marked(name), column) for name, column in given.items()]
     places = {i: tuple(cuts[name]) for i, name in enumerate(given, start=len(by)) if name in cuts}
-    uncut = [i for i, name in enumerate(given, start=len(by)) if name in numbers and name not in cuts]
+    floats = {*numbers, times}
+    uncut = [i for i, name in enumerate(given, start=len(by)) if name in floats and name not in cuts]
     in_bins = {list(by).index(name): where for name, where in _bins(bins, list(by)).items()}
     found = _count(data, columns, in_bins | places, [*places, *uncut], with_numbers=bool(uncut))
     if not found.rows:
@@ -112,6 +116,10 @@ def counted(
     read: dict[int, Callable[[Any], Any]] = {i: _bin_reader(bin_names) for i, bin_names in called.items()}
     read |= {i: _number_reader(names[i]) for i in uncut}
     rows = _with(found.rows, read)
+    lines = rows.total()
+    if times in given:
+        rows = _multiplied(rows, names.index(times))
+        given.pop(times)
     orders = {i: tuple(order) for i, order in (dict(found.orders) | called).items()}
     return CountedRows(
         columns=tuple(by),
@@ -119,7 +127,7 @@ def counted(
         rows={row: rows[row] for row in ordered(rows)},
         orders={names[i]: order for i, order in orders.items() if i < len(by)},
         answer_orders={names[i]: order for i, order in orders.items() if i >= len(by) and i not in places},
-        source=found.source | {"rows": found.rows.total()},
+        source=found.source | {"rows": lines},
         library=found.library,
     )
 
@@ -156,6 +164,23 @@ def _with(rows: Counter[Key], read: Mapping[int, Callable[[Any], Any]]) -> Count
     found: Counter[Key] = Counter()
     for row, n in rows.items():
         found[tuple(read[i](value) if i in read else value for i, value in enumerate(row))] += n
+    return found
+
+
+def _multiplied(rows: Counter[Key], at: int) -> Counter[Key]:
+    """The rows without the number of cases that each stands for, as often as it says."""
+    found: Counter[Key] = Counter()
+    for row, n in rows.items():
+        cases = row[at]
+        if cases is None or not cases >= 0 or cases != int(cases):
+            got = "nothing" if cases is None else f"{cases:g}"
+            raise InvalidInput(
+                f"`count` must contain whole numbers of cases; got {got}; numbers that are not counts can be `weights=`"
+            )
+        if cases:
+            found[*row[:at], *row[at + 1 :]] += n * int(cases)
+    if not found:
+        raise InvalidInput(argument="count", must="not be 0 in every row")
     return found
 
 

@@ -1,25 +1,31 @@
-"""A CSV table of confusion matrices, one row per group."""
+"""A table of confusion matrices, one row per group: a file or a dataframe."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from hashlib import sha256
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ..cells import CELLS, ConfusionMatrix
-from ..errors import InvalidInput, escaped
+from ..errors import InvalidInput, TooLarge, escaped
 from ..wording import several
+from .files import described_file, first_rows
+from .frames import plain
 from .sources import unreadable
+from .tables import Table
 
-__all__ = ["decoded", "read_counts", "read_counts_file"]
+__all__ = ["counts_frame", "decoded", "read_counts", "read_counts_file"]
 
-Group = tuple[str | None, ...]
+Group = tuple[Any, ...]
+Read = tuple[tuple[str, ...], dict[Group, ConfusionMatrix]]
+_MOST_GROUPS = 100_000
 
 
-def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[Group, ConfusionMatrix]]:
+def read_counts(lines: Iterable[str], name: str) -> Read:
     """Read a CSV table of confusion matrices: its group columns, and one matrix per group.
 
     Values are separated by commas, semicolons or tabs. All columns other than tp, fn, fp and tn are group columns; an
@@ -38,29 +44,71 @@ def read_counts(lines: Iterable[str], name: str) -> tuple[tuple[str, ...], dict[
     if len(rows) < 2:
         raise InvalidInput(f"{escaped(name)} must have one row per group below its header; got no rows")
     titles = [title.strip() for title in rows[0]]
-    by = _group_columns(titles, name)
-    at = {title.casefold(): i for i, title in enumerate(titles)}
-    matrices: dict[Group, ConfusionMatrix] = {}
     for line, row in enumerate(rows[1:], start=2):
         if len(row) != len(titles):
             raise InvalidInput(
                 f"row {line} of {escaped(name)} must have {len(titles)} values, as its header has; got "
                 f"{several(len(row), 'value')}"
             )
-        group = tuple(row[at[title.casefold()]].strip() or None for title in by)
+    return _matrices(titles, [[text.strip() or None for text in row] for row in rows[1:]], name, first=2)
+
+
+def _matrices(titles: list[str], rows: Iterable[Sequence[Any]], name: str, first: int = 1) -> Read:
+    """The group columns of a table, and one matrix per row; ``first`` is the number of the first row in messages."""
+    by = _group_columns(titles, name)
+    at = {title.casefold(): i for i, title in enumerate(titles)}
+    matrices: dict[Group, ConfusionMatrix] = {}
+    for line, row in enumerate(rows, start=first):
+        group = tuple(row[at[title.casefold()]] for title in by)
         if group in matrices:
             raise InvalidInput(
                 f"row {line} of {escaped(name)} repeats the group {escaped(' & '.join(map(str, group)))}"
             )
         try:
-            matrices[group] = ConfusionMatrix(*(int(row[at[cell]]) for cell in CELLS))
+            matrices[group] = ConfusionMatrix(*(_count(row[at[cell]]) for cell in CELLS))
         except ValueError as error:
             raise InvalidInput(f"row {line} of {escaped(name)} has an invalid count: {escaped(error)}") from None
+    if not matrices:
+        raise InvalidInput(f"{escaped(name)} must have one row per group; got no rows")
     return by, matrices
 
 
+def _count(value: Any) -> int:
+    """A count as it is stored: whole numbers may be floats or texts."""
+    if isinstance(value, float | Decimal) and value == int(value):
+        return int(value)
+    if value is None or isinstance(value, float | Decimal):
+        raise ValueError("nothing" if value is None else f"{value} is not a whole number")
+    return int(value)
+
+
+def counts_frame(data: Any) -> Read:
+    """Read a dataframe of confusion matrices, one row per group; its columns are those of `read_counts`.
+
+    >>> import polars as pl
+    >>> counts_frame(pl.DataFrame({"race": ["A"], "tp": [1], "fn": [2], "fp": [3], "tn": [4]}))
+    (('race',), {('A',): ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)})
+    """
+    table = Table(data)
+    frame, called = table.select(table.names)
+    found = frame.head(_MOST_GROUPS + 1).collect()
+    if len(found) > _MOST_GROUPS:
+        raise TooLarge(f"a table of counts may have at most {_MOST_GROUPS:,} rows, one per group")
+    columns = [[plain(value) for value in found.get_column(name).to_list()] for name in called]
+    return _matrices([str(name) for name in table.names], list(zip(*columns, strict=True)), "the table of counts")
+
+
 def read_counts_file(path: str | Path) -> tuple[tuple[str, ...], dict[Group, ConfusionMatrix], dict[str, Any]]:
-    """Read a CSV file of confusion matrices as `read_counts` does, and record its name, size and SHA-256."""
+    """Read a file of confusion matrices as `read_counts` does, and record its name, size and SHA-256.
+
+    A CSV file is read as it is; any other kind is read as `audit` reads it.
+    """
+    if Path(path).suffix.lower() not in ("", ".csv", ".tsv", ".txt"):
+        titles, rows = first_rows(path, _MOST_GROUPS + 1)
+        if len(rows) > _MOST_GROUPS:
+            raise TooLarge(f"a table of counts may have at most {_MOST_GROUPS:,} rows, one per group")
+        columns, counts = _matrices(titles, [list(map(plain, row)) for row in rows], str(path))
+        return columns, counts, described_file(path) | {"format": "counts"}
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:

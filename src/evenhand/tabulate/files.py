@@ -21,7 +21,7 @@ from .formats import FORMATS, format_of, names_of
 from .frames import Counted, Cuts
 from .sources import Format, Source, nothing, unreadable
 
-__all__ = ["count_file", "first_rows", "input_files"]
+__all__ = ["count_file", "described_file", "first_rows", "input_files"]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -48,6 +48,11 @@ def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]
     """
     source = _source(path)
     return source.format.first_rows(source, most)
+
+
+def described_file(path: Paths) -> dict[str, Any]:
+    """Which files a path stands for, with their size and SHA-256."""
+    return _described(_source(path))
 
 
 def input_files(path: Paths) -> list[Path]:

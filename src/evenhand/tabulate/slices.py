@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, nextafter
 from typing import Any, Literal
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..cells import CELLS, ConfusionMatrix, MulticlassConfusion, Reading, is_sequence, listed, read_classes, read_labels
 from ..errors import InvalidInput, TooLarge, UnknownName, brief
-from .columns import check_second_class, finite
+from .columns import check_second_class, finite, group_columns
 from .counting import CountedRows, counted
 from .frames import plain
+from .looks import check_is_not_counted, check_is_not_stacked, first_columns, repeated_identifier
 from .ordering import Key, ordered
 from .tally import Place, Rows, RowTable, Slice, Tally
 
@@ -37,7 +38,8 @@ class Answers:
     """The columns of labels and predictions, and what their values mean.
 
     ``classes`` are the classes that are audited against the rest, "all", or None for two classes. ``positive`` are the
-    arguments ``positive``, ``positive_label`` and ``positive_prediction``.
+    arguments ``positive``, ``positive_label`` and ``positive_prediction``. ``count`` says how many cases a row stands
+    for; 1 means that each row is one.
     """
 
     y_true: Any = None
@@ -45,6 +47,7 @@ class Answers:
     y_score: Any = None
     threshold: Any = None
     weights: Any = None
+    count: Any = None
     classes: Any = None
     positive: Mapping[str, Any] = field(default_factory=dict)
 
@@ -90,6 +93,11 @@ class Answers:
         return given
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether it was said that each row is one case."""
+        return isinstance(self.count, (int, str)) and str(self.count) == "1"
+
+    @property
     def several(self) -> bool:
         """Whether thresholds are an axis: a sequence was given."""
         return self.threshold is not None and is_sequence(self.threshold) and np.ndim(self.threshold) == 1
@@ -107,14 +115,40 @@ def tabulated(
     """The tally of data; ``selects`` counts cases with a prediction and no label for selection rates."""
     answers.check(needs)
     columns = {"y_true": answers.y_true, "y_pred": answers.y_pred, "y_score": answers.y_score}
-    columns |= {"weights": answers.weights}
+    columns |= {"weights": answers.weights, "count": None if answers.counts_rows else answers.count}
     raw = {"ranking", "values"} & set(needs)
     thresholds = answers.thresholds
     cuts: tuple[float, ...] = ()
     if answers.y_score is not None and not raw:
         cuts = _UNIT if thresholds is None else tuple(thresholds)
     numbers = [name for name in ("y_score", "weights") if name != "y_score" or not cuts]
-    rows = counted(data, groups, columns, bins=bins, cuts={"y_score": cuts} if cuts else {}, numbers=numbers)
+    by_level = {"y_score": cuts} if cuts else {}
+    rows = counted(data, groups, columns, bins=bins, cuts=by_level, numbers=numbers, times="count")
+    seen = first_columns(data)
+    used = [*group_columns(groups, data).values(), *columns.values()]
+    named = {str(column) for column in used if isinstance(column, (str, int))}
+    check_is_not_stacked(seen, {str(answers.y_pred), str(answers.y_score)}, named)
+    if answers.count is None and ("y_score" not in rows.answers or cuts):
+        check_is_not_counted(seen, _occur_once(rows), named, answers.weights)
+    tally = _read_as(rows, answers, needs, thresholds, cuts, selects)
+    return replace(tally, repeated=repeated_identifier(seen, named))
+
+
+def _occur_once(rows: CountedRows) -> bool:
+    """Whether every combination of groups, label and prediction is that of one row."""
+    weights = len(rows.columns) + rows.answers.index("weights") if "weights" in rows.answers else None
+    combined = {row if weights is None else row[:weights] + row[weights + 1 :] for row in rows.rows}
+    return len(combined) == sum(rows.rows.values()) > 1
+
+
+def _read_as(
+    rows: CountedRows,
+    answers: Answers,
+    needs: Collection[Needs],
+    thresholds: list[float] | None,
+    cuts: tuple[float, ...],
+    selects: bool,
+) -> Tally:
     if answers.classes is not None:
         return _of_classes(rows, answers, needs, selects)
     return _of_two(rows, answers, needs, thresholds, cuts, selects)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import ConfusionMatrix
+from .looks import Repeated
 from .ordering import Key, ordered
 
 __all__ = ["Part", "PartKind", "Place", "RowTable", "Rows", "Slice", "Tally", "total"]
@@ -115,6 +116,8 @@ class Tally:
     weight : dict of str to float
         If cases are weighted: how many there are (``n``), their total ``weight``, and how many they are worth
         (``effective``).
+    repeated : Repeated or None
+        A column that looks like an identifier and repeats, so that rows may not be independent.
     """
 
     columns: tuple[str, ...]
@@ -131,6 +134,7 @@ class Tally:
     threshold: float | None = None
     classes: tuple[Any, ...] = ()
     weight: dict[str, float] = field(default_factory=dict)
+    repeated: Repeated | None = None
 
     @property
     def keys(self) -> list[Key]:

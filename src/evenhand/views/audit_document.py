@@ -112,7 +112,7 @@ def _meanings(audit: Audit) -> dict[Verdict, str]:
 def _matters(audit: Audit) -> Iterator[Block]:
     """What is wrong with the data as such, the differences that matter most, and what could not be told."""
     verdicts = {(str(row.at), row.by, row.group, row.metric): row.verdict for row in audit.rows}
-    first = [Item(_placed(f)) for f in audit.findings if f.kind == "constant"]
+    first = [Item(_placed(f)) for f in audit.findings if f.kind in ("constant", "repeated-rows")]
     differ = [
         Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms)
         for h in headlines(audit.rows, audit.settings)
@@ -187,7 +187,7 @@ def _exactness(audit: Audit) -> str:
     """Whether p-values are exact: all, some or none of them."""
     tests = [row.test for row in audit.rows if row.test.method is not None]
     exact = [test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests]
-    if audit.settings["mid_p"] or (exact and not any(exact)):
+    if audit.settings["mid_p"] or audit.record.get("weight") or (exact and not any(exact)):
         return "approximate"
     return "exact" if all(exact) else "partly approximate"
 
@@ -195,7 +195,7 @@ def _exactness(audit: Audit) -> str:
 def _claims(audit: Audit) -> Iterator[str]:
     """What is true of all verdicts and sentences together, and how often."""
     s = audit.settings
-    guaranteed = _exactness(audit) == "exact" and not audit.record.get("weights")
+    guaranteed = _exactness(audit) == "exact"
     if any(row.test.pvalue is not None for row in audit.rows):
         yield _false_alarms(audit, "at most" if guaranteed else "about")
     bounds = {

@@ -1,23 +1,26 @@
-// Columns within whose values groups are compared, and the column of weights.
+// Columns within whose values groups are compared, and columns that say what a row is worth.
 import { at } from "./parts.js";
 import { chips } from "./chips.js";
 
 const within = new Set();
 const tell = () => {
-  const parts = [...within, ...(at("weights").value ? [`weighted by ${at("weights").value}`] : [])];
+  const { weights, count } = { weights: at("weights").value, count: at("count").value };
+  const parts = [...within, ...(weights ? [`weighted by ${weights}`] : []), ...(count === "1" ? ["each row is one case"] : count ? [`counted by ${count}`] : [])];
   at("strata-chosen").textContent = parts.length ? `: ${parts.join(", ")}` : "";
 };
 const show = chips("within", (name) => within.has(name), (name) => {
   if (!within.delete(name)) within.add(name);
   tell();
 });
-at("weights").addEventListener("change", tell);
+for (const id of ["weights", "count"]) at(id).addEventListener("change", tell);
 
 export const offer = (columns) => {
   within.clear();
   at("strata").hidden = !columns;
-  at("weights").replaceChildren(new Option("none", ""), ...(columns ?? []).map(({ name }) => new Option(name, name)));
-  show((columns ?? []).map(({ name }) => name));
+  const names = (columns ?? []).map(({ name }) => name);
+  const own = { weights: [new Option("none", "")], count: [new Option("not said", ""), new Option("each row is one case", "1")] };
+  for (const id of ["weights", "count"]) at(id).replaceChildren(...own[id], ...names.map((name) => new Option(name, name)));
+  show(names);
   tell();
 };
-export const asked = () => ({ within: [...within], weights: at("weights").value });
+export const asked = () => ({ within: [...within], weights: at("weights").value, count: at("count").value });
