@@ -342,11 +342,11 @@ def test_several_columns_and_their_intersection() -> None:
     data = pl.DataFrame({"g": list("aabb"), "s": ["F", "M", "F", None], "y": [1, 0, 0, 1], "p": [1, 1, 0, 0]})
     both = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"])
     assert {(r.by, r.group) for r in both.rows} == {
-        ("g", "a"), ("g", "b"), ("s", "F"), ("s", "M"), ("s", "(missing)"),
-        ("g & s", "a & F"), ("g & s", "a & M"), ("g & s", "b & F"), ("g & s", "b & (missing)"),
+        ("g", "a"), ("g", "b"), ("s", "F"), ("s", "M"),
+        ("g & s", "a & F"), ("g & s", "a & M"), ("g & s", "b & F"),
     }  # fmt: skip
     assert [f.sentence for f in both.findings if f.kind == "missing-group"] == [
-        "1 case has no value for s and forms a group of its own, (missing)"
+        "1 case has no known s: it is in no group and in no reference"
     ]
     plain = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], crossings=1)
     assert {r.by for r in plain.rows} == {"g", "s"}
@@ -668,13 +668,14 @@ def test_codes_match_whatever_number_they_are() -> None:
         y_true=Y, y_pred=P, groups=[1.0, 2.0] * 4, group_names={"group": {1.0: "One", 2: "Two"}}, reference=two
     )
     assert ({r.group for r in a.rows}, {r.reference.name for r in a.rows}) == ({"One", "Two"}, {"Two"})
-    b = eh.audit(
-        y_true=Y, y_pred=P, groups=[None, "None"] * 4, group_names={"group": {"None": "Nobody", None: "Unknown"}}
-    )
-    assert {r.group for r in b.rows} == {"Nobody", "Unknown"}
-    assert [f.sentence for f in b.findings if f.kind == "missing-group"] == [
-        "4 cases have no value for group and form a group of their own, Unknown"
-    ]
+    b = eh.audit(y_true=Y, y_pred=P, groups=["b", "None"] * 4, group_names={"group": {"None": "Nobody"}})
+    assert {r.group for r in b.rows} == {"b", "Nobody"}
+    with pytest.raises(
+        InvalidInput, match=r"only one group with cases .'None'.*; 4 cases without a value are in no group"
+    ):
+        eh.audit(y_true=Y, y_pred=P, groups=[None, "None"] * 4)
+    with pytest.raises(InvalidInput, match="no case has a value in 'group'"):
+        eh.audit(y_true=Y, y_pred=P, groups=[None] * 8)
     c = eh.audit(y_true=Y, y_pred=P, groups=["(missing)", "b"] * 4)
     assert not [f for f in c.findings if f.kind == "missing-group"]
 

@@ -98,7 +98,7 @@ def test_no_group_is_dropped_for_being_small() -> None:
     [
         [1, "1", "'1'"],
         ["'1'", "1", 1],
-        [None, "(missing)", "'(missing)'"],
+        ["(missing)", "'(missing)'", "missing"],
         [1.5, "1.5", "'1.5'", "\"'1.5'\""],
     ],
 )
@@ -137,8 +137,7 @@ KINDS: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("first", "second", "names"),
     [
-        (None, "missing", {"(missing)", "missing"}),
-        (None, "(missing)", {"(missing)", "'(missing)'"}),
+        ("missing", "(missing)", {"missing", "(missing)"}),
         (1, "1", {"1", "'1'"}),
         (1.5, "1.5", {"1.5", "'1.5'"}),
     ],
@@ -169,17 +168,18 @@ def test_groups_are_never_merged_whatever_is_audited(kind: str, first: Any, seco
         assert sorted(groups.values()) == [8, 16]
 
 
-def test_a_missing_group_and_one_called_missing_are_two() -> None:
+def test_a_group_that_is_called_missing_is_none_that_is_unknown() -> None:
     data = {"g": [None, None, "(missing)", "a"] * 5, "y": [1, 0, 1, 0] * 5, "p": [1, 1, 0, 0] * 5}
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics="acc")
-    assert {r.group: r.n for r in a.rows} == {"(missing)": 10, "'(missing)'": 5, "a": 5}
+    assert {r.group: r.n for r in a.rows} == {"(missing)": 5, "a": 5}
+    assert a.unknown == {"g": 10}
     (missing,) = [f for f in a.findings if f.kind == "missing-group"]
-    assert missing.sentence.startswith("10 cases have no value for g")
+    assert missing.sentence.startswith("10 cases have no known g")
 
 
 def test_groups_are_called_by_their_given_names() -> None:
-    counts = {(1, "x"): (9, 6, 4, 21), (2, "x"): (30, 10, 12, 48), (None, "y"): (20, 20, 5, 60)}
-    names: dict[str, dict[Any, str]] = {"r": {1: "one", None: "nobody"}, "s": {"x": "ex"}}
+    counts = {(1, "x"): (9, 6, 4, 21), (2, "x"): (30, 10, 12, 48), (3, "y"): (20, 20, 5, 60)}
+    names: dict[str, dict[Any, str]] = {"r": {1: "one", 3: "nobody"}, "s": {"x": "ex"}}
     a = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=names)
     assert {r.group for r in a.rows if r.by == "r"} == {"one", "2", "nobody"}
     assert {r.group for r in a.rows if r.by == "r & s"} == {"one & ex", "2 & ex", "nobody & y"}

@@ -233,13 +233,13 @@ def test_one_is_told_from_many() -> None:
     one = eh.audit(data | {"y": [1, 0, 1, None, 1]}, y_true="y", y_pred="p", groups="g", metrics="ppr")
     sentences = [f.sentence for f in one.findings]
     assert "1 row without a label was left out" in sentences
-    assert any(s.startswith("1 case has no value for g and forms a group of its own") for s in sentences)
+    assert any(s.startswith("1 case has no known g: it is in no group") for s in sentences)
     assert any("for b (1 case): ppr (1);" in s for s in sentences)
-    two = eh.audit(data | {"y": [1, None, 0, None, 1], "g": ["a", "b", None, "b", None]},
-                   y_true="y", y_pred="p", groups="g", metrics="ppr")  # fmt: skip
+    more = {"y": [1, 1, 0, None, 1, None], "g": ["a", "b", None, "b", None, "a"], "p": [1, 1, 0, 0, 1, 1]}
+    two = eh.audit(more, y_true="y", y_pred="p", groups="g", metrics="ppr")  # fmt: skip
     sentences = [f.sentence for f in two.findings]
     assert "2 rows without a label were left out" in sentences
-    assert any(s.startswith("2 cases have no value for g and form a group of their own") for s in sentences)
+    assert any(s.startswith("2 cases have no known g: they are in no group") for s in sentences)
     assert not any(re.search(r"\b1 (rows|cases)\b", f.sentence) for a in (one, two) for f in a.findings)
 
 

@@ -85,6 +85,9 @@ def test_flat_columns_are_documented_names() -> None:
         *("smoothed", "strength", "shrinkage"),
         *("impact_ratio", "impact_low", "impact_high", "impact_at_most", "impact_group", "impact_n"),
         *("driver", "without_verdict", "without_gap", "without_low", "without_high"),
+        *("unknown_n", "unknown_turns", "unknown_score_low", "unknown_score_high"),
+        *("unknown_difference_low", "unknown_difference_high", "unknown_ratio_low", "unknown_ratio_high"),
+        *("unknown_likely_low", "unknown_likely_high"),
         *("strata_higher", "strata_lower", "strata_silent", "crude_odds_ratio", "crude_pvalue"),
     ) == COLUMNS
 

@@ -41,7 +41,7 @@ def test_rows_count_as_often_as_they_say(held: Any, tmp_path: Path) -> None:
 
 
 def test_counts_may_be_passed_as_values_and_rows_of_none_are_no_cases() -> None:
-    columns = {name: [*values, values[0]] for name, values in COUNTED.items()}
+    columns: dict[str, Any] = {name: [*values, values[0]] for name, values in COUNTED.items()}
     columns["n"] = np.array([*COUNTED["n"], 0])
     a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=columns["n"])
     assert a.n == 970

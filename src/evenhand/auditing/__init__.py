@@ -23,10 +23,11 @@ from .rows import (
     SmoothedScore,
     Strata,
     Test,
+    Unknown,
     place_text,
     told_apart,
 )
-from .sentences import Headline, Tier, compared_with, headlines, needed_text, tier, untold
+from .sentences import Headline, Tier, compared_with, headlines, needed_text, tier, turning_text, untold
 from .settings import AVERAGES, METRICS, WITHOUT_LABELS, ReferenceKind, Setting, Settings, settings_of
 from .spelling import read_texts, spelled
 from .verdicts import Verdict
@@ -58,6 +59,7 @@ __all__ = [
     "Strata",
     "Test",
     "Tier",
+    "Unknown",
     "Verdict",
     "audit",
     "audit_counts",
@@ -76,5 +78,6 @@ __all__ = [
     "spelled",
     "tier",
     "told_apart",
+    "turning_text",
     "untold",
 ]

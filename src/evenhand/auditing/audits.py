@@ -34,7 +34,8 @@ def audit(request: AuditRequest) -> Audit:
     Returns
     -------
     Audit
-        Rows without a label or a prediction are left out and counted. Rows without a group form a group.
+        Rows without a label or a prediction are left out and counted. Those without a
+        group are in no group and no reference, and are counted in ``unknown``.
 
     Examples
     --------

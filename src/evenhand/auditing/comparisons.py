@@ -16,6 +16,7 @@ from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, TooLarge, UnknownName
 from ..metrics import metric as find_metric
 from ..tabulate import Key, PartKind, Place, Slice, Tally, in_order, total
+from ..wording import several
 from .settings import MISSING, Chosen, ReferenceKind, Settings, code_text
 
 __all__ = [
@@ -56,6 +57,8 @@ class Comparison:
         Whether the parts have labels, so that all four cells mean something.
     strata : tuple of (part, part)
         If it is pooled over strata, the group and its reference in each.
+    unknown : part or None
+        The cases whose group is unknown, which are in no part.
     """
 
     at: Place
@@ -71,6 +74,7 @@ class Comparison:
     peers: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     labelled: bool = True
     strata: tuple[tuple[Any, Any], ...] = ()
+    unknown: Any = None
 
     @property
     def shown(self) -> Any:
@@ -100,12 +104,15 @@ class Grouping:
         The parts by group.
     codes : dict of tuple to str
         The group by its values in the columns, each by its name and as it is written in the data.
+    unknown : part or None
+        The cases without a value in one of the columns, which belong to no group.
     """
 
     columns: tuple[str, ...]
     name: str
     members: dict[str, Any]
     codes: dict[tuple[str, ...], str]
+    unknown: Any = None
 
     def find(self, wanted: Any) -> str | None:
         """The group that is meant by its name, or by the name or value in each of the columns."""
@@ -195,14 +202,15 @@ class _Naming:
         """The names for a tally; ``times`` is the number of strata in which each group may occur."""
         keys = tally.keys
         values = [
-            in_order({key[i] for key in keys}, tally.orders.get(name, ())) for i, name in enumerate(tally.columns)
+            in_order({key[i] for key in keys} - {None}, tally.orders.get(name, ()))
+            for i, name in enumerate(tally.columns)
         ]
         called = [_names(name, values[i], how.names.get(name, {})) for i, name in enumerate(tally.columns)]
         ranks = [{value: i for i, value in enumerate(some)} for some in values]
         crossed: list[tuple[tuple[int, ...], str, dict[Key, str]]] = []
         for width in range(1, how.widest(tally.columns) + 1):
             for chosen in combinations(range(len(tally.columns)), width):
-                parts = {tuple(key[i] for i in chosen) for key in keys}
+                parts = {part for key in keys if None not in (part := tuple(key[i] for i in chosen))}
                 ordered = sorted(parts, key=lambda part: [ranks[i][v] for i, v in zip(chosen, part, strict=True)])
                 spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
                 title = _title([tally.columns[i] for i in chosen], {name for _, name, _ in crossed})
@@ -215,14 +223,18 @@ class _Naming:
         found = []
         for chosen, title, names in self.crossed:
             sums: dict[Key, Any] = {}
+            unknown: Any = None
             for key, part in parts.items():
                 own = tuple(key[i] for i in chosen)
-                sums[own] = sums[own] + part if own in sums else part
+                if None in own:
+                    unknown = part if unknown is None else unknown + part
+                else:
+                    sums[own] = sums[own] + part if own in sums else part
             present = [own for own in names if own in sums]
             codes = {tuple(map(code_text, own)): names[own] for own in present}
             codes |= {tuple(self.called[i][v] for i, v in zip(chosen, own, strict=True)): names[own] for own in present}
             columns = tuple(self.columns[i] for i in chosen)
-            found.append(Grouping(columns, title, {names[own]: sums[own] for own in present}, codes))
+            found.append(Grouping(columns, title, {names[own]: sums[own] for own in present}, codes, unknown))
         return found
 
 
@@ -294,9 +306,15 @@ def _compared(one: Slice, names: _Naming, how: Settings, labelled: bool, strict:
             if column not in known:
                 raise UnknownName.among("group column", column, [grouping.name for grouping in groupings])
     pairs = [
-        replace(pair, at=one.at, peers=grouping.members, labelled=labelled and one.of != "selections")
+        replace(
+            pair,
+            at=one.at,
+            peers=grouping.members,
+            labelled=labelled and one.of != "selections",
+            unknown=grouping.unknown,
+        )
         for grouping in groupings
-        if grouping.members
+        if grouping.members or strict
         for pair in _pairs(grouping, reference_of(grouping, how.reference), how, strict)
     ]
     return Grouped(one.of, one.at, groupings, pairs)
@@ -331,10 +349,16 @@ def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> l
             Comparison((), by, group, own, ReferenceKind.MATRIX, "given matrix", reference)
             for group, own in members.items()
         ]
+    if not members:
+        raise InvalidInput(f"no case has a value in {by!r}, so that there are no groups")
     everybody = total(members.values())
     if len(members) < 2 and strict:
         only = next(iter(members))
-        raise InvalidInput(f"{by!r} has only one group with cases ({only!r}), so there is nothing to compare it with")
+        n = 0 if grouping.unknown is None else int(grouping.unknown.n)
+        besides = f"; {several(n, 'case')} without a value {'is' if n == 1 else 'are'} in no group" if n else ""
+        raise InvalidInput(
+            f"{by!r} has only one group with cases ({only!r}), so there is nothing to compare it with{besides}"
+        )
     # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
     name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
     is_chosen = name is None and reference == Chosen.BEST
@@ -411,11 +435,7 @@ def _chosen(members: Mapping[str, Any], how: Settings | None) -> str:
 
 
 def favourable_rates(members: Mapping[str, ConfusionMatrix], how: Settings) -> dict[str, float]:
-    """The rate of favourable predictions of each group that has enough cases to be compared with.
-
-    Nobody is compared with the cases whose group is missing, unless there is no other group.
-    """
+    """The rate of favourable predictions of each group that has enough cases to be compared with."""
     m = find_metric("ppr" if how.favourable == "positive" else "pnr")
     everybody = sum(cm.n for cm in members.values())
-    enough = {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}
-    return {name: rate for name, rate in enough.items() if MISSING not in name.split(" & ")} or enough
+    return {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}

@@ -17,7 +17,8 @@ from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .judging import margin_of, margins_text
 from .rows import Place, Row, place_text, told_apart
-from .settings import MISSING, WITHOUT_LABELS, Chosen, Settings
+from .sentences import turning_text
+from .settings import WITHOUT_LABELS, Chosen, Settings
 from .verdicts import Verdict
 
 __all__ = ["INCLUDED", "KINDS", "Finding", "find", "read_finding"]
@@ -149,7 +150,7 @@ def find(
     findings += _not_pooled(groups, metrics)
     findings += _left_out(tally, how)
     findings += _weighted(tally)
-    findings += _missing_groups(tally, how)
+    findings += _missing_groups(groups)
     findings += _repeated(tally)
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
@@ -158,17 +159,15 @@ def find(
     return (*findings, *_chosen_references(groups, how))
 
 
-def _missing_groups(tally: Tally, how: Settings) -> Iterator[Finding]:
-    first = tally.slices[0]
-    for i, by in enumerate(tally.columns):
-        n = int(sum(part.n for key, part in first.parts.items() if key[i] is None))
-        if n:
+def _missing_groups(groups: Sequence[Grouped]) -> Iterator[Finding]:
+    """Cases without a group, which are compared with nobody."""
+    for grouping in groups[0].groupings if groups else ():
+        if len(grouping.columns) == 1 and grouping.unknown is not None and (n := int(grouping.unknown.n)):
+            have, they = ("has", "it is") if n == 1 else ("have", "they are")
             yield _finding(
                 "missing-group",
-                f"{several(n, 'case')} {'has' if n == 1 else 'have'} no value for {by} and "
-                f"{'forms a group of its own' if n == 1 else 'form a group of their own'}, "
-                f"{how.names.get(by, {}).get(MISSING, MISSING)}",
-                by=by,
+                f"{several(n, 'case')} {have} no known {grouping.name}: {they} in no group and in no reference",
+                by=grouping.name,
             )
 
 
@@ -298,9 +297,10 @@ def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
     )
     name = described(row.metric).name
     p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted, how.alpha)}"
+    turning = f". {said.removesuffix('.')}" if (said := turning_text(row)) else ""
     return _finding(
         _kind(row, how, labelled),
-        f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}",
+        f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}{turning}",
         [row],
     )
 

@@ -24,6 +24,7 @@ from .influence import drivers_of
 from .measures import Measures
 from .rows import Driver, Estimate, Gap, Impact, Reference, Row, SmoothedScore, Test
 from .settings import ReferenceKind, Settings
+from .unknowns import unknowns_of
 from .verdicts import Verdict
 
 __all__ = ["LOG_MARGIN", "judged", "margin_of", "margins_text"]
@@ -50,11 +51,13 @@ def judged(measures: Sequence[Measures], how: Settings) -> tuple[Row, ...]:
     rows: list[Row] = []
     for measured, start, own in zip(measures, starts[:-1].tolist(), each, strict=True):
         impacts = impacts_of(measured, how, every)
+        unknown = unknowns_of(measured, own, adjusted[start : start + len(measured)], how)
         sizes = _sizes(measured, own, every, how)
         for i in range(len(measured)):
             at = start + i
             p, gap = float(adjusted[at]), replace(_gap(measured, i), **sizes.get(i, {}))
-            rows.append(_row(measured, i, p, own[i], gap, drivers.get(at), impacts.get(i), needed.get(at), how))
+            row = _row(measured, i, p, own[i], gap, drivers.get(at), impacts.get(i), needed.get(at), how)
+            rows.append(replace(row, unknown=unknown.get(i)))
     places = list(dict.fromkeys(who.at for measured in measures for who in measured.comparisons))
     rank = {place: i for i, place in enumerate(places)}
     return tuple(sorted(rows, key=lambda row: _importance(row, rank[tuple(row.at.items())])))

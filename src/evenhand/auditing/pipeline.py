@@ -46,7 +46,7 @@ def audited(
         left_out=tally.left_out,
         settings=settings.recorded()
         | {"metrics": keys, "groups": columns, "within": list(within), "labelled": tally.labelled},
-        record=record_of(*called, settings, tally, keys, order) | {"axes": _axes(groups)},
+        record=record_of(*called, settings, tally, keys, order) | {"axes": _axes(groups), "unknown": _unknown(groups)},
         versions=versions(),
         library=tally.library,
     )
@@ -59,6 +59,19 @@ def _axes(groups: Sequence[Grouped]) -> dict[str, list[Any]]:
         for axis, value in part.at:
             found.setdefault(axis, {})[value] = None
     return {axis: list(values) for axis, values in found.items()}
+
+
+def _unknown(groups: Sequence[Grouped]) -> dict[str, int]:
+    """How many cases have no known group, by column or crossing."""
+    found: dict[str, int] = {}
+    for part in groups:
+        # Strata share the cases; places on other axes have the same.
+        share = {one.name: int(one.unknown.n) for one in part.groupings if one.unknown is not None and one.unknown.n}
+        first = part.of == groups[0].of and dict(part.at).get("stratum") != "pooled"
+        elsewhere = [pair for pair in groups[0].at if pair[0] != "stratum"]
+        if first and [pair for pair in part.at if pair[0] != "stratum"] == elsewhere:
+            found = {name: found.get(name, 0) + share.get(name, 0) for name in (*found, *share)}
+    return found
 
 
 def _measured(part: Grouped, metrics: Sequence[Measurable], tally: Tally, how: Settings) -> list[Measures]:

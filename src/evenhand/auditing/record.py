@@ -99,7 +99,7 @@ def check_record(record: Mapping[str, Any]) -> None:
     Traceback (most recent call last):
     evenhand.errors.InvalidInput: rows in the source of the record must be a number of them; got 'many'
     """
-    for name in ("source", "columns", "positive", "negative", "order", "call", "axes", "at"):
+    for name in ("source", "columns", "positive", "negative", "order", "call", "axes", "at", "unknown"):
         if not isinstance(record.get(name, {}), dict):
             raise InvalidInput(f"{name} in the record must be a table; got {brief(record[name])}")
     for name in ("title", "system", "author", "made", "function", "python", "command"):

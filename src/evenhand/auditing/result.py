@@ -83,6 +83,18 @@ class Audit:
         found: dict[str, list[Any]] = {axis: list(values) for axis, values in (self.record.get("axes") or {}).items()}
         return {axis: tuple(values) for axis, values in found.items()}
 
+    @property
+    def unknown(self) -> dict[str, int]:
+        """How many cases have no known group, by column or crossing; they are in no group and in no reference.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}, metrics="tpr").unknown
+        {'group': 10}
+        """
+        return {str(by): int(n) for by, n in (self.record.get("unknown") or {}).items()}
+
     def at(self, **place: Any) -> Audit:
         """The part of the audit at some place on the axes.
 
@@ -334,8 +346,11 @@ class Audit:
                 raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
         for ((selects, counted), _, strata, by), groups in sizes.items():
             total = self.n + (self.left_out.get("y_true", 0) if selects else 0)
-            if counted and strata is None and not in_stratum and sum(groups.values()) != total:
-                raise InvalidInput(f"the groups of {by!r} have {sum(groups.values())} cases, but there are {total}")
+            known = sum(groups.values())
+            # Cases without a group may be without a label, too.
+            fits = known <= total if selects else known + self.unknown.get(by, 0) == total
+            if counted and strata is None and not in_stratum and not fits:
+                raise InvalidInput(f"the groups of {by!r} have {known} cases, but there are {total}")
         return self
 
     def repeat(self, data: Any = None) -> Audit:

@@ -34,6 +34,7 @@ __all__ = [
     "SmoothedScore",
     "Strata",
     "Test",
+    "Unknown",
     "place_text",
     "read_row",
     "told_apart",
@@ -317,6 +318,51 @@ class Impact(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Unknown(Record):
+    """What the comparison would be if cases whose group is unknown belonged to it, or to the reference.
+
+    Attributes
+    ----------
+    n : int
+        The number of unknown cases that the score could count.
+    turns : int or None
+        How many of them, at least, would leave no difference if they were in the group or in the reference; None if
+        nothing was found, if no number of them would, or for scores made of several rates.
+    score_low, score_high : float or None
+        The group's score over all ways to assign them.
+    difference_low, difference_high, ratio_low, ratio_high : float or None
+        The gap to the reference over all ways to assign them.
+    likely_low, likely_high : float or None
+        The central 95 % of the gap, if each belongs to groups as often as known cases with the same label and
+        prediction do.
+
+    Examples
+    --------
+    >>> from evenhand import audit_counts
+    >>> counts = {"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}
+    >>> print(audit_counts(counts, metrics="tpr").rows[0].unknown)
+    4 of 10 unknown cases would turn it; difference -0.410 to -0.162
+    """
+
+    n: int
+    turns: int | None = None
+    score_low: float | None = None
+    score_high: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    likely_low: float | None = None
+    likely_high: float | None = None
+
+    def __str__(self) -> str:
+        turns = "" if self.turns is None else f"{self.turns:,} of "
+        would = "" if self.turns is None else " would turn it"
+        span = span_text(self.difference_low, self.difference_high)
+        return f"{turns}{several(self.n, 'unknown case')}{would}" + (f"; difference {span}" if span else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Driver(Record):
     """The most influential group of the rest, if the verdict changes without it.
 
@@ -455,6 +501,8 @@ class Row(Record):
         For predicted positive rates: the impact ratio.
     driver : Driver or None
         The group of the rest without which the verdict would be another.
+    unknown : Unknown or None
+        What cases whose group is unknown could change.
     strata : Strata or None
         For rows that are pooled over strata: what single strata say.
     sketch : Sketch or None
@@ -487,6 +535,7 @@ class Row(Record):
     smoothed: SmoothedScore | None = None
     impact: Impact | None = None
     driver: Driver | None = None
+    unknown: Unknown | None = None
     strata: Strata | None = None
     sketch: Sketch | None = None
 
@@ -575,6 +624,7 @@ _PATHS: dict[str, str] = {
     **{f"impact_{name}": f"impact.{name}" for name in ("ratio", "low", "high", "at_most", "group", "n")},
     **{"driver": "driver.group", "without_verdict": "driver.verdict", "without_gap": "driver.gap.value"},
     **{"without_low": "driver.gap.low", "without_high": "driver.gap.high"},
+    **{f"unknown_{name}": f"unknown.{name}" for name in (f.name for f in fields(Unknown))},
     **{f"strata_{name}": f"strata.{name}" for name in ("higher", "lower", "silent")},
     **{"crude_odds_ratio": "strata.crude_odds_ratio", "crude_pvalue": "strata.crude_pvalue"},
 }

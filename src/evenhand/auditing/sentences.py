@@ -23,7 +23,7 @@ from .rows import Place, Row, place_text, told_apart
 from .settings import ReferenceKind
 from .verdicts import Verdict
 
-__all__ = ["Headline", "Tier", "compared_with", "headlines", "needed_text", "tier", "untold"]
+__all__ = ["Headline", "Tier", "compared_with", "headlines", "needed_text", "tier", "turning_text", "untold"]
 
 _AMONG = {
     ReferenceKind.REST: "among the others",
@@ -121,7 +121,8 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     return tuple(
         Headline(
             sentence=_sentence(row, called[row.by, row.group], settings["level"])
-            + _driven(row, called[row.by, row.group]),
+            + _driven(row, called[row.by, row.group])
+            + (f" {said}" if (said := turning_text(row)) else ""),
             at=row.at,
             by=row.by,
             group=row.group,
@@ -362,6 +363,24 @@ def _needed(row: Row) -> int | None:
 
 def _there_are(row: Row) -> str:
     return f"there {'is' if row.rests_on == (1,) else 'are'} {counts_text(row.rests_on)}"
+
+
+def turning_text(row: Row) -> str:
+    """How few cases without a group would turn a verdict, in words; nothing if that is not known.
+
+    >>> from evenhand import audit_counts
+    >>> counts = {"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}
+    >>> turning_text(audit_counts(counts, metrics="tpr").rows[0])
+    'Of the 10 actual positives whose group is unknown, 4 could turn this verdict.'
+    """
+    unknown, m = row.unknown, described(row.metric)
+    known = isinstance(m, Metric) and not m.comparisons and m.base.curve is not None
+    if unknown is None or not unknown.n or not known or row.verdict not in (Verdict.HIGHER, Verdict.LOWER):
+        return ""
+    whose = f"{several(unknown.n, _whole(m).removesuffix('s'))} whose {row.by} is unknown"
+    if unknown.turns is None:
+        return f"None of the ways to assign the {whose} would turn this verdict."
+    return f"Of the {whose}, {unknown.turns:,} could turn this verdict."
 
 
 def needed_text(row: Row, margin: float) -> str:

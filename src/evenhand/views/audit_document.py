@@ -19,7 +19,7 @@ from ..auditing import (
     untold,
 )
 from ..inference import FOUR_FIFTHS
-from ..wording import number, percent, rounded_up, several
+from ..wording import number, percent, rounded_up, several, span_text
 from .axes import (
     AXES,
     axes_of,
@@ -181,6 +181,7 @@ def _notes(audit: Audit) -> Iterator[str]:
         most = max(row.test.error or 0.0 for row in drawn)
         yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
+    yield from _unknown(audit)
 
 
 def _exactness(audit: Audit) -> str:
@@ -262,6 +263,23 @@ def _dependent(audit: Audit) -> Iterator[str]:
         yield (
             f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions, that of "
             f"{below[0][1].group}: {', '.join(each)}{_more(below)}."
+        )
+
+
+def _unknown(audit: Audit) -> Iterator[str]:
+    """How far gaps could change if cases without a group belonged to one."""
+    rows = [row for row in audit.rows if row.unknown is not None and row.unknown.difference_low is not None]
+    if rows:
+        names = names_of(audit)
+        each = (
+            f"{names[row.by, row.group]} {row.metric}{_where(row)} "
+            f"{span_text(row.unknown.difference_low, row.unknown.difference_high)}"
+            for row in rows[:_NAMED]
+            if row.unknown is not None
+        )
+        yield (
+            "Over all ways to assign cases whose group is unknown, differences could be: "
+            f"{'; '.join(each)}{_more(rows)}."
         )
 
 

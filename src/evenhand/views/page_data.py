@@ -16,7 +16,7 @@ from ..cells import CELLS
 from ..metrics import Metric
 from ..wording import decided, percent
 from .names import legible, told_apart
-from .row_words import is_gap, strength_text
+from .row_words import is_gap, strength_text, unknown_text
 
 __all__ = ["Group", "grouped", "packed"]
 
@@ -212,6 +212,7 @@ def _rows(rows: list[Row | None], margin: float, alpha: float, names: dict[tuple
         "reason": _numbered(each(lambda row: row.reason)),
         "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
         "needed": _numbered(each(lambda row: needed_text(row, margin) or None)),
+        "unknown": _numbered(each(unknown_text)),
         "driver": _numbered(
             each(lambda row: row.driver and (names.get((row.by, row.driver.group)) or legible(row.driver.group)))
         ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from ..auditing import Row, Verdict, described
+from ..auditing import Row, Verdict, described, turning_text
 from ..metrics import Metric
 from ..wording import counts_text, decided, number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
@@ -152,6 +152,19 @@ def _ends(row: Row) -> str:
     if low is None and high is None:
         return "-"
     return f"{'-∞' if low is None else _end(low)} {'∞' if high is None else _end(high)}"
+
+
+def unknown_text(row: Row) -> str | None:
+    """What cases without a group could change, in words."""
+    unknown = row.unknown
+    if unknown is None or unknown.difference_low is None or not unknown.n:
+        return None
+    ratio = row.gap.is_ratio
+    ends = (unknown.ratio_low, unknown.ratio_high) if ratio else (unknown.difference_low, unknown.difference_high)
+    likely = span_text(unknown.likely_low, unknown.likely_high)
+    gap = f"Over all ways to assign them, the {'ratio' if ratio else 'gap'} could be {span_text(*ends)}"
+    said = turning_text(row) or f"The {row.by} of {several(unknown.n, 'case')} that could count here is unknown."
+    return f"{said} {gap}" + (f", most likely {likely}." if likely else ".")
 
 
 def _strata(row: Row) -> Cell:

@@ -74,6 +74,7 @@ const notesOf = (i) => [
   reasonOf(i),
   of.driver(i) === null ? null : `If ${of.driver(i)} were left out of the comparison, the verdict would be: ${drivenOf(i)}.`,
   of.needed(i),
+  of.unknown(i),
 ].filter((text) => text !== null);
 // In the order of their column: numbers by value, bins and categories as they are declared.
 const byName = (a, b) => a.column - b.column || a.place - b.place || a.id - b.id;

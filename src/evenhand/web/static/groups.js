@@ -95,7 +95,7 @@ const filled = (name, counted, bins = false) => {
   });
   const notes = [];
   if (counted.distinct > shown.length) notes.push(`and ${several(counted.distinct - shown.length, "more group")}`);
-  if (counted.missing) notes.push(`${several(counted.missing, fixed ? "case" : "row")} without a value ${counted.missing === 1 ? "forms" : "form"} a group, (missing)`);
+  if (counted.missing) notes.push(`${several(counted.missing, fixed ? "case" : "row")} without a value ${counted.missing === 1 ? "is" : "are"} in no group`);
   if (!bins && !one.binned.hidden && counted.distinct > 20) notes.push("These are numbers with many values: cut them into bins");
   one.values.replaceChildren(make("ul", {}, ...shown), ...notes.map((note) => make("p", { className: "hint" }, note)));
   references(one);
@@ -106,7 +106,6 @@ const filled = (name, counted, bins = false) => {
 const KINDS = [["rest", "everybody outside it"], ["all", "everybody"], ["largest", "the largest group"], ["best", "the group that fares best"]];
 const references = (one) => {
   const before = one.reference.value, groups = (one.counted?.values ?? []).map((v) => String(v.value));
-  if (one.counted?.missing) groups.push("(missing)");
   const options = [...KINDS.map(([kind, words]) => new Option(words, `kind:${kind}`)), ...groups.map((g) => new Option(one.called.get(g) || g, `group:${g}`))];
   one.reference.replaceChildren(...options);
   one.reference.value = options.some((o) => o.value === before) ? before : "kind:rest";
