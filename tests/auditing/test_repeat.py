@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import fisher_exact
 
 import evenhand as eh
 from evenhand.auditing import Audit
@@ -125,8 +126,8 @@ def test_a_file_that_moved_is_repeated_from_another_place(tmp_path: Path) -> Non
     assert a.changes(a.repeat(second)) == []
     second.write_text("\n".join([lines[0], *lines[2:]]) + "\n", "utf-8")
     said = a.changes(a.repeat(second))
-    assert said[0].startswith("the SHA-256 of the data was ")
-    assert said[1] == "the number of rows was 120 and is 119"
+    assert said[-1].startswith("the SHA-256 of the data was ")
+    assert "; the number of rows was 120 and is 119; other numbers of " in said[-1]
 
 
 @pytest.mark.parametrize(
@@ -157,25 +158,43 @@ def test_without_data_the_record_asks_for_them() -> None:
 # What changed
 
 
-def test_changes_name_the_row_and_the_first_value_that_differs() -> None:
+def test_of_other_data_numbers_are_one_sentence() -> None:
     a = eh.audit_counts(COUNTS, metrics="tpr")
     b = eh.audit_counts(COUNTS | {"A": (0, 2, 8, 31)}, metrics="tpr")
+    chance, rest = a.changes(b)
+    assert chance == (
+        "no score changed by more than chance, each group's then against now (smallest adjusted p = 1.000, over 2 "
+        "scores)"
+    )
+    assert rest.startswith("the SHA-256 of the data was ")
+    assert rest.endswith("; the number of rows was 1040 and is 1041; other numbers of 2 rows changed")
+
+
+def test_scores_that_changed_by_more_than_chance_are_said_after_verdicts() -> None:
+    """Each group's score now is tested against the same group's then, with Fisher's test and Holm's method."""
+    then = {"A": (40, 10, 10, 40), "B": (300, 100, 120, 480), "C": (30, 10, 20, 60)}
+    now = {"A": (20, 30, 10, 40), "B": (302, 98, 118, 482), "C": (29, 11, 21, 59)}
+    a, b = (eh.audit_counts(each, metrics="tpr") for each in (then, now))
     said = a.changes(b)
-    assert said[0].startswith("the SHA-256 of the data was ")
-    assert said[1:] == [
-        "the number of rows was 1040 and is 1041",
-        "tpr of A (group) has another cells: it was [0, 2, 8, 30] and is [0, 2, 8, 31]",
-        "tpr of B (group) has another reference.n: it was 40 and is 41",
-    ]
+    verdicts = [change for change in said if " was " in change and " and is " in change][:-1]
+    assert said[: len(verdicts)] == verdicts and verdicts
+    tails = [fisher_exact(np.array([then[g][:2], now[g][:2]]), alternative=side).pvalue
+             for g in "ABC" for side in ("less", "greater")]  # fmt: skip
+    p = 3 * 2 * min(tails)
+    assert p < 0.001
+    assert (
+        said[len(verdicts)] == "tpr of A (group) changed from 0.800 to 0.400, by more than chance (adjusted p < 0.001)"
+    )
+    assert len(said) == len(verdicts) + 2
 
 
 def test_changes_of_verdicts_settings_and_groups_are_said() -> None:
     a = eh.audit_counts(COUNTS, metrics="tpr")
     stricter = eh.audit_counts(COUNTS, metrics="tpr", alpha=0.2)
     assert a.changes(stricter) == [
-        "the setting alpha was 0.05 and is 0.2",
         "tpr of A (group) was too few to tell and is lower",
         "tpr of B (group) was too few to tell and is higher",
+        "the setting alpha was 0.05 and is 0.2",
     ]
     more = a.changes(eh.audit_counts(COUNTS | {"C": (1, 1, 1, 1)}, metrics=["tpr", "fpr"]))
     assert "fpr of C (group) was not audited before" in more
@@ -195,7 +214,7 @@ def test_changes_name_their_place_on_the_axes() -> None:
     moved = data()
     moved["s"][0] = 0.45 if moved["s"][0] != 0.45 else 0.35
     before, after = made("thresholds", data(), metrics="ppr"), made("thresholds", moved, metrics="ppr")
-    assert all(s.startswith(("threshold ", "the SHA")) for s in before.changes(after))
+    assert all(s.startswith(("threshold ", "no score", "the SHA")) for s in before.changes(after))
 
 
 def test_errors_that_only_trade_places_are_a_change_of_the_data() -> None:

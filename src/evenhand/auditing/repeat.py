@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isclose
+from math import isclose, isnan
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, brief
+from ..inference import equal_scores
+from ..metrics import Metric
+from ..wording import number, pvalue, several
 from .asked import Function, described
+from .families import holm
 from .rows import place_text
 from .settings import settings_of
 
@@ -82,12 +88,16 @@ def _reference(value: Any) -> Any:
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Say what changed between two audits, each as `Audit.to_dict` gives it."""
+    """Say what changed between two audits, each as `Audit.to_dict` gives it: verdicts first, then what else is new.
+
+    Of other data, the same number of every row changes, which one sentence says; of the same data each change is said.
+    """
     old, new = before["record"], after["record"]
-    for what, sign in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
-        was, now = (_of(_of(record, "source"), what) for record in (old, new))
-        if was != now:
-            yield f"{sign} was {_shown(was)} and is {_shown(now)}"
+    pairs = _paired(before["rows"], after["rows"])
+    yield from _verdicts(pairs)
+    data = list(_of_data(old, new, before["left_out"], after["left_out"]))
+    if data:
+        yield from _beyond_chance(pairs, after["settings"])
     for package in sorted(before["versions"].keys() | after["versions"].keys()):
         was, now = before["versions"].get(package), after["versions"].get(package)
         if was != now:
@@ -99,13 +109,77 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
         was, now = before["settings"].get(name), after["settings"].get(name)
         if was != now:
             yield f"the setting {name} was {_shown(was)} and is {_shown(now)}"
-    if before["left_out"] != after["left_out"]:
-        yield f"rows left out were {_shown(before['left_out'])} and are {_shown(after['left_out'])}"
-    changed = list(_changed_rows(before["rows"], after["rows"]))
-    yield from changed
+    changed = {what: found for what, was, now in pairs if was and now and (found := next(_changed(was, now), None))}
+    if data:
+        numbers = f"; other numbers of {several(len(changed), 'row')} changed" if changed else ""
+        yield f"{'; '.join(data)}{numbers}"
+    else:
+        for what, (name, was, now) in changed.items():
+            if name != "verdict":
+                yield f"{what} has another {name}: it was {was} and is {now}"
     said, says = ([finding["sentence"] for finding in each["findings"]] for each in (before, after))
-    if said != says and not changed:
+    if said != says and not changed and not data:
         yield f"the findings differ: there were {len(said)}, and there are {len(says)}, or their sentences changed"
+
+
+Pair = tuple[str, Mapping[str, Any] | None, Mapping[str, Any] | None]
+"""What a row is called, and what it was and is; None if there was or is none."""
+
+
+def _paired(rows: Sequence[Mapping[str, Any]], rows_now: Sequence[Mapping[str, Any]]) -> list[Pair]:
+    first, second = ({_whose(row): row for row in each} for each in (rows, rows_now))
+    found = []
+    for key in dict.fromkeys([*sorted(first), *sorted(second)]):
+        place, by, group, metric = key
+        what = f"{f'{place}: ' if place else ''}{metric} of {group} ({by})"
+        found.append((what, first.get(key), second.get(key)))
+    return found
+
+
+def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
+    for what, was, now in pairs:
+        if now is None:
+            yield f"{what} is no longer audited"
+        elif was is None:
+            yield f"{what} was not audited before"
+        elif was["verdict"] != now["verdict"]:
+            yield f"{what} was {was['verdict']} and is {now['verdict']}"
+
+
+def _of_data(old: Any, new: Any, left_out: Any, left_out_now: Any) -> Iterator[str]:
+    for what, sign in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
+        was, now = (_of(_of(record, "source"), what) for record in (old, new))
+        if was != now:
+            yield f"{sign} was {_shown(was)} and is {_shown(now)}"
+    if left_out != left_out_now:
+        yield f"rows left out were {_shown(left_out)} and are {_shown(left_out_now)}"
+
+
+def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterator[str]:
+    """Which groups' scores changed by more than chance: each group then against the same group now, adjusted."""
+    tests: dict[str, tuple[float, Mapping[str, Any], Mapping[str, Any]]] = {}
+    for what, was, now in pairs:
+        m = described(str(now["metric"])) if was and now else None
+        if was is None or now is None or not isinstance(m, Metric) or m.comparisons or "model" in now["at"]:
+            continue
+        if was["cells"] is None or now["cells"] is None or "pooled" in now["at"].values():
+            continue
+        cells = (np.array([one["cells"]], dtype=np.float64) for one in (now, was))
+        p = float(equal_scores(m.base, *cells, mid_p=bool(settings.get("mid_p"))).pvalue[0])
+        if not isnan(p):
+            tests[what] = p, was, now
+    adjusted = holm([p for p, *_ in tests.values()]) if tests else []
+    alpha = float(settings.get("alpha", 0.05))
+    found = [(p, what, *tests[what][1:]) for p, what in zip(adjusted, tests, strict=True)]
+    for p, what, was, now in sorted(found, key=lambda each: each[0]):
+        if p <= alpha:
+            scores = (number(one["score"]["value"]) for one in (was, now))
+            yield f"{what} changed from {' to '.join(scores)}, by more than chance (adjusted p {pvalue(p, alpha)})"
+    if found and min(adjusted) > alpha:
+        yield (
+            f"no score changed by more than chance, each group's then against now (smallest adjusted p "
+            f"{pvalue(min(adjusted), alpha)}, over {several(len(found), 'score')})"
+        )
 
 
 def _of(record: Any, name: str) -> Any:
@@ -115,24 +189,6 @@ def _of(record: Any, name: str) -> Any:
 def _shown(value: Any) -> str:
     text = "not recorded" if value is None else str(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
-
-
-def _changed_rows(rows: Sequence[Mapping[str, Any]], rows_now: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    first, second = ({_whose(row): row for row in each} for each in (rows, rows_now))
-    for key in dict.fromkeys([*sorted(first), *sorted(second)]):
-        was, now = first.get(key), second.get(key)
-        place, by, group, metric = key
-        what = f"{f'{place}: ' if place else ''}{metric} of {group} ({by})"
-        if now is None:
-            yield f"{what} is no longer audited"
-        elif was is None:
-            yield f"{what} was not audited before"
-        elif was["verdict"] != now["verdict"]:
-            yield f"{what} was {was['verdict']} and is {now['verdict']}"
-        else:
-            changed = next(_changed(was, now), None)
-            if changed:
-                yield f"{what} has another {changed[0]}: it was {changed[1]} and is {changed[2]}"
 
 
 def _whose(row: Mapping[str, Any]) -> tuple[str, str, str, str]:

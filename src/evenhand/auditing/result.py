@@ -379,7 +379,7 @@ class Audit:
         return repeated(self.record, data)
 
     def changes(self, other: Audit) -> list[str]:
-        """Say what differs in another audit: data, versions, settings, verdicts and numbers.
+        """Say what differs in another audit: verdicts, scores that changed by more than chance, settings, data.
 
         Parameters
         ----------
@@ -389,15 +389,16 @@ class Audit:
         Returns
         -------
         list of str
-            One sentence per change.
+            One sentence per change. Whether a score changed is tested by the group then against the group now, adjusted
+            over all scores; both must be of different cases.
 
         Examples
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> b = audit_counts({"A": (0, 2, 8, 31), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.changes(b)[-1]
-        'tpr of B (group) has another reference.n: it was 40 and is 41'
+        >>> a.changes(b)[-1].partition('; ')[2]
+        'the number of rows was 1040 and is 1041; other numbers of 2 rows changed'
         """
         if not isinstance(other, Audit):
             raise InvalidInput(argument="other", must="be an Audit", got=other)

@@ -77,9 +77,11 @@ def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) 
     if "-" not in (options[kind] for kind in _WRITERS):
         click.echo("\n".join(found), nl=bool(found)) if options["quiet"] else _print(audit, options)
     if changes is not None:
-        click.echo("Changed:" if changes else "Nothing changed.", err=True)
+        # A file on standard output is left as it is.
+        aside = "-" in (options[kind] for kind in _WRITERS)
+        click.echo("Changed:" if changes else "Nothing changed.", err=aside)
         for change in changes:
-            click.echo(f"- {printable(change)}", err=True)
+            click.echo(f"- {printable(change)}", err=aside)
     if changes or found:
         click.get_current_context().exit(1)
 
