@@ -703,8 +703,8 @@ INTRODUCTION = """\
 # Calibration: how often tests reject and intervals cover
 
 Made by `benchmarks/calibration.py`. Each section says whether its numbers are exact (every outcome is listed with its
-probability) or simulated (from a fixed seed, with standard errors). What is claimed of many numbers together, before and
-after [decision 13](../decisions/0013-intervals-and-tests-that-agree.md), is in [Whole audits](whole-audits.md)."""
+probability) or simulated (from a fixed seed, with standard errors). What is claimed of many numbers together, before
+and after [decision 13](../decisions/0013-intervals-and-tests-that-agree.md), is in [Whole audits](whole-audits.md)."""
 RATES_TEXT = """\
 Group and reference share one rate, and a p-value of at most 0.05 is a false alarm. "Largest" is the largest
 probability of one over common rates from 0.005 to 0.995. A rate or F1 with given denominators has the same test,
