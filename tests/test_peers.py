@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pytest import approx
+from scipy.optimize import brentq
 from scipy.stats import beta, binom
 
 from evenhand import ConfusionMatrix, examples, metric
@@ -199,9 +200,17 @@ def clopper_pearson(k: int, n: int) -> tuple[float, float]:
     return (0.0 if k == 0 else beta.ppf(0.025, k, n - k + 1)), (1.0 if k == n else beta.ppf(0.975, k + 1, n - k))
 
 
-def jeffreys(k: int, n: int) -> tuple[float, float]:
-    low, high = (float(beta.ppf(q, k + 0.5, n - k + 0.5)) for q in (0.025, 0.975))
-    return (0.0 if k == 0 else min(low, k / n)), (1.0 if k == n else max(high, k / n))
+def mid_p(k: int, n: int) -> tuple[float, float]:
+    """The rates at which more than k, or fewer, have a probability of 2.5 %, half of that of k included."""
+
+    def end(above: bool) -> float:
+        def beyond(rate: float) -> float:
+            tail = binom.cdf(k, n, rate) if above else binom.sf(k - 1, n, rate)
+            return float(tail - binom.pmf(k, n, rate) / 2 - 0.025)
+
+        return float(brentq(beyond, 1e-12, 1 - 1e-12))
+
+    return (0.0 if k == 0 else end(above=False)), (1.0 if k == n else end(above=True))
 
 
 def coverage(n: int, of: int, interval: Callable[[int, int], tuple[float, float]]) -> tuple[float, float]:
@@ -219,7 +228,7 @@ def coverage(n: int, of: int, interval: Callable[[int, int], tuple[float, float]
     return 100 * sum(held) / sum(defined), 100 * min(h / d for h, d in zip(held, defined, strict=True))
 
 
-INTERVALS = {"statsmodels": wald, "statsmodels, beta": clopper_pearson, "evenhand": jeffreys}
+INTERVALS = {"statsmodels": wald, "statsmodels, beta": clopper_pearson, "evenhand": mid_p}
 
 
 @pytest.mark.parametrize("name", INTERVALS)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.auditing.rows import COLUMNS, Driver, Strata, read_row
+from evenhand.auditing.rows import COLUMNS, Driver, Strata, Unknown, read_row
 from evenhand.fairlearn import equal_opportunity_difference
 from evenhand.inference import between_groups, spread_of
 from evenhand.ranking import auc, auc_test
@@ -37,6 +37,14 @@ SCORES: dict[str, Any] = {
     HOSTILE: [HOSTILE, HOSTILE, "B", "B", "C"] * 3 + ["B"],
 }
 STRATA = eh.disparity({HOSTILE: CM(3, 1, 0, 6)}, {HOSTILE: CM(30, 30, 9, 40), "b": CM(1, 2, 3, 4)}, "tpr")
+
+
+def watched() -> eh.Watch:
+    watch = eh.Watch(metrics="tpr")
+    watch.add_counts({HOSTILE: (3, 9, 0, 4), "B": (40, 10, 0, 4)}, at="week 1")
+    return watch
+
+
 RESULTS: dict[str, Any] = {
     "Aggregate": equal_opportunity_difference(
         [1, 0] * 8, [1, 0, 0, 0] * 4, sensitive_features=[HOSTILE] * 8 + ["B"] * 8
@@ -51,6 +59,8 @@ RESULTS: dict[str, Any] = {
     "SmoothedScore": next(row.smoothed for row in AUDIT.rows if row.smoothed is not None),
     "Impact": next(row.impact for row in AUDIT.rows if row.impact is not None),
     "Driver": Driver(group="B", verdict=eh.results.Verdict.ALIKE, gap=AUDIT.rows[0].gap),
+    "Unknown": Unknown(n=9, turns=2, difference_low=-0.1, difference_high=0.2),
+    "WatchRow": watched().rows[0],
     "Strata": Strata(higher=1, lower=0, silent=2, crude_odds_ratio=1.5, crude_pvalue=0.04),
     "ClassScores": CLASSES.scores(["tpr", "ppv"]),
     "MatchResult, simulated": eh.match_test(CLASSES, OTHERS, "mcc", draws=100),

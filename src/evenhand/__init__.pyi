@@ -10,6 +10,7 @@ from . import (
 )
 from .auditing import (
     Audit as Audit,
+    Watch as Watch,
     audit as audit,
     audit_counts as audit_counts,
     compare_models as compare_models,

@@ -14,7 +14,9 @@ from .auditing import (
     SmoothedScore,
     Strata,
     Test,
+    Unknown,
     Verdict,
+    WatchRow,
 )
 from .cells import SmoothedClasses
 from .inference import (
@@ -78,5 +80,7 @@ __all__ = [
     "StressTest",
     "Test",
     "UndefinedRow",
+    "Unknown",
     "Verdict",
+    "WatchRow",
 ]

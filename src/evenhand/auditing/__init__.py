@@ -31,6 +31,7 @@ from .sentences import Headline, Tier, compared_with, headlines, needed_text, ti
 from .settings import AVERAGES, METRICS, WITHOUT_LABELS, ReferenceKind, Setting, Settings, settings_of
 from .spelling import read_texts, spelled
 from .verdicts import Verdict
+from .watching import Watch, WatchRow
 
 __all__ = [
     "AVERAGES",
@@ -61,6 +62,8 @@ __all__ = [
     "Tier",
     "Unknown",
     "Verdict",
+    "Watch",
+    "WatchRow",
     "audit",
     "audit_counts",
     "command_of",

@@ -29,6 +29,7 @@ COMMANDS = {
     "serve": "evenhand.cli.serve:serve",
     "smooth": "evenhand.cli.counts:smooth",
     "undefined": "evenhand.cli.counts:undefined",
+    "watch": "evenhand.cli.watch:watch",
 }
 """Every command, and where it is defined."""
 

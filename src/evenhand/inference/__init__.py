@@ -4,6 +4,7 @@ from .class_match import match_each
 from .class_smoothing import smoothed_classes
 from .disparities import FOUR_FIFTHS, Disparity, Stratum, disparity, gap_intervals
 from .equality import EqualityTest, Test, counts_of, equal_scores, gaps_of, melded_gaps, studentised
+from .evidence import Evidence
 from .gaps import Gaps
 from .group_summaries import Aggregate, Aggregation, GroupSummaries, aggregate, between_groups
 from .intervals import Interval, check_level, interval, score_intervals
@@ -71,6 +72,7 @@ __all__ = [
     "Disparity",
     "EqualityTest",
     "Estimator",
+    "Evidence",
     "FunctionGap",
     "FunctionScore",
     "Gaps",

@@ -18,6 +18,7 @@ is left for those that have not begun yet counts as evidence of 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,11 +150,11 @@ def joint(values: Floats, weights: Floats, left: float) -> Floats:
 class Evidence:
     """The evidence of many comparisons, by their names, and what holds of all of them together."""
 
-    processes: dict[object, Gathered] = field(default_factory=dict)
-    weights: dict[object, float] = field(default_factory=dict)
+    processes: dict[Any, Gathered] = field(default_factory=dict)
+    weights: dict[Any, float] = field(default_factory=dict)
     left: float = 1.0
 
-    def add(self, counts: dict[object, tuple[float, float, float, float]]) -> None:
+    def add(self, counts: dict[Any, tuple[float, float, float, float]]) -> None:
         """Add a batch: by comparison, how many of how many cases of the group and of the reference have it.
 
         Comparisons that are new begin with an evidence of 1, and share a part of the weight that is left.
@@ -168,7 +169,7 @@ class Evidence:
         for name, ratio in zip(counts, log_ratios(a, of_a, b, of_b), strict=True):
             self.processes[name].add(ratio)
 
-    def joint(self) -> dict[object, float]:
+    def joint(self) -> dict[Any, float]:
         """The evidence of every comparison that holds for all of them together."""
         values = np.array([process.value for process in self.processes.values()])
         weights = np.array([self.weights[name] for name in self.processes])
