@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from math import exp, isfinite, isnan
+from math import exp, isfinite, isnan, log
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ class WatchRow(Record):
     >>> watch.add_counts({"A": (1, 9, 0, 0), "B": (80, 20, 0, 0)}, at="week 1")
     True
     >>> print(watch.rows[0])
-    A, tpr 0.100 v 0.800: evidence 2.03e+03, alarm at week 1
+    A, tpr 0.100 v 0.800: evidence 178, alarm at week 1
     """
 
     by: str
@@ -310,7 +310,10 @@ class Watch:
                 )
             )
         order = {name: i for i, name in enumerate(self._batches)}
-        return tuple(sorted(rows, key=lambda r: (r.alarm is None, order.get(r.alarm or "", 0), -r.joint)))
+        # Two groups that are each other's rest have the same evidence up to rounding.
+        return tuple(
+            sorted(rows, key=lambda r: (r.alarm is None, order.get(r.alarm or "", 0), -round(log(r.joint), 9), r.group))
+        )
 
     @property
     def alarms(self) -> tuple[WatchRow, ...]:
