@@ -98,16 +98,12 @@ def _ends(m: OneGroup, cells: Floats, unknown: Floats) -> tuple[Floats, Floats]:
     """The lowest and the highest score over all ways to add unknown cases, or none; nan where none is defined."""
     if m.curve is None:
         return _searched(m, cells, unknown, np.nanmin), _searched(m, cells, unknown, np.nanmax)
-    succeeds, fails = (np.array([c in names and c in m.tree.last_of for c in CELLS]) for names in _sides(m))
+    # The score rises with the share of the last split.
+    counted, succeeds = (np.array([c in names for c in CELLS]) for names in (m.tree.last_of, m.tree.last))
+    fails = counted & ~succeeds
     low, high = (m.scores(cells + unknown * side) for side in (fails, succeeds))
     # A rate that no known case counts is defined by those that are added.
     return np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
-
-
-def _sides(m: OneGroup) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The cells of the split that a score depends on, and the others that it counts; the score rises with the first."""
-    last = m.tree.last
-    return last, tuple(c for c in m.tree.last_of if c not in last)
 
 
 def _searched(m: OneGroup, cells: Floats, unknown: Floats, best: Callable[..., Floats]) -> Floats:

@@ -130,7 +130,10 @@ def tabulated(
     check_is_not_stacked(seen, {str(answers.y_pred), str(answers.y_score)}, named)
     if answers.count is None and ("y_score" not in rows.answers or cuts):
         check_is_not_counted(seen, _occur_once(rows), named, answers.weights)
-    tally = _read_as(rows, answers, needs, thresholds, cuts, selects)
+    if answers.classes is not None:
+        tally = _of_classes(rows, answers, needs, selects)
+    else:
+        tally = _of_two(rows, answers, needs, thresholds, cuts, selects)
     return replace(tally, repeated=repeated_identifier(seen, named))
 
 
@@ -139,19 +142,6 @@ def _occur_once(rows: CountedRows) -> bool:
     weights = len(rows.columns) + rows.answers.index("weights") if "weights" in rows.answers else None
     combined = {row if weights is None else row[:weights] + row[weights + 1 :] for row in rows.rows}
     return len(combined) == sum(rows.rows.values()) > 1
-
-
-def _read_as(
-    rows: CountedRows,
-    answers: Answers,
-    needs: Collection[Needs],
-    thresholds: list[float] | None,
-    cuts: tuple[float, ...],
-    selects: bool,
-) -> Tally:
-    if answers.classes is not None:
-        return _of_classes(rows, answers, needs, selects)
-    return _of_two(rows, answers, needs, thresholds, cuts, selects)
 
 
 def _tally(rows: CountedRows, slices: Iterable[Slice], **known: Any) -> Tally:
