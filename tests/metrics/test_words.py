@@ -68,7 +68,7 @@ def test_a_metric_without_words_cannot_be_made() -> None:
 def test_a_new_rate_gets_its_words_from_its_cells() -> None:
     m = Ratio(**SPECIFICITY_ERROR, means="Of those who are actually negative, how many are missed")
     assert (m.means, m.counted) == ("Of those who are actually negative, how many are missed", "predicted positive")
-    assert m.good("negative") == "Lower is better; errors harm the person"
+    assert m.good("negative") == "Lower is more often right; errors harm the person"
     assert (m.worse("negative"), m.worse("positive"), m.worse()) == ("higher", None, None)
     assert eh.difference(m).means == "The group's spec_err minus its reference's"
     no_name = Share(

@@ -15,7 +15,7 @@ from ..metrics import Metric
 from .engine import Tails
 from .families import DirichletMultinomial, Law, MultivariateHypergeometric
 
-__all__ = ["beta_tails", "normal_tails"]
+__all__ = ["beta_tails", "normal_tails", "spread_of"]
 
 
 def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
@@ -31,7 +31,7 @@ def normal_tails(m: Metric, law: Law, cells: NDArray[np.float64]) -> Tails:
         )
     n, rates, weights = law.n, law.rates, np.array(m.base.linear)
     value, mean = float(weights @ cells), float(weights @ rates)
-    variance, spread = float(rates @ (weights - mean) ** 2), _spread(law)
+    variance, spread = float(rates @ (weights - mean) ** 2), spread_of(law)
     # Scores lie on a grid. If every case counts as -1 or 1, with none that counts as 0, its step is 2.
     step = float(np.diff(np.unique(weights[rates > 0]), append=np.inf).min())
     step = step if isfinite(step) else 1.0
@@ -66,7 +66,7 @@ def beta_tails(m: Metric, law: Law, cells: NDArray[np.float64], margin: float | 
     return Tails(float(betainc(a, b, score)), 0.0, float(betainc(b, a, 1 - score)), 1.0, nan)
 
 
-def _spread(law: Law) -> float:
+def spread_of(law: Law) -> float:
     """The variance of a cell, relative to that under the multinomial."""
     if isinstance(law, MultivariateHypergeometric):
         total = sum(law.totals)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, log2
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,21 @@ from ..errors import InvalidInput, TooLarge
 from ..metrics import Metric, OneGroup, metric as find_metric
 from ..progress import progress
 from ..records import reach
+from .approximate import spread_of
 from .emptiness import hole_probability, pooled_hole_probability
-from .engine import extremes, score_blocks, scores_and_weights, tails
+from .engine import extremes, score_blocks, scores_and_weights, scores_between, tails
 from .families import Law, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
+from .quantiles import Bracket, brackets
 from .reference import LawName, Reference, law_of, references_of
 
 __all__ = ["Distribution", "distribution"]
 
 Floats = NDArray[np.float64]
+
+# Scores are listed once so little probability lies between two of them, again once it is so much less, and every few
+# turns, since a single score can have more.
+_FEW_BETWEEN, _TURNS = 1e-3, 6
 
 _MOST_PAIRS = 2**23
 
@@ -157,7 +163,8 @@ class Distribution(ABC):
         Returns
         -------
         float or ndarray
-            One score per probability; accurate to 1e-12 if there are too many scores to list.
+            One score per probability; accurate to 1e-12 if there are too many scores to list, even between two close
+            ones.
 
         Examples
         --------
@@ -170,7 +177,7 @@ class Distribution(ABC):
         try:
             scores, weights = self._listed()
         except TooLarge:
-            quantiles = np.array([self._search(float(level)) for level in levels.ravel()]).reshape(levels.shape)
+            quantiles = self._search(levels)
             return float(quantiles) if levels.ndim == 0 else quantiles
         if not len(scores):
             raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
@@ -179,15 +186,48 @@ class Distribution(ABC):
         quantiles = scores[np.minimum(np.searchsorted(reached, levels), len(scores) - 1)]
         return float(quantiles) if levels.ndim == 0 else quantiles
 
-    def _search(self, level: float) -> float:
-        low, high = self._ends()
-        halvings = ceil(log2(max((high - low) / 1e-12, 1.0))) + 1
-        for _ in progress(range(halvings), f"searching a quantile of {self.metric.key}"):
-            if high - low <= 1e-12 * max(1.0, abs(high)):
-                break
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.cdf(middle) >= level else (middle, high)
-        return high
+    def _search(self, levels: Floats) -> Floats:
+        """The quantiles of several levels; each search starts between the scores at which others looked."""
+        known: dict[float, float] = {}
+
+        def cdf(score: float) -> float:
+            known[score] = self.cdf(score)
+            return known[score]
+
+        found = {}
+        for level in progress(np.unique(levels).tolist(), f"searching quantiles of {self.metric.key}"):
+            found[level] = self._quantile(level, cdf, _known(level, known, self._bounds(level)))
+        return np.array([found[level] for level in levels.ravel().tolist()]).reshape(levels.shape)
+
+    def _quantile(self, level: float, cdf: Callable[[float], float], start: Bracket) -> float:
+        """The quantile of one level: between two close scores, those that can occur are listed."""
+        bracket, attempted = start, 1.0
+        for turn, bracket in enumerate(brackets(cdf, level, start, self._centre(), self._step()), 1):
+            within = bracket.up_to - bracket.below
+            if within <= _FEW_BETWEEN * attempted or (turn % _TURNS == 0 and within <= 1):
+                attempted = min(attempted, within)
+                if (listed := self._between(bracket.low, bracket.high)) is not None and len(listed[0]):
+                    scores, weights = listed
+                    # Rounding can leave the sum just short of a level that it reaches exactly.
+                    reached = bracket.below + np.cumsum(weights) * (within / weights.sum()) * (1 + 1e-13)
+                    return float(scores[np.minimum(np.searchsorted(reached, level), len(scores) - 1)])
+        return bracket.high
+
+    def _between(self, low: float, high: float) -> tuple[Floats, Floats] | None:
+        """The scores above one and up to another in ascending order, with probabilities; None if they are too many."""
+        return None
+
+    def _bounds(self, level: float) -> tuple[float, float]:
+        """Scores between which the quantile of a level lies."""
+        return self._ends()
+
+    def _centre(self) -> float:
+        """A score about which the others lie."""
+        return sum(self._ends()) / 2
+
+    def _step(self) -> float:
+        """About how far from there they lie."""
+        return float(max(abs(self._centre()), 0.1) / np.sqrt(np.min(self.n)))
 
     @property
     def support(self) -> Floats:
@@ -275,6 +315,13 @@ class Distribution(ABC):
         return float(values[0]) if points.ndim == 0 else values.reshape(points.shape)
 
 
+def _known(level: float, known: dict[float, float], ends: tuple[float, float]) -> Bracket:
+    """What is known of the quantile of a level from the cumulative probabilities of some scores."""
+    low, below = max([(ends[0], nan), *(each for each in known.items() if each[1] < level)])
+    high, up_to = min([(ends[1], nan), *(each for each in known.items() if each[1] >= level)])
+    return Bracket(low, high, below, up_to)
+
+
 def _numbers(given: ArrayLike, what: str) -> Floats:
     try:
         return np.asarray(given, dtype=np.float64)
@@ -325,6 +372,28 @@ class OneGroupDistribution(Distribution):
 
     def _moments(self) -> tuple[float, float]:
         return _summed_moments(self)
+
+    def _between(self, low: float, high: float) -> tuple[Floats, Floats] | None:
+        try:
+            scores, weights = scores_between(self.order, self.law, low, high, margin=self.margin)
+        except TooLarge:
+            return None
+        return _merged(scores, weights, normalise=False)
+
+    def _bounds(self, level: float) -> tuple[float, float]:
+        # The ends of the range are known at no cost, those of the support are not.
+        if self.metric.unbounded or self.metric.comparisons or level in (0, 1):
+            return self._ends()
+        return self.metric.range
+
+    def _centre(self) -> float:
+        if self.metric.comparisons:
+            return Distribution._centre(self)
+        score = float(self.metric.scores(self.law.rates))
+        return score if np.isfinite(score) else Distribution._centre(self)
+
+    def _step(self) -> float:
+        return Distribution._step(self) * float(np.sqrt(spread_of(self.law)))
 
     def _ends(self) -> tuple[float, float]:
         low, high = extremes(self.order, self.law, margin=self.margin)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import TooLarge
 from ..metrics import Tree
 from .budget import MOST_PATHS, check_cost
 from .families import Law
@@ -24,7 +25,7 @@ from .ordering import Order, OrderPart, Threshold
 from .splits import Split
 from .sums import interval_sums, split_table
 
-__all__ = ["Leaves", "Tails", "extremes", "score_blocks", "scores_and_weights", "tails", "walk"]
+__all__ = ["Leaves", "Tails", "extremes", "score_blocks", "scores_and_weights", "scores_between", "tails", "walk"]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -33,6 +34,8 @@ Span = tuple[Floats, Floats]
 _COARSE, _FINE = 1e-18, 1e-300
 # The most values of a margin, which are held at once.
 _MOST_MARGINS = 2**23
+# Paths with the same margin share a table, whose rows are as wide as there are such paths.
+_MOST_AT_A_MARGIN = 2**21
 _MOST_LISTED, _MOST_WALKED = 2**22, 2**24
 _GUESS_ABOVE, _BLOCK, _LONG_BLOCK = 2**12, 2**16, 2**20
 _EXACT_BELOW = 1e-12
@@ -89,11 +92,14 @@ def _path_blocks(
     low, high = split.window(margins, eps)
     _check_paths((high - low + 1).sum(), n, margin, most)
     width = (high - low + 1).max(initial=1)
+    _check_paths(width, n, margin, _MOST_AT_A_MARGIN)
     least = max(negligible, eps / max(width * len(margins), 1))
     for at in _pieces(np.cumsum(high - low + 1), _BLOCK):
         inner = split_table(split, margins[at], eps)
-        row, column = np.nonzero(inner.pmf * weight[at, None] > least)
-        if len(row):
+        rows, columns = np.nonzero(inner.pmf * weight[at, None] > least)
+        # A single margin can have more paths than a block.
+        for start in range(0, len(rows), _LONG_BLOCK):
+            row, column = rows[start : start + _LONG_BLOCK], columns[start : start + _LONG_BLOCK]
             yield block(margins[at][row], inner.start[row] + column, weight[at][row] * inner.pmf[row, column])
 
 
@@ -415,3 +421,30 @@ def scores_and_weights(
     """All of `score_blocks` at once."""
     blocks = list(score_blocks(order, law, margin=margin, eps=eps, most=_MOST_LISTED))
     return np.concatenate([s for s, _ in blocks]), np.concatenate([w for _, w in blocks])
+
+
+def scores_between(
+    order: Order, law: Law, low: float, high: float, *, margin: float | None = None
+) -> tuple[Floats, Floats]:
+    """The scores above ``low`` and up to ``high`` and their probabilities; equal scores may recur."""
+    if len(order.parts) > 1:
+        raise TooLarge(f"scores made of {len(order.parts)} others are not listed between two scores")
+    split = law.split(order.tree.last, order.tree.last_of)
+    scores, weights, listed = [np.zeros(0)], [np.zeros(0)], 0.0
+    for paths in _path_blocks(order.tree, law, _COARSE, margin):
+        first, final = _defined_range(order, paths, *split.support(paths.size))
+        _, up_to_low = _intervals(order, paths, first, final, Threshold(low))
+        _, up_to_high = _intervals(order, paths, first, final, Threshold(high))
+        left, right = _around(up_to_high, up_to_low)
+        for start, end in (left, right):
+            count = np.maximum(end - start + 1, 0).astype(np.int64)
+            listed += float(count.sum())
+            check_cost(listed, _MOST_LISTED, f"listing scores of n = {law.n:,} cases takes {{}} steps", "take fewer")
+            path = np.repeat(np.arange(len(count)), count)
+            last = start[path] + np.arange(len(path)) - np.repeat(np.cumsum(count) - count, count)
+            cells = order.tree.cells(float(paths.n), paths.margin[path], paths.side[path], last)
+            found = order.scores(cells)
+            weight = paths.weight[path] * split.pmf(last, paths.size[path])
+            scores.append(found[~np.isnan(found)])
+            weights.append(weight[~np.isnan(found)])
+    return np.concatenate(scores), np.concatenate(weights)

@@ -134,7 +134,8 @@ def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> lis
     check_cost(
         entries, _MOST_TABULATED, f"an exact sum over up to {m.max(initial=0):,.0f} cases has {{}} terms", _SMALLER
     )
-    blocks = np.array_split(np.arange(len(sizes)), max(1, int(np.ceil(entries / _LARGEST_TABLE))))
+    # A block has at least one size, however wide its row is.
+    blocks = np.array_split(np.arange(len(sizes)), max(1, min(len(sizes), int(np.ceil(entries / _LARGEST_TABLE)))))
     for chosen in blocks:
         table = split_table(split, sizes[chosen], eps)
         for total, (a, b), full in zip(sums, intervals, some, strict=True):

@@ -187,19 +187,19 @@ def _product_rank(*rates: tuple[str, str]) -> Any:
 
 
 # The printed form without its removable hole at TPR = FPR (E2).
-_PT_MEANS = "The share of actual positives below which a positive prediction quickly becomes less reliable"
+_PT_MEANS = "The prevalence below which a positive prediction quickly becomes less reliable"
 _PT_LIMIT = "sqrt(FPR) / (sqrt(TPR) + sqrt(FPR))"
 _FM_RANK, _G_RANK = _product_rank(("tp", "fn"), ("tp", "fp")), _product_rank(("tp", "fn"), ("tn", "fp"))
 
 MCC = Pair(
     key="mcc", name="Matthews correlation coefficient", needs=MARGINS, better="higher", low=-1.0, in_paper=True,
-    means="How strongly predictions and labels agree, from -1 over 0 (as by chance) to 1", overall=Mcc,
+    means="How well predictions and labels agree: 1 always, 0 as often as by chance, -1 never", overall=Mcc,
     printed="(TP*TN - FP*FN) / sqrt((TP + FP)*(TP + FN)*(TN + FP)*(TN + FN))", ranked=_mcc_rank,
     link=signed_root, scored=_mcc, by_margins=True, solved=_mcc_crossing,
     synonyms=("phi coefficient", "phi", "φ", "r_φ", "r_phi"))
 MCC_LIMIT = Pair(
     key="mcc_limit", name="Matthews correlation coefficient with limits", better="higher", low=-1.0,
-    means="How strongly predictions and labels agree, from -1 over 0 (as by chance, or nothing to compare) to 1",
+    means="How well predictions and labels agree: 1 always, 0 as by chance or with nothing to compare, -1 never",
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
@@ -215,17 +215,18 @@ PT_LIMIT = Pair(
     synonyms=("PT with limits", "simplified prevalence threshold"))
 BALANCED_ACCURACY = Pair(
     key="balanced_accuracy", name="Balanced accuracy", needs=ROWS, better="higher", printed="(TPR + TNR) / 2",
-    means="The mean of tpr and tnr, so that both kinds of people count the same", overall=partial(MeanOf, of=TPR),
+    means="The mean of tpr and tnr, so that actual positives and negatives count the same",
+    overall=partial(MeanOf, of=TPR),
     ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,),
     by_margins=True)
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
-    means="How much better than chance both kinds of people are recognised, from -1 over 0 to 1",
+    means="How well actual positives and negatives are told apart (tpr - fpr): 1 perfectly, 0 as by chance",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
     synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True)
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
-    means="How much more than chance both kinds of predictions tell, from -1 over 0 to 1",
+    means="How much can be learnt from a prediction (ppv + npv - 1): 1 everything, 0 nothing",
     printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",),
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
@@ -235,13 +236,13 @@ FOWLKES_MALLOWS = Pair(
     wholes=(POSITIVES, PREDICTED_POSITIVES))
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
-    means="How much more often than by chance predictions are right, from -1 over 0 to 1", overall=Kappa,
+    means="How much more often than by chance predictions are right: 1 always, 0 as often as by chance", overall=Kappa,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
     by_margins=True, ranked=lambda tp, fn, fp, tn: (
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
-    means="The geometric mean of tpr and tnr, which is low if either kind of people is badly recognised",
+    means="The geometric mean of tpr and tnr, which is low if either of them is",
     ranked=_G_RANK, link=signed_root, zero_if=(TP, TN), synonyms=("geometric mean",))
 LR_PLUS = Pair(
     key="lr_plus", name="Positive likelihood ratio", needs=(POSITIVES, FP), better="higher", high=inf,

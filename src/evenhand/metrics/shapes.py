@@ -242,7 +242,7 @@ class Metric(ABC):
         --------
         >>> from evenhand import metric
         >>> metric("tpr").good(favourable="positive")
-        'Higher is better; errors harm the person'
+        'Higher is more often right; errors harm the person'
         >>> metric("prev").good()
         'A fact about the people, neither good nor bad'
         """
@@ -522,7 +522,7 @@ class OneGroup(Metric):
         harm = ""
         if self.error is not None and favourable is not None:
             harm = f"; errors {'harm' if self.error[0] != favourable else 'favour'} the person"
-        return f"{self.better.capitalize()} is better{harm}"
+        return f"{self.better.capitalize()} is {'more often right' if harm else 'better'}{harm}"
 
     @property
     def denominator(self) -> Part | None:
