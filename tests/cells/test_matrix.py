@@ -203,3 +203,33 @@ def test_masked_arrays_without_masked_values_and_equal_indexes_are_fine() -> Non
     labels = pd.Series([1, 0], index=["a", "b"])
     assert ConfusionMatrix.from_labels(labels, labels) == ConfusionMatrix(1, 0, 0, 1)
     assert ConfusionMatrix(untyped(np.array(2)), 1, 1, 1) == ConfusionMatrix(2, 1, 1, 1)
+
+
+def test_a_matrix_is_an_array_to_numpy() -> None:
+    """np.asarray(cm) is what `to_array` gives, and is read back by `from_array`."""
+    cm = ConfusionMatrix(1, 2, 3, 4)
+    assert np.array_equal(np.asarray(cm), cm.to_array()) and np.asarray(cm).dtype == np.int64
+    assert np.asarray(cm, dtype=np.float32).dtype == np.float32
+    assert np.asarray(ConfusionMatrix(1.5, 2, 3, 4)).tolist() == [[1.5, 2], [3, 4]]
+    assert ConfusionMatrix.from_array(cm) == cm
+    assert np.stack([cm, cm]).shape == (2, 2, 2)
+    array = np.array(cm, copy=True)
+    array[0, 0] = 9
+    assert cm.tp == 1
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="copy=False means if needed before NumPy 2")
+def test_an_array_cannot_be_made_without_a_copy() -> None:
+    with pytest.raises(
+        ValueError, match=r"^a ConfusionMatrix holds no array, so that one cannot be made of it without"
+    ):
+        np.array(ConfusionMatrix(1, 2, 3, 4), copy=False)
+
+
+def test_a_matrix_is_not_taken_for_that_of_scikit_learn() -> None:
+    with pytest.raises(
+        InvalidInput,
+        match=r"^array must be \[\[tn, fp\], \[fn, tp\]\]; got ConfusionMatrix\(tp=1, fn=2, fp=3, tn=4\), which has "
+        r"another layout$",
+    ):
+        ConfusionMatrix.from_sklearn(ConfusionMatrix(1, 2, 3, 4))

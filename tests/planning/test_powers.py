@@ -333,3 +333,11 @@ def test_a_plan_says_which_question_it_answers_and_leaves_out_the_rest() -> None
         _ = narrow.power
     with pytest.raises(InvalidInput, match=r"^the plan is one of an interval or of a score that exists, so it has no"):
         narrow.curve([0.5])
+
+
+def test_equal_powers_are_equal() -> None:
+    first, again, other = (
+        eh.power("tpr", n, eh.ConfusionMatrix(30, 20, 10, 40), difference=-0.2) for n in (40, 40, 50)
+    )
+    assert first == again
+    assert first != other

@@ -409,14 +409,15 @@ def is_missing(value: object) -> bool:
 def is_sequence(values: object) -> bool:
     """Whether something can be the values of a column, in the order of its rows.
 
-    Text, a mapping, a set, a class and an array without dimensions cannot, although they may be iterable.
+    Text, a mapping, a set, a class and an array without dimensions cannot, although they may be iterable. What NumPy
+    can make an array of can, although it may not be iterable.
 
     >>> is_sequence([1, 0]), is_sequence({1, 0}), is_sequence("10")
     (True, False, False)
     """
     if isinstance(values, (str, bytes, Mapping, Set, type)) or getattr(values, "shape", None) == ():
         return False
-    return hasattr(values, "__iter__")
+    return hasattr(values, "__iter__") or hasattr(values, "__array__")
 
 
 def _column(values: Iterable[object], name: str) -> NDArray[Any]:
@@ -496,7 +497,7 @@ def listed(values: Iterable[object], most: int = 6) -> str:
     >>> listed({"b", "a", "c"}, most=2)
     "'a', 'b', …"
     """
-    shown = sorted(map(brief, values))
+    shown = sorted(brief(value, 60) for value in values)
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
 
 

@@ -21,7 +21,7 @@ from ..text_layout import aligned
 from .labels import count_labels
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
     "CELLS",
@@ -154,6 +154,8 @@ class ConfusionMatrix:
         >>> ConfusionMatrix.from_sklearn([[4, 3], [2, 1]])
         ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)
         """
+        if isinstance(array, ConfusionMatrix):
+            raise InvalidInput(f"`array` must be [[tn, fp], [fn, tp]]; got {array!r}, which has another layout")
         (tn, fp), (fn, tp) = _two_by_two(array, "[[tn, fp], [fn, tp]]")
         return cls(tp, fn, fp, tn)
 
@@ -218,6 +220,11 @@ class ConfusionMatrix:
                [3, 4]])
         """
         return np.array([[self.tp, self.fn], [self.fp, self.tn]])
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a ConfusionMatrix holds no array, so that one cannot be made of it without a copy")
+        return np.array(self.to_array(), dtype=dtype)
 
     def __add__(self, other: ConfusionMatrix) -> ConfusionMatrix:
         if not isinstance(other, ConfusionMatrix):

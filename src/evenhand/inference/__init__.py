@@ -3,7 +3,8 @@
 from .class_match import match_each
 from .class_smoothing import smoothed_classes
 from .disparities import FOUR_FIFTHS, Disparity, Stratum, disparity, gap_intervals
-from .equality import EqualityTest, Test, counts_of, equal_scores, gaps_of, melded_gaps, studentised
+from .effective import Effects, effects_of
+from .equality import EqualityTest, Test, counts_of, equal_scores, gaps_of, melded_gaps, standard_errors, studentised
 from .evidence import Evidence
 from .gaps import Gaps
 from .group_summaries import Aggregate, Aggregation, GroupSummaries, aggregate, between_groups
@@ -70,6 +71,7 @@ __all__ = [
     "BiasVariance",
     "CrossPrior",
     "Disparity",
+    "Effects",
     "EqualityTest",
     "Estimator",
     "Evidence",
@@ -117,6 +119,7 @@ __all__ = [
     "cross_prior_smooth",
     "disparity",
     "drawn_test",
+    "effects_of",
     "equal_scores",
     "fisher",
     "fisher_rejects",
@@ -142,6 +145,7 @@ __all__ = [
     "score_intervals",
     "smoothed_classes",
     "spread_of",
+    "standard_errors",
     "stratified",
     "strength_text",
     "stress_test",

@@ -31,6 +31,8 @@ Floats = NDArray[np.float64]
 _BLOCK = 2**21
 _MOST_CASES = 2**24
 _MOST_POOLED = 10**9
+# Counts of all simulated matrices together, about half a minute.
+_MOST_COUNTS = 2**28
 
 
 def match_each(cm: Any, reference: Any, summaries: Sequence[Summary], asked: Question) -> list[MatchResult]:
@@ -158,9 +160,20 @@ def _is_impossible(pair: _Pair, observed: int) -> bool:
 def _simulated(pair: _Pair, summaries: list[Summary]) -> list[MatchResult]:
     if not summaries:
         return []
+    _check_simulated(pair.cm.k, pair.asked.draws)
     blocks = [[s.values(counts) for s in summaries] for counts in _groups(pair)]
     scores = [np.concatenate(block) for block in zip(*blocks, strict=True)]
     return [_tested(pair, summary, drawn) for summary, drawn in zip(summaries, scores, strict=True)]
+
+
+def _check_simulated(k: int, draws: int) -> None:
+    """Refuse to simulate more matrices of ``k`` classes than half a minute allows."""
+    check_cost(
+        draws * k * k,
+        _MOST_COUNTS,
+        f"simulating matrices of {k:,} classes with `draws={draws:,}` takes {{}} counts",
+        f"pass at most `draws={_MOST_COUNTS // (k * k):,}`, or merge classes",
+    )
 
 
 def _tested(pair: _Pair, summary: Summary, scores: Floats) -> MatchResult:

@@ -19,7 +19,16 @@ from .gaps import Gaps, PairedBeliefs
 from .intervals import posterior, true_scores
 from .rates import Attainable, FisherTails, boschloo_rows, fisher
 
-__all__ = ["EqualityTest", "Test", "counts_of", "equal_scores", "gaps_of", "melded_gaps", "studentised"]
+__all__ = [
+    "EqualityTest",
+    "Test",
+    "counts_of",
+    "equal_scores",
+    "gaps_of",
+    "melded_gaps",
+    "standard_errors",
+    "studentised",
+]
 
 Floats = NDArray[np.float64]
 Test = Literal["unconditional", "fisher"]
@@ -31,8 +40,9 @@ class EqualityTest:
     """The tests of several comparisons.
 
     A p-value is nan where either score is undefined. ``higher`` says whether the group's score is the higher one,
-    according to the smaller tail, ``method`` is ``"unconditional"``, ``"fisher"`` or ``"mid-p"``, and ``reachable``
-    where to look up P(p <= x) under the null, as (`Attainable`, row); None if it is taken to be x.
+    according to the smaller tail, ``method`` is ``"unconditional"``, ``"fisher"``, ``"mid-p"`` or ``"effective
+    counts"``, and ``reachable`` where to look up P(p <= x) under the null, as (`Attainable`, row); None if it is taken
+    to be x.
     """
 
     pvalue: Floats
@@ -49,19 +59,30 @@ def counts_of(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
 
 
 def equal_scores(
-    m: OneGroup, groups: Floats, references: Floats, *, test: Test = "fisher", mid_p: bool = False
+    m: OneGroup,
+    groups: Floats,
+    references: Floats,
+    *,
+    test: Test = "fisher",
+    mid_p: bool = False,
+    whole: bool = True,
 ) -> EqualityTest:
-    """Test that each group's true score equals its reference's, from whole counts of shape (comparisons, 4)."""
+    """Test that each group's true score equals its reference's, from counts of shape (comparisons, 4).
+
+    Counts that are not ``whole``, such as effective ones, have the p-value at which the interval of the gap begins to
+    contain no gap, which for whole counts is Fisher's.
+    """
     undefined = np.isnan(m.scores(groups)) | np.isnan(m.scores(references))
-    if m.curve is None:
-        gaps = gaps_of(m, groups, references, "ratio" if m.unbounded else "difference")
+    if m.curve is None or not whole:
+        gaps = gaps_of(m, groups, references, "ratio" if m.unbounded else "difference", mid_p=mid_p)
         below, above = gaps.tails(float(m.unbounded))
         p = np.minimum(1.0, 2 * np.minimum(below, above))
         # A difference that the counts do not show is not claimed.
         with np.errstate(invalid="ignore"):
             shown = m.scores(groups) - m.scores(references)
         p = np.where(np.sign(shown) * np.where(below < above, 1.0, -1.0) <= 0, 1.0, p)
-        return EqualityTest(np.where(undefined, np.nan, p), below < above, ["mid-p"] * len(p), None, [None] * len(p))
+        methods = ["mid-p" if whole else "effective counts"] * len(p)
+        return EqualityTest(np.where(undefined, np.nan, p), below < above, methods, None, [None] * len(p))
     a, of_a = counts_of(m, groups)
     b, of_b = counts_of(m, references)
     tails = fisher(a, of_a, b, of_b)
@@ -111,6 +132,12 @@ def studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(s - t) / np.sqrt(v + w)
     return np.nan_to_num(2 * ndtr(-z), nan=1.0)
+
+
+def standard_errors(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:
+    """Scores with 1/2 added to each cell and their standard errors by the delta method; logs of unbounded scores."""
+    score, variance = _estimate(m, cells)
+    return score, np.sqrt(variance)
 
 
 def _estimate(m: OneGroup, cells: Floats) -> tuple[Floats, Floats]:

@@ -39,15 +39,21 @@ _FIRST = 0.5
 # The share of the weight of processes that begin later than the first ones.
 _LATER = 0.1
 _MOST_AT_ONCE = 2_000_000
+_LARGEST_LOG = 650.0
+# Up to so many steps exp(θ k) and the probabilities that matter beside it are floats.
+_MOST_STEPS = 64
 
 
-def started(batch: int) -> float:
+def started(batch: Any) -> Floats:
     """The weight of differences that begin with a batch, of which the first is 0; all weights sum to 1.
 
-    >>> round(sum(map(started, range(100_000))), 4)
-    1.0
+    They fall so slowly, by b^-3/2, that a change after a year is found nearly as soon as one after a month.
+
+    >>> started(np.arange(4)).round(3).tolist()
+    [0.5, 0.146, 0.065, 0.039]
     """
-    return _FIRST if batch == 0 else (1 - _FIRST) / (batch * (batch + 1))
+    after = np.maximum(batch, 1.0)
+    return np.where(np.equal(batch, 0), _FIRST, (1 - _FIRST) * (after**-0.5 - (after + 1) ** -0.5))
 
 
 def log_ratios(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> Floats:
@@ -69,37 +75,77 @@ def log_ratios(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> Floats:
 
 
 def _block(a: Floats, of_a: Floats, b: Floats, of_b: Floats, low: Floats, high: Floats) -> Floats:
-    k = low[:, None] + np.arange(int((high - low).max()) + 1)
+    steps = np.arange(int((high - low).max()) + 1.0)
+    k = low[:, None] + steps
     inside = k <= high[:, None]
-    kept = np.where(inside, k, low[:, None])
     first, second = (a + b)[:, None], (of_a + of_b - a - b)[:, None]
+    kept = np.where(inside, k, low[:, None])
     logs = np.where(inside, log_hypergeometric(kept, of_a[:, None], first, second), -np.inf)
-    tilted = logs[:, :, None] + LOG_ODDS * (kept - a[:, None])[:, :, None]
-    top = tilted.max(axis=1, keepdims=True)
-    return -np.asarray(top[:, 0] + np.log(np.exp(tilted - top).sum(axis=1)))
+    if len(steps) <= _MOST_STEPS:
+        mean = np.log(np.exp(logs) @ np.exp(steps[:, None] * LOG_ODDS))
+    else:
+        tilted = logs[:, :, None] + LOG_ODDS * steps[:, None]
+        top = tilted.max(axis=1, keepdims=True)
+        mean = top[:, 0] + np.log(np.exp(tilted - top).sum(axis=1))
+    return np.asarray(LOG_ODDS * (a - low)[:, None] - mean)
+
+
+def _unknown() -> Floats:
+    return np.full(len(LOG_ODDS), -np.inf)
+
+
+def _nothing() -> Floats:
+    return np.zeros(len(LOG_ODDS))
 
 
 @dataclass(slots=True)
 class Gathered:
-    """The evidence of one comparison: log M(θ), what is left of the weights, and the log likelihood of θ so far."""
+    """The evidence of a comparison: log M(θ), what is left of the weights, and the log likelihood of θ so far.
 
-    log_begun: Floats = field(default_factory=lambda: np.full(len(LOG_ODDS), -np.inf))
-    left: float = 1.0
-    log_likelihood: Floats = field(default_factory=lambda: np.zeros(len(LOG_ODDS)))
-    batches: int = 0
+    Several comparisons lie along the first axis.
+    """
 
-    def add(self, log_ratio: Floats) -> None:
-        """Add a batch, given its log likelihood ratios."""
-        weight = started(self.batches)
-        self.log_begun = np.logaddexp(self.log_begun, np.log(weight)) + log_ratio
-        self.left = max(0.0, self.left - weight)
-        self.log_likelihood = self.log_likelihood + log_ratio
-        self.batches += 1
+    log_begun: Floats = field(default_factory=_unknown)
+    left: Floats = field(default_factory=lambda: np.ones(()))
+    log_likelihood: Floats = field(default_factory=_nothing)
+    batches: Floats = field(default_factory=lambda: np.zeros(()))
+
+    @classmethod
+    def several(cls, comparisons: int) -> Gathered:
+        """So many comparisons of which nothing is known yet."""
+        begun, known = (np.tile(one, (comparisons, 1)) for one in (_unknown(), _nothing()))
+        return cls(begun, np.ones(comparisons), known, np.zeros(comparisons))
+
+    def __getitem__(self, at: int) -> Gathered:
+        return Gathered(self.log_begun[at], self.left[at], self.log_likelihood[at], self.batches[at])
+
+    def joined(self, other: Gathered) -> Gathered:
+        """The comparisons of both."""
+        return Gathered(
+            np.concatenate([self.log_begun, other.log_begun]),
+            np.concatenate([self.left, other.left]),
+            np.concatenate([self.log_likelihood, other.log_likelihood]),
+            np.concatenate([self.batches, other.batches]),
+        )
+
+    def add(self, log_ratio: Floats, at: Any = ...) -> None:
+        """Add a batch of the comparisons at some places, given its log likelihood ratios."""
+        weight = started(self.batches[at])
+        self.log_begun[at] = np.logaddexp(self.log_begun[at], np.log(weight)[..., None]) + log_ratio
+        self.left[at] = np.maximum(0.0, self.left[at] - weight)
+        self.log_likelihood[at] += log_ratio
+        self.batches[at] += 1
+
+    @property
+    def values(self) -> Floats:
+        """The evidence: 1 to begin with; its mean stays 1 if the rates are equal in every batch."""
+        # Beyond that, no more evidence is told apart.
+        return np.asarray(np.exp(np.minimum(_LOG_PRIOR + self.log_begun, _LARGEST_LOG)).sum(axis=-1) + self.left)
 
     @property
     def value(self) -> float:
-        """The evidence: 1 to begin with; its mean stays 1 if the rates are equal in every batch."""
-        return float(np.exp(_LOG_PRIOR + self.log_begun).sum() + self.left)
+        """The evidence of a single comparison."""
+        return float(self.values)
 
     def log_odds(self, alpha: float) -> tuple[float, float]:
         """A confidence sequence of a constant log odds ratio: it always contains it with a probability of 1 - alpha.
@@ -123,35 +169,35 @@ class Gathered:
 def joint(values: Floats, weights: Floats, left: float) -> Floats:
     """The evidence of each process that holds together: the smallest weighted mean over sets that contain it.
 
-    ``left`` is the weight of processes that have not begun, each of which has an evidence of 1.
+    ``left`` is the weight of processes that have not begun, each of which has an evidence of 1. Of all sets of one
+    size, the one with the smallest others has the smallest mean, and those above a process do not lower its mean.
 
     >>> joint(np.array([60.0, 1.0, 0.5]), np.full(3, 1 / 3), 0.0).round(2).tolist()
     [20.5, 0.75, 0.5]
     """
-    others = [(1.0, left)] if left > 0 else []
-    every = sorted([*zip(values.tolist(), weights.tolist(), strict=True), *others])
+    every, shares = (np.append(values, 1.0), np.append(weights, left)) if left > 0 else (values, weights)
+    order = np.argsort(every, kind="stable")
+    totals = np.concatenate([[0.0], np.cumsum((every * shares)[order])])
+    masses = np.concatenate([[0.0], np.cumsum(shares[order])])
+    place = np.empty(len(every), dtype=np.int64)
+    place[order] = np.arange(len(every))
     found = np.empty(len(values))
-    for i, (own, weight) in enumerate(zip(values.tolist(), weights.tolist(), strict=True)):
-        total, mass, own_is_out = own * weight, weight, True
-        best = own
-        for value, share in every:
-            if own_is_out and (value, share) == (own, weight):
-                own_is_out = False
-                continue
-            if value >= best:
-                break
-            total, mass = total + value * share, mass + share
-            best = min(best, total / mass)
-        found[i] = best
-    return found
+    most = max(1, _MOST_AT_ONCE // len(totals))
+    for start in range(0, len(values), most):
+        some = slice(start, start + most)
+        own, weight, before = values[some, None], weights[some, None], place[: len(values)][some, None]
+        means = (own * weight + totals) / (weight + masses)
+        found[some] = np.where(np.arange(len(totals)) <= before, means, np.inf).min(axis=1)
+    return np.minimum(found, values)
 
 
 @dataclass(slots=True)
 class Evidence:
     """The evidence of many comparisons, by their names, and what holds of all of them together."""
 
-    processes: dict[Any, Gathered] = field(default_factory=dict)
-    weights: dict[Any, float] = field(default_factory=dict)
+    places: dict[Any, int] = field(default_factory=dict)
+    gathered: Gathered = field(default_factory=lambda: Gathered.several(0))
+    weights: Floats = field(default_factory=lambda: np.empty(0))
     left: float = 1.0
 
     def add(self, counts: dict[Any, tuple[float, float, float, float]]) -> None:
@@ -159,18 +205,19 @@ class Evidence:
 
         Comparisons that are new begin with an evidence of 1, and share a part of the weight that is left.
         """
-        new = [name for name in counts if name not in self.processes]
+        new = [name for name in counts if name not in self.places]
         if new:
-            share = self.left * ((1 - _LATER) if not self.processes else 0.5)
+            share = self.left * ((1 - _LATER) if not self.places else 0.5)
             self.left -= share
-            self.processes |= {name: Gathered() for name in new}
-            self.weights |= dict.fromkeys(new, share / len(new))
-        a, of_a, b, of_b = (np.array(each, dtype=np.float64) for each in zip(*counts.values(), strict=True))
-        for name, ratio in zip(counts, log_ratios(a, of_a, b, of_b), strict=True):
-            self.processes[name].add(ratio)
+            self.places |= {name: i for i, name in enumerate(new, start=len(self.places))}
+            self.gathered = self.gathered.joined(Gathered.several(len(new)))
+            self.weights = np.append(self.weights, np.full(len(new), share / len(new)))
+        a, of_a, b, of_b = np.array(list(counts.values()), dtype=np.float64).T
+        self.gathered.add(log_ratios(a, of_a, b, of_b), np.array([self.places[name] for name in counts]))
 
-    def joint(self) -> dict[Any, float]:
-        """The evidence of every comparison that holds for all of them together."""
-        values = np.array([process.value for process in self.processes.values()])
-        weights = np.array([self.weights[name] for name in self.processes])
-        return dict(zip(self.processes, joint(values, weights, self.left).tolist(), strict=True))
+    def __getitem__(self, name: Any) -> Gathered:
+        return self.gathered[self.places[name]]
+
+    def joint(self) -> Floats:
+        """The evidence of every comparison, in the order of its place, that holds for all of them together."""
+        return joint(self.gathered.values, self.weights, self.left)

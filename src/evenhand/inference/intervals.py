@@ -168,10 +168,21 @@ def posterior(m: OneGroup, cells: Floats, prior: float) -> Belief:
     return posterior_of(m, betas_of(m.tree, cells, as_prior(prior)))
 
 
-def score_intervals(m: OneGroup, cells: Floats, level: float, belief: Belief | None = None) -> tuple[Floats, Floats]:
-    """The ends of the intervals of several matrices, mid-p ones by default; a score always lies inside its interval."""
-    known = belief if belief is not None else true_scores(m, cells)
-    low, high = (known.end((1 - level) / 2, above) for above in (False, True))
+def score_intervals(
+    m: OneGroup, cells: Floats, level: float, belief: Belief | None = None, *, whole: bool = True
+) -> tuple[Floats, Floats]:
+    """The ends of the intervals of several matrices, mid-p ones by default; a score always lies inside its interval.
+
+    Those of counts that are not ``whole``, such as effective ones, are Clopper and Pearson's: with few units, half of
+    the probability of the observed count is not enough to make up for what is not known of their correlation.
+    """
+    tail = (1 - level) / 2
+    if whole:
+        known = belief if belief is not None else true_scores(m, cells)
+        low, high = (known.end(tail, above) for above in (False, True))
+    else:
+        low = confidence_of(m, cells, "low").end(tail, above=False)
+        high = confidence_of(m, cells, "high").end(tail, above=True)
     scores = m.scores(cells)
     low, high = np.maximum(np.fmin(low, scores), m.low), np.minimum(np.fmax(high, scores), m.high)
     # Rounding must not exchange the ends.

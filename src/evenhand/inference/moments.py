@@ -144,9 +144,9 @@ def _denominators(task: Task, sizes: Ints) -> Iterator[tuple[Floats, Floats]]:
     split, n = task.law.split(task.metric.tree.margin), sizes.astype(np.float64)
     low, high = split.window(n, _EPS)
     _check_steps(task, float((high - low + 1).sum()), sizes)
-    for i in range(len(n)):
-        table = split_table(split, n[i : i + 1], _EPS)
-        yield table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
+    table = split_table(split, n, _EPS)
+    for start, pmf, many in zip(table.start, table.pmf, (high - low + 1).astype(int).tolist(), strict=True):
+        yield start + np.arange(many), pmf[:many]
 
 
 def _by_denominators(task: Task, sizes: Ints, estimates: list[Estimate], absolute: bool) -> None:

@@ -47,7 +47,7 @@ def contrast(pairs: Floats) -> ConfusionMatrix:
 
 def mcnemar(pairs: Floats) -> float:
     """McNemar's exact p-value: twice the smaller tail of the number of disagreements that one model wins."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     _, first, second, _ = pairs.tolist()
-    return min(1.0, 2 * float(binom.cdf(min(first, second), first + second, 0.5)))
+    return min(1.0, 2 * float(bdtr(min(first, second), int(first + second), 0.5)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import nan, sqrt
 from typing import Any, ClassVar, Literal, get_args, overload
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..cells import ConfusionMatrix, as_size
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, TooLarge, UnknownName
 from ..laws import as_probabilities, law_of
 from ..metrics import Metric, OneGroup, metric as find_metric
 from ..randomness import Rng, check_draws, seed_of, streams
@@ -25,15 +26,23 @@ from ..wording import several
 from .moments import Task, error_moments
 from .smoothing import Estimator, Raw
 
-__all__ = ["Risk", "Risks", "one_group_metric", "risk"]
+__all__ = ["Risk", "Risks", "one_group_metric", "risk", "sample_sizes"]
 
 Floats = NDArray[np.float64]
 Truth = ConfusionMatrix | ArrayLike
 RiskMethod = Literal["exact", "montecarlo"]
 
-_MOST_LINES = 20
+_MOST_LINES, _MOST_SIZES = 20, 10_000
 # Without replacement, at most this many cases can be sampled from.
 _MOST_CASES = 10**9
+
+
+def sample_sizes(n: Iterable[int]) -> list[int]:
+    """Sample sizes, checked; not more than can be answered in half a minute."""
+    sizes = [as_size(size) for size in islice(n, _MOST_SIZES + 1)]
+    if len(sizes) > _MOST_SIZES:
+        raise TooLarge(f"`n` must contain at most {_MOST_SIZES:,} sample sizes; choose some of them")
+    return sizes
 
 
 def one_group_metric(metric: str | Metric) -> OneGroup:
@@ -271,7 +280,7 @@ def risk(
         if not isinstance(how, Estimator):
             raise InvalidInput(argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=how)
     one_size = not isinstance(n, Iterable)
-    sizes = np.array([as_size(size) for size in (n if isinstance(n, Iterable) else [n])], dtype=np.int64)
+    sizes = np.array(sample_sizes(n if isinstance(n, Iterable) else [n]), dtype=np.int64)
     if not len(sizes):
         raise InvalidInput("`n` must contain at least one sample size")
     tasks = [_task(name, rates, hows) for name in names]

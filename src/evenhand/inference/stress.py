@@ -13,7 +13,7 @@ from ..metrics import Metric, metric
 from ..progress import progress
 from ..records import Record
 from ..text_layout import aligned
-from .risk import Risk, risk
+from .risk import Risk, risk, sample_sizes
 from .smoothing import CrossPrior, Raw, rest_of
 
 __all__ = ["StressRow", "StressTest", "stress_test"]
@@ -173,7 +173,7 @@ def stress_test(
     >>> [(row.strength, round(row.mean_ratio, 2)) for row in test.rows]
     [(5, 0.61), (20, 0.77)]
     """
-    sizes, weights, risks = list(n), list(strengths), {}
+    sizes, weights, risks = sample_sizes(n), list(strengths), {}
     if not groups or not sizes or not weights:
         raise InvalidInput("`groups`, `n` and `strengths` must not be empty")
     for name in progress(list(groups), "stress test"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -140,8 +140,8 @@ class Plan(Record):
     rng: int | None
     sizes: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
-    _scenario: Scenario
-    _test: PlannedTest | None = None
+    _scenario: Scenario = field(compare=False)
+    _test: PlannedTest | None = field(default=None, compare=False)
     _derived: ClassVar[tuple[str, ...]] = (
         "difference",
         "lower_score",

@@ -1,0 +1,33 @@
+"""Outcomes of planned groups: listed, drawn, and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from evenhand import ConfusionMatrix, metric
+from evenhand.planning.outcomes import EqualScores, _distinct
+from evenhand.planning.truths import Scenario
+
+REFERENCE = ConfusionMatrix(300, 100, 120, 480)
+
+
+@pytest.mark.parametrize("n", [1, 30, 10**6, 2**21])
+def test_distinct_matrices_are_counted(n: int) -> None:
+    """As np.unique counts rows, in the same order."""
+    cells = np.random.default_rng(n).multinomial(n, [0.1, 0.2, 0.3, 0.4], 300).astype(float)
+    cells = np.concatenate([cells, cells[:50]])
+    found, counts = _distinct(cells, n)
+    expected = np.unique(cells, axis=0, return_counts=True)
+    assert (found == expected[0]).all() and (counts == expected[1]).all()
+
+
+@pytest.mark.parametrize("truth", [None, [0.3, 0.0, 0.2, 0.5]])
+def test_p_values_that_are_kept_give_the_power_that_a_walk_gives(truth: list[float] | None) -> None:
+    """P(normal p <= alpha), over all matrices of 20 cases with their multinomial probabilities."""
+    m = metric("mcc").base
+    scenario = Scenario.of(m, REFERENCE, None if truth else -0.2, truth)
+    test = EqualScores.of(scenario, 0.05, 1_000, 0)
+    found, *_, normal = test._candidates(scenario, 20, None)
+    assert test.quick(scenario, 20) == approx(float(found.weight[normal <= 0.05].sum()), abs=1e-10)
