@@ -1,11 +1,13 @@
-"""Progress of long work, shown as one line on the terminal.
+"""Progress of long work, shown as one line on the terminal, or logged where there is none.
 
-Nothing is shown unless standard error is a terminal and the work has taken two seconds. The line is rewritten in place
-and cleared at the end, so that it never mixes with results. `reported` sends it elsewhere.
+Nothing is shown before the work has taken two seconds. The line is rewritten in place and cleared at the end, so that
+it never mixes with results. Where standard error is no terminal, the logger ``evenhand`` gets a message now and then,
+of the level INFO, which nobody sees who does not ask for it. `reported` sends progress elsewhere.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 import sys
 import threading
@@ -16,10 +18,14 @@ from typing import Protocol, Self, TextIO, TypeVar
 
 from .errors import printable
 
-__all__ = ["Progress", "ProgressLine", "progress", "reported", "watch"]
+__all__ = ["LOGGER", "Progress", "ProgressLine", "progress", "reported", "watch"]
+
+LOGGER = logging.getLogger("evenhand")
+"""Where warnings go, and progress if there is no terminal."""
 
 Item = TypeVar("Item")
 _SILENT_SECONDS = 2.0
+_LOGGED_SECONDS = 10.0
 _POLL_SECONDS = 0.5
 _BAR_WIDTH = 30
 _elsewhere: list[Progress] = []
@@ -50,6 +56,7 @@ class ProgressLine:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._shown = False
+        self._logged: float | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -79,8 +86,13 @@ class ProgressLine:
         self._shown = False
 
     def _show(self, what: str, state: str) -> None:
-        terminal = _terminal()
-        if terminal is None or time.monotonic() - self._start <= _SILENT_SECONDS:
+        terminal, now = _terminal(), time.monotonic()
+        if now - self._start <= _SILENT_SECONDS:
+            return
+        if terminal is None:
+            if self._logged is None or now - self._logged > _LOGGED_SECONDS:
+                LOGGER.info("%s%s", printable(what), state)
+                self._logged = now
             return
         # A line that wraps cannot be rewritten, so the name gives way to the state; blanks cover what was there before.
         room = max(_columns() - len(state), 1)
@@ -132,7 +144,7 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     >>> with watch("sorting", lambda: 50.0):
     ...     ordered = sorted([3, 1, 2])
     """
-    if _terminal() is None and not _elsewhere:
+    if _terminal() is None and not _elsewhere and not LOGGER.isEnabledFor(logging.INFO):
         yield
         return
     done = threading.Event()

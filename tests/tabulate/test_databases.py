@@ -129,3 +129,15 @@ def test_what_is_not_yet_in_the_database_is_part_of_its_digest(tmp_path: Path) -
         second = files.count_file(path, ["g"], {})
         assert second.rows - first.rows == Counter({("new",): 1})
         assert (second.source["files"], second.source["sha256"] != first.source["sha256"]) == (2, True)
+
+
+def test_generated_columns_are_columns(tmp_path: Path) -> None:
+    path = tmp_path / "d.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        made = "y, s, g, stored AS (s) STORED, virtual AS (s) VIRTUAL"
+        connection.execute(f"CREATE TABLE t ({made})")
+        connection.executemany("INSERT INTO t (y, s, g) VALUES (?, ?, ?)", list(zip(*TABLE.values(), strict=True)))
+    for column in ("stored", "virtual"):
+        a = eh.audit(path, y_true="y", y_pred=column, groups="g", metrics="acc")
+        assert {(row.group,): row.cells for row in a.rows} == CELLS
+    assert first_rows(path, 1)[0] == ["y", "s", "g", "stored", "virtual"]

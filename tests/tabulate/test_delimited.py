@@ -114,7 +114,6 @@ def test_decimal_commas_do_not_make_a_comma_the_separator(tmp_path: Path) -> Non
         ('y,p,g\n1,1,"A\nB"\n1\n', "line 4 of d.csv must have 3 values, as its header has; got 1 value"),
         ("y,p,g\n" + "1,1,A\n" * 40_000 + "0,1\n",
          "line 40002 of d.csv must have 3 values, as its header has; got 2 values"),
-        ("y,p,g,y\n1,1,A,0\n", "d.csv must have the column 'y' once; it is there 2 times"),
         ('y,p,g\n1,1,"A\n', "line 2 of d.csv cannot be read: unexpected end of data"),
         ('y,p,g\n1,1,"A"B\n', "line 2 of d.csv cannot be read: ',' expected after '\"'"),
         ('y,p,g\n1,"1" ,A\n', "line 2 of d.csv cannot be read: ',' expected after '\"'"),
@@ -125,6 +124,51 @@ def test_decimal_commas_do_not_make_a_comma_the_separator(tmp_path: Path) -> Non
 )  # fmt: skip
 def test_a_row_that_does_not_fit_is_refused_with_its_line(content: str, sentence: str, tmp_path: Path) -> None:
     assert refusal(written(tmp_path / "d.csv", content)).replace(f"{tmp_path}/", "") == sentence
+
+
+def both_ways(folder: Path, content: str) -> list[Path]:
+    """A file that DuckDB reads, and one with other line ends that only the csv module does."""
+    found = [written(folder / f"{i}.csv", content.replace("\n", end)) for i, end in enumerate(("\n", "\r"))]
+    assert [delimited.scanned(delimited.layout_of(path))[0] for path in found] == [True, False]
+    return found
+
+
+def test_columns_of_the_same_name_that_are_equal_are_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """ProPublica's violent file has two_year_recid twice; an empty value may be quoted in one of them."""
+    for path in both_ways(tmp_path, 'y,p,g,y\n1,0,A,1\n0,0,A,0\n1,1,B,1\n0,1,B,0\n,1,B,""\n'):
+        assert cells(path) == EXPECTED
+        assert first_rows(path, 2) == (["y", "p", "g"], [("1", "0", "A"), ("0", "0", "A")])
+    assert caplog.records == []
+
+
+def test_columns_of_the_same_name_that_differ_are_numbered(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The first keeps its name; whoever chooses it is told of the other."""
+    for path in both_ways(tmp_path, "y,p,g,y,y.1\n1,0,A,0,0\n0,0,A,0,0\n1,1,B,1,0\n0,1,B,0,0\n"):
+        caplog.clear()
+        assert cells(path, y_true="y.2") == {("A",): (0, 0, 0, 2), ("B",): (1, 0, 1, 0)}
+        assert caplog.records == []
+        assert cells(path) == EXPECTED
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{path} has several columns called 'y', which differ in 1 row; the first is used, and others are 'y.2'"
+        ]
+        assert first_rows(path, 1) == (["y", "p", "g", "y.2", "y.1"], [("1", "0", "A", "0", "0")])
+        source = files.count_file(path, ["y", "g"], {}).source
+        assert source["same_name"] == {"columns": {"y": ["y.2"]}, "rows": 1}
+        assert "same_name" not in files.count_file(path, ["y.2", "g"], {}).source
+
+
+def test_scores_of_the_same_name_are_compared_as_they_are(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for path in both_ways(tmp_path, "s,g,s\n0.7,A,0.7\n0.2,A,0.20\n"):
+        caplog.clear()
+        found = counted(path, "g", {"y_score": "s"}, cuts={"y_score": [0.5]})
+        assert found.rows == {("A", 0): 1, ("A", 1): 1}
+        assert "differ in 1 row" in caplog.text
+
+
+def test_the_first_rows_of_a_file_are_read_without_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "d.csv", ROWS)
+    monkeypatch.setattr(delimited, "_blocks", lambda path: pytest.fail("scanned"))
+    assert first_rows(path, 1) == (["y", "p", "g"], [("1", "0", "A")])
 
 
 def test_text_in_another_encoding_is_refused(tmp_path: Path) -> None:
@@ -147,7 +191,7 @@ def test_texts_are_the_same_numbers_to_duckdb_and_to_the_csv_module(tmp_path: Pa
         for end, simple in (("\n", True), ("\r", False)):
             path = tmp_path / f"{simple}.csv"
             path.write_bytes(f"t,g{end}{text},a{end}0.7,a{end}".encode())
-            assert delimited.layout_of(path).simple is simple
+            assert delimited.scanned(delimited.layout_of(path))[0] is simple
             if number is None and not missing:
                 with pytest.raises(eh.errors.InvalidInput, match=r"^'t' must contain numbers; got "):
                     files.count_file(path, ["t"], {0: (0.0, 0.5, 900.0)})
@@ -176,7 +220,7 @@ def any_file(rng: random.Random) -> tuple[str, str]:
     width = rng.choice([1, 2, 3, 3, 4])
     texts = ["", "a", "b", "'", '"', '""', " ", " a", "a ", "\n", "\r\n", "\r", "a\nb", "a\r\nb", ",", ";", "\t", "|",
              "\\", '\\"', "#", "#a", "é", "\u2028", "0,5", "NULL", "a,b", 'a "b" c', '" ', ' "', "\x1c",
-             "\x0b"]  # fmt: skip
+             "\x0b", '5"', 'a"b"', "a long text, " * 6]  # fmt: skip
     careless = rng.random() < 0.2
 
     def value() -> str:
@@ -234,3 +278,63 @@ def test_line_breaks_in_quotes_are_counted_in_large_files_too(tmp_path: Path) ->
     record = '1,0,"A\nB,1,1\n\n""C"""\n0,1,A\n'
     path = written(tmp_path / "d.csv", "y,p,g\n" + record * 600_000)
     assert cells(path) == {('A\nB,1,1\n\n"C"',): (0, 600_000, 0, 0), ("A",): (0, 0, 600_000, 0)}
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        ("a,b\n1,2\n", (True, 1)),
+        ("a,b\r\n1,2\r\n3,4", (True, 2)),
+        ("a,b\n1,\n", (True, 1)),
+        ("a,b\n1,2,\n", (True, 2)),  # DuckDB finds one row, so that the csv module reads it
+        ("a,b,c\n1,2,3,\n", (False, 0)),
+        ("a,b\r1,2\n", (False, None)),
+        ("a,b\n1,2\r", (False, 1)),
+        ('a,b\n"1",2\n', (True, 1)),
+        ('a,b\n"1, ""2"" ",2\n', (True, 1)),
+        ('a,b\n"1\n2,\n",2\n', (True, 1)),
+        ('a,b\n"1",2\n"3,4\n', (False, None)),
+        ('a,b\n5",2\n', (True, None)),
+        ('a,b\n5" 6,2\n', (False, None)),
+        ('a,b\n"1", "2"\n', (False, None)),
+        ('a,b\n"1",\n', (True, 1)),
+        ('a,b\n"1",2,', (True, 2)),
+        ('a,b\r\n"1",\r\n', (True, 1)),
+        ('a,b\n"1",2\r3,4\n', (False, None)),
+    ],
+)
+@pytest.mark.parametrize("block", [1 << 22, 3, 1])
+def test_what_duckdb_reads_as_the_csv_module_does_is_seen_in_blocks_of_any_size(
+    content: str, found: tuple[bool, int | None], block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delimited, "_BLOCK", block)
+    simple, rows = delimited.scanned(delimited.layout_of(written(tmp_path / "d.csv", content)))
+    assert (simple, rows if simple else None) == (found[0], found[1] if found[0] else None)
+
+
+def test_a_long_value_is_a_value(tmp_path: Path) -> None:
+    """In whichever row it is; only names of columns and what no reader takes are refused."""
+    path = tmp_path / "d.csv"
+    rows = ["a,1,1", "b,0,1", f"{'x' * 200_000},0,0", "b,1,1", "a,0,0"] * 2
+    path.write_text("g,y,p\n" + "\n".join(rows) + "\n")
+    assert cells(path) == {("a",): (2, 0, 0, 2), ("b",): (2, 0, 2, 0), ("x" * 200_000,): (0, 0, 0, 2)}
+    path.write_text("g,y,p\n" + f"a,{'x' * 200_000},1\n" + "\n".join(rows) + "\n")
+    with pytest.raises(
+        eh.errors.InvalidInput, match=r"^y_true contains text \('0', '1', 'x{59}…\) but y_pred contains "
+    ):
+        eh.audit(path, y_true="y", y_pred="p", groups="g")
+    long = delimited.LONGEST_VALUE + 1
+    path.write_text(f"g,y,p\na,1,1\n{'x' * long},1,1\n")
+    assert refusal(path) == (
+        f"line 3 of {path} cannot be read: it has a value of more than 2,097,152 characters; leave the column out of "
+        "the file"
+    )
+
+
+def test_lines_of_a_packed_file_that_end_in_different_ways_are_refused(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    path = tmp_path / "d.csv.zst"
+    with pa.output_stream(str(path), compression="zstd") as stream:
+        stream.write(b"g,y,p\na,1,1\r\nb,0,1\na,0,0\r\nb,1,1\n")
+    assert refusal(path) == f"{path} cannot be read: its lines do not all end in the same way; unpack it first"

@@ -7,6 +7,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -155,10 +156,10 @@ def test_values_and_files_have_the_same_levels(tmp_path: Path) -> None:
     assert frames.count_columns(lists(AGES, ["g", "age"]), CUTS).rows == LEVELS
     pl.DataFrame(AGES).write_parquet(tmp_path / "d.parquet")
     pl.DataFrame(AGES).write_csv(tmp_path / "d.csv")
-    # A separator at the end of a quoted row is one of the things that only the csv module reads.
-    fallback = "".join(f'"{g}",{"" if x is None else x}\n' for g, x in zip(AGES["g"], AGES["age"], strict=True))
-    (tmp_path / "fallback.csv").write_text(f"g,age\n{fallback}")
-    assert not delimited.layout_of(tmp_path / "fallback.csv").simple
+    # A blank behind a quotation mark inside a value is one of the things that only the csv module reads.
+    fallback = "".join(f'{g},{"" if x is None else x},a" b\n' for g, x in zip(AGES["g"], AGES["age"], strict=True))
+    (tmp_path / "fallback.csv").write_text(f"g,age,x\n{fallback}")
+    assert delimited.scanned(delimited.layout_of(tmp_path / "fallback.csv")) == (False, None)
     for name in ("d.parquet", "d.csv", "fallback.csv"):
         assert files.count_file(tmp_path / name, ["g", "age"], CUTS).rows == LEVELS, name
 
@@ -352,3 +353,33 @@ def test_dates_are_the_same_days_in_every_library() -> None:
 def test_lists_in_a_frame_are_refused_in_a_sentence(make: Any) -> None:
     table = make({"y": [1, 0], "p": [1, 1], "g": [["a"], ["b"]]})
     assert refusal(table).startswith("columns must contain numbers, text, booleans or dates; ")
+
+
+@pytest.mark.filterwarnings("ignore")  # of the engines themselves
+@pytest.mark.parametrize("library", ["pyspark", "polars"])
+def test_nulls_decimals_and_times_of_spark_are_those_of_polars(library: str) -> None:
+    """Rows without a label are left out, those without a group are unknown; decimals are numbers, times are names."""
+    moments = [datetime.datetime(2026, 1, 31, 23, 59), datetime.datetime(2026, 2, 1), None]
+    table: dict[str, list[Any]] = {
+        "y": [Decimal("1.00"), Decimal("0.00"), None, Decimal("1.00"), Decimal("0.00"), Decimal("1.00")] * 2,
+        "s": [*map(Decimal, ("0.500", "0.499", "0.900", "1.000")), None, Decimal("0.000")] * 2,
+        "when": [moments[0], moments[1], moments[0], moments[2], moments[1], moments[1]] * 2,
+        "g": ["a", "b", None, "a", "b", "a"] * 2,
+    }
+    frame = spark(table) if library == "pyspark" else pl.DataFrame(table)
+    a = eh.audit(frame, y_true="y", y_score="s", groups=["g", "when"], threshold=0.5, metrics="acc", crossings=1)
+    assert {(row.by, row.group): row.cells for row in a.rows} == {
+        ("g", "a"): (4, 2, 0, 0),
+        ("g", "b"): (0, 0, 0, 2),
+        ("when", "2026-01-31 23:59:00"): (2, 0, 0, 0),
+        ("when", "2026-02-01 00:00:00"): (0, 2, 0, 2),
+    }
+    assert (a.n, a.left_out, a.record["unknown"]) == (8, {"y_true": 2, "y_pred": 2}, {"when": 2})
+
+
+def test_fractions_are_numbers() -> None:
+    """A label that is one can be saved and read."""
+    assert [frames.plain(Fraction(4, 2)), frames.plain(Fraction(1, 3))] == [2, 1 / 3]
+    data = {"y": [Fraction(1, 3), 0, 0, 0], "p": [0, 0, 0, Fraction(1, 3)], "g": ["a", "b", "a", "b"]}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", classes="all", metrics="tpr")
+    assert eh.Audit.from_json(a.to_json()) == a

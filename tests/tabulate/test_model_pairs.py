@@ -107,6 +107,10 @@ def test_models_may_decide_in_other_words_than_labels_as_long_as_they_mean_the_s
          "there is nothing to compare"),
         ({"y_true": [1, 0], "models": {"1": [1, 0], 1: [0, 0]}}, "models must contain at least two models with "
          "different names; got '1', '1'"),
+        ({"y_true": [1, 0], "model_column": ["a", "b"], "unit": [1, None], "y_pred": [1, 0]}, "unit must say in every "
+         "row which case it is about; it is missing in 1 of them"),
+        ({"y_true": [1, 0], "models": {"p": [1, 0], "q": [0, 0]}, "y_pred": [1, 0]}, "y_pred is for rows that are "
+         "decisions of one model each; pass model_column with it"),
         ({"y_true": [1, 0], "model_column": [1, "1"], "unit": [1, 2], "y_pred": [1, 0]}, "model_column must give "
          "different names to different models; got '1', 1"),
     ],

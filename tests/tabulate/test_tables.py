@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from decisions import CELLS, ELSEWHERE, HELD, TABLE, cells, refusal
 
-from evenhand.tabulate import counted, frames
+from evenhand.tabulate import counted, first_columns, frames
 
 HOSTILE = ["*", "^a.*$", "a.b", "a`b", 'a"b', "a'b", "x\ny", " ", "evenhand_0", "evenhand_c1", "evenhand_n", "index",
            "count", "名", "`x`", "select", "a b.c d", "$1", "\\", "{x}", "%s", ":p", "?"]  # fmt: skip
@@ -77,8 +77,22 @@ def test_a_lazy_frame_is_not_asked_for_its_length(monkeypatch: pytest.MonkeyPatc
 
 def test_of_two_columns_of_one_name_neither_is_taken() -> None:
     twice = pd.DataFrame([[1, 0, "a"]], columns=["y", "y", "g"])
-    assert refusal(twice) == "data has 2 columns called 'y'; rename all but one"
+    assert refusal(twice) == "data has 2 columns called 'y', which differ; rename all but one"
     assert counted(twice, "g", {}).rows == {("a",): 1}
+
+
+def test_columns_of_one_name_that_are_equal_are_one() -> None:
+    """As in a file: pandas writes both."""
+    twice = pd.DataFrame(TABLE)[["g", "y", "p", "y"]]
+    assert cells(twice, groups=["g"]) == CELLS
+    assert list(first_columns(twice)) == ["g", "y", "p"]
+    assert first_columns(twice.set_axis(["g", "p", "y", "y"], axis=1)) == {}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_columns_of_one_name_are_not_computed_to_compare_them() -> None:
+    lazy = dd.from_pandas(pd.DataFrame(TABLE)[["g", "y", "p", "y"]], npartitions=2)  # type: ignore[no-untyped-call]
+    assert refusal(lazy) == "data has 2 columns called 'y'; rename all but one"
 
 
 def test_a_column_may_be_called_like_a_method() -> None:

@@ -13,6 +13,7 @@ import pytest
 from decisions import CELLS, TABLE, cells, refusal
 
 import evenhand as eh
+from evenhand.errors import InvalidInput
 from evenhand.tabulate import check_second_class, counted
 
 
@@ -159,3 +160,61 @@ def test_a_second_column_of_another_class_is_refused(labels: list[Any], positive
 )  # fmt: skip
 def test_columns_of_scores_that_may_be_others_are_refused(scores: Any, sentence: str) -> None:
     assert refusal(TABLE, y_pred=None, y_score=scores) == sentence
+
+
+class Offered:
+    """Values that can become an array, and nothing else."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.array(values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.values, dtype=dtype)
+
+
+def test_what_can_become_an_array_is_a_column() -> None:
+    y, p, g, s = [1, 0] * 20, [1, 1, 0, 0] * 10, list("aab") * 13 + ["b"], [0.2, 0.9] * 20
+    two = [[1 - one, one] for one in s]
+    expected = eh.audit(None, y_true=y, y_pred=p, groups=g)
+    assert eh.audit(None, y_true=Offered(y), y_pred=Offered(p), groups=Offered(g)).rows == expected.rows
+    table = {"y": y, "group": g}
+    assert eh.audit(table, y_true="y", y_pred=Offered(p), groups="group").rows == expected.rows
+    scored = eh.audit(None, y_true=y, y_score=s, groups=g, metrics=["tpr", "auc"], threshold=0.5)
+    for given in (Offered(s), Offered(two)):
+        found = eh.audit(None, y_true=y, y_score=given, groups=g, metrics=["tpr", "auc"], threshold=0.5)
+        assert found.rows == scored.rows
+    offered: list[Any] = [Offered(one) for one in (y, p, s)]
+    labels, predictions, scores = offered
+    assert eh.ConfusionMatrix.from_labels(labels, predictions) == eh.ConfusionMatrix.from_labels(y, p)
+    assert eh.ranking.auc(labels, scores) == eh.ranking.auc(y, s)
+
+
+PEOPLE = pl.DataFrame({"race": ["A", "B"] * 20, "sex": list("ffmm") * 10, "y": [0, 1] * 20, "p": [0, 1, 1, 1] * 10})
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_plain_expressions_of_polars_are_names(lazy: bool) -> None:
+    data = PEOPLE.lazy() if lazy else PEOPLE
+    expected = eh.audit(data, y_true="y", y_pred="p", groups=["sex", "race"], within=None)
+    found = eh.audit(data, y_true=pl.col("y"), y_pred=pl.col("p"), groups=[pl.col("sex"), "race"])
+    assert found == expected and found.record == expected.record
+    assert eh.audit(data, y_true="y", y_pred="p", groups=pl.col("sex")).record["columns"]["groups"] == ["sex"]
+    models = {"old": pl.col("p"), "new": pl.col("y")}
+    assert eh.compare_models(data, y_true=pl.col("y"), models=models, groups="sex").n == 40
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (pl.col("y") == 1, '[(col("y")) == (dyn int: 1)]'),
+        (pl.col("y").alias("z"), 'col("y").alias("z")'),
+        (pl.lit(1), "dyn int: 1"),
+    ],
+)
+def test_other_expressions_of_polars_are_refused(given: Any, shown: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        eh.audit(PEOPLE, y_true=given, y_pred="p", groups="race")
+    assert str(refused.value) == (
+        f"y_true must be the name of a column or its values; got the expression {shown!r}: add it to the data with "
+        "data.with_columns(name=...), and pass its name"
+    )

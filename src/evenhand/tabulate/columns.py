@@ -15,7 +15,7 @@ from ..errors import InvalidInput, brief
 from .files import count_file
 from .frames import Counted, Cuts, count_columns, count_frame, plain
 from .tables import Table, unknown_column
-from .values import is_foreign, one_column, positive_scores, several_columns
+from .values import arrayed, is_foreign, one_column, positive_scores, several_columns
 
 __all__ = ["check_second_class", "count", "finite", "group_columns"]
 
@@ -67,6 +67,7 @@ def _named_groups(groups: Any, data: Any) -> Iterable[Given]:
         return [(str(groups), groups)]
     if data is not None and isinstance(groups, (list, tuple)) and groups and _are_names(groups, data):
         return ((str(name), name) for name in groups)
+    groups = arrayed(groups)
     columns = several_columns(groups, "`groups`")
     if columns is None and isinstance(groups, (list, tuple)) and groups and all(_is_array(one) for one in groups):
         columns = [(getattr(one, "name", None), one) for one in groups]
@@ -85,7 +86,7 @@ def _is_name(given: Any) -> bool:
     """Whether something can only be the name of a column."""
     if isinstance(given, (str, bytes, np.generic)):
         return True
-    values = any(hasattr(type(given), name) for name in ("__iter__", "columns", "shape"))
+    values = any(hasattr(type(given), name) for name in ("__iter__", "__array__", "columns", "shape"))
     return given is not None and isinstance(given, Hashable) and not values
 
 

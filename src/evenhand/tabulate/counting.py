@@ -18,6 +18,7 @@ from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
 from .columns import count, finite, group_columns
 from .frames import MOST_ROWS, Counted, Cuts
 from .ordering import Key, ordered
+from .spellings import joined
 
 __all__ = ["CountedRows", "counted", "tabulate_rows"]
 
@@ -66,6 +67,7 @@ def counted(
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
     numbers: Collection[str] = (),
     times: str | None = None,
+    join: bool | str = False,
 ) -> CountedRows:
     """Count the combinations of group values and answers.
 
@@ -86,6 +88,8 @@ def counted(
         Answers that are counted as floats, None if they are missing; texts are read.
     times : str, optional
         The answer that says how many cases a row stands for. It is no answer of the result.
+    join : bool or "first"
+        Whether the spellings of a group are joined, by the first of them or the most frequent one; see `joined`.
 
     Returns
     -------
@@ -109,7 +113,8 @@ def counted(
     floats = {*numbers, times}
     uncut = [i for i, name in enumerate(given, start=len(by)) if name in floats and name not in cuts]
     in_bins = {list(by).index(name): where for name, where in _bins(bins, list(by)).items()}
-    found = _count(data, columns, in_bins | places, [*places, *uncut], with_numbers=bool(uncut))
+    what = "score" if uncut else "prediction and unit" if "unit" in given else ""
+    found = _count(data, columns, in_bins | places, [*places, *uncut], what)
     if not found.rows:
         raise InvalidInput("`data` must have at least one row; got none")
     called = {i: _bin_names(where) for i, where in in_bins.items()}
@@ -120,6 +125,8 @@ def counted(
     if times in given:
         rows = _multiplied(rows, names.index(times))
         given.pop(times)
+    if join:
+        rows = Counter(joined(rows, len(by), first=join == "first"))
     orders = {i: tuple(order) for i, order in (dict(found.orders) | called).items()}
     return CountedRows(
         columns=tuple(by),
@@ -143,17 +150,19 @@ def tabulate_rows(
     return counted(data, groups, {"y_true": y_true, "y_pred": y_pred}, bins=bins)
 
 
-def _count(
-    data: Any, columns: Sequence[tuple[str, Any]], cuts: Cuts, scores: Collection[int], *, with_numbers: bool
-) -> Counted:
+def _count(data: Any, columns: Sequence[tuple[str, Any]], cuts: Cuts, scores: Collection[int], what: str) -> Counted:
+    """The counts; ``what`` has many values, and is named if there are too many."""
     try:
         return count(data, columns, cuts, scores)
     except TooLarge:
-        if not with_numbers:
+        if not what:
             raise
+        fewer = "round the scores to fewer decimals, or " if what == "score" else ""
+        part = "rows" if what == "score" else "units"
+        of = "label and score" if what == "score" else f"label, {what}"
         raise TooLarge(
-            f"the data have more than {MOST_ROWS:,} distinct combinations of group, label and score; round the scores "
-            "to fewer decimals, or audit a random part of the rows"
+            f"the data have more than {MOST_ROWS:,} distinct combinations of group, {of}; {fewer}audit a "
+            f"random part of the {part}"
         ) from None
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from ..cells import CELLS, ConfusionMatrix
 from ..errors import InvalidInput, TooLarge, escaped
 from ..wording import several
-from .files import described_file, first_rows
+from .delimited import csv_problem, csv_reader
+from .files import described_rows
 from .frames import plain
 from .sources import unreadable
 from .tables import Table
@@ -38,9 +39,9 @@ def read_counts(lines: Iterable[str], name: str) -> Read:
     header = text[0].lstrip("\ufeff") if text else ""
     separator = max(",;\t", key=header.count)
     try:
-        rows = [row for row in csv.reader([header, *text[1:]], delimiter=separator, strict=True) if row]
+        rows = [row for row in csv_reader([header, *text[1:]], separator, strict=True) if row]
     except csv.Error as error:
-        raise unreadable(name, error) from None
+        raise unreadable(name, csv_problem(error)) from None
     if len(rows) < 2:
         raise InvalidInput(f"{escaped(name)} must have one row per group below its header; got no rows")
     titles = [title.strip() for title in rows[0]]
@@ -104,11 +105,11 @@ def read_counts_file(path: str | Path) -> tuple[tuple[str, ...], dict[Group, Con
     A CSV file is read as it is; any other kind is read as `audit` reads it.
     """
     if Path(path).suffix.lower() not in ("", ".csv", ".tsv", ".txt"):
-        titles, rows = first_rows(path, _MOST_GROUPS + 1)
+        titles, rows, source = described_rows(path, _MOST_GROUPS + 1)
         if len(rows) > _MOST_GROUPS:
             raise TooLarge(f"a table of counts may have at most {_MOST_GROUPS:,} rows, one per group")
         columns, counts = _matrices(titles, [list(map(plain, row)) for row in rows], str(path))
-        return columns, counts, described_file(path) | {"format": "counts"}
+        return columns, counts, source | {"format": "counts"}
     try:
         content = Path(path).read_bytes()
     except FileNotFoundError:

@@ -25,6 +25,8 @@ __all__ = ["count_database", "first_database_rows", "opened"]
 
 # How many steps SQLite takes between two looks at whether Ctrl-C was pressed.
 _STEPS = 100_000
+# Generated columns are columns, too; hidden ones are the arguments of virtual tables.
+_COLUMNS = "SELECT name FROM pragma_table_xinfo(?) WHERE hidden <> 1"
 # The largest value or row, in bytes; SQLite itself would allow a billion.
 _LARGEST = 64 * 2**20
 
@@ -93,7 +95,7 @@ def _described(connection: Connection, path: Path, table: str | None) -> tuple[s
         table = tables[0]
     elif table not in tables:
         raise UnknownName.among("table", table, tables)
-    return table, [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", [table])]
+    return table, [name for (name,) in connection.execute(_COLUMNS, [table])]
 
 
 def _leveller(cuts: tuple[float, ...]) -> Callable[[Any], int | None]:

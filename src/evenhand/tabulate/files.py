@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +17,13 @@ from typing import Any
 
 from ..errors import InvalidInput, MissingExtra, brief, escaped
 from ..progress import watch
+from .folders import check_distinct, check_is_no_table, files_below
 from .formats import FORMATS, format_of, names_of
 from .frames import Counted, Cuts
 from .sources import Format, Source, nothing, unreadable
+from .streams import is_stream
 
-__all__ = ["count_file", "described_file", "first_rows", "input_files"]
+__all__ = ["columns_again", "count_file", "described_rows", "first_rows", "input_files"]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -32,8 +34,11 @@ def count_file(path: Paths, columns: Sequence[str], cuts: Cuts) -> Counted:
     A column with cuts, by its position, is counted by level.
     """
     source = _source(path)
+    before = _states(source)
     found = source.format.count(source, columns, cuts)
-    return found._replace(source=_described(source) | found.source)
+    described = _described(source)
+    _check_unchanged(before, _states(source))
+    return found._replace(source=described | found.source)
 
 
 def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -50,13 +55,34 @@ def first_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]]
     return source.format.first_rows(source, most)
 
 
-def described_file(path: Paths) -> dict[str, Any]:
-    """Which files a path stands for, with their size and SHA-256."""
-    return _described(_source(path))
+def columns_again(path: Paths) -> dict[str, str]:
+    r"""The columns whose name was in the header before, and the first column of that name.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "decisions.csv")
+    ...     _ = path.write_text("race,label,label\nA,1,1\n")
+    ...     columns_again(path)
+    {'label.1': 'label'}
+    """
+    source = _source(path)
+    return source.format.again(source)
+
+
+def described_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]], dict[str, Any]]:
+    """The first rows as `first_rows` gives them, and which files they are from, with their size and SHA-256."""
+    source = _source(path)
+    before = _states(source)
+    names, rows = source.format.first_rows(source, most)
+    described = _described(source)
+    _check_unchanged(before, _states(source))
+    return names, rows, described
 
 
 def input_files(path: Paths) -> list[Path]:
-    """The files that a path stands for, or several paths together."""
+    """The files that a path stands for, or several paths together; what can be read only once is not opened."""
+    if isinstance(path, (str, os.PathLike)) and is_stream(path):
+        return [Path(path)]
     return _source(path).files
 
 
@@ -70,7 +96,32 @@ def _described(source: Source) -> dict[str, Any]:
     else:
         (total,) = sums.values()
     name, key = source.name, source.format.key
-    return {"kind": "file", "name": name, "files": len(sums), "size": size, "sha256": total, "format": key}
+    skipped = {} if source.skipped is None else {"skipped": source.skipped}
+    return {"kind": "file", "name": name, "files": len(sums), **skipped, "size": size, "sha256": total, "format": key}
+
+
+State = tuple[int, int, int, int]
+
+
+def _states(source: Source) -> dict[Path, State]:
+    """What tells whether a file was replaced or written to."""
+    found = {}
+    for file in source.files:
+        try:
+            state = file.stat()
+        except OSError as error:
+            raise unreadable(file, error.strerror or error) from None
+        found[file] = state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns
+    return found
+
+
+def _check_unchanged(before: dict[Path, State], after: dict[Path, State]) -> None:
+    """Refuse files that changed in between, since the recorded SHA-256 would be that of other rows."""
+    for file, state in after.items():
+        if before[file] != state:
+            raise InvalidInput(
+                f"{escaped(file)} changed while it was read; audit it when nobody writes to it, or a copy"
+            )
 
 
 def _sha256(file: Path) -> str:
@@ -89,7 +140,13 @@ def _relative(file: Path, root: Path) -> str:
 
 
 def _source(path: Paths) -> Source:
-    """The files that a path stands for, or several paths together."""
+    """The files that a path stands for, or several paths together; all of them are distinct."""
+    source = _all_sources(path)
+    check_distinct(source.files)
+    return source
+
+
+def _all_sources(path: Paths) -> Source:
     if isinstance(path, (str, os.PathLike)):
         return _one_source(os.fspath(path))
     sources = [_one_source(os.fspath(one)) for one in path]
@@ -99,14 +156,11 @@ def _source(path: Paths) -> Source:
     if not kind.together:
         raise InvalidInput(f"`data` must be one {kind.names[0]} {kind.one}; got {len(sources)}")
     found = [file for source in sources for file in source.files]
-    real = [file.resolve() for file in found]
-    twice = next((file for i, file in enumerate(found) if real[i] in real[:i]), None)
-    if twice is not None:
-        raise InvalidInput(f"`data` must be distinct files; got {escaped(twice)} twice")
+    counted = [source.skipped for source in sources if source.skipped is not None]
     root = Path(os.path.commonpath([source.root.absolute() for source in sources]))
     names = [source.name for source in sources]
     name = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
-    return Source(Path(name), kind, found, root, name)
+    return Source(Path(name), kind, found, root, name, skipped=sum(counted) if counted else None)
 
 
 def _common(formats: Sequence[Format], must: str) -> Format:
@@ -177,7 +231,10 @@ def _found(path: Path) -> Source:
     if not files:
         raise InvalidInput(f"no file matches {escaped(path)}")
     fixed = next(above for above in path.parents if not _is_glob(above))
-    return Source(path, _common([format_of(file) for file in files], f"{escaped(path)} must match"), files, fixed, name)
+    kind = _common([format_of(file) for file in files], f"{escaped(path)} must match")
+    if kind.in_folders:
+        check_is_no_table(dict.fromkeys(above for file in files for above in file.absolute().parents))
+    return Source(path, kind, files, fixed, name)
 
 
 def _is_glob(path: Path) -> bool:
@@ -190,22 +247,12 @@ def _folder(path: Path, name: str) -> Source:
     called = names_of([kind])[0]
     if path.absolute() == Path(path.absolute().anchor):
         raise InvalidInput(f"`data` must be a file or a folder of {called} files; got {escaped(path)}")
-    files = sorted(_below(path, kind))
+    files, skipped = files_below(path, kind)
     if not files:
         raise InvalidInput(
             f"the folder {escaped(path)} contains no {called} files; name files of other kinds one by one"
         )
-    return Source(path, kind, files, path, name)
-
-
-def _below(folder: Path, kind: Format) -> Iterator[Path]:
-    """The files of a format in a folder and below; a folder that cannot be opened is an error, not empty."""
-
-    def refuse(error: OSError) -> None:
-        raise unreadable(error.filename, error.strerror)
-
-    for here, _, names in os.walk(folder, onerror=refuse):
-        yield from (Path(here, name) for name in names if name.lower().endswith(kind.endings))
+    return Source(path, kind, files, path, name, skipped=skipped)
 
 
 def _nearest(path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..errors import InvalidInput, escaped
 from .arrow_files import ARROW_MAGIC, count_arrow, first_arrow_rows
 from .databases import count_database, first_database_rows
-from .delimited import GZIP, ZSTD, count_text, first_text_rows
+from .delimited import GZIP, ZSTD, count_text, first_text_rows, text_columns_again
 from .parquet import count_parquet, first_parquet_rows
 from .sources import Format
 
@@ -23,6 +23,7 @@ TEXT = Format(
     needs="duckdb",
     count=count_text,
     first_rows=first_text_rows,
+    again=text_columns_again,
 )
 PARQUET = Format(
     key="parquet",

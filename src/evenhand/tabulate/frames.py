@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from numbers import Real
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -57,7 +58,8 @@ class Counted(NamedTuple):
         Where the rows come from. Its ``kind`` is "file" (with name, files, size, sha256, format, and separator if it is
         text), "frame" (with library and shape) or "columns" (with shape). The shape is rows and columns; a lazy frame
         has None for rows, which are not known without computing it. If scores had two columns, ``score_column`` is 2,
-        the one that was taken.
+        the one that was taken. If columns of the same name differ in a file, ``same_name`` says which, and in how many
+        rows.
     orders : mapping of int to tuple
         By position, the values of columns that have an order of their own, such as an ordered categorical.
     """
@@ -264,4 +266,6 @@ def plain(value: Any) -> Any:
         value = value.to_pydatetime(warn=False)
     if isinstance(value, Decimal) and value.adjusted() < _MOST_DIGITS:
         value = int(value) if value.is_finite() and value == value.to_integral_value() else float(value)
+    if isinstance(value, Fraction) and abs(value) < 10**_MOST_DIGITS:
+        value = value.numerator if value.denominator == 1 else float(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value

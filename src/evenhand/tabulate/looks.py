@@ -20,7 +20,17 @@ from .frames import plain
 from .tables import Table
 from .values import is_foreign
 
-__all__ = ["Repeated", "check_is_not_counted", "check_is_not_stacked", "first_columns", "repeated_identifier"]
+__all__ = [
+    "Repeated",
+    "Stacked",
+    "are_counts",
+    "check_is_not_counted",
+    "check_is_not_stacked",
+    "first_columns",
+    "is_identifier",
+    "model_of_rows",
+    "repeated_identifier",
+]
 
 _MOST_ROWS, _MOST_VALUES = 10_000, 100_000
 # To look at the first rows may compute all of them there.
@@ -43,6 +53,13 @@ class Repeated(NamedTuple):
     values: int
 
 
+class Stacked(NamedTuple):
+    """A column that tells the decisions of several models on the same cases apart, and how many models there are."""
+
+    column: str
+    models: int
+
+
 def first_columns(data: Any) -> dict[str, list[Any]]:
     """The first rows of a table by column; nothing if it has no names, or is costly to look at.
 
@@ -59,12 +76,16 @@ def first_columns(data: Any) -> dict[str, list[Any]]:
         most = _rows(len(data))
         return {str(name): [plain(value) for value in _first(column, most)] for name, column in data.items()}
     table = Table(data)
-    if table.engine in _COSTLY or len(set(map(str, table.names))) < len(table.names):
+    names = list(dict.fromkeys(table.names))
+    if table.engine in _COSTLY or len(set(map(str, names))) < len(names):
         return {}
-    held, called = table.select(table.names)
+    try:
+        held, called = table.select(names)
+    except InvalidInput:  # Columns of the same name differ.
+        return {}
     head = held.head(_rows(len(called))).collect()
     columns = (head.get_column(name).to_list() for name in called)
-    return {str(name): list(map(plain, values)) for name, values in zip(table.names, columns, strict=True)}
+    return {str(name): list(map(plain, values)) for name, values in zip(names, columns, strict=True)}
 
 
 def _rows(columns: int) -> int:
@@ -85,8 +106,8 @@ def check_is_not_counted(columns: Mapping[str, list[Any]], once: bool, used: Col
     """
     if not once:
         return
-    counting = next((name for name, values in columns.items() if name not in used and _are_counts(values)), None)
-    if isinstance(weights, str) and _are_counts(columns.get(weights, ())):
+    counting = next((name for name, values in columns.items() if name not in used and are_counts(values)), None)
+    if isinstance(weights, str) and are_counts(columns.get(weights, ())):
         counting = weights
     if counting is not None:
         name = brief(counting)
@@ -96,7 +117,7 @@ def check_is_not_counted(columns: Mapping[str, list[Any]], once: bool, used: Col
         )
 
 
-def _are_counts(values: Collection[Any]) -> bool:
+def are_counts(values: Collection[Any]) -> bool:
     """Whether all values are whole numbers, and not only 0 and 1."""
     numbers = {_whole(value) for value in values}
     return bool(numbers) and None not in numbers and max(number for number in numbers if number is not None) > 1
@@ -110,31 +131,43 @@ def _whole(value: Any) -> int | None:
 
 
 def check_is_not_stacked(columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str]) -> None:
-    """Refuse a table in which several models' decisions on the same cases stand below each other.
+    """Refuse a table in which several models' decisions on the same cases stand below each other."""
+    found = model_of_rows(columns, decisions, used)
+    if found is not None:
+        raise InvalidInput(
+            f"the rows are equal in everything but the predictions and {brief(found.column)}, as if {found.models} "
+            "models had decided on the same cases, which are then not independent; compare the models with "
+            "`compare_models` and `model_column=`, or audit the rows of one of them"
+        )
 
-    Its rows are then equal in everything but the decisions and one column, which names the model. One of the columns
-    must be called like a model, or like what identifies a case, so that a table that was laid out by design is none.
+
+def model_of_rows(
+    columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str], unit: str | None = None
+) -> Stacked | None:
+    """The column that names the model, if the decisions of several on the same cases stand below each other.
+
+    The rows of a case are equal in everything but the decisions and that column or, if there is a column of units, in
+    what that says. One of the columns must be called like a model, or like what identifies a case, so that a table that
+    was laid out by design is none.
     """
-    identified = any(map(_is_identifier, columns))
+    identified = any(map(is_identifier, columns))
     rows = len(next(iter(columns.values()), []))
     hashes = {name: _hashed(values, i) for i, (name, values) in enumerate(columns.items()) if name not in decisions}
     everything = sum(hashes.values(), np.zeros(rows, dtype=np.uint64))
     for model, own in hashes.items():
         models = len(np.unique(own))
-        if model in used or not 2 <= models <= _MOST_MODELS or rows < _FEWEST_CASES * models:
+        if model in used or model == unit or not 2 <= models <= _MOST_MODELS or rows < _FEWEST_CASES * models:
             continue
-        if not identified and not _MODEL.search(model):
+        if (unit is not None or not identified) and not _MODEL.search(model):
             continue
         # Sums of hashes wrap around, so that a column can be taken out again.
-        _, decisions_on = np.unique(everything - own, return_counts=True)
+        case = everything - own if unit is None else hashes[unit]
+        _, decisions_on = np.unique(case, return_counts=True)
         # The last case that was looked at may have been cut off.
         whole = np.count_nonzero(decisions_on == models)
-        if len(np.unique(everything)) == rows and whole >= max(len(decisions_on) - 1, _FEWEST_CASES):
-            raise InvalidInput(
-                f"the rows are equal in everything but the predictions and {brief(model)}, as if {models} models had "
-                "decided on the same cases, which are then not independent; compare the models with compare_models() "
-                "and `model_column=`, or audit the rows of one of them"
-            )
+        if len(np.unique(case + own)) == rows and whole >= max(len(decisions_on) - 1, _FEWEST_CASES):
+            return Stacked(model, models)
+    return None
 
 
 def _hashed(values: Iterable[Any], column: int) -> NDArray[np.uint64]:
@@ -143,14 +176,15 @@ def _hashed(values: Iterable[Any], column: int) -> NDArray[np.uint64]:
     return np.array([hashes[text] for text in texts], dtype=np.int64).view(np.uint64)
 
 
-def _is_identifier(name: str) -> bool:
+def is_identifier(name: str) -> bool:
+    """Whether a column is called like one that identifies people or things."""
     return bool(_IDENTIFIER.search(name) or _ID_AT_THE_END.search(name))
 
 
 def repeated_identifier(columns: Mapping[str, list[Any]], used: Collection[str]) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
     for name, values in columns.items():
-        if name in used or not _is_identifier(name):
+        if name in used or not is_identifier(name):
             continue
         known = [str(value) for value in values if value is not None]
         if known and 1 < len(set(known)) < len(known):

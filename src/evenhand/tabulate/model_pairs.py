@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..errors import InvalidInput, UnknownName
 from .columns import finite
 from .counting import CountedRows, counted
 from .ordering import Key, in_order, ordered
+from .streams import held
 from .tally import Slice, Tally
 
 __all__ = ["ModelPair", "paired"]
@@ -50,11 +52,16 @@ def paired(
     y_pred: Any = None,
     y_score: Any = None,
     threshold: Any = None,
+    baseline: Any = None,
     pairs: str = "first",
     positive: Any = None,
     bins: Mapping[str, Sequence[float]] | None = None,
+    join: bool = False,
 ) -> Tally:
-    """The tally of pairs of models: one slice per pair, at its ``model`` and the one it is compared ``against``."""
+    """The tally of pairs of models: one slice per pair, at its ``model`` and the one it is compared ``against``.
+
+    All are compared against ``baseline`` or the first. With ``join``, all spellings of a group are one.
+    """
     ways = {"models": models, "model_column": model_column, "y_score": y_score}
     given = [name for name, value in ways.items() if value is not None]
     if len(given) != 1:
@@ -62,16 +69,27 @@ def paired(
         raise InvalidInput(f"pass one of `models`, `model_column` and `y_score`, which say what is compared; got {got}")
     if y_true is None:
         raise InvalidInput(argument="y_true", must="be the name of a column or its values", got=None)
-    if models is not None:
-        names, rows = _of_columns(data, groups, y_true, models, bins)
-    elif y_score is not None:
-        names, rows = _of_thresholds(data, groups, y_true, y_score, threshold, bins)
-    else:
-        names, rows = _of_lines(data, groups, y_true, y_pred, model_column, unit, bins)
-    return _tally(names, rows, pairs, positive, decided=y_score is not None)
+    for name, value in (("unit", unit), ("y_pred", y_pred)):
+        if value is not None and model_column is None:
+            raise InvalidInput(
+                f"`{name}` is for rows that are decisions of one model each; pass `model_column` with it"
+            )
+    with held(data) as kept:
+        count = partial(counted, kept, groups, bins=bins, join=join)
+        if models is not None:
+            names, rows = _of_columns(count, y_true, models)
+        elif y_score is not None:
+            names, rows = _of_thresholds(count, y_true, y_score, threshold)
+        else:
+            names, rows = _of_lines(count, y_true, y_pred, model_column, unit)
+    return _tally(names, rows, _pairs(names, baseline, pairs), positive, decided=y_score is not None)
 
 
-def _of_columns(data: Any, groups: Any, y_true: Any, models: Any, bins: Any) -> tuple[list[str], CountedRows]:
+Counting = Callable[..., CountedRows]
+"""Counts answers by the groups of the data."""
+
+
+def _of_columns(count: Counting, y_true: Any, models: Any) -> tuple[list[str], CountedRows]:
     """Each model in a column of its own."""
     if getattr(models, "columns", None) is not None:
         columns = [(str(name), models[name]) for name in models.columns]
@@ -83,18 +101,16 @@ def _of_columns(data: Any, groups: Any, y_true: Any, models: Any, bins: Any) -> 
     if len(set(names)) < max(2, len(names)):
         raise InvalidInput(f"`models` must contain at least two models with different names; got {listed(names)}")
     answers = {"y_true": y_true} | {f"predictions of {name}": column for name, column in columns}
-    return names, counted(data, groups, answers, bins=bins)
+    return names, count(answers)
 
 
-def _of_thresholds(
-    data: Any, groups: Any, y_true: Any, y_score: Any, threshold: Any, bins: Any
-) -> tuple[list[str], CountedRows]:
+def _of_thresholds(count: Counting, y_true: Any, y_score: Any, threshold: Any) -> tuple[list[str], CountedRows]:
     """Each threshold of one score as a model."""
     cuts = [finite(one) for one in threshold] if is_sequence(threshold) else []
     if len(set(cuts)) < 2 or len(set(cuts)) < len(cuts):
         raise InvalidInput(argument="threshold", must="contain at least two different numbers", got=threshold)
     ordered_cuts = sorted(cuts)
-    found = counted(data, groups, {"y_true": y_true, "y_score": y_score}, bins=bins, cuts={"y_score": ordered_cuts})
+    found = count({"y_true": y_true, "y_score": y_score}, cuts={"y_score": ordered_cuts})
     width = len(found.columns)
     places = [ordered_cuts.index(cut) + 1 for cut in cuts]
     rows: Counter[Key] = Counter()
@@ -114,15 +130,13 @@ def _of_thresholds(
     return names, kept
 
 
-def _of_lines(
-    data: Any, groups: Any, y_true: Any, y_pred: Any, model_column: Any, unit: Any, bins: Any
-) -> tuple[list[str], CountedRows]:
+def _of_lines(count: Counting, y_true: Any, y_pred: Any, model_column: Any, unit: Any) -> tuple[list[str], CountedRows]:
     """Each row a decision of one model on one case."""
     for name, value in (("unit", unit), ("y_pred", y_pred)):
         if value is None:
             raise InvalidInput(f"`model_column` needs `{name}`; pass it")
     answers = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column, "unit": unit}
-    found = counted(data, groups, answers, bins=bins)
+    found = count(answers)
     width = len(found.columns)
     models = in_order({row[width + 2] for row in found.rows}, found.answer_orders.get("model_column", ()))
     if None in models or len(models) < 2:
@@ -132,6 +146,8 @@ def _of_lines(
         raise InvalidInput(f"`model_column` must give different names to different models; got {listed(models)}")
     cases: dict[Any, dict[Any, Any]] = {}
     whose: dict[Any, Key] = {}
+    if missing := sum(n for row, n in found.rows.items() if row[width + 3] is None):
+        raise InvalidInput(f"`unit` must say in every row which case it is about; it is missing in {missing:,} of them")
     for row, n in found.rows.items():
         case, model, decision = row[width + 3], row[width + 2], row[width + 1]
         inside = cases.setdefault(case, {})
@@ -154,7 +170,10 @@ def _of_lines(
     return list(names.values()), kept
 
 
-def _tally(names: list[str], rows: CountedRows, pairs: str, positive: Any, decided: bool) -> Tally:
+def _tally(
+    names: list[str], rows: CountedRows, pairs: Sequence[tuple[int, int]], positive: Any, decided: bool
+) -> Tally:
+    """The tally of these pairs of models, each a place in ``names``."""
     width = len(rows.columns)
     labels = {row[width] for row in rows.rows}
     seen = {value for row in rows.rows for value in row[width + 1 :]}
@@ -182,7 +201,7 @@ def _tally(names: list[str], rows: CountedRows, pairs: str, positive: Any, decid
     if not kept:
         raise InvalidInput("every case lacks a label or a prediction; there is nothing to compare")
     slices = []
-    for first, second in _pairs(names, pairs):
+    for first, second in pairs:
         parts = {}
         for key in ordered(kept):
             counts = np.zeros((2, 2, 2))
@@ -210,10 +229,12 @@ def _tally(names: list[str], rows: CountedRows, pairs: str, positive: Any, decid
 _CALLED = {"y_true": "label", "y_pred": "prediction"}
 
 
-def _pairs(names: list[str], pairs: str) -> list[tuple[int, int]]:
-    """Which models are compared."""
-    if pairs == "all":
-        return list(combinations(range(len(names)), 2))
-    if pairs != "first":
+def _pairs(names: list[str], baseline: Any, pairs: str) -> list[tuple[int, int]]:
+    """Which models are compared, the one that is compared against first."""
+    if pairs not in ("first", "all"):
         raise UnknownName.among("`pairs`", pairs, ["first", "all"])
-    return [(0, i) for i in range(1, len(names))]
+    if baseline is not None and baseline not in names:
+        raise UnknownName.among("model in `baseline`", baseline, names)
+    places = sorted(range(len(names)), key=lambda i: names[i] != baseline)
+    found = list(combinations(places, 2))
+    return found if pairs == "all" else found[: len(names) - 1]

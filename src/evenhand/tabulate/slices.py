@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import inf, nextafter
 from typing import Any, Literal
 
@@ -19,7 +20,10 @@ from .counting import CountedRows, counted
 from .frames import plain
 from .looks import check_is_not_counted, check_is_not_stacked, first_columns, repeated_identifier
 from .ordering import Key, ordered
-from .tally import Place, Rows, RowTable, Slice, Tally
+from .protection import Rule, rounded_counts, rounded_rows
+from .spellings import joined
+from .streams import held
+from .tally import Place, Rows, RowTable, Slice, Tally, UnitMatrix, UnitTable
 
 __all__ = ["Answers", "Needs", "as_counts", "tabulated"]
 
@@ -29,6 +33,7 @@ Needs = Literal["cells", "ranking", "values"]
 # Without a threshold, scores must lie from 0 to 1, and those from one half are positive.
 _UNIT = (0.0, 0.5, nextafter(1.0, inf))
 _MOST_CASES = 20_000_000
+_MOST_THRESHOLDS = 500
 _EMPTY = ConfusionMatrix(0, 0, 0, 0)
 _NAMES = {"y_true": "label", "y_pred": "prediction"}
 
@@ -39,7 +44,8 @@ class Answers:
 
     ``classes`` are the classes that are audited against the rest, "all", or None for two classes. ``positive`` are the
     arguments ``positive``, ``positive_label`` and ``positive_prediction``. ``count`` says how many cases a row stands
-    for; 1 means that each row is one.
+    for; 1 means that each row is one. ``unit`` says what is independent, if cases are not. With ``once``, a unit counts
+    as one case: of so many of its cases, the one that ``once`` says, or none.
     """
 
     y_true: Any = None
@@ -48,13 +54,16 @@ class Answers:
     threshold: Any = None
     weights: Any = None
     count: Any = None
+    unit: Any = None
+    once: Callable[[Any, int], int | None] | None = None
     classes: Any = None
     positive: Mapping[str, Any] = field(default_factory=dict)
 
     def check(self, needs: Collection[Needs]) -> None:
         """Refuse answers that do not fit together or that a metric lacks."""
         if self.classes is not None:
-            given = {"y_score": self.y_score, "threshold": self.threshold, "weights": self.weights, **self.positive}
+            given = {"y_score": self.y_score, "threshold": self.threshold, "weights": self.weights, "unit": self.unit}
+            given |= self.positive
             for name, value in given.items():
                 if value is not None:
                     raise InvalidInput(f"`{name}` is for two classes and cannot be combined with `classes`")
@@ -76,6 +85,13 @@ class Answers:
             raise InvalidInput("auc, brier and log_loss need labels; pass them as `y_true=`")
         if "values" in needs and self.y_true is None:
             raise InvalidInput("functions need labels; pass them as `y_true=`")
+        if self.unit is not None and set(needs) != {"cells"}:
+            raise InvalidInput(
+                "auc, brier, log_loss and functions take no `unit`, since they permute single cases; ask for other "
+                "metrics"
+            )
+        if self.unit is not None and self.weights is not None:
+            raise InvalidInput("`unit` and `weights` cannot be combined: what weighted units are worth is not known")
         if self.weights is not None and set(needs) != {"cells"}:
             raise InvalidInput(
                 "auc, brier, log_loss and functions take no `weights`; leave them out, or ask for other metrics"
@@ -90,6 +106,11 @@ class Answers:
         given = sorted({finite(one) for one in self.threshold}) if several else [finite(self.threshold)]
         if not given:
             raise InvalidInput(argument="threshold", must="contain at least one number")
+        if len(given) > _MOST_THRESHOLDS:
+            raise TooLarge(
+                f"`threshold` must contain at most {_MOST_THRESHOLDS:,} different numbers; got {len(given):,}; choose "
+                "some of them"
+            )
         return given
 
     @property
@@ -111,11 +132,17 @@ def tabulated(
     *,
     bins: Mapping[str, Sequence[float]] | None = None,
     selects: bool = False,
+    join: bool = False,
+    rule: Rule | None = None,
 ) -> Tally:
-    """The tally of data; ``selects`` counts cases with a prediction and no label for selection rates."""
+    """The tally of data; ``selects`` counts cases with a prediction and no label for selection rates.
+
+    With ``join``, all spellings of a group are one. By a ``rule``, counts are rounded before anything else.
+    """
     answers.check(needs)
     columns = {"y_true": answers.y_true, "y_pred": answers.y_pred, "y_score": answers.y_score}
     columns |= {"weights": answers.weights, "count": None if answers.counts_rows else answers.count}
+    columns |= {"unit": answers.unit}
     raw = {"ranking", "values"} & set(needs)
     thresholds = answers.thresholds
     cuts: tuple[float, ...] = ()
@@ -123,24 +150,52 @@ def tabulated(
         cuts = _UNIT if thresholds is None else tuple(thresholds)
     numbers = [name for name in ("y_score", "weights") if name != "y_score" or not cuts]
     by_level = {"y_score": cuts} if cuts else {}
-    rows = counted(data, groups, columns, bins=bins, cuts=by_level, numbers=numbers, times="count")
-    seen = first_columns(data)
+    with held(data) as kept:
+        joins = join if rule is None else join and "first"
+        rows = counted(kept, groups, columns, bins=bins, cuts=by_level, numbers=numbers, times="count", join=joins)
+        seen = first_columns(kept)
     used = [*group_columns(groups, data).values(), *columns.values()]
     named = {str(column) for column in used if isinstance(column, (str, int))}
     check_is_not_stacked(seen, {str(answers.y_pred), str(answers.y_score)}, named)
     if answers.count is None and ("y_score" not in rows.answers or cuts):
         check_is_not_counted(seen, _occur_once(rows), named, answers.weights)
-    if answers.classes is not None:
-        tally = _of_classes(rows, answers, needs, selects)
-    else:
-        tally = _of_two(rows, answers, needs, thresholds, cuts, selects)
-    return replace(tally, repeated=repeated_identifier(seen, named))
+
+    def tallied(some: CountedRows) -> Tally:
+        if answers.classes is not None:
+            return _of_classes(some, answers, needs, selects)
+        return _of_two(some, answers, needs, thresholds, cuts, selects)
+
+    if rule is None:
+        return replace(tallied(rows), repeated=repeated_identifier(seen, named))
+    read, positive = _as_read(rows, answers)
+    return replace(rounded_rows(read, rule, tallied), positive=positive)
+
+
+def _as_read(rows: CountedRows, answers: Answers) -> tuple[CountedRows, dict[str, tuple[Any, ...]]]:
+    """The rows with one value for each meaning of labels and predictions, and the positive values."""
+    values: dict[str, Any] = {name: rows.values(name) for name in ("y_true", "y_pred") if name in rows.answers}
+    reading: Any = (
+        _read(rows, answers, one_class=False) if answers.classes is None else read_classes(values, None, parse=True)
+    )
+    same: dict[int, dict[Any, Any]] = {}
+    for name in values:
+        meant = reading.meanings[name]
+        first = {
+            meaning: value for value, meaning in sorted(meant.items(), key=lambda pair: str(pair[0]), reverse=True)
+        }
+        at = len(rows.columns) + rows.answers.index(name)
+        same[at] = {value: None if meaning is None else first[meaning] for value, meaning in meant.items()}
+    found: Counter[Key] = Counter()
+    for row, n in rows.rows.items():
+        found[tuple(same[i][value] if i in same else value for i, value in enumerate(row))] += n
+    positive = getattr(reading, "positive", {})
+    return replace(rows, rows=dict(found)), {_NAMES[name]: tuple(map(plain, some)) for name, some in positive.items()}
 
 
 def _occur_once(rows: CountedRows) -> bool:
     """Whether every combination of groups, label and prediction is that of one row."""
-    weights = len(rows.columns) + rows.answers.index("weights") if "weights" in rows.answers else None
-    combined = {row if weights is None else row[:weights] + row[weights + 1 :] for row in rows.rows}
+    beside = {len(rows.columns) + i for i, name in enumerate(rows.answers) if name in ("weights", "unit")}
+    combined = {tuple(value for i, value in enumerate(row) if i not in beside) for row in rows.rows}
     return len(combined) == sum(rows.rows.values()) > 1
 
 
@@ -181,12 +236,12 @@ def _of_two(
         if thresholds is None:
             decided.check_unit()
         for at, threshold in decided.places(answers.several):
-            cells, unlabelled, left_out, weight = decided.cells(threshold)
+            cells, everybody, left_out, weight = decided.cells(threshold, answers.once)
             if not cells and sum(left_out.values()) < sum(rows.rows.values()):
                 raise InvalidInput(argument="weights", must="not all be 0")
             if not cells:
                 raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
-            slices += _cells_slices(cells, unlabelled, at, selects and answers.y_true is not None)
+            slices += _cells_slices(cells, everybody if selects and answers.y_true is not None else {}, at)
     if {"ranking", "values"} & set(needs):
         rowed, lacking = _values(rows, reading)
         slices.append(rowed)
@@ -205,17 +260,18 @@ def _of_two(
         words=reading.words,
         threshold=single,
         weight=weight,
+        unit=None if answers.unit is None else answers.unit if isinstance(answers.unit, str) else "unit",
         **spelled,
     )
 
 
-def _cells_slices(cells: dict[Key, Any], unlabelled: dict[Key, Any], at: Place, selects: bool) -> list[Slice]:
-    """The cells of cases with a label and, if asked, of all cases with a prediction."""
-    if not selects or not unlabelled:
+def _cells_slices(cells: dict[Key, Any], everybody: dict[Key, Any], at: Place) -> list[Slice]:
+    """The cells of cases with a label and, if given, of all cases with a prediction."""
+    if not everybody:
         return [Slice("cells", at, cells)]
-    keys = ordered(dict.fromkeys([*cells, *unlabelled]))
-    everybody = {key: cells.get(key, _EMPTY) + unlabelled.get(key, _EMPTY) for key in keys}
-    return [Slice("cells", at, {key: cells.get(key, _EMPTY) for key in keys}), Slice("selections", at, everybody)]
+    first = next(iter(cells.values()))
+    labelled = {key: cells[key] if key in cells else first - first for key in everybody}
+    return [Slice("cells", at, labelled), Slice("selections", at, everybody)]
 
 
 def _read(rows: CountedRows, answers: Answers, one_class: bool) -> Reading:
@@ -288,11 +344,11 @@ class _Decisions:
         return bool(score >= bisect_right(self.cuts, threshold))
 
     def cells(
-        self, threshold: float | None
+        self, threshold: float | None, once: Callable[[Any, int], int | None] | None = None
     ) -> tuple[dict[Key, ConfusionMatrix], dict[Key, ConfusionMatrix], dict[str, int], dict[str, float]]:
-        """The cells by group of cases with a label and without, how many lack what, and what weights are worth."""
+        """The cells by group of cases with a label, of all if some have none, how many lack what, and their worth."""
         width = len(self.rows.columns)
-        into: tuple[_Counts, _Counts] = (_Counts(), _Counts())
+        into, everybody, unlabelled = _Counts(), _Counts(), False
         left_out: Counter[str] = Counter()
         for row, n in self.rows.rows.items():
             actual: bool | None = False
@@ -300,29 +356,75 @@ class _Decisions:
                 actual = self.reading.meanings["y_true"][row[self.places_of["y_true"]]]
             decided = self._decided(row, threshold)
             weight = row[self.places_of["weights"]] if "weights" in self.places_of else 1.0
-            answers = {"y_true": actual, "y_pred": decided, "weights": weight}
+            unit = row[self.places_of["unit"]] if "unit" in self.places_of else ()
+            answers = {"y_true": actual, "y_pred": decided, "weights": weight, "unit": unit}
             missing = [name for name, value in answers.items() if value is None]
             if missing:
                 left_out[" and ".join(missing)] += n
-            if decided is None or weight is None:
+            if decided is None or weight is None or unit is None:
                 continue
+            unlabelled = unlabelled or actual is None
             at = (0 if decided else 1) if actual else (2 if decided else 3)
-            into[actual is None].add(row[:width], at, weight, n)
-        weighted = "weights" in self.places_of
-        cells, unlabelled = (counts.matrices(weighted) for counts in into)
-        return cells, unlabelled, dict(left_out), into[0].worth(cells) if weighted else {}
+            for counts in (everybody,) if actual is None else (everybody, into):
+                counts.add(row[:width], at, weight, n, unit)
+        if once is not None:
+            return into.drawn(once), {}, dict(left_out), {}
+        weighted, by_unit = "weights" in self.places_of, "unit" in self.places_of
+
+        def matrices(counts: _Counts) -> dict[Key, ConfusionMatrix]:
+            return counts.of_units() if by_unit else counts.matrices(weighted)
+
+        cells = matrices(into)
+        others = matrices(everybody) if unlabelled else {}
+        return cells, others, dict(+left_out), into.worth(cells) if weighted else {}
 
 
 @dataclass(slots=True)
 class _Counts:
-    """Cases by group, cell and weight, as they are added up."""
+    """Cases by group, cell and weight, as they are added up, and by unit if there are any."""
 
     found: dict[Key, dict[tuple[int, float], int]] = field(default_factory=dict)
+    units: dict[tuple[Key, Any], list[int]] = field(default_factory=dict)
 
-    def add(self, key: Key, cell: int, weight: float, n: int) -> None:
-        """Count ``n`` more cases."""
+    def add(self, key: Key, cell: int, weight: float, n: int, unit: Any) -> None:
+        """Count ``n`` more cases; ``unit`` is () if there are none."""
         inside = self.found.setdefault(key, {})
         inside[cell, weight] = inside.get((cell, weight), 0) + n
+        if unit != ():
+            self.units.setdefault((key, unit), [0, 0, 0, 0])[cell] += n
+
+    def of_units(self) -> dict[Key, ConfusionMatrix]:
+        """A matrix per group that knows its units, each of which must lie in one group."""
+        # A unit whose group is known of some of its cases only lies in that one.
+        groups = Counter(unit for key, unit in self.units if key != (None,))
+        several, every = sum(n > 1 for n in groups.values()), len({unit for _, unit in self.units})
+        if several:
+            example = next(unit for unit, n in groups.items() if n > 1)
+            raise InvalidInput(
+                f"each `unit` must lie in one group; {several:,} of {every:,} have cases in several, such as "
+                f"{brief(example)}; audit them without `unit=`, or choose groups that units do not leave"
+            )
+        keys = ordered(self.found)
+        place = {key: i for i, key in enumerate(keys)}
+        by_unit = sorted((place[key], tuple(cells)) for (key, _), cells in self.units.items())
+        table = UnitTable(
+            np.array([at for at, _ in by_unit], dtype=np.int64),
+            np.array([cells for _, cells in by_unit], dtype=np.int64).reshape(-1, 4),
+        )
+        return {key: UnitMatrix.of(table, frozenset([i])) for key, i in place.items()}
+
+    def drawn(self, once: Callable[[Any, int], int | None]) -> dict[Key, ConfusionMatrix]:
+        """A matrix per group in which each unit is one case; groups are those of all cases."""
+        cases: dict[Any, list[tuple[Key, int, int]]] = {}
+        for (key, unit), cells in self.units.items():
+            cases.setdefault(unit, []).extend((key, cell, n) for cell, n in enumerate(cells) if n)
+        found = {key: [0, 0, 0, 0] for key in ordered(self.found)}
+        for unit, inside in cases.items():
+            chosen = once(unit, sum(n for *_, n in inside))
+            if chosen is not None:
+                key, cell = next(islice((one[:2] for one in inside for _ in range(one[2])), chosen, None))
+                found[key][cell] += 1
+        return {key: ConfusionMatrix(*cells) for key, cells in found.items()}
 
     def matrices(self, weighted: bool) -> dict[Key, ConfusionMatrix]:
         """A matrix per group; weighted cases give effective counts."""
@@ -450,7 +552,9 @@ def _of_classes(rows: CountedRows, answers: Answers, needs: Collection[Needs], s
         place = reading.labels.index(label)
         cells = {key: km.against_rest(label) for key, km in matrices.items()}
         without = {key: ConfusionMatrix(0, 0, of[place], sum(of) - of[place]) for key, of in unlabelled.items()}
-        slices += _cells_slices(cells, without, (("class", plain(label)),), selects)
+        keys = ordered(dict.fromkeys([*cells, *without])) if selects and without else ()
+        everybody = {key: cells.get(key, _EMPTY) + without.get(key, _EMPTY) for key in keys}
+        slices += _cells_slices(cells, everybody, (("class", plain(label)),))
     if "values" in needs:
         slices.append(_values(rows, None)[0])
     return _tally(rows, [*slices, Slice("classes", (), matrices)], left_out=dict(left_out), classes=reading.labels)
@@ -483,8 +587,13 @@ def _text(label: Any) -> str:
 # Counts -----------------------------------------------------------------------------------------------------------
 
 
-def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
-    """The tally of known confusion matrices."""
+def as_counts(
+    counts: Mapping[Any, Any], by: str | Sequence[str], *, join: bool = False, rule: Rule | None = None
+) -> Tally:
+    """The tally of known confusion matrices; with ``join``, all spellings of a group are one.
+
+    By a ``rule``, counts are rounded before anything else.
+    """
     if not isinstance(counts, Mapping) or not counts:
         raise InvalidInput(argument="counts", must="map groups to confusion matrices", got=counts)
     columns = (by,) if isinstance(by, str) else tuple(by) if is_sequence(by) else ()
@@ -499,7 +608,10 @@ def as_counts(counts: Mapping[Any, Any], by: str | Sequence[str]) -> Tally:
                 f"value{'s' * (len(key) != 1)}"
             )
         cells[key] = _matrix(group, given)
-    return Tally(columns=columns, slices=(Slice("cells", (), {key: cells[key] for key in ordered(cells)}),))
+    if join:
+        cells = joined(cells, len(columns), first=rule is not None)
+    tally = Tally(columns=columns, slices=(Slice("cells", (), {key: cells[key] for key in ordered(cells)}),))
+    return tally if rule is None else rounded_counts(tally, rule)
 
 
 def _matrix(group: object, given: Any) -> ConfusionMatrix:

@@ -52,6 +52,8 @@ class Format:
         be recorded besides the file itself.
     first_rows : callable
         Takes a Source and a number of rows, and returns the names of the columns and the rows.
+    again : callable
+        Takes a Source, and returns the columns whose name was there before, and the first column of that name.
     magic : bytes
         What such a file begins with; nothing for text.
     packings : tuple of Packing
@@ -77,6 +79,7 @@ class Format:
     endings: tuple[str, ...]
     count: Callable[[Source, Sequence[str], Cuts], Counted]
     first_rows: Callable[[Source, int], tuple[list[str], Rows]]
+    again: Callable[[Source], dict[str, str]] = lambda source: {}
     magic: bytes = b""
     packings: tuple[Packing, ...] = ()
     is_text: bool = False
@@ -106,6 +109,8 @@ class Source:
         What the files are called together.
     table : str or None
         The table of a database, if it was named.
+    skipped : int or None
+        How many other files are in the folders that were given; None if none was.
     """
 
     path: Path
@@ -114,6 +119,7 @@ class Source:
     root: Path
     name: str
     table: str | None = None
+    skipped: int | None = None
 
 
 def unreadable(path: object, why: object) -> InvalidInput:

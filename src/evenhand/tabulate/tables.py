@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Container, Hashable, Iterable, Sequence
 from typing import Any
 
 from ..errors import InvalidInput, UnknownName, brief, escaped
@@ -101,7 +101,8 @@ class Table:
         elif self.engine in _SPARK:
             native = self.native.toDF(*(by_place.get(i, f"evenhand_x{i}") for i in range(len(self.names))))
         else:
-            return self._renamed(nw.from_native(self.native).lazy(), called, columns)
+            native = _without_views(self.native, by_place) if self.engine == "pyarrow" else self.native
+            return self._renamed(nw.from_native(native).lazy(), called, columns)
         return nw.from_native(native).lazy(), [called[name] for name in columns]
 
     def _renamed(self, frame: Any, called: dict[Any, str], columns: Sequence[Hashable]) -> tuple[Any, list[str]]:
@@ -113,20 +114,47 @@ class Table:
         return (frame.rename(special) if special else frame), [known[name] for name in columns]
 
     def place(self, name: Hashable) -> int:
-        """The position of a column."""
+        """The position of a column; columns of the same name that are equal in every row are one."""
         found = [i for i, other in enumerate(self.names) if _is_called(other, name)]
         if len(found) > 1:
-            raise InvalidInput(f"`data` has {len(found)} columns called {brief(name)}; rename all but one")
+            self._check_equal(name, found)
         if found:
             return found[0]
         if self.engine in _PANDAS_LIKE and name in _levels(self.native.index):
             raise UnknownName(f"no column is called {brief(name)}, but the index is; pass `data` with reset_index()")
         raise unknown_column(name, self.names)
 
+    def _check_equal(self, name: Hashable, places: Sequence[int]) -> None:
+        """Refuse columns of the same name that differ, or that would have to be computed."""
+        differ = ""
+        if self.engine in _PANDAS_LIKE and not self.is_lazy:
+            first, *others = (self.native.iloc[:, place] for place in places)
+            if all(first.equals(other) for other in others):
+                return
+            differ = ", which differ"
+        raise InvalidInput(f"`data` has {len(places)} columns called {brief(name)}{differ}; rename all but one")
+
 
 def _levels(index: Any) -> list[Any]:
     """The names of the levels of an index of pandas or Dask."""
     return list(getattr(index, "names", [index.name]))
+
+
+def _without_views(table: Any, places: Iterable[int]) -> Any:
+    """An Arrow table whose texts in some columns are no views: pyarrow 23 cannot group by them, nor 16 cast them."""
+    import pyarrow as pa
+
+    text = pa.large_string()
+    for place in places:
+        field, column = table.schema.field(place), table.column(place)
+        if str(field.type) != "string_view":
+            continue
+        try:
+            plain = column.cast(text)
+        except pa.ArrowNotImplementedError:
+            plain = pa.chunked_array([pa.array(chunk.to_pylist(), text) for chunk in column.chunks], text)
+        table = table.set_column(place, field.with_type(text), plain)
+    return table
 
 
 def _is_called(name: Any, given: Any) -> bool:

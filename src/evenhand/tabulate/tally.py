@@ -1,8 +1,8 @@
 """What an audit is made of: cases by axes and by combination of groups, as counts or, where a metric needs them, rows.
 
 A `Tally` has one `Slice` per place on the axes (a threshold, a class, a stratum) and kind of part. A part is what a
-metric reads of a group: four cells, a matrix of all classes, or rows. Parts can be added and subtracted, so that
-groups, crossings and references are formed in the same way whatever a metric reads.
+metric reads of a group: four cells, in all or by unit, a matrix of all classes, or rows. Parts can be added and
+subtracted, so that groups, crossings and references are formed in the same way whatever a metric reads.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..cells import ConfusionMatrix
+from ..errors import InvalidInput
 from .looks import Repeated
 from .ordering import Key, ordered
 
-__all__ = ["Part", "PartKind", "Place", "RowTable", "Rows", "Slice", "Tally", "total"]
+__all__ = ["Part", "PartKind", "Place", "RowTable", "Rows", "Slice", "Tally", "UnitMatrix", "UnitTable", "total"]
 
 Place = tuple[tuple[str, Any], ...]
 """A place on the axes: pairs of axis and value."""
@@ -76,6 +77,51 @@ class Rows:
         return Rows(self.table, self.keys - other.keys)
 
 
+@dataclass(frozen=True, eq=False)
+class UnitTable:
+    """The cells of every unit, of shape (units, 4), and the number of its combination of groups in ``of``."""
+
+    of: NDArray[np.int64]
+    cells: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class UnitMatrix(ConfusionMatrix):
+    """A confusion matrix of cases that belong to units, which are independent where cases are not.
+
+    Only matrices of the same table can be added and subtracted.
+    """
+
+    table: UnitTable
+    keys: frozenset[int]
+
+    @classmethod
+    def of(cls, table: UnitTable, keys: frozenset[int]) -> UnitMatrix:
+        """The matrix of some combinations of groups."""
+        tp, fn, fp, tn = table.cells[_chosen(table, keys)].sum(axis=0).tolist()
+        return cls(tp, fn, fp, tn, table=table, keys=keys)
+
+    @property
+    def units(self) -> NDArray[np.float64]:
+        """The cells of each unit, of shape (units, 4)."""
+        return np.asarray(self.table.cells[_chosen(self.table, self.keys)], dtype=np.float64)
+
+    def __add__(self, other: ConfusionMatrix) -> UnitMatrix:
+        return self.of(self.table, self.keys | self._of(other))
+
+    def __sub__(self, other: ConfusionMatrix) -> UnitMatrix:
+        return self.of(self.table, self.keys - self._of(other))
+
+    def _of(self, other: ConfusionMatrix) -> frozenset[int]:
+        if not isinstance(other, UnitMatrix) or other.table is not self.table:
+            raise InvalidInput("matrices of units can be added to matrices of the same units only")
+        return other.keys
+
+
+def _chosen(table: UnitTable, keys: frozenset[int]) -> NDArray[np.bool_]:
+    return np.isin(table.of, np.fromiter(keys, dtype=np.int64, count=len(keys)))
+
+
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The parts at one place on the axes, by combination of groups."""
@@ -116,8 +162,12 @@ class Tally:
     weight : dict of str to float
         If cases are weighted: how many there are (``n``), their total ``weight``, and how many they are worth
         (``effective``).
+    unit : str or None
+        The column of units, if cases of the same one are not independent.
     repeated : Repeated or None
         A column that looks like an identifier and repeats, so that rows may not be independent.
+    rule : Rule or None
+        The rule by which counts were rounded.
     """
 
     columns: tuple[str, ...]
@@ -134,7 +184,9 @@ class Tally:
     threshold: float | None = None
     classes: tuple[Any, ...] = ()
     weight: dict[str, float] = field(default_factory=dict)
+    unit: str | None = None
     repeated: Repeated | None = None
+    rule: Any = None
 
     @property
     def keys(self) -> list[Key]:
@@ -148,6 +200,12 @@ class Tally:
         first = counted[0]
         same = [one for one in counted if one.of == first.of and _without(one.at) == _without(first.at)]
         return int(sum(part.n for one in same for part in one.parts.values()))
+
+    @property
+    def units(self) -> int | None:
+        """The number of units, if there are any."""
+        part = next(iter(self.slices[0].parts.values()))
+        return len(part.table.of) if isinstance(part, UnitMatrix) else None
 
     def within(self, strata: Sequence[str], names: Mapping[Key, str]) -> Tally:
         """The tally with these columns as the axis ``stratum``, whose values are called by ``names``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -11,10 +12,18 @@ from numpy.typing import NDArray
 from ..errors import InvalidInput, brief
 from .tables import Table
 
-__all__ = ["is_foreign", "one_column", "positive_scores", "several_columns"]
+__all__ = ["arrayed", "is_foreign", "named_columns", "one_column", "positive_scores", "several_columns"]
 
 # How far the two probabilities of a row may be from adding up to 1, by rounding.
 _ROUNDING = 1e-6
+_MOST_COLUMNS = 1_000
+
+
+def arrayed(given: Any) -> Any:
+    """What was passed as a column; an array, if all that it offers is to become one."""
+    kind = type(given)
+    only = hasattr(kind, "__array__") and not any(hasattr(kind, name) for name in ("__iter__", "columns", "shape"))
+    return np.asarray(given) if only else given
 
 
 def one_column(given: Any, title: str) -> Any:
@@ -23,12 +32,43 @@ def one_column(given: Any, title: str) -> Any:
     >>> one_column(np.array([[1], [0]]), "y_true")
     array([1, 0])
     """
+    given = arrayed(given)
     columns = several_columns(given, title)
     if columns is None:
         return given
     if len(columns) != 1:
         raise InvalidInput(f"{title} must be one column; got {len(columns)}")
     return one_column(columns[0][1], title)
+
+
+def named_columns(given: Any, argument: str) -> Any:
+    """What was passed as one or more columns, with the names of columns for plain expressions of polars.
+
+    >>> import polars as pl
+    >>> named_columns([pl.col("race"), "sex"], "groups")
+    ['race', 'sex']
+    """
+    if isinstance(given, (list, tuple)):
+        # A list of values is left alone, however long it is.
+        if any(map(_is_expression, given[:_MOST_COLUMNS])):
+            return [named_columns(one, argument) for one in given]
+        return given
+    if type(given) is dict and any(map(_is_expression, given.values())):
+        return {name: named_columns(one, argument) for name, one in given.items()}
+    if not _is_expression(given):
+        return given
+    names = given.meta.root_names()
+    if len(names) == 1 and given.meta.eq(sys.modules["polars"].col(names[0])):
+        return names[0]
+    raise InvalidInput(
+        f"`{argument}` must be the name of a column or its values; got the expression {brief(str(given))}: add it to "
+        "the data with data.with_columns(name=...), and pass its name"
+    )
+
+
+def _is_expression(given: Any) -> bool:
+    kind = type(given)
+    return kind.__name__ == "Expr" and kind.__module__.partition(".")[0] == "polars"
 
 
 def several_columns(given: Any, title: str) -> list[tuple[Hashable, Any]] | None:
@@ -85,6 +125,7 @@ def positive_scores(scores: Any, title: str = "`y_score`") -> Any:
     >>> positive_scores(np.array([[0.9, 0.1], [0.25, 0.75]]))
     array([0.1 , 0.75])
     """
+    scores = arrayed(scores)
     if isinstance(scores, (str, bytes)) or not hasattr(scores, "shape"):
         return scores
     columns = several_columns(scores, title)
