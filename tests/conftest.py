@@ -22,6 +22,12 @@ def _it_is_noon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _it_is_no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On GitHub the command prints annotations, too."""
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _global_random_state_is_left_alone() -> Iterator[None]:
     before = np.random.get_state(legacy=False)  # noqa: NPY002
     yield

@@ -11,6 +11,7 @@ import gzip
 import io
 import sqlite3
 import tempfile
+import unicodedata
 import warnings
 from collections.abc import Callable, Mapping
 from decimal import Decimal
@@ -27,8 +28,8 @@ import pyarrow.parquet
 from hypothesis import strategies as st
 
 __all__ = [
-    "COLUMNS", "FORMATS", "FRAMES", "LABELS", "NAUGHTY", "columns", "csv_bytes", "damaged", "frames", "names",
-    "numbers", "values", "with_damage",
+    "COLUMNS", "FORMATS", "FRAMES", "LABELS", "NAUGHTY", "STEERING", "columns", "csv_bytes", "damaged", "frames",
+    "names", "numbers", "steers", "values", "with_damage",
 ]  # fmt: skip
 
 # Texts that steer a terminal, a page, a spreadsheet, a shell, a database or a format.
@@ -40,6 +41,7 @@ NAUGHTY = [
     "1e400", "1e-400", "0x10", "1_0", "１", "true", "TRUE", "False", "yes", "no", "Y", "0", "1", "1.0", "01", " 1",
     "x" * 300, "(missing)", "rest", "all", "largest", "best", "*", "?", "../x", "/", "con", "evenhand_0", "index",
 ]  # fmt: skip
+STEERING = "a\x1b[31m\x07\u202e\u2066\x9b1m\nb"
 LABELS: list[tuple[Any, Any]] = [
     (0, 1), (-1, 1), (False, True), ("no", "yes"), ("n", "y"), ("negative", "positive"), ("false", "true"), ("0", "1"),
     (0.0, 1.0), ("No", "Yes"), ("0.0", "1"),
@@ -53,6 +55,11 @@ numbers = st.one_of(
     st.decimals(allow_nan=True, allow_infinity=True),
     st.sampled_from([Decimal("sNaN"), Decimal("1e500"), Fraction(1, 3), Fraction(10**30, 7)]),
 )
+
+
+def steers(text: str) -> list[str]:
+    """The characters that control a terminal or turn the direction of text, but for line breaks."""
+    return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
 
 
 class Awkward:

@@ -43,6 +43,7 @@ def random_audits() -> tuple[Audit, ...]:
                 margin=(0.1, 0.25)[turn % 3 == 0],
                 adjust=("holm", "bh", "none")[turn % 3],
                 level=(0.95, 0.8)[turn % 3 == 0],
+                favourable=("positive", "negative")[turn % 2],
             )
         )
     return tuple(made)

@@ -93,12 +93,12 @@ def decided(n: int = 600, seed: int = 5) -> dict[str, list[Any]]:
 
 
 SCORED = scored()
-COMPAS = eh.audit_counts(eh.examples.compas(), by="race")
+COMPAS = eh.audit_counts(eh.examples.compas(), by="race", favourable="positive")
 HOLES = eh.audit_counts(
     {"none": (0, 0, 2, 6), "some": (30, 10, 12, 48), "few": (0, 0, 0, 8)},
     metrics=["tpr", "mcc", "lr_plus", "demographic_parity", "equalized_odds"],
 )
-BEST = eh.audit_counts(eh.examples.compas(), by="race", metrics=["tpr", "ppr"], reference="best")
+BEST = eh.audit_counts(eh.examples.compas(), by="race", metrics=["tpr", "ppr"], reference="best", favourable="positive")
 THRESHOLDS = at_thresholds(SCORED, [0.7, 0.3, 0.5], metrics=["tpr", "ppv", "lr_plus"])
 STRANGE = at_thresholds(
     [*SCORED, *[(HOSTILE, 0, 0.2), (HOSTILE, 0, 0.6)] * 2],

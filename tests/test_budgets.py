@@ -16,7 +16,7 @@ from ladder import CALLS, Call, calls, outcomes
 from pytest import approx
 
 import evenhand as eh
-from evenhand import ConfusionMatrix, fairlearn, ranking, sklearn
+from evenhand import ConfusionMatrix, MulticlassConfusion, fairlearn, ranking, sklearn
 from evenhand.laws import BetaBinomial, Binomial, Hypergeometric, Split, interval_sums
 
 INTERFACE = Path(eh.__file__).with_name("__init__.pyi").read_text(encoding="utf-8")
@@ -222,3 +222,66 @@ def test_the_number_of_draws_is_limited(call: object) -> None:
     assert callable(call)
     with pytest.raises(eh.errors.InvalidInput, match=r"^draws must be at most 10,000,000; got 1000000000$"):
         call()
+
+
+def _row_table(n: int) -> dict[str, Any]:
+    return {"g": ["a", "b"] * (n // 2), "y": [1, 0, 0, 1] * (n // 4), "p": [1, 1, 0, 0] * (n // 4)}
+
+
+def _classes(k: int) -> MulticlassConfusion:
+    return MulticlassConfusion.from_array(np.ones((k, k), dtype=int))
+
+
+def _crossed(columns: int, **settings: Any) -> eh.Audit:
+    names = [f"c{i}" for i in range(columns)]
+    drawn = np.random.default_rng(0).integers(0, 2, (100, columns))
+    counts = {tuple(map(str, row)): (3, 2, 1, 4) for row in drawn.tolist()}
+    return eh.audit_counts(counts, by=names, **settings)
+
+
+GROUP, REST = [ConfusionMatrix(*(c * 10**11 for c in cells)) for cells in ((3, 2, 1, 4), (30, 20, 11, 40))]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: _crossed(30, crossings="all"),
+         r"there are more than [\d,]+ groups \(2 by c0, .*, and those by 1,073,741,817 other columns and crossings\), "
+         r"more than max_groups=1,000; choose a coarser column or fewer crossings, cut numbers with bins=, or raise "
+         r"max_groups"),
+        (lambda: _crossed(400), r"there are more than [\d,]+ groups \(.*, and those by 80,194 other .*"),
+        (lambda: eh.audit({"g": ["a", "b"] * 4, "y": [0, 1] * 4, "s": [0.5] * 8}, y_true="y", y_score="s", groups="g",
+                          threshold=list(np.linspace(0, 1, 10**4))),
+         r"threshold must contain at most 500 different numbers; got 10,000; choose some of them"),
+        (lambda: eh.audit_counts(dict.fromkeys(range(20000), (3, 2, 1, 4)), max_groups=10**6),
+         r"auditing 8 metrics of 20,000 groups at all places of the axes takes 160,000 comparisons, more than the "
+         r"limit of 100,000; ask for fewer metrics, groups, classes or thresholds"),
+        (lambda: eh.audit(_row_table(10**5), y_true="y", y_pred="p", groups="g", metrics=[("own", lambda *_: 0.5)]),
+         r"permuting the rows of 1 comparison for own with draws=9,999 takes 999,900,000 values, more than the limit "
+         r"of 500,000,000; pass at most draws=5,000, or a sample of the rows"),
+        (lambda: eh.match_test(_classes(300), _classes(300), "f1", average="macro"),
+         r"simulating matrices of 300 classes with draws=10,000 takes 900,000,000 counts, more than the limit of "
+         r"268,435,456; pass at most draws=2,982, or merge classes"),
+        (lambda: _classes(10**4), r"there are 10,000 classes, more than the limit of 2,000"),
+        (lambda: eh.risk("tpr", [0.3, 0.2, 0.1, 0.4], range(1, 10**15)),
+         r"n must contain at most 10,000 sample sizes; choose some of them"),
+        (lambda: eh.stress_test({"a": GROUP, "b": REST}, n=range(1, 10**15)),
+         r"n must contain at most 10,000 sample sizes; choose some of them"),
+        (lambda: eh.match_test(GROUP, REST, "mcc"),
+         r"an exact sum over n = 1,000,000,000,000 cases has [\d,]+ paths, more than the limit of 2,097,152; a test "
+         r"can simulate \(method='montecarlo'\)"),
+    ],
+)  # fmt: skip
+def test_requests_are_counted_before_they_are_answered(call: Any, sentence: str) -> None:
+    """Within a second or two and next to no memory; the sentence is short."""
+    with pytest.raises(eh.errors.TooLarge, match=f"^{sentence}$") as refused:
+        call()
+    assert len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
+def test_scores_of_a_single_wide_margin_are_tested(null: Any) -> None:
+    """A table of one size is wider than a block of tables, at 10^10 cases."""
+    b = 10**9
+    group, reference = ConfusionMatrix(3 * b, 2 * b, b, 4 * b), ConfusionMatrix(3 * b, 2 * b, b + 10**4, 4 * b)
+    assert 0 < eh.match_test(group, reference, "mcc", null=null).pvalue <= 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -43,6 +45,14 @@ def test_scoring_needs_numpy_only() -> None:
     loaded = set(run(code).split())
     assert "numpy" in loaded
     assert not {"scipy", "pandas", "matplotlib", "duckdb"} & loaded
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bh"])
+def test_an_audit_loads_only_the_special_functions_of_scipy(adjust: str) -> None:
+    audit = f"eh.audit_counts({{'A': (9, 6, 4, 21), 'B': (30, 10, 12, 48)}}, adjust={adjust!r})"
+    loaded = set(run(f"import evenhand as eh, sys; {audit}; print(*sys.modules)").split())
+    assert "scipy.special" in loaded
+    assert not {"scipy.stats", "scipy.optimize", "scipy.interpolate", "pandas", "duckdb", "click"} & loaded
 
 
 def test_every_public_name_is_there_and_known_to_type_checkers() -> None:
@@ -123,6 +133,41 @@ def test_one_version() -> None:
     assert version("evenhand") == evenhand.__version__
     assert f"version: {evenhand.__version__}" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"## {evenhand.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+COPIED = """
+import importlib.metadata as metadata
+
+find = metadata.Distribution.from_name
+
+def without_ours(name):
+    if name == "evenhand":
+        raise metadata.PackageNotFoundError(name)
+    return find(name)
+
+metadata.Distribution.from_name = without_ours
+import evenhand as eh
+
+audit = eh.audit({"y": [1, 0] * 9, "p": [1, 1, 0] * 6, "g": ["A", "B"] * 9}, y_true="y", y_pred="p", groups="g")
+page = eh.Audit.from_json(audit.to_json()).to_html()
+from evenhand.cli import evenhand
+evenhand(["--version"], "evenhand", standalone_mode=False)
+print(eh.__file__, *audit.versions)
+"""
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_a_copy_needs_no_metadata_of_an_installed_package(zipped: bool, tmp_path: Path) -> None:
+    """A folder or a zip file on PYTHONPATH, as ``spark-submit --py-files`` has it."""
+    source, copy = Path(evenhand.__file__).parent, tmp_path / "copy"
+    shutil.copytree(source, copy / "evenhand", ignore=shutil.ignore_patterns("__pycache__"))
+    where = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", copy)) if zipped else copy
+    environment = {**os.environ, "PYTHONPATH": str(where)}
+    found = subprocess.run(
+        [sys.executable, "-c", COPIED], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    expected = f"{where / 'evenhand' / '__init__.py'} evenhand numpy scipy python"
+    assert found.splitlines() == [f"evenhand, version {evenhand.__version__}", expected]
 
 
 def test_ci_runs_the_test_command_of_the_readme() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import time
 from contextlib import redirect_stderr
@@ -32,6 +33,27 @@ def test_progress_is_silent_when_not_on_a_terminal(monkeypatch: pytest.MonkeyPat
     with watch("work", lambda: 50.0):
         time.sleep(0.01)
     assert shown.getvalue() == ""
+
+
+@pytest.mark.usefixtures("at_once")
+def test_progress_is_logged_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One message per work and ten seconds, for those who ask for the level INFO."""
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with caplog.at_level(logging.INFO, logger="evenhand"):
+        assert list(progress([1, 2, 3], "work\x1b")) == [1, 2, 3]
+        with watch("counting", lambda: 50.0):
+            time.sleep(0.05)
+        monkeypatch.setattr(module, "_LOGGED_SECONDS", -1.0)
+        assert list(progress([1, 2], "again")) == [1, 2]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"work\\x1b [{'.' * 30}] 0 of 3",
+        "counting: 50%",
+        f"again [{'.' * 30}] 0 of 2",
+        f"again [{'#' * 15}{'.' * 15}] 1 of 2",
+    ]
+    assert {(record.name, record.levelname) for record in caplog.records} == {("evenhand", "INFO")}
 
 
 def test_progress_shows_how_far_long_work_is_and_clears_the_line(

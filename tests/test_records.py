@@ -16,13 +16,15 @@ from evenhand.auditing.rows import COLUMNS, Driver, Strata, Unknown, read_row
 from evenhand.fairlearn import equal_opportunity_difference
 from evenhand.inference import between_groups, spread_of
 from evenhand.ranking import auc, auc_test
-from evenhand.records import Record, plain_value
+from evenhand.records import Record, plain_value, spreadsheet_value
 from evenhand.sklearn import small_sample_report
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
 CM = eh.ConfusionMatrix
 GROUP, REST, EMPTY = CM(3, 1, 0, 6), CM(116, 177, 554, 2429), CM(0, 0, 0, 0)
-AUDIT = eh.audit_counts({HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE)
+AUDIT = eh.audit_counts(
+    {HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE, favourable="positive"
+)
 REPORT = small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: CM(30, 10, 12, 48), "B": CM(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
@@ -40,9 +42,7 @@ STRATA = eh.disparity({HOSTILE: CM(3, 1, 0, 6)}, {HOSTILE: CM(30, 30, 9, 40), "b
 
 
 def watched() -> eh.Watch:
-    watch = eh.Watch(metrics="tpr")
-    watch.add_counts({HOSTILE: (3, 9, 0, 4), "B": (40, 10, 0, 4)}, at="week 1")
-    return watch
+    return eh.Watch(metrics="tpr").add_counts({HOSTILE: (3, 9, 0, 4), "B": (40, 10, 0, 4)}, at="week 1")
 
 
 RESULTS: dict[str, Any] = {
@@ -118,6 +118,7 @@ RESULTS: dict[str, Any] = {
     ),
     "Finding, hostile": next(f for f in AUDIT.findings if f.group == HOSTILE),
     "Sketch": next(r.sketch for r in AUDIT.rows if r.sketch is not None),
+    "Overall": AUDIT.overall[0],
     "Audit": AUDIT,
 }
 
@@ -293,3 +294,15 @@ def test_a_frame_has_the_columns_of_a_row() -> None:
         names = frame.column_names if library == "pyarrow" else list(frame.columns)
         assert names == list(COLUMNS)
         assert len(frame) == len(AUDIT.rows)
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
+def test_text_that_a_spreadsheet_takes_for_a_formula_follows_an_apostrophe(sign: str) -> None:
+    """Signs of full width, too, which some spreadsheets read as the usual ones."""
+    for before in ("", " ", "\u3000"):
+        text = f"{before}{sign}1+1"
+        assert spreadsheet_value(text) == f"'{text}"
+    counts = {f"{sign}HYPERLINK(1)": (3, 2, 1, 4), "b": (1, 2, 3, 4)}
+    lines = eh.audit_counts(counts, metrics="acc").to_csv().splitlines()
+    assert any(f"'{sign}HYPERLINK(1)" in line for line in lines)
+    assert not any(f",{sign}HYPERLINK(1)" in line for line in lines)

@@ -18,11 +18,14 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 import evenhand as eh
 
 ROOT = Path(__file__).parent.parent
 VERSION = eh.__version__
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_SHIPPED = {"__pycache__", "_build", ".ipynb_checkpoints"}
 
 
@@ -184,6 +187,34 @@ def test_pyright_knows_the_public_interface(release: Release, user: Path) -> Non
 
 def test_the_newest_python_that_is_promised_is_named_once() -> None:
     """What the classifiers promise is what ``.ci/outside`` is run with."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    promised = [c.rpartition(" ")[2] for c in project["classifiers"] if "Python :: 3." in c]
+    promised = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
     assert f"PYTHONS=({' '.join(promised)})" in (ROOT / ".ci/outside").read_text("utf-8")
+
+
+def test_the_lowest_versions_are_those_that_the_requirements_allow() -> None:
+    """What ``.ci/constraints`` prints, which ``.ci/floors`` installs, is the highest floor of every requirement."""
+    extras = PROJECT["optional-dependencies"]
+    wanted: dict[str, Version] = {}
+    for text in [*PROJECT["dependencies"], *(one for requirements in extras.values() for one in requirements)]:
+        requirement = Requirement(text)
+        if requirement.name == PROJECT["name"]:
+            assert requirement.extras <= set(extras)
+            continue
+        floor = max(Version(one.version) for one in requirement.specifier if one.operator == ">=")
+        wanted[requirement.name] = max(floor, wanted.get(requirement.name, floor))
+    printed = run(sys.executable, ROOT / ".ci/constraints", cwd=ROOT).split()
+    assert {name: Version(version) for name, _, version in (line.partition("==") for line in printed)} == wanted
+    some = run(sys.executable, ROOT / ".ci/constraints", "app", cwd=ROOT)
+    assert {line.partition("==")[0] for line in some.split()} == {
+        *("click", "duckdb", "jinja2", "narwhals", "numpy", "scipy", "starlette", "uvicorn")
+    }
+
+
+def test_the_lowest_versions_are_tested_with_the_oldest_python() -> None:
+    floors = (ROOT / ".ci/floors").read_text("utf-8")
+    chosen = re.search(r"^extras=(.*)$", floors, re.MULTILINE)
+    assert chosen is not None
+    needed = set(chosen[1].split(","))
+    for extra in ("all", "app", "reproduce"):
+        needed |= {name for text in PROJECT["optional-dependencies"][extra] for name in Requirement(text).extras}
+    assert set(PROJECT["optional-dependencies"]) - needed == {"app", "dev", "peers"}

@@ -250,7 +250,7 @@ SECURITY = (Path(__file__).parent.parent / "SECURITY.md").read_text("utf-8")
 def test_every_dependency_is_accounted_for() -> None:
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
     extras = {"–": project["dependencies"], **project["optional-dependencies"]}
-    for for_developers in ("dev", "docs", "peers"):
+    for for_developers in ("dev", "docs", "peers", "tests"):
         del extras[for_developers]
     needed: dict[str, list[str]] = {}
     for extra, requirements in extras.items():

@@ -6,7 +6,7 @@ import unicodedata
 
 from hypothesis import given, strategies as st
 
-from evenhand.text_layout import aligned, columns, folded_text, text_table, wrapped
+from evenhand.text_layout import aligned, columns, folded_text, text_table, tied, wrapped
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cc", "Cs"]))
 
@@ -63,3 +63,9 @@ def test_the_widest_columns_to_the_left_make_room() -> None:
         "b                 22",
     ]
     assert all(len(line) <= 20 for line in table.splitlines())
+
+
+def test_tied_texts_are_not_broken() -> None:
+    dates = ["2013-02-09", "two words", "2013-02-10"]
+    table = text_table(["day"], [[", ".join(map(tied, dates))]], width=24, after="")
+    assert table.splitlines() == ["day", "2013-02-09, two words,", "2013-02-10"]

@@ -1,8 +1,9 @@
-"""Numbers as text: what is printed is on the side of a limit on which the number is."""
+"""Numbers and names as text: a printed number is on its side of a limit, and no two names look alike."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 import evenhand as eh
 from evenhand.inference import check_prior, match_test
 from evenhand.views.page_data import grouped, packed
-from evenhand.wording import pvalue
+from evenhand.wording import legible, numbered, pvalue
 
 
 def side(value: float, limit: float) -> int:
@@ -76,3 +77,32 @@ def test_tests_print_the_digits_that_decide(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_plan_shows_on_which_side_of_its_goal_it_is(value: float, target: float, text: str) -> None:
     plan = eh.sample_size("acc", eh.ConfusionMatrix(300, 100, 120, 480), difference=-0.2)
     assert f"with a power of {text}" in str(replace(plan, value=value, target=target))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a", "a"),
+        ("a ", "a␣"),
+        (" a", "␣a"),
+        ("a  b", "a␣␣b"),
+        ("a b", "a b"),
+        ("", "''"),
+        ("a\u200b\x1b", "a\\u200b\\x1b"),
+        ("x" * 500, "x" * 200 + "…" + "x" * 200),
+    ],
+)
+def test_nothing_is_hidden(name: str, shown: str) -> None:
+    assert legible(name) == shown
+
+
+@given(names=st.lists(st.text(max_size=12), min_size=1, max_size=8, unique=True))
+def test_no_two_names_look_alike(names: list[str]) -> None:
+    shown = numbered({name: legible(name) for name in names})
+    assert len({normalize("NFKC", name) for name in shown.values()}) == len(names)
+    assert all(name.isprintable() for name in shown.values())
+
+
+def test_names_that_differ_are_left_alone() -> None:
+    assert numbered({1: "Asian", 2: "White"}) == {1: "Asian", 2: "White"}
+    assert list(numbered({1: "\u00e9", 2: "e\u0301"}).values()) == ["\u00e9", "e\u0301 (2)"]

@@ -19,7 +19,29 @@ from numpy.typing import NDArray
 from .cells import ConfusionMatrix
 from .errors import InvalidInput, brief
 
-__all__ = ["compas", "compas_violent", "folktables_income", "rows"]
+__all__ = ["WORDS", "compas", "compas_violent", "folktables_income", "rows"]
+
+WORDS: dict[str, dict[str, str | tuple[str, str]]] = {
+    "compas": {
+        "favourable": "negative",
+        "cases": "defendants",
+        "outcome": "charged again",
+        "decision": "called risky",
+    },
+    "compas_violent": {
+        "favourable": "negative",
+        "cases": "defendants",
+        "outcome": "charged with violence",
+        "decision": "called risky",
+    },
+    "folktables_income": {
+        "favourable": "positive",
+        "cases": "people",
+        "outcome": ("earned more than $50,000", "earned at most $50,000"),
+        "decision": ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000"),
+    },
+}
+"""What is favourable in each example, and what its cases, outcomes and decisions are called: settings of an audit."""
 
 
 def compas() -> dict[str, ConfusionMatrix]:

@@ -321,15 +321,16 @@ def _sized(name: str, given: Any) -> Any:
     """The values, in a list if they have no length."""
     if not is_sequence(given):
         raise InvalidInput(argument=name, must="be a sequence of values", got=given)
+    given = given if hasattr(given, "__iter__") else np.asarray(given)
     return given if hasattr(given, "__len__") else list(given)
 
 
 def _side(**given: Any) -> list[list[Any]]:
     """The labels and the scores of a group, as lists."""
     columns: dict[str, list[Any]] = {}
-    for name, values in given.items():
-        shape = getattr(values, "shape", ())
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__") or len(shape) > 1:
+    for name, column in given.items():
+        values = np.asarray(column) if hasattr(column, "__array__") and not hasattr(column, "__iter__") else column
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__") or len(getattr(values, "shape", ())) > 1:
             raise InvalidInput(argument=name, must="be one column of values")
         columns[name] = list(values.tolist()) if hasattr(values, "tolist") else list(values)
     (labels, one), (scores, other) = columns.items()

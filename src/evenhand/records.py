@@ -8,8 +8,8 @@ from __future__ import annotations
 import csv
 import os
 import secrets
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -18,7 +18,7 @@ from io import StringIO
 from math import isfinite
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -31,6 +31,7 @@ __all__ = [
     "plain_value",
     "reach",
     "read_record",
+    "record_schema",
     "spreadsheet_value",
     "write_whole",
 ]
@@ -38,6 +39,7 @@ __all__ = [
 Found = TypeVar("Found")
 
 REACHES = {
+    "Audit.__rich__": "evenhand.views:as_rich",
     "Audit.plot": "evenhand.views:draw_audit",
     "Audit.to_html": "evenhand.views:as_page",
     "Audit.to_markdown": "evenhand.views:as_markdown",
@@ -49,6 +51,9 @@ REACHES = {
     "MulticlassConfusion.scores": "evenhand.metrics:class_scores",
     "MulticlassConfusion.smoothed_towards": "evenhand.inference:smoothed_classes",
     "Plan.plot": "evenhand.views:draw_plan",
+    "Watch.plot": "evenhand.views:draw_watch",
+    "Watch.to_html": "evenhand.views:watch_page",
+    "Watch.to_text": "evenhand.views:watch_text",
     "Record._repr_html_": "evenhand.views:as_html",
     "Risks.plot": "evenhand.views:draw_risks",
 }
@@ -171,6 +176,50 @@ def _read(kind: Any, value: Any, what: str) -> Any:
     return dict(value) if origin is dict else value
 
 
+def record_schema(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of what `read_record` reads; those of the records inside are added to ``definitions``.
+
+    >>> definitions = {}
+    >>> record_schema(bool, definitions), record_schema(float | None, definitions)
+    ({'type': 'boolean'}, {'anyOf': [{'type': 'number'}, {'type': 'null'}]})
+    """
+    origin, inside = get_origin(cls), get_args(cls)
+    if origin in (Union, UnionType):
+        return {"anyOf": [record_schema(one, definitions) for one in inside]}
+    if origin is Literal:
+        return {"enum": list(inside)}
+    if origin is tuple and inside[-1] is Ellipsis:
+        return {"type": "array", "items": record_schema(inside[0], definitions)}
+    if origin is tuple:
+        items = [record_schema(one, definitions) for one in inside]
+        return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": record_schema(inside[1], definitions)}
+    if is_dataclass(cls):
+        if cls.__name__ not in definitions:
+            types = _types_of(cls)
+            definitions[cls.__name__] = {}
+            definitions[cls.__name__] |= {
+                "description": (cls.__doc__ or "").partition("\n")[0],
+                "type": "object",
+                "properties": {f.name: record_schema(types[f.name], definitions) for f in fields(cls)},
+                "required": [f.name for f in fields(cls)],
+                "additionalProperties": False,
+            }
+        return {"$ref": f"#/$defs/{cls.__name__}"}
+    if isinstance(cls, type) and issubclass(cls, Enum):
+        return {"enum": [member.value for member in cls]}
+    return dict(_SCHEMAS[cls])
+
+
+_SCHEMAS: dict[Any, dict[str, Any]] = {
+    Any: {},
+    NoneType: {"type": "null"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"type": "number"},
+    str: {"type": "string"},
+}
 _NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
 
 
@@ -199,12 +248,16 @@ def _fits(kind: Any, value: Any) -> bool:
     return isinstance(value, (int, float) if kind is float else kind)
 
 
+# Some spreadsheets take full-width signs for the usual ones.
+_FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+
 def spreadsheet_value(value: Any) -> Any:
     """``value`` for a cell of a CSV file; text that a spreadsheet would take for a formula follows an apostrophe."""
     if not isinstance(value, str):
         return value
     # A tab or CR at the start moves what follows into a cell of its own.
-    formula = value.startswith(("\t", "\r")) or value.lstrip().startswith(("=", "+", "-", "@"))
+    formula = value.startswith(("\t", "\r")) or value.lstrip().startswith(_FORMULA_SIGNS)
     return f"'{value}" if formula else value
 
 
@@ -216,6 +269,20 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
         csv.writer(out, lineterminator="\r\n").writerow(row)
         lines.append(out.getvalue().removesuffix("\r\n") + "\n")
     return "".join(lines)
+
+
+@contextmanager
+def _private(beside: Path, target: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """A new file that only its owner can read, and the permissions of the one whose place it takes, or the usual ones.
+
+    To know the usual ones, it has them as long as it is empty; not if it replaces a file, which may be private.
+    """
+    replaces = target.exists()
+    made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if replaces else 0o666)
+    with open(made, "wb") as file:
+        mode = (target if replaces else beside).stat().st_mode & 0o7777
+        beside.chmod(0o600)
+        yield file, mode
 
 
 def write_whole(path: str | Path, text: str) -> None:
@@ -233,10 +300,9 @@ def write_whole(path: str | Path, text: str) -> None:
             target.write_bytes(content)
             return
         try:
-            with beside.open("xb") as file:
+            with _private(beside, target) as (file, mode):
                 file.write(content)
-            if target.exists():
-                beside.chmod(target.stat().st_mode & 0o7777)
+            beside.chmod(mode)
             os.replace(beside, target)
         finally:
             with suppress(FileNotFoundError):

@@ -9,10 +9,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from unicodedata import category, east_asian_width
 
-__all__ = ["aligned", "columns", "folded_text", "text_table", "wrapped"]
+__all__ = ["aligned", "columns", "folded_text", "text_table", "tied", "wrapped"]
 
 _COLOURS = re.compile(r"\x1b\[\d+m")
 _NARROWEST = 12
+_BREAKS = "/_&,;:-"
 
 
 def columns(text: str) -> int:
@@ -23,7 +24,7 @@ def columns(text: str) -> int:
     return sum(0 if category(c) in ("Mn", "Me") else 2 if east_asian_width(c) in ("W", "F") else 1 for c in shown)
 
 
-def folded_text(text: str, width: int, after: str = "/_&,;:-") -> list[str]:
+def folded_text(text: str, width: int, after: str = _BREAKS) -> list[str]:
     """The text on lines of at most ``width`` columns, broken behind blanks and some other characters if possible."""
     if columns(text) <= width:
         return [text.rstrip()]
@@ -46,6 +47,11 @@ def wrapped(text: str, width: int) -> list[str]:
 _TIE = "\x00"
 
 
+def tied(text: str) -> str:
+    """The text with blanks at which no line of a table is broken."""
+    return text.replace(" ", _TIE)
+
+
 def _tied(text: str) -> str:
     return re.sub(r"\([A-Z]{2}[^()]{0,20}\)|\d %|p [<=] [\d.]+", lambda found: found[0].replace(" ", _TIE), text)
 
@@ -60,11 +66,12 @@ def aligned(
     right: Collection[int] = (),
     widths: Mapping[int, int] | None = None,
     between: str = "  ",
+    after: str = _BREAKS,
 ) -> list[str]:
     """Rows as lines of aligned columns; those in ``right`` to the right.
 
-    A cell that is wider than its column goes on below, and so does one with line breaks. None means that the cell
-    before it takes the place of this one, too.
+    A cell that is wider than its column goes on below, behind a blank or one of ``after`` if possible, and so does one
+    with line breaks. None means that the cell before it takes the place of this one, too.
 
     >>> for line in aligned([["group", "n"], ["A", "7"], ["B, C", "12"]], right=[1]):
     ...     print(line)
@@ -79,14 +86,16 @@ def aligned(
         if i not in limits:
             parts = [part for row in listed for part in (row[i] or "").split("\n") if not _spans(row, i)]
             limits[i] = max(map(columns, parts), default=0)
-    return [line for row in listed for line in _lines(row, right, limits, between)]
+    return [line for row in listed for line in _lines(row, right, limits, between, after)]
 
 
 def _spans(row: Sequence[str | None], i: int) -> bool:
     return row[i] is None or (i + 1 < len(row) and row[i + 1] is None)
 
 
-def _lines(row: list[str | None], right: Collection[int], widths: Mapping[int, int], between: str) -> list[str]:
+def _lines(
+    row: list[str | None], right: Collection[int], widths: Mapping[int, int], between: str, after: str
+) -> list[str]:
     """One row, on as many lines as its highest cell takes."""
     cells: list[tuple[str, int, bool, bool]] = []
     for i, cell in enumerate(row):
@@ -96,7 +105,7 @@ def _lines(row: list[str | None], right: Collection[int], widths: Mapping[int, i
         else:
             cells.append((cell, widths[i], i in right, False))
     folded = [
-        ([line for part in text.split("\n") for line in _folded(part, width, spans)], width, to_right)
+        ([line for part in text.split("\n") for line in _folded(part, width, after, spans)], width, to_right)
         for text, width, to_right, spans in cells
     ]
     height = max(len(lines) for lines, _, _ in folded)
@@ -108,8 +117,8 @@ def _lines(row: list[str | None], right: Collection[int], widths: Mapping[int, i
     ]
 
 
-def _folded(text: str, width: int, sentence: bool) -> list[str]:
-    return [_loose(line) for line in folded_text(_tied(text), width)] if sentence else folded_text(text, width)
+def _folded(text: str, width: int, after: str, sentence: bool) -> list[str]:
+    return [_loose(line) for line in folded_text(_tied(text) if sentence else text, width, after)]
 
 
 def _padded(text: str, width: int, right: bool) -> str:
@@ -118,7 +127,12 @@ def _padded(text: str, width: int, right: bool) -> str:
 
 
 def text_table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[int] = (), width: int = 80
+    header: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[int] = (),
+    width: int = 80,
+    after: str = _BREAKS,
 ) -> str:
     """A table as text; the widest columns to the left become narrower until it fits, and their cells go on below.
 
@@ -135,4 +149,4 @@ def text_table(
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1
-    return "\n".join(aligned(listed, right=right, widths=widths))
+    return "\n".join(aligned(listed, right=right, widths=widths, after=after))

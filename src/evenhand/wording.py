@@ -1,15 +1,27 @@
-"""Numbers as text, the same everywhere: scores, p-values, shares, and counts with their nouns."""
+"""Numbers and names as text, the same everywhere: scores, p-values, shares, counts with their nouns, and groups.
+
+Names come from data and are not trusted: control characters, also those that reverse text, are escaped.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil, floor, isfinite, isnan
+from typing import TypeVar
+from unicodedata import normalize
+
+from .errors import printable
 
 __all__ = [
     "LEVELS",
+    "Few",
     "counts_text",
     "decided",
+    "join_and",
+    "legible",
     "number",
+    "numbered",
     "percent",
     "pvalue",
     "rounded_down",
@@ -23,6 +35,9 @@ LEVELS = (0.01, 0.05, 0.1)
 
 # Numbers that are closer than this are equal, and this many more digits tell all others apart.
 _EQUAL, _MORE_DIGITS = 1e-12, 13
+_LONGEST = 400
+
+Key = TypeVar("Key")
 
 
 def several(n: int, what: str, many: str = "") -> str:
@@ -30,9 +45,33 @@ def several(n: int, what: str, many: str = "") -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {many or f'{what}s'}"
 
 
+def join_and(parts: Sequence[str]) -> str:
+    """Several things in a sentence: ``a, b and c``."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def counts_text(counts: Iterable[int]) -> str:
     """Counts as text: ``998 and 2``."""
     return " and ".join(f"{n:,}" for n in counts)
+
+
+class Few(float):
+    """A number that is written with no more decimals than it has.
+
+    >>> f"{Few(0.3):.3f}", number(Few(-0.25)), number(0.3)
+    ('0.3', '-0.25', '0.300')
+    """
+
+    def __format__(self, spec: str) -> str:
+        sign, point, decimals = spec.removesuffix("f").rpartition(".")
+        own = len(repr(float(self)).partition(".")[2])
+        if not point or not spec.endswith("f") or own >= int(decimals):
+            return float.__format__(self, spec)
+        return float.__format__(self, f"{sign}.{own}f")
+
+    def __abs__(self) -> Few:
+        return Few(float.__abs__(self))
 
 
 def number(value: float | None) -> str:
@@ -40,7 +79,8 @@ def number(value: float | None) -> str:
     if value is None or isnan(value):
         return "none"
     if value == 0 or 0.001 <= abs(value) < 100:
-        return f"{value + 0.0:.3f}"
+        # There is no negative zero.
+        return f"{value if value else abs(value):.3f}"
     return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
 
 
@@ -96,3 +136,38 @@ def pvalue(value: float | None, alpha: float | None = None) -> str:
 def percent(share: float) -> str:
     """A share in per cent, such as a level: ``95 %``."""
     return f"{100 * share:g} %"
+
+
+def legible(name: str) -> str:
+    """A name in which nothing is hidden: blanks at an end or beside each other are shown as ␣; long ones are cut.
+
+    >>> legible("White "), legible("")
+    ('White␣', "''")
+    """
+    text = printable(name)
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}…{text[-_LONGEST // 2 :]}"
+    return re.sub(r"^ +| +$| {2,}", lambda blanks: "␣" * len(blanks[0]), text) or "''"
+
+
+def _look(name: str) -> object:
+    return normalize("NFKC", name)
+
+
+def numbered(names: Mapping[Key, str], look: Callable[[str], object] = _look) -> dict[Key, str]:
+    """The names, with a number behind those that look the same as one before.
+
+    >>> numbered({1: "A", 2: "B", 3: "A"})
+    {1: 'A', 2: 'B', 3: 'A (2)'}
+    """
+    taken = {look(name) for name in names.values()}
+    shown: dict[Key, str] = {}
+    used: set[object] = set()
+    for key, name in names.items():
+        unique, i = name, 1
+        while look(unique) in used or (i > 1 and look(unique) in taken):
+            i += 1
+            unique = f"{name} ({i})"
+        used.add(look(unique))
+        shown[key] = unique
+    return shown

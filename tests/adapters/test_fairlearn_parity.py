@@ -163,7 +163,7 @@ def test_groups_of_several_features_are_their_combinations() -> None:
     features = {"sex": list("ffmmffmm"), "age": [1, 1, 1, 1, 2, 2, 2, 2]}
     found = fairlearn.demographic_parity_difference(None, [1, 1, 0, 1, 0, 0, 1, 0], sensitive_features=features)
     assert found.estimate == 1.0
-    assert found.decided_by == {"ppr": ("f & 2", "f & 1")}
+    assert found.decided_by == {"ppr": ("f & age 2", "f & age 1")}
 
 
 @pytest.mark.parametrize(

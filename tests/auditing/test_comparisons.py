@@ -181,11 +181,65 @@ def test_groups_are_called_by_their_given_names() -> None:
     counts = {(1, "x"): (9, 6, 4, 21), (2, "x"): (30, 10, 12, 48), (3, "y"): (20, 20, 5, 60)}
     names: dict[str, dict[Any, str]] = {"r": {1: "one", 3: "nobody"}, "s": {"x": "ex"}}
     a = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=names)
-    assert {r.group for r in a.rows if r.by == "r"} == {"one", "2", "nobody"}
-    assert {r.group for r in a.rows if r.by == "r & s"} == {"one & ex", "2 & ex", "nobody & y"}
+    assert {r.group for r in a.rows if r.by == "r"} == {"one", "r 2", "nobody"}
+    assert {r.group for r in a.rows if r.by == "r & s"} == {"one & ex", "r 2 & ex", "nobody & y"}
     for spelled in ("one", 1, "1"):
         named = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=names, reference={"r": spelled})
         assert {r.reference.name for r in named.rows if r.by == "r"} == {"one"}
+
+
+def test_a_code_is_called_with_its_column() -> None:
+    """Census codes: "2" alone says nothing; a whole number has no decimals, however the file writes it."""
+    for sex, school in (((1, 2), (16, 21)), ((1.0, 2.0), (16.0, 21.0)), (("1", "2"), ("16.0", "21.00"))):
+        counts = {(a, b): (9, 6, 4, 21) for a in sex for b in school}
+        a = eh.audit_counts(counts, by=("SEX", "SCHL"), metrics="acc")
+        assert {r.group for r in a.rows if r.by == "SEX"} == {"SEX 1", "SEX 2"}
+        assert {r.group for r in a.rows if r.by == "SCHL"} == {"SCHL 16", "SCHL 21"}
+        assert {r.group for r in a.rows if r.by == "SEX & SCHL"} == {
+            f"SEX {i} & SCHL {j}" for i in (1, 2) for j in (16, 21)
+        }
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ((True, False), {"old True", "old False"}),
+        (("yes", "no"), {"yes", "no"}),
+        ((-1, 0.5), {"old -1", "old 0.5"}),
+        (("18-25", "1e5"), {"18-25", "1e5"}),
+        ((1, "1"), {"1", "'1'"}),
+    ],
+)
+def test_only_numbers_and_truth_values_are_codes(values: tuple[Any, Any], names: set[str]) -> None:
+    a = eh.audit_counts(dict.fromkeys(values, (9, 6, 4, 21)), by="old", metrics="acc")
+    assert {r.group for r in a.rows} == names
+
+
+@pytest.mark.parametrize("code", [1, 1.0, "1", "1.0"])
+@pytest.mark.parametrize("value", [1, 1.0, "1", "1.0"])
+def test_a_name_for_a_code_holds_however_both_are_written(code: Any, value: Any) -> None:
+    a = eh.audit_counts({value: (9, 6, 4, 21), "other": (30, 10, 12, 48)}, by="SEX", metrics="acc",
+                        group_names={"SEX": {code: "men"}})  # fmt: skip
+    assert {r.group for r in a.rows} == {"men", "other"}
+
+
+def test_a_code_may_be_the_reference_by_its_value_or_by_its_name() -> None:
+    counts = {1: (9, 6, 4, 21), 2: (30, 10, 12, 48)}
+    for reference in (1, "1", "SEX 1", 1.0):
+        a = eh.audit_counts(counts, by="SEX", metrics="acc", reference={"SEX": reference})
+        assert {r.reference.name for r in a.rows} == {"SEX 1"}
+
+
+def test_names_for_values_that_do_not_occur_are_refused_with_those_that_do() -> None:
+    counts = dict.fromkeys(range(1, 15), (9, 6, 4, 21))
+    with pytest.raises(InvalidInput) as refused:
+        eh.audit_counts(counts, by="r", metrics="acc", group_names={"r": {1: "one", 99: "none"}})
+    assert str(refused.value) == (
+        "group_names of 'r' must name values that occur; '99' does not: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, …"
+    )
+    with pytest.raises(InvalidInput) as refused:
+        eh.audit_counts({"a": (9, 6, 4, 21), "b": (3, 4, 5, 6)}, metrics="acc", group_names={"group": {"A": "Ada"}})
+    assert str(refused.value) == "group_names of 'group' must name values that occur; 'A' does not: a, b"
 
 
 def test_a_column_may_be_called_like_a_crossing() -> None:
@@ -246,7 +300,9 @@ def test_a_group_or_its_reference_may_be_missing_in_a_stratum() -> None:
 def test_strata_that_share_no_groups_say_nothing() -> None:
     a = eh.audit(y_pred=[1, 0, 1, 0], groups=list("aabb"), within=list("xxyy"), positive=1)
     assert {r.verdict for r in a.rows} == {Verdict.UNDEFINED}
-    assert {r.reason for r in a.rows if r.at["stratum"] == "pooled"} == {"no stratum says anything"}
+    assert {r.reason for r in a.rows if r.at["stratum"] == "pooled"} == {
+        "no stratum has cases of both with different outcomes"
+    }
 
 
 @pytest.mark.parametrize("reference", ["largest", "best"])
@@ -260,7 +316,7 @@ def test_the_reference_that_the_data_choose_is_the_same_in_all_strata(reference:
         assert {frame[frame.town == town].race.value_counts().idxmax() for town in ("east", "west")} != {chosen}
     else:
         chosen = frame.groupby("race").p.mean().idxmax()
-    a = eh.audit(frame, groups="race", reference=reference, **COLUMNS)
+    a = eh.audit(frame, groups="race", reference=reference, favourable="positive", **COLUMNS)
     assert {r.reference.name for r in a.rows} == {chosen}
 
 
@@ -352,5 +408,5 @@ def test_what_makes_no_sense_within_strata_is_refused(settings: dict[str, Any], 
 def test_averages_over_classes_have_no_reference_of_two_classes(reference: Any, words: str) -> None:
     data = {"g": list("aabb"), "y": list("xyzx"), "p": list("xyzz")}
     with pytest.raises(InvalidInput) as refused:
-        eh.audit(data, y_true="y", y_pred="p", groups="g", classes="all", reference=reference)
+        eh.audit(data, y_true="y", y_pred="p", groups="g", classes="all", reference=reference, favourable="positive")
     assert str(refused.value) == f"reference must be 'rest', 'all', 'largest' or the name of a group; {words}"

@@ -9,10 +9,11 @@ import pytest
 from audit_oracle import Cells, plain_bh, plain_holm, row, slow_holm
 from hypothesis import given, settings, strategies as st
 from pytest import approx
+from scipy.stats import false_discovery_control
 
 import evenhand as eh
 from evenhand.auditing import Audit, Row, compare_models
-from evenhand.auditing.families import holm
+from evenhand.auditing.families import benjamini_hochberg, holm
 from evenhand.examples import compas
 
 RATES = ("tpr", "fpr", "ppv", "ppr", "acc")
@@ -42,6 +43,11 @@ def test_holms_method_is_its_definition() -> None:
     )
     assert holm([0.04, 0.01, 0.03]) == approx([0.06, 0.03, 0.06])
     assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_the_false_discovery_rate_is_controlled_as_scipy_does_it(values: list[float]) -> None:
+    assert benjamini_hochberg(values) == false_discovery_control(values).tolist()
 
 
 @pytest.mark.parametrize(("name", "method"), [("bh", plain_bh), ("none", list)])

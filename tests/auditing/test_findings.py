@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import re
 from math import floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,11 +40,15 @@ def test_codes_and_severities_do_not_change() -> None:
         "chosen-reference": ("EH304", "note"),
         "weighted": ("EH305", "note"),
         "not-pooled": ("EH306", "note"),
+        "skipped-files": ("EH307", "note"),
+        "protected": ("EH308", "note"),
+        "same-name": ("EH309", "warning"),
+        "similar-groups": ("EH003", "warning"),
     }
 
 
 def test_findings_come_worst_first() -> None:
-    a = eh.audit_counts(compas(), by="race")
+    a = eh.audit_counts(compas(), by="race", favourable="positive")
     about_gaps = ("differs", "beyond-margin", "base-rate", "selection-rate")
     order = ["constant", "differs", "four-fifths", "undefined", "too-few"]
     places = [order.index("differs" if f.kind in about_gaps else f.kind) for f in a.findings]
@@ -145,10 +151,11 @@ def _check_four_fifths(f: Finding, a: Audit) -> None:
     (r,) = _said(f, a)
     assert r.impact is not None and r.impact.at_most is not None
     assert r.impact.ratio <= r.impact.at_most < 0.8
-    cases = f"{r.impact.n:,} case" + ("s" if r.impact.n != 1 else "")
-    said = re.fullmatch(r"(.*), at most (\S+) times, which is below four fifths", f.sentence)
+    said = re.fullmatch(r"(.*); the true ratio is at most (\S+), below four fifths", f.sentence)
     assert said is not None
-    assert said[1] == f"{r.group} is selected at {number(r.impact.ratio)} times the rate of {r.impact.group} ({cases})"
+    whose = f"The share of cases in {r.group} that were predicted {a.settings['favourable']}"
+    best = f"the highest, that of the {r.impact.n:,} cases in {r.impact.group}"
+    assert said[1] == f"{whose} is {number(r.impact.ratio)} times {best}"
     assert 0 <= float(said[2]) - r.impact.at_most < 0.001
     assert float(said[2]) < 0.8
 
@@ -346,7 +353,7 @@ def test_findings_say_where_on_the_axes_they_are() -> None:
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", within="t", metrics="acc")
     said = [f for f in a.findings if f.kind == "beyond-margin"]
     assert {f.at["stratum"] for f in said} == {"Easy", "hard", "pooled"}
-    assert str(said[0]).startswith("alert EH104: stratum ")
+    assert str(said[0]).startswith(("alert EH104: stratum ", "alert EH104: over all strata: "))
     pooled = next(f for f in said if f.at["stratum"] == "pooled" and f.group == "a")
     found = row(a, "a", "acc", stratum="pooled")
     odds = f"its odds {number(found.gap.value)} times the reference's within strata, by a factor of at least "
@@ -396,3 +403,21 @@ def test_what_is_no_finding_is_refused_in_a_sentence(change: dict[str, Any], sen
     with pytest.raises(EvenhandError) as found:
         read_finding(content | change, "finding 1")
     assert str(found.value) == sentence
+
+
+def test_columns_of_one_name_that_differ_are_a_finding_everywhere(tmp_path: Path) -> None:
+    """The file alone does not say which of them was audited."""
+    path = tmp_path / "d.csv"
+    path.write_text("y,p,g,y,p,p\n" + "1,0,A,0,0,0\n0,0,A,0,0,0\n1,1,B,1,1,1\n0,1,B,0,0,1\n" * 5, "utf-8")
+    audit = eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="tpr")
+    sentence = (
+        "The file has 2 columns called 'y' (the other is 'y.1') and 3 columns called 'p' (the others are 'p.1' and "
+        "'p.2'), which differ in 10 rows; the first was used"
+    )
+    (found,) = (f for f in audit.findings if f.kind == "same-name")
+    assert str(found) == f"warning EH309: {sentence}"
+    assert f"- {sentence}." in " ".join(str(audit).split())
+    assert sentence in audit.to_markdown() and html.escape(sentence, quote=False) in html.unescape(audit.to_html())
+    assert eh.Audit.from_json(audit.to_json()).record["source"]["same_name"]["rows"] == 10
+    chosen = eh.audit(path, y_true="y.1", y_pred="p.2", groups="g", metrics="tpr")
+    assert not [f for f in chosen.findings if f.kind == "same-name"]

@@ -69,7 +69,9 @@ def test_a_reference_that_was_chosen_by_a_rate_is_not_tested_by_it() -> None:
     """One of ten equal groups has the highest rate; against it 6 to 18 % of audits once found a difference."""
     rng = np.random.default_rng(0)
     sizes = {f"g{i}": 60 for i in range(10)}
-    a = eh.audit_counts(selected(rng, sizes, dict.fromkeys(sizes, 0.3)), metrics=["ppr", "pnr"], reference="best")
+    a = eh.audit_counts(
+        selected(rng, sizes, dict.fromkeys(sizes, 0.3)), metrics=["ppr", "pnr"], reference="best", favourable="positive"
+    )
     assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
     assert not any(row.gap.at_least or row.test.pvalue or row.test.method for row in a.rows)
     assert "not tested" in str(a)
@@ -104,7 +106,7 @@ def test_every_at_least_of_an_audit_is_true_in_95_of_100(groups: int, apart: int
 def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
     """The bound of a gap is the end of its melded interval at 1 - alpha / m, with m the number of all claims."""
     counts = {"A": (0, 0, 30, 10), "B": (0, 0, 90, 200), "C": (0, 0, 100, 220)}
-    a = eh.audit_counts(counts, metrics=["ppr", "acc"])
+    a = eh.audit_counts(counts, metrics=["ppr", "acc"], favourable="positive")
     row = next(r for r in a.rows if (r.group, r.metric) == ("A", "ppr"))
     # Three groups and two metrics, and three impact ratios.
     rest = eh.ConfusionMatrix(0, 0, 190, 420)
@@ -112,6 +114,11 @@ def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
     assert row.gap.at_least == approx(wide.low, abs=1e-7)
     assert row.gap.at_most == approx(wide.high, abs=1e-7)
     assert row.gap.low is not None and row.gap.at_least is not None and row.gap.at_least < row.gap.low
+    silent = eh.audit_counts(counts, metrics=["ppr", "acc"])
+    row = next(r for r in silent.rows if (r.group, r.metric) == ("A", "ppr"))
+    # Without a favourable prediction, there are no impact ratios to claim anything of.
+    fewer = eh.disparity(eh.ConfusionMatrix(*counts["A"]), rest, "ppr", level=1 - 0.05 / 6)
+    assert row.gap.at_least == approx(fewer.low, abs=1e-7)
 
 
 # Alike
@@ -130,7 +137,7 @@ def test_alike_is_wrong_in_one_of_forty_at_most(n: int, margin: float, mid_p: bo
         a = eh.audit_counts(
             counts, metrics="tpr", reference="reference", adjust="none", margin=margin, mid_p=mid_p, strength=0
         )
-        alike = [int(row.group) for row in a.rows if row.verdict is Verdict.ALIKE]
+        alike = [int(row.group.removeprefix("group ")) for row in a.rows if row.verdict is Verdict.ALIKE]
         for truth in {reference / 500 + margin, reference / 500 - margin}:
             if 0 <= truth <= 1:
                 assert np.sum(binom.pmf(alike, n, truth)) <= 0.025 + 1e-9
@@ -212,14 +219,14 @@ def test_what_stops_a_pipeline_is_adjusted_over_everything(tmp_path: Any) -> Non
 
 
 @pytest.mark.parametrize("family", ["metric", "audit"])
-def test_every_output_says_what_its_claims_mean(family: Any) -> None:
+def test_every_whole_output_says_what_its_claims_mean(family: Any) -> None:
     a = eh.audit_counts(eh.examples.compas(), metrics=["tpr", "fpr"], family=family)
     meant = {
         "metric": "Where nothing differs, at most 5 % of audits find something in a given metric and, in any of the 2, "
         "more; with family “audit”, at most 5 % in any.",
         "audit": "Where nothing differs, at most 5 % of audits find anything.",
     }[family]
-    for text in (str(a), a.to_markdown(), a.to_html(), a._repr_html_()):
+    for text in (a.to_text(), a.to_markdown(), a.to_html(), a._repr_html_()):
         plain = " ".join(text.replace("&#8203;", "").replace("\\", "").split())
         assert meant in plain
         assert "In at least 95 of 100 audits, every “at least” in it is true" in plain
@@ -227,7 +234,7 @@ def test_every_output_says_what_its_claims_mean(family: Any) -> None:
 
 
 def test_claims_about_scores_of_several_rates_are_about_true() -> None:
-    text = " ".join(str(eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"])).split())
+    text = " ".join(eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"]).to_text().split())
     assert "In about 95 of 100 audits, every “at least” in it is true" in text
 
 
@@ -244,7 +251,7 @@ def test_a_group_has_one_p_value_whatever_is_asked() -> None:
 def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> None:
     """The group with the highest selection rate has a high TPR, FPR and accuracy by chance, too."""
     counts = {f"g{i}": (20 + i, 30 - i, 25, 25) for i in range(6)}
-    a = eh.audit_counts(counts, reference="best", metrics=["ppr", "tpr", "fpr", "acc", "prev"])
+    a = eh.audit_counts(counts, reference="best", metrics=["ppr", "tpr", "fpr", "acc", "prev"], favourable="positive")
     assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
     assert {row.test.pvalue for row in a.rows} == {None}
     assert all(row.gap.at_least is None for row in a.rows)
@@ -252,10 +259,10 @@ def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> 
 
 def test_the_legend_says_which_interval_makes_scores_alike() -> None:
     counts = {"A": (60,) * 4, "B": (60,) * 4}
-    shown = " ".join(str(eh.audit_counts(counts, metrics=["ppr", "acc"])).split())
-    assert "gaps beyond ±0.1 are ruled out. Too few to tell" in shown
-    together = " ".join(str(eh.audit_counts(counts, metrics=["ppr", "acc"], family="audit")).split())
-    assert "are ruled out, by an interval wider than the one shown. Too few to tell" in together
+    shown = " ".join(eh.audit_counts(counts, metrics=["ppr", "acc"]).to_text().split())
+    assert "gaps beyond ±0.1 are ruled out; otherwise there are too few" in shown
+    together = " ".join(eh.audit_counts(counts, metrics=["ppr", "acc"], family="audit").to_text().split())
+    assert "are ruled out, by an interval wider than the one shown; otherwise there are too few" in together
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,20 @@ def test_the_first_model_is_compared_with_every_other_or_all_with_each_other(
     assert len(a.rows) == len(expected) * 4 * 3
 
 
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ("first", [("one", "two"), ("three", "two")]),
+        ("all", [("one", "two"), ("three", "two"), ("three", "one")]),
+    ],
+)
+def test_all_models_are_compared_with_the_baseline(pairs: str, expected: list[tuple[str, str]]) -> None:
+    a = compared(pairs=pairs, baseline="two", metrics="acc")
+    assert list(dict.fromkeys((one.at["model"], one.at["against"]) for one in a.overall)) == expected
+    assert a.record["call"]["baseline"] == "two"
+    assert a.changes(a.repeat(PEOPLE)) == []
+
+
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_columns_and_a_column_of_models_give_the_same(shuffled: bool) -> None:
     """Each row a decision of one model on one case, in any order."""
@@ -117,6 +131,24 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
         if r.test.error is None:
             # One side of two is averaged over in each direction.
             assert r.test.pvalue == approx(other.test.pvalue, rel=1e-4)
+
+
+def test_rows_have_the_scores_that_change() -> None:
+    """Before and after are those of audits of each model alone."""
+    a = compared(models={"one": "one", "two": "two"}, metrics=METRICS)
+    first, second = (eh.audit(PEOPLE, y_true="y", y_pred=m, groups="who", metrics=METRICS) for m in ("one", "two"))
+    for r in a.rows:
+        before, after = row(first, r.group, r.metric), row(second, r.group, r.metric)
+        assert (r.score.before, r.score.after) == approx((before.score.value, after.score.value))
+        assert (r.reference.before, r.reference.after) == approx((before.reference.score, after.reference.score))
+        assert r.gap_before == approx(before.gap.difference)
+        assert r.flat()["score_before"] == r.score.before and r.flat()["reference_before"] == r.reference.before
+
+
+def test_changes_are_compared_with_the_rest_also_if_all_cases_are_asked_for() -> None:
+    """Only a rate over all cases lies between those of the group and of the rest; its change need not."""
+    rest, everybody = (compared(metrics="acc", reference=reference).rows for reference in ("rest", "all"))
+    assert everybody == rest
 
 
 def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows() -> None:
@@ -209,6 +241,7 @@ def test_settings_are_those_of_audits() -> None:
         ({"models": None, "model_column": "who", "unit": "y", "y_pred": "one"}, InvalidInput,
          "unit must be decided on once by each model; 0 is decided on twice by u"),
         ({"y_true": None}, InvalidInput, "y_true must be the name of a column or its values; got None"),
+        ({"baseline": "on"}, UnknownName, "no model in baseline is called 'on'; did you mean 'one'?"),
         ({"pairs": "some"}, UnknownName, "no pairs is called 'some'; known: first, all"),
         ({"metrics": []}, InvalidInput, "metrics must contain at least one metric"),
         ({"metrics": ["acc", "ppv"]}, InvalidInput, "ppv is not a rate of people whose number is the same with all "

@@ -20,7 +20,7 @@ import pytest
 from audit_oracle import row, same
 
 import evenhand as eh
-from evenhand.auditing import Audit, Row
+from evenhand.auditing import Audit, Row, pipeline
 
 METRICS = ["ppr", "tpr", "acc"]
 
@@ -145,7 +145,7 @@ def test_the_order_of_categories_orders_groups_and_changes_no_number() -> None:
             assert found.record["order"]["g"] == ([one for one in order if one != "z"] if ordered else ["a", "b", "c"])
 
 
-@pytest.mark.parametrize("names", [["z", "y", "x"], ["rest", "all", "missing"], ["1", "a & b", "<b>"], ["b", "c", "a"]])
+@pytest.mark.parametrize("names", [["z", "y", "x"], ["rest", "all", "missing"], ["i", "a & b", "<b>"], ["b", "c", "a"]])
 def test_what_groups_are_called_changes_no_number(names: list[str]) -> None:
     called = dict(zip("abc", names, strict=True))
     counts = {"a": (3, 2, 9, 26), "b": (30, 11, 12, 48), "c": (0, 0, 4, 3)}
@@ -225,3 +225,42 @@ def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
         outputs.add(subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout)
     assert len(outputs) == 1
     assert len(outputs.pop().splitlines()) > 20
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"y_pred": "p", "classes": "all", "averages": ["macro f1"]},
+        {"y_score": "s", "threshold": [0.3, 0.5, 0.7], "favourable": "positive", "metrics": ["tpr", "mcc", "ppr"]},
+        {"y_pred": "q", "within": "h", "metrics": ["tpr", "acc", "ppr"]},
+    ],
+    ids=["classes", "thresholds", "strata"],
+)
+def test_places_on_the_axes_are_measured_at_once_as_one_by_one(
+    asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cases without a group included, whose random draws are those of a single place."""
+    rng = np.random.default_rng(0)
+    n, several = 240, "classes" in asked
+    data = {
+        "y": rng.integers(3 if several else 2, size=n),
+        "p": rng.integers(3, size=n),
+        "q": rng.integers(2, size=n),
+        "s": rng.random(n),
+        "g": rng.choice(["a", "b", "c", ""], size=n, p=[0.4, 0.3, 0.2, 0.1]),
+        "h": rng.choice(["x", "y"], size=n),
+    }
+    found = []
+    for most in (0, 10, 1_000):
+        monkeypatch.setattr(pipeline, "_MOST_AT_ONCE", most)
+        a = eh.audit(pd.DataFrame(data).replace({"g": {"": None}}), y_true="y", groups="g", **asked)
+        found.append([one.to_dict() for one in (*a.rows, *a.overall, *a.findings)])
+    assert _rounded(found[0]) == _rounded(found[1]) == _rounded(found[2])
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_rounded(inner) for inner in value]
+    return round(value, 12) if isinstance(value, float) else value

@@ -182,6 +182,7 @@ def test_the_options_of_a_request_are_those_of_its_settings() -> None:
         ({"source": {"rows": -1}}, "rows in the source of the record must be a number of them; got -1"),
         ({"source": {"size": True}}, "size in the source of the record must be a number of them; got True"),
         ({"source": {"paths": "d.csv"}}, "paths in the source of the record must be a list of texts; got 'd.csv'"),
+        ({"source": {"same_name": 5}}, "same_name in the source of the record must be a table; got 5"),
         ({"columns": {"groups": [1]}}, "groups in the columns of the record must be a list of texts; got [1]"),
         ({"order": {"race": "ab"}}, "the order of 'race' in the record must be a list of texts; got 'ab'"),
     ],

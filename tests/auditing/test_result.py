@@ -5,22 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from audit_oracle import row, same
 from pytest import approx
 
 import evenhand as eh
 from evenhand.auditing import Audit, Row
-from evenhand.errors import EvenhandError, InvalidInput, UnknownName
+from evenhand.errors import EvenhandError, InvalidInput, MissingExtra, UnknownName
 from evenhand.examples import compas
 from evenhand.inference import between_groups
 
-SCHEMA = "evenhand.audit/3"
+SCHEMA = "evenhand.audit/4"
 COUNTS = {"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}
 
 
@@ -252,7 +255,7 @@ def test_an_audit_repeats_and_survives_json() -> None:
     content = json.loads(text)
     assert content["schema"] == SCHEMA
     assert content["versions"]["evenhand"] == eh.__version__
-    assert list(content) == ["schema", "n", "left_out", "record", "settings", "versions", "findings", "rows"]
+    assert list(content) == ["schema", "n", "left_out", "record", "settings", "versions", "overall", "findings", "rows"]
 
 
 PARTS: dict[str, Callable[[], Audit]] = {
@@ -317,7 +320,7 @@ def test_csv_has_the_cells_at_each_threshold() -> None:
         assert [int(line[c]) for c in ("tp", "fn", "fp", "tn")] == expected
 
 
-@pytest.mark.parametrize("start", ["=1+1", "+1", "-1", "@cmd", "\t=1", "\tplain", "\rplain", " =1", "\t", "\r\n-2"])
+@pytest.mark.parametrize("start", ["=1+1", "+x", "-x", "@cmd", "\t=1", "\tplain", "\rplain", " =1", "\t", "\r\n-2"])
 def test_no_cell_of_a_csv_file_is_a_formula(start: str) -> None:
     """A tab or CR at the start moves what follows into a cell of its own, formula or not."""
     a = eh.audit_counts({start: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
@@ -325,6 +328,73 @@ def test_no_cell_of_a_csv_file_is_a_formula(start: str) -> None:
     assert sorted(cells) == sorted(["B", f"'{start}"])
     negative = [line["difference"] for line in csv.DictReader(io.StringIO(a.to_csv()))]
     assert any(float(cell) < 0 for cell in negative), "numbers stay numbers"
+
+
+# One line per group
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_has_a_line_per_group_and_a_column_per_metric(library: str) -> None:
+    a = eh.audit_counts(compas(), by="race", metrics=["tpr", "mcc", "ppr"])
+    found = a.table(library)
+    table = pd.DataFrame(found.to_pandas() if library != "pandas" else found)
+    assert list(table.columns) == ["by", "group", "n", "tpr", "mcc", "ppr"]
+    assert list(table.group) == list(compas()), "groups as they are declared"
+    for line in table.to_dict("records"):
+        assert line["n"] == compas()[line["group"]].n
+        for key in ("tpr", "mcc", "ppr"):
+            (r,) = [r for r in a.rows if (r.group, r.metric) == (line["group"], key)]
+            assert line[key] == f"{r.score.value:.3f} {r.verdict.sign}"
+
+
+def test_a_table_marks_scores_that_do_not_exist_and_its_reference() -> None:
+    a = eh.audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"], reference="B")
+    lines = a.table("pandas").set_index("group")
+    assert lines.loc["A", "tpr"] == "✕"
+    assert lines.loc["B", "fpr"] == "0.200 ◆" if "B" in lines.index else True
+
+
+def test_lines_come_by_place_column_and_group_in_their_own_order() -> None:
+    """Thresholds as numbers, not as text; what has no threshold last; columns one after the other."""
+    a = eh.audit(FRAME.assign(s=10 * FRAME.s), y_true="y", y_score="s", groups=["town", "race"], threshold=[10, 2, 5.5],
+                 metrics=["tpr", "auc"], draws=9, crossings=1)  # fmt: skip
+    whose = list(a.table("pandas")[["threshold", "by", "group"]].itertuples(index=False, name=None))
+    groups = [("town", "east"), ("town", "west"), ("race", "A"), ("race", "B"), ("race", "C")]
+    expected = [(t, *group) for t in (2.0, 5.5, 10.0) for group in groups]
+    assert whose[:15] == expected
+    assert [one[1:] for one in whose[15:]] == groups
+    assert all(pd.isna(one[0]) for one in whose[15:])
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_wide_csv_is_the_table(kind: str) -> None:
+    a = PARTS[kind]()
+    table = a.table("pandas")
+    lines = list(csv.DictReader(io.StringIO(a.to_csv(wide=True), newline="")))
+    assert list(lines[0]) == list(table.columns)
+    assert len(lines) == len(table) == len({(str(r.at), r.by, r.group) for r in a.rows})
+    for line, shown in zip(lines, table.to_dict("records"), strict=True):
+        for name, cell in line.items():
+            assert cell.removeprefix("'") == ("" if shown[name] is None or pd.isna(shown[name]) else str(shown[name]))
+    assert a.to_csv(wide=False) == a.to_csv()
+
+
+def test_changes_in_wide_csv_are_numbers_with_a_sign_and_a_mark() -> None:
+    data = {"g": ["=1+1", "b"] * 20, "y": [1, 0, 0, 1] * 10, "p": [1, 0, 1, 0] * 10, "q": [0, 1, 0, 1] * 10}
+    a = eh.compare_models(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="ppr", draws=9)
+    lines = list(csv.DictReader(io.StringIO(a.to_csv(wide=True), newline="")))
+    assert {line["group"] for line in lines} == {"'=1+1", "b"}
+    assert {line["ppr"][:-2] for line in lines} == {"-1.000", "+1.000"}
+    assert all(line["ppr"][-2] == " " for line in lines)
+
+
+def test_no_cell_of_wide_csv_is_a_formula() -> None:
+    a = eh.audit_counts({"=1+1": (9, 60, 40, 21), "B": (30, 10, 12, 48)}, metrics="mcc")
+    cells = [cell for line in csv.reader(io.StringIO(a.to_csv(wide=True))) for cell in line]
+    assert "'=1+1" in cells
+    formulas = [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert formulas, "a score below 0 is a number with a mark"
+    assert all(re.fullmatch(r"-0\.\d{3} \S", cell) for cell in formulas)
 
 
 @pytest.mark.parametrize("name", ["x" * 200, "\x1b[31mred", "<script>alert(1)</script>", "=cmd()", "a|b\nc", "日本語"])
@@ -379,6 +449,8 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         ('{"schema": NaN}', "text must be an audit written by to_json(): NaN is not a number in JSON"),
         (None, "text must be an audit written by to_json(): "),
     ],
+    # Whole texts contain the time, and processes that run tests must agree on the names of tests.
+    ids=lambda given: str(given)[:30],
 )  # fmt: skip
 def test_what_is_no_audit_is_refused_in_a_sentence(text: Any, sentence: str) -> None:
     with pytest.raises(EvenhandError) as found:
@@ -399,3 +471,27 @@ def test_what_was_not_audited_cannot_be_plotted() -> None:
         a.plot("mcc")
     with pytest.raises(UnknownName, match=r"^no group column of this audit is called 'sex'; known: group$"):
         a.plot("tpr", by="sex")
+
+
+def test_rows_are_an_arrow_stream_for_every_library() -> None:
+    a = PARTS["stratum"]()
+    expected = a.to_frame("polars")
+    assert pl.DataFrame(a).equals(expected)
+    assert pa.table(a).column_names == expected.columns
+    assert pd.DataFrame.from_arrow(a).shape == expected.shape
+
+
+def test_an_arrow_stream_needs_a_library_that_makes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = PARTS["stratum"]()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else name)
+    assert pl.DataFrame(a).height == len(a.rows)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        MissingExtra, match=r"^an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow$"
+    ):
+        a.__arrow_c_stream__()
+
+
+def test_notebooks_get_markdown_too() -> None:
+    a = PARTS["stratum"]()
+    assert a._repr_markdown_() == a.to_markdown()

@@ -13,7 +13,18 @@ from audit_oracle import row
 from random_audits import every_row
 
 import evenhand as eh
-from evenhand.auditing import COLUMNS, Audit, Gap, Row, Test, Verdict, compare_models, place_text, told_apart
+from evenhand.auditing import (
+    COLUMNS,
+    Audit,
+    Gap,
+    Row,
+    Test,
+    Verdict,
+    compare_models,
+    place_text,
+    shown_names,
+    told_apart,
+)
 from evenhand.auditing.rows import read_row
 from evenhand.errors import EvenhandError
 from evenhand.examples import compas
@@ -45,7 +56,9 @@ def kinds_of_audits() -> dict[str, Audit]:
     decisions = DATA | {"p": [int(s > 0.5) for s in DATA["s"]], "q": [int(s > 0.3) for s in DATA["s"]]}
     both: dict[str, Any] = COLUMNS_OF | {"y_pred": "p"}
     return {
-        "counts": eh.audit_counts(compas(), metrics=["tpr", "ppr", "lr_plus", "disparate_impact"]),
+        "counts": eh.audit_counts(
+            compas(), metrics=["tpr", "ppr", "lr_plus", "disparate_impact"], favourable="positive"
+        ),
         "strengths": eh.audit_counts(compas(), metrics="tpr", strength={"prev": 7, "tpr": 20, "fpr": 20}),
         "matrix": eh.audit_counts(compas(), metrics="tpr", reference=eh.ConfusionMatrix(30, 10, 12, 48)),
         "selection": eh.audit(decisions, y_pred="p", groups="race"),
@@ -77,9 +90,9 @@ def test_flat_columns_are_documented_names() -> None:
     """Whoever reads a frame of an earlier version finds the same columns."""
     assert (
         *("by", "group", "metric", "verdict", "reason", "n", "tp", "fn", "fp", "tn", "rests_on"),
-        *("score", "score_low", "score_high", "score_pvalue"),
+        *("score", "score_low", "score_high", "score_pvalue", "score_before"),
         *("reference_kind", "reference", "reference_n"),
-        *("reference_tp", "reference_fn", "reference_fp", "reference_tn", "reference_score"),
+        *("reference_tp", "reference_fn", "reference_fp", "reference_tn", "reference_score", "reference_before"),
         *("gap_kind", "gap", "gap_low", "gap_high", "difference", "ratio", "gap_at_least", "gap_at_most"),
         *("pvalue", "p_adjusted", "test", "test_asks", "pvalue_error", "percentile", "p_undefined", "needed"),
         *("smoothed", "strength", "shrinkage"),
@@ -89,6 +102,7 @@ def test_flat_columns_are_documented_names() -> None:
         *("unknown_difference_low", "unknown_difference_high", "unknown_ratio_low", "unknown_ratio_high"),
         *("unknown_likely_low", "unknown_likely_high"),
         *("strata_higher", "strata_lower", "strata_silent", "crude_odds_ratio", "crude_pvalue"),
+        *("effective", "correlation"),
     ) == COLUMNS
 
 
@@ -253,3 +267,23 @@ def test_axes_of_rows_are_plain_values() -> None:
     data = DATA | {"kind": np.array([1, 2, 3] * 4, dtype=np.int8), "guess": np.array([1, 2, 2] * 4)}
     a = eh.audit(data, y_true="kind", y_pred="guess", groups="race", classes=[np.int64(2)], averages=(), metrics="tpr")
     assert {type(r.at["class"]) for r in a.rows} == {int}
+
+
+def test_the_column_is_added_where_several_have_a_group_of_that_name() -> None:
+    counts = {("x", "x"): (9, 6, 4, 21), ("x", "y"): (30, 10, 12, 48), ("z", "y"): (3, 4, 5, 6)}
+    audit = eh.audit_counts(counts, by=["one", "two"], metrics="tpr", crossings=1)
+    assert set(told_apart(audit.rows).values()) == {"one: x", "two: x", "z", "y"}
+    assert set(shown_names(audit.rows).values()) == {"x", "z", "y"}
+
+
+def test_a_group_has_one_name_for_people_whatever_the_order_of_rows() -> None:
+    counts = {"White": (9, 6, 4, 21), "White ": (3, 4, 5, 6), "Caf\u00e9": (30, 10, 12, 48), "Cafe\u0301": (3, 4, 5, 9)}
+    audit = eh.audit_counts(counts, metrics=["tpr", "ppr"])
+    names = {"White": "White", "White ": "White␣", "Cafe\u0301": "Cafe\u0301", "Caf\u00e9": "Caf\u00e9 (2)"}
+    for rows in (audit.rows, audit.rows[::-1]):
+        assert told_apart(rows) == {("group", group): name for group, name in names.items()}
+    wide = [line.split(",")[1] for line in audit.to_csv(wide=True).splitlines()[1:]]
+    assert sorted(wide) == sorted(names.values())
+    assert {line.split(",")[1] for line in audit.to_csv().splitlines()[1:]} == set(names)
+    said = " ".join(finding.sentence for finding in audit.findings)
+    assert "Too few cases to tell for White␣ (18 cases)" in said and "for Caf\u00e9 (2) (100 cases)" in said

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from audit_oracle import row
 from hypothesis import given, settings, strategies as st
+from pytest import approx
 
 import evenhand as eh
-from evenhand.auditing import Row, Tier, Verdict, compared_with, headlines, needed_text, tier, untold
+from evenhand.auditing import Row, Tier, Verdict, compared_with, headlines, needed_text, next_steps, tier, untold
 from evenhand.examples import compas
 from evenhand.wording import span_text
 
@@ -117,13 +118,13 @@ def test_headlines_count_what_is_in_the_matrices(
     [
         # Fewer than 100 cases are all of them; a rate that would round to none or all is told of more people.
         ((9, 41, 0, 0), (900, 100, 0, 9), "tpr",
-         "Of the 50 actual positives in A, 9 were predicted positive; of 100 among the others, 90. "
+         "Of the 50 actual positives in A, 9 were predicted positive; of 100 such others, 90. "
          "At least 58 fewer per 100."),
         ((1, 49, 0, 0), (900, 100, 0, 9), "tpr",
-         "Of the 50 actual positives in A, 1 was predicted positive; of 100 among the others, 90. "
+         "Of the 50 actual positives in A, 1 was predicted positive; of 100 such others, 90. "
          "At least 79 fewer per 100."),
         ((0, 0, 40, 99_960), (5, 5, 1, 99_999), "fpr",
-         "Of 100,000 actual negatives in A, 40 were predicted positive; of 100,000 among the others, 1. "
+         "Of 100,000 actual negatives in A, 40 were predicted positive; of 100,000 such others, 1. "
          "At least 26 more per 100,000."),
     ],
 )  # fmt: skip
@@ -139,8 +140,8 @@ def test_a_headline_in_words(small: Any, large: Any, metric: str, sentence: str)
 def test_headlines_name_their_reference() -> None:
     counts = {"A": (20, 180, 80, 300), "B": (300, 100, 120, 480), "C": (30, 10, 12, 48)}
     for reference, words in (
-        ("B", "of 100 in B, 75."),
-        ("all", "of 100 among all cases, about 55."),
+        ("B", "of 100 such cases in B, 75."),
+        ("all", "of 100 of all such cases, about 55."),
         (eh.ConfusionMatrix(300, 100, 120, 480), "of 100 in the given reference, 75."),
     ):
         a = eh.audit_counts(counts, metrics="tpr", reference=reference)
@@ -206,6 +207,35 @@ def test_what_is_sure_is_rounded_down_however_large_it_is() -> None:
     assert f"at least {math.floor(least):,};" in a.findings[0].sentence
 
 
+# Groups inside each other
+
+
+def nested_counts() -> dict[tuple[str, str], tuple[int, int, int, int]]:
+    """Women are rarely predicted positive, in every town."""
+    return {
+        **{("F", town): (30, 170, 10, 190) for town in ("East", "North", "South", "West", "Far")},
+        **{("M", town): (150, 50, 90, 110) for town in ("East", "North", "South", "West", "Far")},
+    }
+
+
+def test_a_group_and_the_groups_inside_it_are_one_headline() -> None:
+    a = eh.audit_counts(nested_counts(), by=["sex", "town"], metrics=["tpr"])
+    said = headlines(a.rows, a.settings)
+    women = [h for h in said if h.group == "F"]
+    assert len(women) == 1
+    assert re.search(r" Also in F & \w+, F & \w+, F & \w+ and 2 more\.$", women[0].sentence)
+    assert not any(h.group.startswith("F &") for h in said)
+
+
+def test_a_group_inside_with_the_other_direction_is_not_said_to_be_alike() -> None:
+    """What is said of the inner group is not what is said of the outer one."""
+    counts = nested_counts() | {("F", "East"): (199, 1, 190, 10)}
+    a = eh.audit_counts(counts, by=["sex", "town"], metrics=["tpr"])
+    assert row(a, "F & East").verdict == "higher" and row(a, "F").verdict == "lower"
+    (women,) = [h.sentence for h in headlines(a.rows, a.settings) if h.group == "F"]
+    assert "Also in F & " in women and "F & East" not in women
+
+
 # Headlines of axes
 
 
@@ -239,7 +269,7 @@ def test_headlines_begin_with_their_place_as_it_is_written() -> None:
     assert all(s.startswith(("Threshold 0.5: Of ", "Threshold 0.6: Of ")) for s in said_of(swept))
     within = eh.audit(data, y_pred="p", within="Town", **columns)
     places = {s.split(": ")[0] for s in said_of(within)}
-    assert places <= {"Stratum East", "Stratum west", "Stratum pooled"} and places
+    assert places <= {"Stratum East", "Stratum west", "Over all strata"} and places
     classes = eh.audit(data, y_true="kind", y_pred="guess", groups="race", classes=["X"], metrics="tpr", averages=())
     assert all(s.startswith("Class X: Of ") for s in said_of(classes))
 
@@ -283,12 +313,71 @@ def test_models_are_told_by_how_scores_change(placed: bool) -> None:
     assert said_of(a)
     for sentence in said_of(a):
         assert re.fullmatch(
-            where + r"(Accuracy|False positive rate) of [AB] changes by [+-]0\.\d{3}; among the others, by "
-            r"[+-]0\.\d{3}\. At least 0\.\d{3} (higher|lower)\.", sentence
+            where + r"Of (the )?\d+ (cases|actual negatives) in [AB], the number that were predicted "
+            r"(correctly|positive) (goes from \d+ to \d+|stays at \d+); of \d+ among the others, it "
+            r"(goes from \d+ to about \d+|stays at \d+)\. The observed gap goes from \+0\.000 to -0\.\d{3} "
+            r"\(a change of -0\.\d{3}, at least 0\.\d{3}\): it opens\.", sentence
         ), sentence  # fmt: skip
     (finding,) = [f.sentence for f in a.findings if f.metrics == ("acc",) and f.group == "A"]
-    assert finding.startswith(f"Accuracy of A changes by {found.score.value:+.3f} (95 % interval -")
-    assert "and that of the reference by +0.000: the gap becomes lower, by at least 0." in finding
+    assert finding.startswith(f"Accuracy of A goes from 1.000 to {found.score.after:.3f} ({found.score.value:+.3f}, ")
+    gap = (
+        f"the observed gap goes from +0.000 to {found.gap.value:+.3f} (a change of {found.gap.value:+.3f}, at least 0."
+    )
+    assert f"and that of the reference from 1.000 to 1.000; {gap}" in finding
+    assert "): it opens; adjusted p" in finding
+
+
+def halves(before: dict[str, float], after: dict[str, float], n: int = 200) -> dict[str, list[Any]]:
+    """Decisions of two models on groups of n people, half of whom are positive, with these rates of selection."""
+    columns: dict[str, list[Any]] = {"who": [], "y": [], "old": [], "new": []}
+    for who in before:
+        columns["who"] += [who] * n
+        columns["y"] += [0, 1] * (n // 2)
+        for model, rates in (("old", before), ("new", after)):
+            columns[model] += [int(i < round(rates[who] * n)) for i in range(n)]
+    return columns
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gap", "movement"),
+    [
+        (0.5, 0.3, "from +0.250 to +0.050 (a change of -0.200", "it narrows"),
+        (0.2, 0.3, "from -0.050 to +0.050 (a change of +0.100", "it changes sign"),
+        (0.4, 0.2, "from +0.150 to -0.050 (a change of -0.200", "it narrows and changes sign"),
+        (0.2, 0.6, "from -0.050 to +0.350 (a change of +0.400", "it widens and changes sign"),
+        (0.3, 0.7, "from +0.050 to +0.450 (a change of +0.400", "it widens"),
+        (0.25, 0.7, "from +0.000 to +0.450 (a change of +0.450", "it opens"),
+        (0.7, 0.25, "from +0.450 to +0.000 (a change of -0.450", "it closes"),
+    ],
+)
+def test_what_becomes_of_a_gap_is_told_from_both_gaps(before: float, after: float, gap: str, movement: str) -> None:
+    """The rest stays at 0.25; the change is what is tested."""
+    data = halves({"A": before, "B": 0.25}, {"A": after, "B": 0.25})
+    a = eh.compare_models(data, y_true="y", models={"old": "old", "new": "new"}, groups="who", metrics="ppr", draws=99)
+    found = row(a, "A")
+    assert (found.score.before, found.score.after) == approx((before, after))
+    assert found.gap_before == approx(before - 0.25)
+    assert found.differs
+    (finding,) = [f.sentence for f in a.findings if f.group == "A"]
+    assert f"the observed gap goes {gap}, " in finding and f"): {movement}; adjusted p" in finding
+
+
+def test_changes_are_told_in_the_words_of_who_asks_and_whom_they_harm() -> None:
+    data = halves({"A": 0.7, "B": 0.25}, {"A": 0.25, "B": 0.25})
+    models: dict[str, Any] = {"y_true": "y", "models": {"old": "old", "new": "new"}, "groups": "who", "metrics": "ppr"}
+    words: dict[str, Any] = {"cases": "people", "outcome": "in need", "decision": "helped"}
+    told, untold_ = (
+        said_of(eh.compare_models(data, **models, **words, favourable=good)) for good in ("positive", None)
+    )
+    least = re.search(r"at least (0\.\d{3})", told[0])
+    assert least is not None
+    said = (
+        "Model new, against old: Of 100 people in A, the number who were helped goes from 70 to 25; of 100 among the "
+        "others, it stays at 25. The observed gap goes from +0.450 to +0.000 (a change of -0.450, at least "
+        f"{least[1]}): it closes."
+    )
+    assert told == [f"{said} Compared with the reference, the change is worse for this group."]
+    assert len(untold_) == 1 and "worse" not in untold_[0]
 
 
 # Tiers
@@ -355,51 +444,117 @@ def test_what_could_not_be_told_is_counted() -> None:
     few = [r for r in a.rows if r.verdict == "too few to tell"]
     lacking = [r for r in a.rows if r.verdict == "undefined"]
     assert len(lacking) == 1 and len(few) > 3
-    sentences = [s for s in untold(a.rows, a.settings) if "To find" not in s]
     where = len({r.group for r in few})
-    assert sentences == [
-        f"{len(few)} of 12 comparisons have too few cases to tell, in {where} of 4 groups.",
+    assert untold(a.rows) == (
+        f"{len(few)} of 12 comparisons have too few cases to tell; they are of {where} of 4 groups.",
         "1 of 12 comparisons cannot be made because a score does not exist, in 1 of 4 groups; "
         "no actual positives (TP + FN = 0).",
-    ]
+    )
     alike = eh.audit_counts({"A": (3000, 1000, 1200, 4800), "B": (3000, 1000, 1200, 4800)}, metrics="tpr")
-    assert untold(alike.rows, alike.settings) == ()
+    assert untold(alike.rows) == ()
+    assert next_steps(alike.rows, alike.settings) == ()
 
 
-def test_what_it_would_take_is_true_of_half_of_them() -> None:
-    a = eh.audit_counts({"A": (6, 3, 2, 21), "B": (3, 2, 2, 8), "C": (280, 110, 110, 500)}, metrics=["tpr", "fpr"])
+# What to do next
+
+EXPLAIN = (
+    "A difference is no explanation: confirm it on new cases, and compare groups within a feature that may explain it "
+    "(--within, in Python within=)."
+)
+COLLECT = re.compile(r"for (\w+) of (\w+), collect about ([\d,]+) more ([\w ]+) \(there (?:is|are) ([\d,]+)\)")
+FIND = "To find a true gap of 0.1 with a probability of about 80 %, if the reference's score is the one observed: "
+LARGE = {"A": (6, 3, 2, 21), "B": (3, 2, 2, 8), "C": (2800, 1100, 1100, 5000)}
+
+
+def test_what_to_collect_is_what_each_group_lacks_least_of() -> None:
+    """For each group the metric that lacks fewest cases; the nearest three groups first."""
+    a = eh.audit_counts(LARGE, metrics=["tpr", "fpr"])
     few = [r for r in a.rows if r.verdict == "too few to tell"]
     needing = [replace(r, needed=50 + 37 * i) for i, r in enumerate(few)]
-    said = untold(needing, a.settings)[1]
-    lacking = [r for r in needing if r.needed is not None and r.needed > min(r.rests_on)]
-    most, has = map(whole, re.findall(r"([\d,]+) or", said))
-    assert said.startswith("To find a true gap of 0.1 with a probability of 80 %, half of ")
-    assert 2 * sum((r.needed or 0) >= most for r in lacking) >= len(lacking) > 1
-    assert 2 * sum(min(r.rests_on) <= has for r in lacking) >= len(lacking)
-    one = next(r for r in few if r.group == "A" and r.metric == "tpr")
-    assert needed_text(replace(one, needed=95), 0.1) == (
+    (step,) = next_steps(needing, a.settings)
+    said = COLLECT.findall(step.removeprefix(FIND))
+    assert step.startswith(FIND)
+    told = [r for r in needing if r.group != "C" and (r.needed or 0) > min(r.rests_on)]
+    assert len(said) == len({r.group for r in told})
+    lacks = []
+    for metric, group, more, kind, has in said:
+        own = {r.metric: (r.needed or 0) - min(r.rests_on) for r in told if r.group == group}
+        assert own[metric] == min(own.values()) == whole(more)
+        assert whole(has) == next(min(r.rests_on) for r in told if (r.group, r.metric) == (group, metric))
+        assert kind == {"tpr": "actual positives", "fpr": "actual negatives"}[metric]
+        lacks.append(whole(more))
+    assert lacks == sorted(lacks)
+
+
+def test_nothing_is_to_be_collected_beside_a_reference_that_is_as_uncertain() -> None:
+    """Power beside 100 cases never reaches 80 %, whatever the reference's observed rate suggests."""
+    a = eh.audit_counts({"A": (5, 5, 8, 30), "B": (30, 10, 12, 48)}, metrics="acc")
+    assert next_steps(a.rows, a.settings) == ()
+
+
+def test_a_need_is_told_in_a_sentence() -> None:
+    a = eh.audit_counts({"A": (6, 3, 2, 21), "B": (3, 2, 2, 8), "C": (280, 110, 110, 500)}, metrics=["tpr", "fpr"])
+    one = next(r for r in a.rows if r.group == "A" and r.metric == "tpr")
+    assert needed_text(replace(one, needed=95), a.settings) == (
         "It takes 95 actual positives to find a true gap of 0.1 with a probability of 80 %; there are 9."
     )
-    assert needed_text(replace(one, needed=9), 0.1) == needed_text(replace(one, needed=3), 0.1) == ""
+    for enough in (9, 3):
+        assert needed_text(replace(one, needed=enough), a.settings) == ""
 
 
-@pytest.mark.parametrize(("rests_on", "are"), [(9, "there are 9"), (1, "there is 1")])
-def test_a_single_known_need_names_its_row(rests_on: int, are: str) -> None:
-    a = eh.audit_counts({"A": (6, 3, 2, 21), "B": (3, 2, 2, 8), "C": (280, 110, 110, 500)}, metrics=["tpr", "mcc"])
+@pytest.mark.parametrize(
+    ("rests_on", "step"),
+    [
+        (9, "collect about 312 more actual positives (there are 9)."),
+        (1, "collect about 320 more actual positives (there is 1)."),
+        (320, "collect about 1 more actual positive (there are 320)."),
+    ],
+)
+def test_one_case_is_told_from_many(rests_on: int, step: str) -> None:
+    a = eh.audit_counts(LARGE, metrics=["tpr", "mcc"])
     few = [r for r in a.rows if r.verdict == "too few to tell"]
     one = [
         replace(r, needed=321, rests_on=(rests_on,)) if (r.group, r.metric) == ("A", "tpr") else replace(r, needed=None)
         for r in few
     ]
-    assert untold(one, a.settings)[1] == (
-        f"To find a true gap of 0.1 with a probability of 80 %, tpr of A takes 321 actual positives; {are}."
-    )
+    assert next_steps(one, a.settings) == (f"{FIND}for tpr of A, {step}",)
+
+
+@pytest.mark.parametrize(("groups", "last"), [(4, "; 1 other group lacks more."), (6, "; 3 other groups lack more.")])
+def test_no_more_than_three_groups_are_told_what_to_collect(groups: int, last: str) -> None:
+    counts = {f"g{i}": (6, 3, 2, 21) for i in range(groups)} | {"C": (2800, 1100, 1100, 5000)}
+    a = eh.audit_counts(counts, metrics="tpr", reference="C")
+    (step,) = next_steps(a.rows, a.settings)
+    assert len(COLLECT.findall(step)) == 3 and step.endswith(last)
+
+
+def test_a_difference_is_to_be_confirmed_and_explained() -> None:
+    counts = {("A", "x"): (20, 180, 80, 300), ("B", "x"): (300, 100, 120, 480), ("A", "y"): (20, 180, 80, 300),
+              ("B", "y"): (300, 100, 120, 480)}  # fmt: skip
+    plain = eh.audit_counts(counts, by=["race", "town"], metrics="tpr", crossings=1)
+    assert next_steps(plain.rows, plain.settings)[0] == EXPLAIN
+    within = eh.audit_counts(counts, by=["race", "town"], within="town", metrics="tpr")
+    assert next_steps(within.rows, within.settings) == ("A difference is no explanation: confirm it on new cases.",)
+
+
+def test_a_verdict_that_depends_on_one_group_asks_for_a_named_reference() -> None:
+    a = eh.audit_counts(compas(), by="race", metrics="ppr")
+    depends = "Where a verdict depends on one group, compare with a named group (--reference, reference=)."
+    assert any(r.driver for r in a.rows)
+    assert next_steps(a.rows, a.settings)[:2] == (EXPLAIN, depends)
+    named = eh.audit_counts(compas(), by="race", metrics="ppr", reference="Caucasian")
+    assert depends not in next_steps(named.rows, named.settings)
+
+
+def test_a_ratio_is_not_planned_for() -> None:
+    a = eh.audit_counts({"A": (6, 3, 2, 21), "C": (280, 110, 110, 500)}, metrics="disparate_impact")
+    assert next_steps([replace(r, needed=999) for r in a.rows], a.settings) == ()
 
 
 def test_a_ratio_that_cannot_be_is_not_promised() -> None:
     a = eh.audit_counts({"A": (18, 0, 0, 3), "B": (270, 0, 0, 30)}, metrics=["disparate_impact", "ppr"])
     for r in a.rows:
-        assert "ratio of 1.25" not in needed_text(r, 0.1) or (r.reference.score or 0) <= 0.8
+        assert "ratio of 1.25" not in needed_text(r, a.settings) or (r.reference.score or 0) <= 0.8
 
 
 def test_what_groups_are_compared_with_is_said_in_words() -> None:

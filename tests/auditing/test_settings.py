@@ -47,18 +47,23 @@ CHANGES: dict[str, Any] = {
     "undefined": "omit",
     "draws": 99,
     "rng": 7,
+    "protect": 4,
     "title": "T",
     "system": "S",
     "author": "A",
     "max_groups": 3,
+    "cases": "patients",
+    "outcome": "ill",
+    "decision": ["got a test", "got no test"],
 }
 # What changes nothing in an audit of counts of two classes, but is recorded.
-RECORDED = ("title", "system", "author", "selection", "averages", "undefined", "draws", "rng")
+RECORDED = ("title", "system", "author", "selection", "averages", "undefined", "draws", "rng",
+            "cases", "outcome", "decision")  # fmt: skip
 
 
 @cache
 def unchanged() -> Audit:
-    return eh.audit_counts(TWO_COLUMNS, by=("first", "second"), metrics=["ppr", "tpr"])
+    return eh.audit_counts(TWO_COLUMNS, by=("first", "second"), metrics=["ppr", "tpr"], favourable="positive")
 
 
 def test_every_setting_is_tested_here() -> None:
@@ -67,7 +72,7 @@ def test_every_setting_is_tested_here() -> None:
 
 @pytest.mark.parametrize("setting", [f.name for f in fields(Settings)])
 def test_every_setting_changes_the_audit(setting: str) -> None:
-    settings: dict[str, Any] = {"metrics": ["ppr", "tpr"]} | {setting: CHANGES[setting]}
+    settings: dict[str, Any] = {"metrics": ["ppr", "tpr"], "favourable": "positive"} | {setting: CHANGES[setting]}
     if setting in RECORDED:
         changed = eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
         assert changed.settings[setting] == CHANGES[setting]
@@ -92,7 +97,7 @@ def test_every_setting_changes_the_audit(setting: str) -> None:
     ],
 )
 def test_a_setting_changes_what_it_is_about_and_scores_stay(setting: str, column: str) -> None:
-    settings: dict[str, Any] = {"metrics": ["ppr", "tpr"]} | {setting: CHANGES[setting]}
+    settings: dict[str, Any] = {"metrics": ["ppr", "tpr"], "favourable": "positive"} | {setting: CHANGES[setting]}
     changed = eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
 
     def by_row(a: Audit, name: str) -> dict[tuple[str, str, str], Any]:
@@ -181,6 +186,23 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({"draws": 0}, "draws must be a whole number above 0; got 0"),
     ({"rng": -1}, "rng must be a whole number of at least 0, a numpy.random.Generator or None; got -1"),
     ({"title": 5}, "title must be text; got 5"),
+    ({"cases": 5}, "cases must be text; got 5"),
+    ({"cases": " "}, "cases must be a noun; got ' '"),
+    *(
+        (
+            {what: wrong},
+            f"{what} must be what follows “were”, or a pair of clauses for positive and negative; got {got}",
+        )
+        for what in ("outcome", "decision")
+        for wrong, got in [("", "''"), (" ", "' '"), (5, "5"), (["one"], "['one']"), ([], "[]"),
+                           (["a", ""], "['a', '']"), (["a", 5], "['a', 5]"),
+                           (("a", "b", "c"), "('a', 'b', 'c')"), ({"a": "b"}, "{'a': 'b'}")]
+    ),
+    *(
+        ({what: f"{verb} held"}, f"{what} must be what follows “were”, as 'held'; got '{verb} held'")
+        for what in ("outcome", "decision")
+        for verb in ("was", "were", "is", "are", "Was")
+    ),
     ({"strength": 10**400}, "strength must be a number of cases from 0 to 1e9"),
     ({"strength": np.ones(2)}, "strength must be a number of cases from 0 to 1e9"),
     ({"group_names": {"race": "White"}}, "group_names must map group columns to the names of their values, as "
@@ -208,7 +230,7 @@ def test_the_text_of_a_setting_is_complete() -> None:
     """What documentation, command and page read: a type, a meaning, and an option with a few words."""
     for name, (field, known) in settings_of(Settings).items():
         assert field.name == name
-        assert re.search(rf"^    {name} : \S.*\n        [A-Z]", Settings.__doc__ or "", re.M), name
+        assert re.search(rf"^    (?:\w+, )*{name}(?:, \w+)* : \S.*\n        [A-Z]", Settings.__doc__ or "", re.M), name
         assert known.option is not None and known.option.startswith("--") and known.brief
         assert not known.named or set(known.named) >= set(known.choices)
     options = [known.option for _, known in settings_of(Settings).values()]

@@ -16,12 +16,16 @@ names = st.text(st.sampled_from('ab:=&," \\é'), min_size=1, max_size=5) | st.te
 columns = st.lists(names.filter(lambda name: '"' not in name), min_size=1, max_size=3, unique=True)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 sizes = st.floats(0, 1e6)
+clauses = names.map(str.strip).filter(lambda text: text and "/" not in text)
 VALUES: dict[str, Any] = {
     "averages": st.lists(st.sampled_from(["acc", "macro f1", "weighted tpr", "kappa"]), unique=True),
     "bins": st.dictionaries(names, st.lists(numbers, min_size=1, max_size=3), min_size=1, max_size=3),
     "classes": st.just("all") | st.lists(names | st.just("all"), min_size=1, max_size=3, unique=True),
     "crossings": st.integers(1, 99) | st.just("all"),
+    "decision": clauses | st.lists(clauses, min_size=2, max_size=2),
     "models": st.dictionaries(names, names, min_size=2, max_size=3),
+    "protect": st.sampled_from(["cms", "opensafely", "ons"]) | st.integers(3, 99),
+    "outcome": clauses | st.lists(clauses, min_size=2, max_size=2),
     "strength": sizes | st.just("auto") | st.fixed_dictionaries({"prev": sizes, "tpr": sizes, "fpr": sizes}),
 }
 

@@ -250,7 +250,7 @@ def test_any_table_any_spelling_of_columns_gives_the_same() -> None:
         assert other.settings["within"] == ["town"]
     unnamed = eh.audit(y_true=[1, 0, 1, 0], y_pred=[1, 0, 0, 0], groups=list("abab"), within=[1, 1, 2, 2])
     assert unnamed.settings["within"] == ["stratum"]
-    assert unnamed.axes["stratum"] == ("1", "2", "pooled")
+    assert unnamed.axes["stratum"] == ("stratum 1", "stratum 2", "pooled")
 
 
 def test_counts_can_have_strata() -> None:

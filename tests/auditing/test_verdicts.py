@@ -34,6 +34,20 @@ def test_meanings_are_sentences_with_the_settings_filled_in() -> None:
     assert "direction" in Verdict.UNLIKE.meaning
 
 
+def test_verdicts_on_changes_are_about_the_gap() -> None:
+    """A model that raises a gap may leave the score lower than the reference's."""
+    assert Verdict.HIGHER.of_change.format(alpha=0.05) == (
+        "the gap rises: the change is higher than the reference's (adjusted p at most 0.05)"
+    )
+    assert Verdict.LOWER.of_change.format(alpha=0.05) == (
+        "the gap falls: the change is lower than the reference's (adjusted p at most 0.05)"
+    )
+    assert Verdict.ALIKE.of_change.format(margin=0.1) == (
+        "no change of the gap was found, and changes beyond ±0.1 are ruled out"
+    )
+    assert Verdict.UNDEFINED.of_change == Verdict.UNDEFINED.meaning
+
+
 def test_colours_of_light_and_dark_pages_differ() -> None:
     for v in Verdict:
         assert v.colour.startswith("#") and v.dark.startswith("#") and v.colour != v.dark

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +34,7 @@ def _batch(seed: int, n: int = 120, gap: float = 0.0) -> pl.DataFrame:
 def _watch(weeks: int, gap: float = 0.0, **how: Any) -> eh.Watch:
     watch = eh.Watch(**how)
     for week in range(weeks):
-        watch.add(_batch(week, gap=gap), at=week, y_true="y", y_pred="p", groups="region")
+        watch = watch.add(_batch(week, gap=gap), at=week, y_true="y", y_pred="p", groups="region")
     return watch
 
 
@@ -51,11 +54,11 @@ def test_evidence_is_that_of_the_counts_of_each_batch() -> None:
 def test_an_alarm_stays_with_the_batch_that_raised_it() -> None:
     watch = eh.Watch(metrics="tpr")
     for week in range(6):
-        watch.add_counts(WEEK, at=f"week {week}")
+        watch = watch.add_counts(WEEK, at=f"week {week}")
     first = {row.group: row.alarm for row in watch.alarms}
     assert set(first) == {"A", "B"} and len(set(first.values())) == 1
     for week in range(6, 40):
-        watch.add_counts({"A": (10, 2, 1, 9), "B": (75, 25, 10, 90)}, at=f"week {week}")
+        watch = watch.add_counts({"A": (10, 2, 1, 9), "B": (75, 25, 10, 90)}, at=f"week {week}")
     assert {row.group: row.alarm for row in watch.alarms} == first
 
 
@@ -65,40 +68,208 @@ def test_no_difference_raises_no_alarm_for_long() -> None:
 
 def test_batches_are_added_once_and_never_changed() -> None:
     watch = eh.Watch(metrics="tpr")
-    assert watch.add_counts(WEEK, at=1)
+    watch = watch.add_counts(WEEK, at=1)
     before = watch.to_json()
-    assert not watch.add_counts(WEEK, at=1)
+    assert watch.add_counts(WEEK, at=1) is watch
     assert watch.to_json() == before
     with pytest.raises(InvalidInput, match=r"was added with other counts; .* once its labels are complete"):
         watch.add_counts({**WEEK, "A": (5, 8, 1, 9)}, at=1)
     with pytest.raises(InvalidInput, match="must have the group columns of the first"):
         watch.add_counts(WEEK, at=2, by="race")
-    with pytest.raises(InvalidInput, match="at must say which batch it is"):
-        watch.add_counts(WEEK, at=" ")
+    for nothing in (" ", None):
+        with pytest.raises(InvalidInput, match="at must say which batch it is, such as its week; got "):
+            watch.add_counts(WEEK, at=nothing)
     assert watch.to_json() == before
 
 
 def test_what_the_first_batch_fixed_stays() -> None:
     watch = _watch(1)
-    assert watch.add(_batch(1), at=1)
+    watch = watch.add(_batch(1), at=1)
     assert watch.batches == ("0", "1")
-    with pytest.raises(InvalidInput, match="y_pred was 'p' in the first batch and must stay; got 'q'"):
-        watch.add(_batch(2), at=2, y_pred="q")
+    for given, says in [
+        ({"y_pred": "q"}, "y_pred was 'p' in the first batch and must stay; got 'q'"),
+        ({"groups": ["region", "y"]}, "groups was 'region' in the first batch and must stay; got ['region', 'y']"),
+        ({"positive": 0}, "positive was [1] in the first batch and must stay; got 0"),
+        ({"positive_label": [0, 1]}, "positive_label was [1] in the first batch and must stay; got [0, 1]"),
+        ({"threshold": 0.7}, "threshold was not given with the first batch and cannot be; got 0.7"),
+        ({"bins": {"region": [1]}}, "bins was not given with the first batch and cannot be; got {'region': [1]}"),
+        ({"unit": "region"}, "unit was not given with the first batch and cannot be; got 'region'"),
+    ]:
+        with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
+            watch.add(_batch(2), at=2, **given)  # type: ignore[arg-type]
+    watch = watch.add(_batch(2), at=2, y_pred="p", groups="region", positive=1, count=1)
+
+
+def test_values_of_columns_are_passed_with_every_batch() -> None:
+    watch = eh.Watch(metrics="acc")
+    for week in range(2):
+        y, p, region = (_batch(week)[name].to_numpy() for name in ("y", "p", "region"))
+        watch = watch.add(at=week, y_true=y, y_pred=p, groups=region)
+    assert [row.evidence for row in watch.rows] == approx([row.evidence for row in _watch(2, metrics="acc").rows])
+    with pytest.raises(
+        InvalidInput, match=r"^y_true was given as values with the first batch; pass those of this one, too$"
+    ):
+        watch.add(at=2, y_pred=p, groups=region)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"classes": "all"}, "classes cannot be watched: evidence is gathered of two classes; say which are positive, "
+         "and keep a watch of each class"),
+        ({"within": "y"}, "within cannot be watched: evidence pooled over strata is not known; make the strata the "
+         "groups, or keep a watch of each stratum"),
+        ({"weights": "y"}, "weights cannot be watched: evidence is gathered of whole cases; rows that stand for "
+         "several can have a count"),
+        ({"crossings": 2}, "crossings cannot be watched: each column of groups is watched by itself; to watch a "
+         "crossing, pass it as a column of its own"),
+        ({"threshold": [0.3, 0.6]}, "threshold must be one number: decisions at several thresholds are those of "
+         "several systems, each of which needs a watch of its own; got [0.3, 0.6]"),
+    ],
+)  # fmt: skip
+def test_what_only_an_audit_takes_is_refused_with_a_reason(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
+        eh.Watch().add(_batch(0), at=0, y_true="y", y_pred="p", groups="region", **given)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        eh.Watch(colour="blue")
+
+
+def _visits(persons: Sequence[int], seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    who = np.array(persons)
+    return pl.DataFrame(
+        {"person": who, "region": np.where(who % 3, "a", "b"), "y": np.ones(len(who), int),
+         "p": rng.integers(0, 2, len(who))}
+    )  # fmt: skip
+
+
+COLUMNS: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "region", "positive": 1}
+
+
+def test_a_unit_counts_once_over_all_batches() -> None:
+    watch = eh.Watch(metrics="tpr")
+    watch = watch.add(_visits([1, 1, 1, 2, 3]), at=1, unit="person", **COLUMNS)
+    watch = watch.add(_visits([2, 3, 3, 4, 5, 5]), at=2)
+    first, second = watch.history.values()
+    assert (first.cases, first.repeated, first.before, len(first.units)) == (3, 2, 0, 3)
+    assert (second.cases, second.repeated, second.before, len(second.units)) == (2, 1, 3, 2)
+    assert (
+        "Each person counts once, with a case drawn at random: 3 cases of those seen in an earlier batch and 3 further "
+        "cases of the same person in a batch were left out." in " ".join(str(watch).split())
+    )
+    assert "Each case is taken as new and independent." in " ".join(str(_watch(1)).split())
+
+
+def test_the_case_of_a_unit_is_drawn_with_equal_chances_whatever_its_outcomes() -> None:
+    """A unit with one success among four cases succeeds with a probability of 1/4, over units and over salts."""
+    visits = pl.DataFrame({"person": np.repeat(np.arange(2_000), 4), "p": [0, 0, 1, 0] * 2_000})
+    batch = visits.with_columns(region=pl.lit("a"), y=pl.lit(1))
+    drawn = []
+    for _ in range(2):
+        watch = eh.Watch(metrics="tpr")
+        watch = watch.add(batch, at=1, unit="person", **COLUMNS)
+        drawn.append(watch.history["1"].counts["region"]["a"][0])
+    assert drawn[0] != drawn[1] and drawn == approx([500, 500], abs=80)
+
+
+def test_a_batch_of_units_is_recognised_when_it_comes_again() -> None:
+    watch = eh.Watch(metrics="tpr")
+    for at, persons in ((1, [1, 1, 2, 3, 3, 3]), (2, [2, 4, 4]), (3, [5, 6])):
+        watch = watch.add(_visits(persons, at), at=at, unit="person", **COLUMNS)
+    kept = watch.to_json()
+    again = eh.Watch.from_json(kept)
+    for at, persons in ((1, [1, 1, 2, 3, 3, 3]), (2, [2, 4, 4]), (3, [5, 6])):
+        assert again.add(_visits(persons, at), at=at) is again
+    assert again.to_json() == kept and again.rows == watch.rows
+    # The same counts of others are another batch.
+    with pytest.raises(InvalidInput, match="the batch '3' was added with other counts"):
+        again.add(_visits([5, 9], 3), at=3)
+    again = again.add(_visits([1, 2, 3], 4), at=4)
+    assert (again.history["4"].cases, again.history["4"].before) == (0, 3)
+
+
+def test_the_state_keeps_salted_hashes_of_units_and_nothing_else() -> None:
+    names = ["Ada Lovelace", "Alan Turing", "Grace Hopper"]
+    batch = _visits([1, 2, 3]).with_columns(person=pl.Series(names))
+    states = []
+    for _ in range(2):
+        watch = eh.Watch(metrics="tpr")
+        watch = watch.add(batch, at=1, unit="person", **COLUMNS)
+        states.append(json.loads(watch.to_json()))
+    one, other = (set(state["batches"][0]["units"].split()) for state in states)
+    assert not one & other and all(re.fullmatch("[0-9a-f]{16}", text) for text in one)
+    assert not any(name.split()[0] in json.dumps(states) for name in names)
+    assert "salt" not in json.loads(_watch(1).to_json())
+
+
+def test_units_as_numbers_and_as_texts_are_the_same() -> None:
+    watch = eh.Watch(metrics="tpr")
+    watch = watch.add(_visits([1, 2]), at=1, unit="person", **COLUMNS)
+    watch = watch.add(_visits([1, 3]).with_columns(pl.col("person").cast(str)), at=2)
+    assert watch.history["2"].before == 1
+
+
+def test_units_are_fixed_by_the_first_batch() -> None:
+    watch = eh.Watch(metrics="tpr")
+    watch = watch.add(_visits([1, 2]), at=1, unit="person", **COLUMNS)
+    with pytest.raises(
+        InvalidInput,
+        match=r"^counts do not say which units they are of, and this watch counts each person once; add the rows$",
+    ):
+        watch.add_counts(WEEK, at=2, by="region")
+    counted = eh.Watch(metrics="tpr")
+    counted = counted.add_counts(WEEK, at=1, by="region")
+    with pytest.raises(
+        InvalidInput, match=r"^unit must be given with the first batch: nobody knows which units that one counted$"
+    ):
+        counted.add(_visits([1, 2]), at=2, unit="person", **COLUMNS)
+    values = eh.Watch(metrics="tpr")
+    batch = _visits([1, 2, 2])
+    who, region, y, p = (batch[name].to_numpy() for name in ("person", "region", "y", "p"))
+    values = values.add(at=1, y_true=y, y_pred=p, groups=region, unit=who, positive=1)
+    assert values.unit == "unit" and values.history["1"].repeated == 1
+
+
+def test_late_labels_are_refused_and_cases_without_one_are_said() -> None:
+    late = _batch(0).with_columns(y=pl.when(pl.int_range(pl.len()) < 100).then("y"))
+    watch = eh.Watch(metrics="tpr")
+    watch = watch.add(late, at="W1", y_true="y", y_pred="p", groups="region")
+    assert "Left out: 20 cases without a label, prediction or unit." in str(watch)
+    with pytest.raises(
+        InvalidInput,
+        match=r"^the batch 'W1' was added with other counts; what was counted cannot be changed, since labels that "
+        r"arrive late may depend on outcomes: add a batch once its labels are complete, or watch selection rates "
+        r"meanwhile$",
+    ):
+        watch.add(_batch(0), at="W1")
+    selected = eh.Watch(metrics="ppr")
+    selected = selected.add(_batch(0), at="W1", y_pred="p", groups="region")
+
+
+def test_the_path_ends_with_the_joint_evidence_and_reaches_the_threshold_first_at_the_alarm() -> None:
+    watch = _watch(6, gap=0.5, metrics=["acc", "tpr"])
+    again = eh.Watch.from_json(watch.to_json())
+    for row in watch.rows:
+        path = watch.path(row)
+        assert len(path) == 6 and path[-1] == row.joint and again.path(row) == path
+        reached = [name for name, value in zip(watch.batches, path, strict=True) if value is not None and value >= 20]
+        assert row.alarm == (reached[0] if reached else None)
+    assert watch.alarms
 
 
 def test_a_batch_of_one_class_is_read_as_the_first_was() -> None:
     words = {"y": pl.col("y").replace_strict({0: "no", 1: "yes"}), "p": pl.col("p").replace_strict({0: "no", 1: "yes"})}
     watch = eh.Watch(metrics="tpr")
-    watch.add(_batch(0).with_columns(**words), at=0, y_true="y", y_pred="p", groups="region")
+    watch = watch.add(_batch(0).with_columns(**words), at=0, y_true="y", y_pred="p", groups="region")
     later = _batch(1).with_columns(**words).with_columns(y=pl.lit("yes"))
-    assert watch.add(later, at=1)
+    watch = watch.add(later, at=1)
     assert sum(row.cases for row in watch.rows) == 120 + _batch(0)["y"].sum()
 
 
 def test_a_group_that_appears_later_begins_at_1_and_weeks_without_it_are_no_evidence() -> None:
     watch = eh.Watch(metrics="tpr")
-    watch.add_counts(WEEK, at=1)
-    watch.add_counts({**WEEK, "C": (0, 0, 4, 4)}, at=2)
+    watch = watch.add_counts(WEEK, at=1)
+    watch = watch.add_counts({**WEEK, "C": (0, 0, 4, 4)}, at=2)
     row = next(row for row in watch.rows if row.group == "C")
     assert row.evidence == approx(1.0)
     assert (row.batches, row.undefined, row.cases, row.score) == (1, 1, 0, None)
@@ -118,7 +289,7 @@ def test_what_cannot_be_watched_is_refused(how: Any, says: str) -> None:
 
 def test_a_named_reference() -> None:
     watch = eh.Watch(metrics="tpr", reference="B")
-    watch.add_counts({**WEEK, "C": (9, 3, 2, 2)}, at=1)
+    watch = watch.add_counts({**WEEK, "C": (9, 3, 2, 2)}, at=1)
     assert {row.group for row in watch.rows} == {"A", "C"}
     assert next(row for row in watch.rows if row.group == "A").versus == 0.8
 
@@ -127,7 +298,7 @@ def test_a_state_is_read_as_it_was_written_and_refused_if_it_was_changed() -> No
     watch = _watch(5, gap=0.4, metrics=["acc", "ppr"])
     again = eh.Watch.from_json(watch.to_json())
     assert (again.rows, again.batches) == (watch.rows, watch.batches)
-    assert again.add(_batch(9), at=9)
+    again = again.add(_batch(9), at=9)
     state = json.loads(watch.to_json())
     assert set(state["batches"][0]["counts"]) == {"region"}
     state["batches"][0]["counts"]["region"]["a"][0] += 1
@@ -144,7 +315,7 @@ def test_false_alarms_of_many_groups_and_metrics() -> None:
         watch = eh.Watch(metrics=["tpr", "fpr", "ppr"])
         for week in range(30):
             cells = rng.multinomial(rng.integers(2, 12, 20), [0.3, 0.1, 0.15, 0.45])
-            watch.add_counts({f"g{i}": tuple(map(int, row)) for i, row in enumerate(cells)}, at=week)
+            watch = watch.add_counts({f"g{i}": tuple(map(int, row)) for i, row in enumerate(cells)}, at=week)
         alarms += bool(watch.alarms)
     assert alarms <= 2
 
@@ -160,15 +331,25 @@ def test_the_command_keeps_a_state(tmp_path: Path) -> None:
     assert _run(str(state)).exit_code == 2
     columns = ["--label", "y", "--prediction", "p", "--group", "region", "--metric", "acc"]
     first = _run(str(state), str(tmp_path / "0.csv"), "--at", "W0", *columns)
-    assert first.exit_code == 0 and first.output.startswith("1 batch, ")
+    assert first.exit_code == 0 and first.output.startswith("Watch of 1 batch: ")
     kept = state.read_text("utf-8")
     assert "0.csv" not in kept and "W0" in kept
     again = _run(str(state), str(tmp_path / "0.csv"), "--at", "W0")
-    assert again.output.startswith("W0 was added before, with the same counts; nothing changed.\n1 batch, ")
+    assert again.output.startswith("W0 was added before, with the same counts; nothing changed.\nWatch of 1 batch: ")
     assert _run(str(state), str(tmp_path / "1.csv"), "--at", "W0").exit_code == 2
     assert _run(str(state), str(tmp_path / "1.csv")).exit_code == 2
-    changed = _run(str(state), str(tmp_path / "1.csv"), "--at", "W1", "--alpha", "0.2")
-    assert changed.exit_code == 2 and "must stay" in changed.output
+    for option, says in (
+        (["--alpha", "0.2"], "--alpha was 0.05 when the watch began and must stay; got 0.2"),
+        (["--metric", "tpr"], "--metric was ['acc'] when the watch began and must stay; got ['tpr']"),
+        (["--reference", "b"], "--reference was rest when the watch began and must stay; got b"),
+        (["--within", "y"], "--within cannot be watched: evidence pooled over strata is not known"),
+        (["--class", "all"], "--class cannot be watched: evidence is gathered of two classes"),
+        (["--crossings", "2"], "--crossings cannot be watched: each column of groups is watched by itself"),
+    ):
+        changed = _run(str(state), str(tmp_path / "1.csv"), "--at", "W1", *option)
+        assert changed.exit_code == 2 and says in " ".join(changed.output.split())
+    same = _run(str(state), str(tmp_path / "0.csv"), "--at", "W0", "--metric", "accuracy", "--alpha", "0.05")
+    assert same.exit_code == 0
     assert state.read_text("utf-8") == kept
     for week in range(1, 4):
         last = _run(str(state), str(tmp_path / f"{week}.csv"), "--at", f"W{week}", "--fail-on", "alarm")
@@ -181,4 +362,90 @@ def test_the_command_takes_counts(tmp_path: Path) -> None:
     table = tmp_path / "counts.csv"
     table.write_text("race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n", "utf-8")
     found = _run(str(tmp_path / "state.json"), str(table), "--counts", "--at", "W1", "--metric", "tpr")
-    assert found.exit_code == 0 and "A      tpr" in found.output
+    assert found.exit_code == 0 and "A     tpr" in found.output
+
+
+def test_the_command_writes_a_page_and_counts_units_once(tmp_path: Path) -> None:
+    state, page = tmp_path / "state.json", tmp_path / "watch.html"
+    for week, persons in enumerate(([1, 2, 3, 3], [3, 4, 5])):
+        file = tmp_path / f"{week}.csv"
+        _visits(persons).write_csv(file)
+        columns = ["--label", "y", "--prediction", "p", "--group", "region", "--metric", "tpr", "--unit", "person"]
+        columns += ["--positive", "1"]
+        found = _run(str(state), str(file), "--at", f"W{week}", *(columns if not week else []), "--html", str(page))
+        assert found.exit_code == 0, found.output
+    assert "Each person counts once" in found.output
+    assert page.read_text("utf-8") == eh.Watch.from_json(state.read_text("utf-8")).to_html()
+    assert _run(str(state), "--html", "-").output == page.read_text("utf-8")
+    before = state.read_text("utf-8")
+    for words, says in (
+        ([str(state), "--html", str(state)], "would overwrite STATE"),
+        ([str(state), str(file), "--at", "W2", "--html", str(file)], "would overwrite FILE"),
+        ([str(state), str(state), "--at", "W2"], "STATE and FILE must be different files"),
+    ):
+        refused = _run(*words)
+        assert refused.exit_code == 2 and says in " ".join(refused.output.split())
+    assert state.read_text("utf-8") == before
+
+
+def test_a_batch_that_another_process_would_lose_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes add batches to the same state; the one that comes last says so, and writes nothing."""
+    module: Any = import_module("evenhand.cli.watch")
+    state, table = tmp_path / "state.json", tmp_path / "counts.csv"
+    table.write_text("race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n", "utf-8")
+    words = [str(state), str(table), "--counts", "--metric", "tpr", "--at"]
+    read: Any = module.read_counts_file
+
+    def meanwhile(path: Any) -> Any:
+        monkeypatch.setattr(module, "read_counts_file", read)
+        assert _run(*words, "W1").exit_code == 0
+        return read(path)
+
+    monkeypatch.setattr(module, "read_counts_file", meanwhile)
+    refused = _run(*words, "W2")
+    assert (refused.exit_code, refused.stderr) == (
+        2, f"Error: {state} changed in the meantime, so the batch was not added; add it again\n"
+    )  # fmt: skip
+    assert eh.Watch.from_json(state.read_text("utf-8")).batches == ("W1",)
+    assert _run(*words, "W2").exit_code == 0
+    assert eh.Watch.from_json(state.read_text("utf-8")).batches == ("W1", "W2")
+
+
+def test_a_batch_may_come_from_standard_input(tmp_path: Path) -> None:
+    state, text = tmp_path / "state.json", "race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n"
+    words = ["watch", str(state), "-", "--counts", "--at", "W1", "--metric", "tpr"]
+    assert CliRunner().invoke(command, words, input=text).exit_code == 0
+    assert eh.Watch.from_json(state.read_text("utf-8")).batches == ("W1",)
+    rows = "g,y,p\n" + "a,1,1\nb,0,1\nb,1,0\na,0,0\n" * 5
+    words = ["watch", str(tmp_path / "rows.json"), "-", "--at", "W1", "--metric", "acc"]
+    columns = ["--label", "y", "--prediction", "p", "--group", "g"]
+    assert CliRunner().invoke(command, [*words, *columns], input=rows).exit_code == 0
+    assert CliRunner().invoke(command, [*words, *columns], input="g,y,p\na,1\n").stderr == (
+        "Error: line 2 of standard input must have 3 values, as its header has; got 2 values\n"
+    )
+
+
+def test_a_hard_link_to_the_state_is_not_written_to(tmp_path: Path) -> None:
+    state, table = tmp_path / "state.json", tmp_path / "counts.csv"
+    table.write_text("race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n", "utf-8")
+    assert _run(str(state), str(table), "--counts", "--at", "W1", "--metric", "tpr").exit_code == 0
+    (tmp_path / "link").hardlink_to(state)
+    found = _run(str(state), "--html", str(tmp_path / "link"))
+    assert found.stderr == f"Error: --html {tmp_path}/link would overwrite STATE; choose another file\n"
+
+
+def test_a_state_that_cannot_be_written_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = tmp_path / "state.json"
+    for week in range(2):
+        _batch(week).write_csv(tmp_path / f"{week}.csv")
+    columns = ["--label", "y", "--prediction", "p", "--group", "region"]
+    assert _run(str(state), str(tmp_path / "0.csv"), "--at", "W0", *columns).exit_code == 0
+    before = state.read_text("utf-8")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    failed = _run(str(state), str(tmp_path / "1.csv"), "--at", "W1")
+    assert failed.exit_code == 2 and "cannot be written: No space left on device" in " ".join(failed.output.split())
+    assert state.read_text("utf-8") == before and not list(tmp_path.glob(".evenhand*"))

@@ -46,9 +46,11 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(folder / "tmp"), "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": code}
 
 
-def interrupted(folder: Path, where: str, *words: str, stdin: Any = subprocess.DEVNULL) -> tuple[int, str]:
+def interrupted(
+    folder: Path, where: str, *words: str, stdin: Any = subprocess.DEVNULL, sign: signal.Signals = signal.SIGINT
+) -> tuple[int, str]:
     """Exit code and standard error of a command that is interrupted at a place; its process group must be gone."""
-    with heeded(signal.SIGINT):
+    with heeded(sign):
         child = subprocess.Popen(
             [sys.executable, "-c", PAUSED, PLACES[where], *words],
             cwd=folder,
@@ -64,7 +66,7 @@ def interrupted(folder: Path, where: str, *words: str, stdin: Any = subprocess.D
         assert child.stderr is not None
         for line in child.stderr:
             if line == "paused\n":
-                os.killpg(child.pid, signal.SIGINT)
+                os.killpg(child.pid, sign)
                 break
             said += line
         said += child.stderr.read()
@@ -90,14 +92,18 @@ PLAN = ["plan", "size", "--metric", "tpr", "--reference", "30", "10", "10", "50"
         ("planning", PLAN),
     ],
 )
-def test_an_interrupted_command_leaves_nothing_and_ends_with_130(where: str, words: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_command_leaves_nothing_and_ends_with_130_or_as_signals_do(
+    where: str, words: list[str], sign: signal.Signals, tmp_path: Path
+) -> None:
     """Outputs are those of an earlier audit or whole ones; no temporary file and no process remains."""
     (tmp_path / "d.csv").write_text(ROWS)
     for name in OUTPUTS[1::2]:
         (tmp_path / name).write_text("earlier")
     with (tmp_path / "d.csv").open("rb") as stdin:
-        code, said = interrupted(tmp_path, where, *words, stdin=stdin)
-    assert (code, said.strip()) == (130, "Interrupted; nothing is left half written.")
+        code, said = interrupted(tmp_path, where, *words, stdin=stdin, sign=sign)
+    expected = 130 if sign == signal.SIGINT else -sign
+    assert (code, said.strip()) == (expected, "Interrupted; nothing is left half written.")
     assert {path.name for path in tmp_path.rglob("*")} == {"d.csv", "tmp", *OUTPUTS[1::2]}
     contents = {name: (tmp_path / name).read_text("utf-8") for name in OUTPUTS[1::2]}
     if where == "rendering":

@@ -10,11 +10,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from signals import heeded
 
-from evenhand.cli import evenhand
+from evenhand.cli import COMMANDS, evenhand
+from evenhand.cli.main import SUMMARIES
 
 
 def run(*words: str) -> Result:
@@ -24,6 +26,22 @@ def run(*words: str) -> Result:
 def test_the_module_runs_as_a_command() -> None:
     found = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=True)
     assert found.stdout.startswith("evenhand, version ")
+
+
+def test_commands_are_listed_with_the_first_sentence_of_their_help() -> None:
+    assert list(SUMMARIES) == list(COMMANDS)
+    for name, summary in SUMMARIES.items():
+        command = evenhand.get_command(click.Context(evenhand), name)
+        assert command is not None
+        shown = [click.Command(name, help=text).get_short_help_str(1_000) for text in (summary, command.help)]
+        assert shown[0] == shown[1] == summary
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    code = "import sys; from evenhand.cli import run\ntry: run()\nfinally: print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    assert "Report which groups score higher" in done.stdout
+    assert not {"numpy", "evenhand.cli.audit", "evenhand.auditing"} & set(done.stdout.split())
 
 
 def test_without_the_extra_the_command_says_which_to_install() -> None:
@@ -142,3 +160,22 @@ def test_a_command_that_is_mistyped_is_guessed() -> None:
     done = CliRunner().invoke(evenhand, ["adit"])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes streams as shells of Unix do")
+@pytest.mark.parametrize(
+    ("words", "closed", "code", "sentence"),
+    [
+        (["audit", "--example", "compas"], ">&-", 2, "Error: the output cannot be written: standard output is closed"),
+        (["--help"], ">&-", 2, "Error: the output cannot be written: standard output is closed"),
+        (["audit", "-", *AUDITED], "<&-", 2,
+         "Error: standard input (-) cannot be read: it is closed; name a file in place of -"),
+        (["audit", "--counts", "-"], "<&-", 2,
+         "Error: standard input (-) cannot be read: it is closed; name a file in place of -"),
+        (["audit", "--example", "compas"], "2>&-", 0, ""),
+    ],
+)  # fmt: skip
+def test_closed_streams_are_no_bugs(words: list[str], closed: str, code: int, sentence: str) -> None:
+    shell = f'"$0" -m evenhand "$@" {closed}'
+    done = subprocess.run(["bash", "-c", shell, sys.executable, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.strip()) == (code, sentence)

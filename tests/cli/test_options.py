@@ -121,6 +121,64 @@ def test_models_are_compared(folder: Path) -> None:
     assert made("compare d.csv --label y --score s --threshold 0.3 --threshold 0.6 --group race") == at
 
 
+LONG = "compare long.csv --label y --group race"
+
+
+@pytest.fixture
+def long(folder: Path) -> None:
+    """The same decisions with a row per case and model."""
+    header, *rows = ([*line.split(",")] for line in ROWS.splitlines())
+    lines = [
+        (str(i), row[0], row[1], model, row[header.index(column)])
+        for i, row in enumerate(rows)
+        for model, column in (("new", "q"), ("old", "p"))
+    ]
+    text = "\n".join(",".join(line) for line in [("case", "race", "y", "model", "prediction"), *lines])
+    (folder / "long.csv").write_text(f"{text}\n", "utf-8")
+
+
+@pytest.mark.usefixtures("long")
+def test_a_baseline_takes_the_place_of_the_first_model_by_name() -> None:
+    words = f"{LONG} --prediction prediction --model-column model --unit case --baseline old"
+    found = made(words)
+    assert found.rows == eh.compare_models("d.csv", y_true="y", models={"old": "p", "new": "q"}, groups="race").rows
+    assert made(str(found.record["command"]).removeprefix("evenhand ")) == found
+
+
+def test_help_names_the_metrics_that_a_command_has_by_default() -> None:
+    for command, metrics in (("audit", "ppr tpr fpr ppv npv acc f1 prev"), ("compare", "acc ppr tpr fpr")):
+        text = " ".join(run(f"{command} --help").output.split())
+        assert f"A metric; may be repeated. [default: {metrics}]" in text
+
+
+@pytest.mark.usefixtures("long")
+def test_models_below_each_other_are_paired_by_unit() -> None:
+    words = f"{LONG} --prediction prediction --model-column model --unit case"
+    found = made(words)
+    wide = eh.compare_models("d.csv", y_true="y", models={"new": "q", "old": "p"}, groups="race")
+    assert found.rows == wide.rows
+    assert made(str(found.record["command"]).removeprefix("evenhand ")) == found
+
+
+@pytest.mark.usefixtures("long")
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--prediction prediction --model-column model", "--model-column needs --unit; pass it"),
+        ("--unit case --model-column model", "--model-column needs --prediction; pass it"),
+        ("--unit race --prediction prediction --model-column model",
+         "--unit must be decided on once by each model; 'A' is decided on twice by new"),
+        ("--unit case --prediction prediction --model-column label", "no column is called 'label'; known: case, race, "
+         "y, model, prediction"),
+        ("--model a=prediction --model b=y --unit case",
+         "--unit is for rows that are decisions of one model each; pass --model-column with it"),
+    ],
+)  # fmt: skip
+def test_models_that_cannot_be_paired_are_refused(options: str, sentence: str) -> None:
+    done = run(f"{LONG} {options}")
+    assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

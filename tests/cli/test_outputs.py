@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
+from hostile import STEERING, steers
 
 import evenhand as eh
 from evenhand.cli import evenhand
-
-STEERING = "a\x1b[31m\x07\u202e\u2066\x9b1m\nb"
-
-
-def steers(text: str) -> list[str]:
-    """The characters that control a terminal or turn the direction of text, but for line breaks."""
-    return [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
 
 
 def test_names_of_files_columns_and_groups_do_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -39,3 +34,47 @@ def test_names_of_files_columns_and_groups_do_not_steer_the_terminal(tmp_path: P
         eh.audit(tmp_path / f"{STEERING}.cvs", y_true="y", y_pred="p", groups="g")
     assert not steers(str(refusal.value))
     assert "\n" not in str(refusal.value)
+
+
+GATE = ["audit", "--example", "compas", "--metric", "tpr", "--fail-on", "beyond-margin", "--quiet"]
+
+
+def test_junit_fails_where_the_command_does(tmp_path: Path) -> None:
+    out = tmp_path / "audit.xml"
+    for more, code in (([], 1), (["--alpha", "1e-200"], 0)):
+        assert CliRunner().invoke(evenhand, [*GATE, *more, "--junit", str(out)]).exit_code == code
+        suite = ElementTree.parse(out).getroot()
+        assert (int(suite.attrib["failures"]) > 0) == bool(code)
+        assert suite.attrib["tests"] == "6"
+    assert [path.name for path in tmp_path.iterdir()] == ["audit.xml"]
+    printed = CliRunner().invoke(evenhand, [*GATE, "--junit", "-", "--github"])
+    assert ElementTree.fromstring(printed.stdout.encode()).attrib["name"] == "evenhand: compas"
+    assert printed.stderr.startswith("::error title=EH104 beyond-margin ")
+
+
+def test_junit_says_whether_a_repeated_audit_changed(tmp_path: Path) -> None:
+    saved, out = str(tmp_path / "a.json"), tmp_path / "a.xml"
+    assert CliRunner().invoke(evenhand, [*GATE[:5], "--json", saved]).exit_code == 0
+    assert CliRunner().invoke(evenhand, ["audit", "--repeat", saved, "--junit", str(out)]).exit_code == 0
+    names = [case.attrib["name"] for case in ElementTree.parse(out).getroot()]
+    assert names[-1] == "nothing changed"
+
+
+@pytest.mark.parametrize(
+    ("variable", "options", "annotated"),
+    [("true", [], True), ("true", ["--no-github"], False), (None, [], False), (None, ["--github"], True)],
+)
+def test_findings_are_annotations_on_github(variable: str | None, options: list[str], annotated: bool) -> None:
+    runner = CliRunner(env={"GITHUB_ACTIONS": variable})
+    found = runner.invoke(evenhand, [*GATE, *options])
+    assert found.exit_code == 1
+    errors = [line for line in found.output.splitlines() if line.startswith("::error ")]
+    assert bool(errors) == annotated
+    plain = runner.invoke(evenhand, [*GATE[:-1], "--no-github"]).output
+    whole = runner.invoke(evenhand, [*GATE[:-1], *options]).output
+    if not annotated:
+        assert whole == plain
+        return
+    # What is printed for people is no command, whatever a line of it begins with.
+    stopped = re.fullmatch(r"::stop-commands::(\w{32})\n(.*)::\1::\n((?:::\w+ title=.*\n)+)", whole, re.DOTALL)
+    assert stopped is not None and stopped[2] == plain

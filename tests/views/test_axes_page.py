@@ -92,16 +92,18 @@ def test_the_page_says_what_was_audited(tmp_path: Path) -> None:
     assert (tmp_path / "audit.html").read_text("utf-8") == page
     facts = page.partition('class="audited"')[2].partition("</dl>")[0]
     said = {k: html.unescape(v) for k, v in re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", facts)}
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     size = len(path.read_bytes())
     assert said == {
         "System": "Model & 3", "By": "me", "Made": "2023-11-14 22:13 UTC",
-        "Data": f"decisions.csv, 500 rows, {size / 1000:.3g} kB", "Fingerprint": f"SHA-256 {digest}",
+        "Data": f"decisions.csv, 500 rows, {size / 1000:.3g} kB",
         "Label": "label; positive: 1", "Score": "score", "Groups": "race", "Thresholds": "0.3, 0.5",
-        "Compared with": "all cases outside it", "Good for a person": "a positive prediction",
+        "Compared with": "all cases outside it", "Good for a person": "not said",
     }  # fmt: skip
     assert "<h1>A &lt;title&gt;</h1>" in page
-    assert f"evenhand audit {path} " in page and "--threshold 0.5 --threshold 0.3" in page
+    assert "evenhand audit decisions.csv " in page and "--threshold 0.5 --threshold 0.3" in page
+    assert str(tmp_path) not in page, "where files were is nobody else's business"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert page.count(digest) == 1 and digest not in facts
 
 
 def test_the_reference_is_a_line_only_where_groups_share_one() -> None:
@@ -114,7 +116,7 @@ def test_the_reference_is_a_line_only_where_groups_share_one() -> None:
     tied: Rows = [
         (g, y, s) for g, scores in (("a", (0.9, 0.9, 0.1)), ("b", (0.5, 0.5, 0.5))) for y in (0, 1) for s in scores
     ]
-    best = at_thresholds(tied, [0.4, 0.8], metrics="tpr", reference="best")
+    best = at_thresholds(tied, [0.4, 0.8], metrics="tpr", reference="best", favourable="positive")
     assert {row.at["threshold"]: row.reference.name for row in best.rows} == {0.4: "b", 0.8: "a"}
     assert "reference: chosen at each threshold" in best.to_html()
 
@@ -131,8 +133,8 @@ def test_constant_scores_and_one_threshold_are_drawn() -> None:
         page = audit.to_html()
         assert "NaN" not in page and "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL).split()
     body = body_of(at_thresholds(rows, [0.4, 0.6], metrics="tpr"))
-    assert "threshold 0.4: Every prediction of all 6 cases is positive" in body
-    assert "threshold 0.6: Every prediction of all 6 cases is negative" in body
+    assert "Threshold 0.4: Every prediction of all 6 cases is positive" in body
+    assert "Threshold 0.6: Every prediction of all 6 cases is negative" in body
 
 
 def test_only_scores_along_thresholds_have_charts() -> None:

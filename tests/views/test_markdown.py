@@ -29,7 +29,7 @@ def test_every_line_of_a_table_has_as_many_cells_as_its_head(name: str) -> None:
 
 def test_all_rows_are_in_the_table() -> None:
     head, _, *rows = tables_of(COMPAS.to_markdown())["All scores"]
-    assert head == ["group", "metric", "n", "cases", "score", "its interval", "versus", "gap", "95 % interval",
+    assert head == ["group", "metric", "n", "rests on", "score", "its interval", "versus", "gap", "95 % interval",
                     "p unadjusted", "p", "smoothed", "verdict"]  # fmt: skip
     for cells, row in zip(rows, COMPAS.rows, strict=True):
         assert row.score.value is not None and row.smoothed is not None
@@ -52,7 +52,7 @@ def test_findings_have_their_severity_and_code() -> None:
     placed = THRESHOLDS.to_markdown()
     for threshold in (0.3, 0.5, 0.7):
         n = sum(f.at.get("threshold") == threshold for f in THRESHOLDS.findings)
-        assert len(re.findall(rf"^- \*\*\w+\*\* \(EH\d+\) threshold {threshold}: ", placed, re.MULTILINE)) == n
+        assert len(re.findall(rf"^- \*\*\w+\*\* \(EH\d+\) Threshold {threshold}: ", placed, re.MULTILINE)) == n
 
 
 def test_undefined_scores_say_why() -> None:

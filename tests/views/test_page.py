@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hostile import NAUGHTY
 
 import evenhand as eh
 from evenhand.auditing import Row, headlines, untold
@@ -67,7 +68,7 @@ def test_the_page_says_what_the_audit_says() -> None:
     said = html.unescape(text)
     for h in headlines(AUDIT.rows, AUDIT.settings):
         assert h.sentence in said
-    for sentence in untold(AUDIT.rows, AUDIT.settings):
+    for sentence in untold(AUDIT.rows):
         assert sentence in said
     assert "<h1>Audit of 7,219 cases in 7 groups by race</h1>" in text
     assert text == AUDIT.to_html(), "the same audit gives the same page"
@@ -128,7 +129,7 @@ def test_a_group_called_all_is_a_group() -> None:
     counts = {"all": (300, 100, 120, 480), "A": (10, 20, 8, 30), "rest": (3, 1, 2, 5)}
     named = eh.audit_counts(counts, reference="all", metrics=["tpr"])
     assert {(r.reference.kind, r.reference.name) for r in named.rows} == {("group", "all")}
-    assert "compared with the group all." in named.to_html().replace("\n", " ")
+    assert "compared with the group all; cases are taken as independent." in named.to_html().replace("\n", " ")
     assert {r.reference.kind for r in eh.audit_counts(counts, metrics=["tpr"], reference="rest").rows} == {"group"}
 
 
@@ -139,7 +140,7 @@ def test_the_words_follow_the_settings() -> None:
     assert "mid-p" in a.to_html()
     assert data_of(eh.audit_counts(groups, metrics=["tpr"], strength="auto").to_html())["strength"] is None
     assert data_of(eh.audit_counts(groups, metrics=["tpr"], strength=250).to_html())["strength"] == 250
-    assert "errors harm the person" in eh.audit_counts(groups, metrics=["tpr"]).to_html()
+    assert "errors harm the person" in eh.audit_counts(groups, metrics=["tpr"], favourable="positive").to_html()
     assert "errors favour the person" in eh.audit_counts(groups, metrics=["tpr"], favourable="negative").to_html()
     same = eh.audit_counts({"A": (3000, 1000, 1200, 4800), "B": (3000, 1000, 1200, 4800)}, metrics="tpr").to_html()
     assert "No score was found to differ" in same
@@ -169,7 +170,9 @@ def test_the_page_says_what_was_audited() -> None:
     pairs = dict(re.findall(r"<div><dt>([^<]*)</dt><dd>([^<]*)</dd></div>", said))
     assert pairs["System"] == "COMPAS"
     assert pairs["Data"] == "scores.csv, 3 files, 7,214 rows, 2.55 MB"
-    assert pairs["Fingerprint"] == f"SHA-256 {digest}"
+    assert pairs["SHA-256 of the data"] == digest
+    facts = said.partition('id="audited"')[2].partition("</dl>")[0]
+    assert "scores.csv" in facts and digest not in facts, "a fingerprint is for who repeats the audit"
     assert pairs["Label"] == "two_year_recid; positive: 1"
     assert pairs["Prediction"] == "score_text; positive: Medium or High"
     assert pairs["Made"] == "2026-11-16 11:02 UTC"
@@ -258,6 +261,11 @@ AUDITS: dict[str, Any] = {
     "6": lambda: eh.audit_counts(eh.examples.compas(), by="race", favourable="negative"),
     "56": lambda: crossed(2),
     "398": lambda: crossed(20),
+    "2,000 hostile": lambda: eh.audit_counts(
+        {f"{i} {NAUGHTY[i % len(NAUGHTY)]}": (3 + i % 7, 2, 1, 4) for i in range(2_000)},
+        metrics="tpr",
+        max_groups=2_000,
+    ),
 }
 
 
@@ -340,10 +348,13 @@ def test_little_is_drawn_before_anything_is_opened(report: Any, name: str) -> No
     assert listed(opened, ".block") == with_findings(audit)[:8]
     assert listed(opened, ".card") == names_[:30]
     assert opened.locator(".card[open]").count() == 0
-    # All of it can be reached.
+    # All of it can be reached, and the last row that is seen fades until it is.
+    assert ("more" in str(opened.locator(".scroller").get_attribute("class"))) == (len(drawn) < len(names_))
     opened.locator(".scroller").evaluate("node => { node.scrollTop = node.scrollHeight; }")
     opened.wait_for_function("name => [...document.querySelectorAll('.map tbody .name')].at(-1).textContent === name",
                              arg=names_[-1])  # fmt: skip
+    further = "node => { node.scrollTop = node.scrollHeight; return !node.classList.contains('more'); }"
+    opened.wait_for_function(f"() => ({further})(document.querySelector('.scroller'))")
     press = "more => { while (!more.hidden) more.click(); }"
     opened.locator("#findings-here .more").evaluate(press)
     assert listed(opened, ".block") == with_findings(audit)
@@ -704,6 +715,21 @@ def test_names_that_look_like_markup_are_shown(report: Any) -> None:
     assert opened.locator("img").count() == 0
 
 
+def test_two_thousand_hostile_names_are_text_on_the_page_and_in_print(report: Any) -> None:
+    """Nothing is run, nothing is asked of anybody, and the printed page has no link and no picture of theirs."""
+    audit, opened = report("2,000 hostile")
+    assert len({row.group for row in audit.rows}) == 2_000
+    assert opened.locator("img, iframe, object, embed, base, meta[http-equiv=refresh]").count() == 0
+    assert opened.evaluate("[...document.querySelectorAll('a')].every(a => a.getAttribute('href')?.startsWith('#'))")
+    handlers = "[...document.querySelectorAll('*')].flatMap(e => e.getAttributeNames()).filter(a => a.startsWith('on'))"
+    assert opened.evaluate(handlers) == []
+    opened.get_by_label("Search groups").fill("onerror=alert(1)")
+    assert all("onerror=alert(1)" in name for name in mapped(opened))
+    printed = opened.pdf()
+    assert printed.startswith(b"%PDF")
+    assert not any(word in printed for word in (b"/JavaScript", b"/URI (javascript", b"/Launch", b"/EmbeddedFile"))
+
+
 def test_without_javascript_the_scores_are_there(browser: Any, saved: Any) -> None:
     for name, most in (("6", 6), ("398", 60)):
         audit, path = saved(name)
@@ -722,7 +748,8 @@ def test_without_javascript_the_scores_are_there(browser: Any, saved: Any) -> No
         said = " ".join(opened.locator("main").inner_text().split())
         assert ("… and 338 more groups, " in said) == (name == "398")
         assert not opened.locator("#filters").is_visible()
-        assert opened.locator(".headlines li").count() == 5
+        rates = [f for f in audit.findings if f.kind == "four-fifths"]
+        assert opened.locator(".headlines li").count() == 5 + min(len(rates), 3)
         context.close()
 
 

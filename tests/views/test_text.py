@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
@@ -31,12 +32,16 @@ from shown_audits import (
     at_thresholds,
     classified,
     counted,
+    decided,
     of_classes,
 )
 
 import evenhand as eh
-from evenhand.auditing import headlines, untold
+from evenhand.auditing import headlines, place_text, untold
 from evenhand.views import as_text
+from evenhand.views.audit_document import document_of
+from evenhand.views.document import Table
+from evenhand.views.record_facts import facts
 
 CM = eh.ConfusionMatrix
 CODES = re.compile(r"\x1b\[\d+m")
@@ -70,29 +75,32 @@ def first_words(lines: list[str], width: int, between: str = " ") -> list[str]:
 
 def test_the_summary_says_who_is_compared_with_whom_before_the_table() -> None:
     lines = str(COMPAS).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "Audit of 7,214 cases in 6 groups by race",
-        "Each group is compared with all cases outside it.",
+        "Each group is compared with all cases outside it; cases are taken as",
+        "independent.",
         "▲ 7 higher   ▼ 19 lower   ✕ 0 undefined   □ 16 too few to tell   ● 6 alike",
     ]
-    kinds = Counter(finding.kind for finding in COMPAS.findings)
-    counted = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
     summary = " ".join(" ".join(lines[4 : lines.index(table_of(str(COMPAS))[0])]).split())
-    assert summary.endswith(f"{len(COMPAS.findings)} findings: {counted}")
+    overall = "Overall: ppr 0.460, tpr 0.626, "
+    assert f" {len(COMPAS.findings)} findings in all {overall}" in summary
 
 
 @pytest.mark.parametrize(
     ("reference", "sentence"),
     [
-        ("rest", "Each group is compared with all cases outside it."),
-        ("all", "Each group is compared with all cases."),
-        ("Other", "Each group is compared with the group Other."),
-        (CM(3, 4, 5, 6), "Each group is compared with the counts that were given as reference."),
+        ("rest", "Each group is compared with all cases outside it; cases are taken as independent."),
+        ("all", "Each group is compared with all cases; cases are taken as independent."),
+        ("Other", "Each group is compared with the group Other; cases are taken as independent."),
+        (
+            CM(3, 4, 5, 6),
+            "Each group is compared with the counts that were given as reference; cases are taken as independent.",
+        ),
     ],
 )
 def test_the_reference_is_named(reference: Any, sentence: str) -> None:
     a = eh.audit_counts(eh.examples.compas(), metrics="tpr", reference=reference)
-    assert sentence in str(a).splitlines()
+    assert f" by group {sentence} ▲" in " ".join(str(a).split())
 
 
 def test_several_references_are_named_each() -> None:
@@ -105,7 +113,7 @@ def test_several_references_are_named_each() -> None:
 
 def test_every_row_shows_the_cases_that_its_score_rests_on() -> None:
     head, *lines = table_of(COMPAS.to_text())
-    assert "cases" in head.split()
+    assert "rests on" in head
     counts = eh.examples.compas()
     bases = {"ppr": "tp fn fp tn", "tpr": "tp fn", "fpr": "fp tn", "ppv": "tp fp", "npv": "fn tn", "f1": "tp fn fp"}
     for line in lines:
@@ -116,7 +124,7 @@ def test_every_row_shows_the_cases_that_its_score_rests_on() -> None:
 
 
 def test_rows_left_out_are_counted_by_verdict_and_undefined_ones_say_why() -> None:
-    assert "… and 24 more rows: 1 higher, 1 lower, 16 too few to tell, 6 alike" in str(COMPAS).splitlines()
+    assert "… and 36 more rows: 2 higher, 12 lower, 16 too few to tell, 6 alike" in str(COMPAS).splitlines()
     text = as_text(HOLES, None, width=132)
     wrapped = " ".join(" ".join(table_of(text)).split())
     assert wrapped.count("✕ undefined") == sum(r.verdict == "undefined" for r in HOLES.rows) == 12
@@ -125,8 +133,9 @@ def test_rows_left_out_are_counted_by_verdict_and_undefined_ones_say_why() -> No
     assert verdicts == ["undefined"] * 12 + ["tell"] * 3, "in the order of the audit"
 
 
-def test_metrics_are_explained_once_below_the_table() -> None:
-    text = str(COMPAS)
+def test_metrics_are_explained_once_below_all_rows() -> None:
+    text = as_text(COMPAS, None)
+    assert "True positive rate =" not in str(COMPAS), "the short text has a legend of one line"
     for key in ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev"):
         m = eh.metric(key)
         (line,) = [line for line in text.splitlines() if line.split()[:1] == [key] and "=" in line]
@@ -134,15 +143,37 @@ def test_metrics_are_explained_once_below_the_table() -> None:
         assert ("; better: " in line) == (m.better != "neither")
 
 
-@pytest.mark.parametrize("width", [56, 64, 80, 100, 132, 200])
+def test_the_short_text_has_what_differs_and_what_to_do_next() -> None:
+    """At most 12 rows, at least 4; formulas, notes and claims only with all rows or all findings."""
+    short, long, verbose = as_text(COMPAS), as_text(COMPAS, None), as_text(COMPAS, verbose=True)
+    assert len(table_of(short)) == 1 + 12 + 1
+    differing = [r for r in COMPAS.rows if r.differs]
+    assert len(differing) > 12
+    assert all(re.search("[▲▼]", line) for line in table_of(short)[1:13])
+    few = eh.audit_counts({"A": (6, 3, 2, 21), "B": (280, 110, 110, 500), "C": (8, 3, 2, 21)}, metrics=["tpr", "fpr"])
+    assert not any(r.differs for r in few.rows)
+    assert len(table_of(as_text(few))) == 1 + 4 + 1, "where little differs, a table has four rows"
+    steps = ["- A difference is no explanation: confirm it on new cases", "- Where a verdict depends on one group, "]
+    last = "p: exact, adjusted over groups (Holm). Rests on: "
+    order = ["Overall: ppr", "group metric rests on", *steps, last]
+    places = [" ".join(short.split()).index(part) for part in order]
+    assert places == sorted(places)
+    for part in ("Where nothing differs", "better: higher", "A score is higher or lower if p"):
+        assert part not in " ".join(short.split())
+        assert part in " ".join(long.split())
+        assert part in " ".join(verbose.split())
+    assert len(short.splitlines()) < 70
+
+
+@pytest.mark.parametrize("width", [60, 64, 80, 100, 132, 200])
 @pytest.mark.parametrize("given", [COMPAS, HOLES], ids=["compas", "holes"])
 def test_the_text_fits_the_width_and_uses_it(width: int, given: eh.Audit) -> None:
     lines = as_text(given, None, width=width).splitlines()
     assert max(map(across, lines)) <= width
     titles = table_of("\n".join(lines))[0].split()
-    assert {"group", "metric", "cases", "score", "gap", "verdict"} <= set(titles)
+    assert {"group", "metric", "rests", "score", "gap", "verdict"} <= set(titles)
     if width >= 100:
-        assert {"n", "versus", "interval", "p"} <= set(titles)
+        assert {"versus", "interval", "p"} <= set(titles)
 
 
 def test_colours_are_those_of_the_verdicts_and_change_nothing_else() -> None:
@@ -157,7 +188,7 @@ def test_the_summary_says_what_matters_in_council_words() -> None:
     lines = " ".join(as_text(COMPAS).split())
     for headline in headlines(COMPAS.rows, COMPAS.settings):
         assert headline.sentence in lines
-    for sentence in untold(COMPAS.rows, COMPAS.settings):
+    for sentence in untold(COMPAS.rows):
         assert sentence in lines
     constant = eh.audit({"y": [1, 0, 1, 0], "p": [1, 1, 1, 1], "g": list("aabb")}, y_true="y", y_pred="p", groups="g")
     assert as_text(constant).split("\n\n")[1].startswith("- Every prediction of all 4 cases is positive")
@@ -168,7 +199,7 @@ def test_the_summary_says_what_matters_in_council_words() -> None:
     names=st.lists(st.text(min_size=0, max_size=60), min_size=2, max_size=6, unique=True),
     start=st.text(max_size=40),
     end=st.text(max_size=40),
-    width=st.integers(56, 140),
+    width=st.integers(60, 140),
 )
 def test_no_two_groups_look_alike_however_they_are_called(names: list[str], start: str, end: str, width: int) -> None:
     """One row per group: as many different names in the table as groups, and none wider than the terminal."""
@@ -220,7 +251,7 @@ def test_a_name_that_wraps_like_another_is_numbered() -> None:
     """At some widths the break falls on the one blank that tells the two apart."""
     names = ["0" * 48, "0" * 16 + " " + "0" * 32]
     a = eh.audit_counts(dict.fromkeys(names, (9, 6, 4, 21)), metrics="tpr")
-    for width in range(56, 120):
+    for width in range(60, 120):
         first, *lines = table_of(as_text(a, width=width))
         assert len(set(first_words(lines, first.index(" metric"), between="\n"))) == 2
 
@@ -241,7 +272,7 @@ def scores_of(text: str, title: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("name", AUDITS)
-@pytest.mark.parametrize("width", [56, 80, 140])
+@pytest.mark.parametrize("width", [60, 80, 140])
 def test_every_audit_fits_the_width(name: str, width: int) -> None:
     text = as_text(AUDITS[name], None, width=width, verbose=True)
     assert max(map(across, text.splitlines())) <= width
@@ -301,7 +332,7 @@ def test_the_text_says_what_axes_mean_and_over_what_p_is_adjusted() -> None:
     assert "P-values are adjusted over groups and classes (Holm)." in said["classes"]
     strata = "P-values are adjusted over groups and strata (Holm); those pooled over strata by themselves."
     assert strata in said["strata"]
-    assert "Scores are changes on the same cases" in said["models"]
+    assert "Scores are changes on the same cases, from old to new." in said["models"]
     together = at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", family="audit")
     assert "adjusted over groups, thresholds and metrics (Holm)." in " ".join(as_text(together).split())
     plain = " ".join(as_text(at_thresholds(SCORED, [0.5], metrics="tpr", adjust="none")).split())
@@ -378,14 +409,14 @@ def test_scores_of_all_classes_and_of_rankings_have_a_table_of_their_own() -> No
     header, *lines = scores_of(as_text(RANKED), "Scores without a threshold")
     assert header == ["group", "n", "auc", "brier"]
     assert len(lines) == 4
-    said = " ".join(as_text(RANKED).split())
+    said = " ".join(as_text(RANKED, None).split())
     most = max(row.test.error or 0 for row in RANKED.rows)
     drawn = ", ".join(dict.fromkeys(row.metric for row in RANKED.rows if row.metric != "tpr"))
     assert f"p of {drawn}: from random draws (99), with a standard error of at most {most:.2g}." in said
 
 
 def test_rows_pooled_over_strata_have_odds_ratios_and_say_what_strata_say() -> None:
-    lines = section_of(as_text(STRATA, width=140), "Pooled over strata")
+    lines = section_of(as_text(STRATA, None, width=140), "Pooled over strata")
     start = next(i for i, line in enumerate(lines) if line.startswith("group metric"))
     for title in ("odds ratio", "95 % interval", "strata", "crude", "verdict"):
         assert title in lines[start]
@@ -409,7 +440,7 @@ def test_rows_pooled_over_strata_have_odds_ratios_and_say_what_strata_say() -> N
 
 
 def test_models_show_how_scores_and_gaps_change() -> None:
-    lines = section_of(as_text(MODELS, width=140), "new against old")
+    lines = section_of(as_text(MODELS, None, width=140), "new against old")
     start = next(i for i, line in enumerate(lines) if line.startswith("group metric"))
     for title in ("change", "its p", "gap change", "95 % interval"):
         assert title in lines[start]
@@ -418,6 +449,53 @@ def test_models_show_how_scores_and_gaps_change() -> None:
         assert f" {row.score.value:+.3f} " in line and f" {row.gap.value:+.3f} " in line
         assert line.endswith(f"{row.verdict.sign} {row.verdict}")
     assert {"higher", "lower"} <= {row.verdict for row in MODELS.rows}, "of changes of gaps, directions are claimed"
+
+
+def of_three(**settings: Any) -> eh.Audit:
+    """A comparison of the two models with each other, and with one that selects everybody."""
+    data = decided()
+    models = {"old": "old", "new": "new", "net": "net"}
+    given: dict[str, Any] = {"y_true": "y", "models": models, "groups": "race", "metrics": "ppr", "draws": 99}
+    return eh.compare_models(data | {"net": [1] * len(data["y"])}, **given | settings)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "opening", "reading"),
+    [
+        ("first", "by race, new and net against old", "on the same cases, from old to each other model."),
+        ("all", "by race, new and net against old, net against new", "on the same cases, from one model to another."),
+    ],
+)
+def test_every_output_says_what_models_are_compared_against(pairs: str, opening: str, reading: str) -> None:
+    a = of_three(pairs=pairs)
+    assert dict(facts(a))["Models"] == opening.removeprefix("by race, ")
+    for text in (as_text(a), html.unescape(re.sub(r"<[^>]+>", " ", a.to_html())), a.to_markdown()):
+        said = " ".join(text.split())
+        assert opening in said and reading in said
+
+
+def test_findings_of_models_are_ordered_by_severity_and_begin_with_a_capital() -> None:
+    text = as_text(of_three(metrics=["acc", "ppr"]), None, verbose=True)
+    found = re.findall(r"^- (alert|warning|note) EH\d+: (.)", text, re.MULTILINE)
+    severities = [severity for severity, _ in found]
+    assert severities == sorted(severities, key=["alert", "warning", "note"].index)
+    assert len(set(severities)) > 1
+    assert all(first.isupper() for _, first in found)
+
+
+def test_verdicts_are_counted_by_what_the_axes_are_called() -> None:
+    (places,) = [s.blocks[0] for s in document_of(of_three()).sections if s.name == "places"]
+    assert isinstance(places, Table)
+    assert places.columns[0].title == "model"
+    (places,) = [s.blocks[0] for s in document_of(BOTH).sections if s.name == "places"]
+    assert isinstance(places, Table)
+    assert places.columns[0].title == "threshold, stratum"
+
+
+def test_meanings_of_verdicts_on_models_are_about_gaps() -> None:
+    text = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", of_three().to_html())).split())
+    assert "the gap rises: the change is higher than the reference's (adjusted p at most 0.05)" in text
+    assert "the score is higher than the reference's" not in text
 
 
 def test_places_on_several_axes_have_tables_of_their_own() -> None:
@@ -435,7 +513,7 @@ def test_functions_of_ones_own_are_rows_like_others() -> None:
     shown = [line for line in lines if line.split()[1] == "agreement"]
     assert len(shown) == 3
     assert all(re.search("≠ unlike|□ too few to tell", line) for line in shown)
-    assert "that the group is drawn like the reference" in " ".join(as_text(OWN).split())
+    assert "that the group is drawn like the reference" in " ".join(as_text(OWN, None).split())
 
 
 def test_groups_and_classes_with_the_same_text_are_told_apart() -> None:
@@ -443,13 +521,15 @@ def test_groups_and_classes_with_the_same_text_are_told_apart() -> None:
     text = as_text(of_classes(data, groups=["race", "sex"], metrics=["tpr"], averages=["macro tpr"], crossings=1))
     assert "Cases of each: a\\x01 1, a\\x01 (2) 1, b 2." in " ".join(text.split())
     names = {" ".join(line[:2]) for line in scores_of(text, "Scores of all classes")[1:]}
-    assert names == {"race: 0", "race: 1", "sex: 0", "sex: 1"}
+    assert names == {"race 0", "race 1", "sex 0", "sex 1"}
 
 
 def test_findings_name_their_place() -> None:
     said = " ".join(as_text(STRANGE, verbose=True).split())
     for finding in STRANGE.findings:
-        assert " ".join(f"- {finding}.".split()) in said
+        place = place_text(finding.at)
+        assert place[0].upper() + place[1:] in said if place else True
+        assert " ".join(f"{finding.sentence}.".split()) in said
 
 
 @pytest.mark.parametrize(
@@ -488,14 +568,15 @@ def test_findings_name_their_place() -> None:
 )
 def test_false_alarms_are_those_of_all_families(audit: eh.Audit, said: str) -> None:
     """A family is a metric at a threshold; rows pooled over strata, and averages over classes, are families apart."""
-    assert f"Where nothing differs, {said}" in " ".join(as_text(audit).split())
+    assert f"Where nothing differs, {said}" in " ".join(as_text(audit, None).split())
+    assert "Where nothing differs" not in as_text(audit), "the short text has a legend of one line"
 
 
 def test_no_false_alarms_are_counted_where_nothing_is_tested() -> None:
     """Nothing is tested against the group with the highest rate of selection."""
-    assert "Where nothing differs" not in as_text(BEST)
+    assert "Where nothing differs" not in as_text(BEST, None)
 
 
 def test_the_share_of_false_discoveries_is_that_of_each_family() -> None:
-    text = " ".join(as_text(at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", adjust="bh")).split())
+    text = " ".join(as_text(at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", adjust="bh"), None).split())
     assert "about 5 % on average are false alarms, within each metric at each threshold." in text

@@ -35,6 +35,22 @@ def test_databases_and_arrow_files_are_audited_as_the_csv_file_is(shared: Page, 
     assert texts[0] == texts[1]
 
 
+def test_models_below_each_other_are_compared_or_the_field_that_compares_them_is_named(shared: Page) -> None:
+    lines = ["model,case_id,race,y,decision"]
+    for i in range(60):
+        lines += [f"{model},{i},{'AB'[i % 3 == 0]},{i % 2},{(i // by) % 2}" for model, by in (("old", 3), ("new", 5))]
+    file = shared.upload("x.csv", "\n".join(lines) + "\n")
+    asked: dict[str, Any] = {"file": file, "y_true": "y", "y_pred": "decision", "groups": ["race"]}
+    refused = shared.states(shared.post("audit", asked))[-1]
+    assert refused["error"] == (
+        "the rows are equal in everything but the predictions and 'model', as if 2 models had decided on the same "
+        "cases, which are then not independent; compare the models with “several models” and “Column that names the "
+        "model”, or audit the rows of one of them"
+    )
+    found = shared.answer(shared.post("audit", asked | {"model_column": "model", "unit": "case_id"}))
+    assert "--model-column model --unit case_id" in found["command"]
+
+
 def test_an_audit_is_that_of_the_library_and_its_command_repeats_it(
     shared: Page, recid: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,7 +150,7 @@ def test_references_per_column_mean_what_they_mean_in_the_library(
 ) -> None:
     path = tmp_path / "two-years.csv"
     path.write_text(two_years(), "utf-8")
-    body = {"file": recid, **ASKED, "metrics": ["ppr"], "reference": {"columns": columns}}
+    body = {"file": recid, **ASKED, "metrics": ["ppr"], "favourable": "positive", "reference": {"columns": columns}}
     found = shared.answer(shared.post("audit", body))
     rows = eh.Audit.from_json(shared.client.get(f"/token/report/{found['audit']}.json").text).rows
     expected = eh.audit(
@@ -145,6 +161,7 @@ def test_references_per_column_mean_what_they_mean_in_the_library(
         positive_prediction=["Medium", "High"],
         groups=["race", "sex"],
         metrics="ppr",
+        favourable="positive",
         reference=meant,
     )
     assert rows == expected.rows

@@ -52,7 +52,20 @@ def test_what_the_fields_show_is_what_the_library_does_without_them() -> None:
     defaults = {f.name: f.default for f, _ in settings_of(Settings).values()}
     defaults["averages"] = list(defaults["averages"])
     assert given == {name: defaults[name] for name in given}
-    assert shown.keys() - given.keys() == {"mid_p", "replace_undefined_by", "title", "system", "author"}
+    assert shown.keys() - given.keys() == {
+        *(
+            "mid_p",
+            "protect",
+            "replace_undefined_by",
+            "title",
+            "system",
+            "author",
+            "favourable",
+            "cases",
+            "outcome",
+            "decision",
+        ),
+    }
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,11 @@ def test_a_file_is_chosen_and_the_numbers_are_those_of_the_library(page: Any, tm
     assert (page.input_value("#y_true"), page.input_value("#y_pred")) == ("two_year_recid", "score_text")
     assert page.locator("#y_true-values input:checked").count() == 1
     page.wait_for_selector("#y_pred-values label")
+    ticked = page.locator("#y_pred-values label:has(input:checked)").all_inner_texts()
+    assert sorted(text.split()[0] for text in ticked) == ["High", "Medium"]
+    assert "Which values are positive is a guess; correct it if it is wrong." in page.inner_text("#y_pred-values")
+    for level in ("High", "Medium"):
+        page.locator("#y_pred-values").get_by_label(level).uncheck()
     page.click("#go")
     page.wait_for_selector("#message.bad")
     assert page.inner_text("#message") == "tick the predictions that count as positive"
@@ -152,6 +157,7 @@ def test_scores_bins_names_and_metrics_are_asked_for_as_they_are_chosen(page: An
         "within": [],
         "weights": "",
         "count": "",
+        "unit": "",
         "groups": ["age"],
         "bins": {"age": [25, 45]},
         "group_names": {"age": {"below 25": "young"}},
@@ -269,6 +275,30 @@ def test_several_thresholds_are_shown_and_downloaded(page: Any, tmp_path: Path) 
     assert download(page, "#get-md") == expected.to_markdown()
 
 
+def test_small_counts_are_rounded_where_files_are_downloaded(page: Any, tmp_path: Path) -> None:
+    path = choose(page, tmp_path)
+    page.check("[name=decided][value=score]")
+    page.select_option("#y_score", "decile_score")
+    page.fill("#threshold", "5")
+    page.get_by_role("button", name="Remove sex").click()
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    for width in (1280, 375):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.click("#get summary")
+        page.select_option("#protect", "cms" if width == 1280 else "ons")
+        with page.expect_response("**/report/*.html"):
+            page.click("#publish")
+        rule = page.input_value("#protect")
+        report = page.frame_locator("#report")
+        report.get_by_text(f"to protect small groups (rule {rule})").first.wait_for()
+        how: Any = {"y_true": "two_year_recid", "y_score": "decile_score", "threshold": 5, "groups": "race"}
+        expected = eh.audit(path, protect=rule, **how)
+        assert eh.Audit.from_json(download(page, "#get-json")) == expected
+        assert download(page, "#get-csv") == expected.to_csv()
+        page.keyboard.press("Escape")
+
+
 def test_links_search_and_cards_work_inside_the_frame(page: Any, tmp_path: Path) -> None:
     head = "race,sex,y,yhat\n"
     rows = [
@@ -306,7 +336,10 @@ def test_everything_works_by_keyboard(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector(".group li")
     page.focus("#tab-audit")
     page.keyboard.press("ArrowRight")
+    assert page.is_visible("#batch")
+    page.keyboard.press("ArrowRight")
     assert page.is_visible("#panel-what-if")
+    page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     page.focus("#alpha")
     page.keyboard.press("Enter")
@@ -337,6 +370,8 @@ def test_no_serious_accessibility_violation_and_no_sideways_scrolling(
     opened.wait_for_selector(".group li >> nth=4")
     for summary in opened.locator("#setup summary").all():
         summary.click()
+    for level in ("High", "Medium"):
+        opened.locator("#y_pred-values").get_by_label(level).uncheck()
     opened.click("#go")
     opened.wait_for_selector("#message.bad")
     assert violations(opened) == []
@@ -472,3 +507,192 @@ def test_strata_weights_averages_and_ranking_scores_are_chosen_by_their_labels(p
     found = eh.Audit.from_json(download(page, "#get-json"))
     assert found.settings["averages"] == ["macro f1", "kappa"]
     assert {row.metric for row in found.rows if not row.at} == {"macro f1", "kappa"}
+
+
+WIDTHS = pytest.mark.parametrize("width", [1280, 375])
+
+
+def fits(page: Any, width: int) -> bool:
+    """Whether nothing has to be scrolled sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth") <= width)
+
+
+def of_patients(folder: Path) -> Path:
+    """Three images of each patient in two sites, judged by two models."""
+    lines = ["site,patient,ill,old,new"]
+    for i in range(120):
+        for j in range(3):
+            ill = (i + j) % 2
+            old, new = int(ill if (i + 2 * j) % 5 else 1 - ill), int(ill if (i + j) % 7 else 1 - ill)
+            lines.append(f"{'AB'[i % 3 == 0]},p{i},{ill},{old},{new}")
+    path = folder / "images.csv"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+def upload(page: Any, path: Path) -> None:
+    page.set_input_files("#file", str(path))
+    page.wait_for_selector("#columns:visible")
+    page.wait_for_selector("#chosen >> text=images.csv")
+
+
+@WIDTHS
+def test_what_is_favourable_and_what_things_are_called_is_said_in_fields(page: Any, tmp_path: Path, width: int) -> None:
+    """Without them the report is silent about harm; with them it speaks in the words of the fields."""
+    page.set_viewport_size({"width": width, "height": 900})
+    path = choose(page, tmp_path)
+    page.wait_for_selector("#y_pred-values label")
+    page.locator("#y_pred-values").get_by_label("Medium").check()
+    page.locator("#y_pred-values").get_by_label("High").check()
+    assert page.get_by_label("Favourable for a person").input_value() == ""
+    best = page.locator("option[value='kind:best']").first
+    assert best.is_disabled()
+    assert best.inner_text() == "the group that fares best (say first which prediction is good for a person)"
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    silent = page.frame_locator("#report").locator("main")
+    silent.wait_for()
+    assert "Worse for" not in silent.inner_text()
+    assert "say which prediction is good for a person" in silent.inner_text()
+    page.click("#back")
+    page.get_by_label("Favourable for a person").select_option("negative")
+    assert not best.is_disabled() and best.inner_text() == "the group that fares best"
+    page.get_by_label("What are the cases?").fill("defendants")
+    page.get_by_label("What happened: they were …").fill("charged again")
+    page.get_by_label("What was decided: they were …").fill("called risky")
+    assert fits(page, width)
+    tops = [page.locator(f"#{name}").bounding_box()["y"] for name in ("favourable", "cases", "outcome", "decision")]
+    assert width < 1000 or len(set(map(round, tops))) == 1
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    expected = eh.audit(
+        path,
+        y_true="two_year_recid",
+        y_pred="score_text",
+        positive_label="1",
+        positive_prediction=["Medium", "High"],
+        groups=["race", "sex"],
+        favourable="negative",
+        cases="defendants",
+        outcome="charged again",
+        decision="called risky",
+    )
+    assert eh.Audit.from_json(download(page, "#get-json")) == expected
+    assert page.inner_text("#found").startswith("Audit of 600 defendants, ")
+    report = page.frame_locator("#report")
+    report.locator("h1", has_text="Audit of 600 defendants").wait_for()
+    said = report.locator("main").inner_text()
+    assert "were called risky" in said and "a negative prediction: they were not called risky" in said
+    assert "say which prediction is good for a person" not in said
+
+
+def test_a_pair_of_clauses_is_written_with_a_slash_and_nonsense_is_refused(page: Any, tmp_path: Path) -> None:
+    choose(page, tmp_path)
+    page.wait_for_selector("#y_pred-values label")
+    page.locator("#y_pred-values").get_by_label("High").check()
+    page.get_by_label("What was decided: they were …").fill("got a loan/got none/got two")
+    page.click("#go")
+    page.wait_for_selector("#message.bad")
+    assert page.inner_text("#message").startswith("“What was decided: they were …” must be what follows “were”")
+    page.get_by_label("What was decided: they were …").fill("were held/were freed")
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    assert eh.Audit.from_json(download(page, "#get-json")).settings["decision"] == ["were held", "were freed"]
+
+
+@WIDTHS
+def test_units_are_chosen_by_their_column(page: Any, tmp_path: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    path = of_patients(tmp_path)
+    upload(page, path)
+    page.select_option("#y_true", "ill")
+    page.select_option("#y_pred", "old")
+    page.wait_for_selector("#y_pred-values label")
+    for name in ("patient", "new"):
+        if page.get_by_role("button", name=f"Remove {name}").count():
+            page.get_by_role("button", name=f"Remove {name}").click()
+    if not page.get_by_role("button", name="Remove site").count():
+        page.locator("#groups-chips").get_by_role("button", name="site", exact=True).click()
+    page.get_by_label("Column of units").select_option("patient")
+    assert fits(page, width)
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    found = eh.Audit.from_json(download(page, "#get-json"))
+    assert found.record["unit"]["units"] == 120
+    expected = eh.audit(path, y_true="ill", y_pred="old", positive_label="1", positive_prediction="1", groups=["site"],
+                        unit="patient")  # fmt: skip
+    assert found.rows == expected.rows
+    text = page.frame_locator("#report").locator("header.top").inner_text()
+    assert "Cases of the same patient may depend on each other" in " ".join(text.split())
+
+
+@WIDTHS
+def test_several_models_are_compared_on_the_same_cases(page: Any, tmp_path: Path, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    path = of_patients(tmp_path)
+    upload(page, path)
+    page.select_option("#y_true", "ill")
+    page.wait_for_selector("#y_true-values label")
+    page.check("[name=decided][value=models]")
+    chips = page.locator("#models-chips")
+    chips.get_by_role("button", name="old", exact=True).click()
+    for name in ("patient", "new", "old"):
+        if page.get_by_role("button", name=f"Remove {name}").count():
+            page.get_by_role("button", name=f"Remove {name}").click()
+    if not page.get_by_role("button", name="Remove site").count():
+        page.locator("#groups-chips").get_by_role("button", name="site", exact=True).click()
+    page.click("#go")
+    page.wait_for_selector("#message.bad")
+    assert page.inner_text("#message") == "choose the columns of two or more models"
+    chips.get_by_role("button", name="new", exact=True).click()
+    assert fits(page, width)
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    found = eh.Audit.from_json(download(page, "#get-json"))
+    expected = eh.compare_models(path, y_true="ill", models={"old": "old", "new": "new"}, groups=["site"], positive="1")
+    assert found.rows == expected.rows
+    assert found.axes == {"model": ("new",), "against": ("old",)}
+
+
+@WIDTHS
+def test_models_below_each_other_are_paired_by_unit(page: Any, tmp_path: Path, width: int) -> None:
+    """The page guesses them, and asks for what it cannot guess."""
+    page.set_viewport_size({"width": width, "height": 900})
+    lines = of_patients(tmp_path).read_text("utf-8").splitlines()
+    path = tmp_path / "images.csv"
+    stacked = ["model,image_id,site,ill,prediction"]
+    for i, line in enumerate(lines[1:]):
+        site, _, ill, old, new = line.split(",")
+        stacked += [f"{model},i{i},{site},{ill},{decision}" for model, decision in (("old", old), ("new", new))]
+    path.write_text("\n".join(stacked) + "\n", "utf-8")
+    upload(page, path)
+    assert page.is_checked("[name=decided][value=models]")
+    assert (page.input_value("#model_column"), page.input_value("#unit")) == ("model", "image_id")
+    assert page.is_hidden("#models-apart") and page.is_visible("#y_pred")
+    page.select_option("#y_true", "ill")
+    page.wait_for_selector("#y_true-values label")
+    page.select_option("#y_pred", "prediction")
+    if not page.get_by_role("button", name="Remove site").count():
+        page.locator("#groups-chips").get_by_role("button", name="site", exact=True).click()
+    page.select_option("#unit", "")
+    page.click("#go")
+    page.wait_for_selector("#message.bad")
+    assert page.inner_text("#message") == "“Column that names the model” needs “Column of units”; pass it"
+    page.select_option("#unit", "image_id")
+    assert fits(page, width)
+    page.click("#go")
+    page.wait_for_selector("#view:visible")
+    found = eh.Audit.from_json(download(page, "#get-json"))
+    expected = eh.compare_models(path, y_true="ill", y_pred="prediction", model_column="model", unit="image_id",
+                                 groups=["site"], positive="1")  # fmt: skip
+    assert found.rows == expected.rows
+
+
+def test_without_javascript_the_page_names_the_command(browser: Any, running: tuple[str, Any]) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(running[0])
+    assert "This page needs JavaScript. Without it, use the command: evenhand audit --help." in opened.inner_text(
+        "body"
+    )
+    context.close()

@@ -52,6 +52,8 @@ def test_values_are_counted_and_positive_ones_filled_in(shared: Page, recid: str
         assert {v["value"]: v["n"] for v in found[role]["values"]} == Counter(column(name))
         assert found[role]["distinct"] == len(set(column(name)))
     assert (found["y_true"]["positive"], found["y_pred"]["positive"]) == (["1"], None)
+    # As the command line does.
+    assert (found["y_true"]["guessed"], found["y_pred"]["guessed"]) == ([], ["High", "Medium"])
 
 
 def test_values_that_stand_for_missing_ones_are_neither(shared: Page) -> None:

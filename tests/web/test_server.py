@@ -89,7 +89,7 @@ def test_nothing_is_left_when_the_page_is_stopped(tmp_path: Path, sign: str, cod
 
 @linux
 def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenhand.web.store import folder_of_its_own
+    from evenhand.temporary import folder_of_its_own
 
     killed = Served(tmp_path)
     killed.upload()
@@ -100,7 +100,7 @@ def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, mo
     assert len(list(tmp_path.rglob("x.csv"))) == 1
     eventually(lambda: all(gone(pid) for pid in workers))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with folder_of_its_own() as running:
+    with folder_of_its_own("evenhand-page-") as running:
         assert list(tmp_path.rglob("x.csv")) == []
         last = Served(tmp_path)
         assert running.is_dir(), "it is in use"
@@ -120,3 +120,13 @@ def test_a_port_in_use_is_said() -> None:
         result = CliRunner().invoke(serve, ["--port", str(port), "--no-open"])
     assert result.exit_code == 2
     assert result.stderr.startswith(f"Error: port {port} cannot be used: ")
+
+
+@linux
+def test_the_address_that_is_printed_accepts_connections(tmp_path: Path) -> None:
+    """At once, before the page itself is ready to answer."""
+    served = Served(tmp_path)
+    port = int(served.address.split(":")[2].partition("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=5):
+        pass
+    served.end(signal.SIGTERM)

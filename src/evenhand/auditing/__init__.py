@@ -5,10 +5,12 @@ from __future__ import annotations
 from .asked import described
 from .audits import audit, audit_counts
 from .comparisons import groupings_of
-from .findings import INCLUDED, KINDS, Finding
+from .findings import INCLUDED, KINDS, SEVERITIES, Finding
 from .judging import margins_text
 from .models import compare_models
+from .overall import Overall
 from .record import command_of, options_of
+from .repeat import protection_cost
 from .requests import AuditRequest, CountsRequest, ModelsRequest
 from .result import Audit
 from .rows import (
@@ -25,13 +27,16 @@ from .rows import (
     Test,
     Unknown,
     place_text,
+    shown_names,
     told_apart,
 )
-from .sentences import Headline, Tier, compared_with, headlines, needed_text, tier, turning_text, untold
+from .schema import audit_schema
+from .sentences import Headline, Tier, compared_with, headlines, needed_text, next_steps, tier, turning_text, untold
 from .settings import AVERAGES, METRICS, WITHOUT_LABELS, ReferenceKind, Setting, Settings, settings_of
 from .spelling import read_texts, spelled
 from .verdicts import Verdict
 from .watching import Watch, WatchRow
+from .words import Words
 
 __all__ = [
     "AVERAGES",
@@ -39,6 +44,7 @@ __all__ = [
     "INCLUDED",
     "KINDS",
     "METRICS",
+    "SEVERITIES",
     "WITHOUT_LABELS",
     "Audit",
     "AuditRequest",
@@ -50,6 +56,7 @@ __all__ = [
     "Headline",
     "Impact",
     "ModelsRequest",
+    "Overall",
     "Reference",
     "ReferenceKind",
     "Row",
@@ -64,8 +71,10 @@ __all__ = [
     "Verdict",
     "Watch",
     "WatchRow",
+    "Words",
     "audit",
     "audit_counts",
+    "audit_schema",
     "command_of",
     "compare_models",
     "compared_with",
@@ -74,10 +83,13 @@ __all__ = [
     "headlines",
     "margins_text",
     "needed_text",
+    "next_steps",
     "options_of",
     "place_text",
+    "protection_cost",
     "read_texts",
     "settings_of",
+    "shown_names",
     "spelled",
     "tier",
     "told_apart",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, UnknownName
-from ..tabulate import as_counts, counts_frame, group_columns, read_counts_file, tabulated
+from ..tabulate import TOLD, as_counts, counts_frame, group_columns, read_counts_file, tabulated
 from .asked import asked_metrics, needs_of
 from .pipeline import audited
 from .record import counts_source
@@ -49,6 +49,10 @@ def audit(request: AuditRequest) -> Audit:
         raise InvalidInput(argument="groups", must="be the name of a group column or its values", got=None)
     groups = group_columns(request.groups, request.data)
     strata = {} if request.within is None else _strata(request)
+    if request.unit is not None:
+        _check_units(request)
+    if request.rule is not None:
+        _check_protect(request, needs_of(metrics))
     for name in strata:
         if name in groups:
             raise InvalidInput(f"`within` must not contain a group column; got {name!r}")
@@ -59,8 +63,28 @@ def audit(request: AuditRequest) -> Audit:
         needs_of(metrics),
         bins=request.bins,
         selects=request.selection == "all",
+        join=request.merge_variants,
+        rule=request.rule,
     )
     return audited(tally, metrics, request, ("audit", request.data), list(strata))
+
+
+def _check_units(request: AuditRequest) -> None:
+    """Refuse what takes every case for an independent one."""
+    if request.within is not None:
+        raise InvalidInput("`unit` and `within` cannot be combined: pooling strata takes cases for independent ones")
+    if request.test != "fisher":
+        raise InvalidInput("`unit` and `test='unconditional'` cannot be combined: that test takes whole counts")
+
+
+def _check_protect(request: AuditRequest, needs: Collection[str]) -> None:
+    """Refuse what needs more than cells."""
+    if request.unit is not None:
+        raise InvalidInput("`protect` and `unit` cannot be combined: what units are worth is not a matter of cells")
+    if request.weights is not None:
+        raise InvalidInput("`protect` and `weights` cannot be combined: sums of weights are not rounded")
+    if set(needs) != {"cells"}:
+        raise InvalidInput("`protect` rounds counts; auc, brier, log_loss and functions need every case")
 
 
 def _strata(request: AuditRequest) -> dict[str, Any]:
@@ -102,8 +126,11 @@ def audit_counts(request: CountsRequest) -> Audit:
         by, given, source = read_counts_file(given)
     elif not isinstance(given, Mapping) and hasattr(type(given), "columns"):
         by, given = counts_frame(given)
-    tally = as_counts(given, by)
-    tally = replace(tally, source=source or counts_source(tally.slices[0].parts, tally.columns))
+    tally = as_counts(given, by, join=request.merge_variants, rule=request.rule)
+    source = source or counts_source(tally.slices[0].parts, tally.columns)
+    if request.rule is not None:
+        source = {name: value for name, value in source.items() if name in TOLD}
+    tally = replace(tally, source=source)
     metrics = asked_metrics(request, labelled=True)
     if needs_of(metrics) != {"cells"}:
         raise InvalidInput("auc, brier, log_loss and functions need every case; pass the data to audit()")

@@ -14,11 +14,13 @@ from ..cells import CELLS, ConfusionMatrix
 from ..errors import EvenhandError
 from ..inference import (
     CrossPrior,
+    Effects,
     EqualityTest,
     Gaps,
     NullDistribution,
     Strength,
     counts_of,
+    effects_of,
     equal_scores,
     fisher,
     gap_intervals,
@@ -31,8 +33,10 @@ from ..inference import (
 )
 from ..laws import log_hypergeometric
 from ..metrics import Kind, Metric, OneGroup
+from ..tabulate import UnitMatrix
 from .comparisons import Comparison
 from .measures import Measures
+from .rounded_measures import allowing, has_corners, unverified
 from .rows import GapKind, Sketch
 from .settings import ReferenceKind, Settings
 
@@ -46,7 +50,16 @@ _MOST_MATCHED = 10**6
 
 def measure_cells(metric: Metric, table: CellTable, how: Settings, *, gaps: bool = True) -> Measures:
     """Everything that one metric says of comparisons of counts; without ``gaps``, nothing but tests."""
-    return _Cells(metric, table, how).measures(gaps)
+    if how.rule is None:
+        return _Cells(metric, table, how).measures(gaps)
+
+    def measured(comparisons: Sequence[Comparison]) -> Measures:
+        own = table if comparisons is table.comparisons else CellTable(comparisons)
+        return _Cells(metric, own, how).measures(gaps)
+
+    if not has_corners(metric):
+        return unverified(_Cells(metric, table, how).measures(gaps=False, tests=False), how.rule)
+    return allowing(measured, metric, table.comparisons, how.rule, how.alpha)
 
 
 def rests_on(metric: Metric, cells: Floats) -> list[tuple[int, ...]]:
@@ -64,6 +77,7 @@ class CellTable:
 
     def __init__(self, comparisons: Sequence[Comparison], strength: Strength | None = None) -> None:
         self.comparisons, self._strength = comparisons, strength
+        self._effects: dict[str, list[Effects | None]] = {}
 
     @cached_property
     def groups(self) -> Floats:
@@ -96,6 +110,23 @@ class CellTable:
         filled = (self.groups.sum(axis=1) > 0) & (self.against.sum(axis=1) > 0)
         return np.asarray(filled & ~self.is_reference)
 
+    def effects(self, m: OneGroup) -> list[Effects | None]:
+        """The design effects of units on a score; None where cases are independent, or there is nothing to test."""
+        if m.key not in self._effects:
+            self._effects[m.key] = [
+                effects_of(m, who.own.units, who.against.units)
+                if isinstance(who.own, UnitMatrix) and isinstance(who.against, UnitMatrix) and who.own.n
+                else None
+                for who in self.comparisons
+            ]
+        return self._effects[m.key]
+
+    def effective(self, m: OneGroup) -> tuple[Floats, Floats]:
+        """The cells of groups and references, divided by the design effects of their units."""
+        pairs = [(1.0, 1.0) if one is None else (one.group, one.reference) for one in self.effects(m)]
+        mine, theirs = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+        return self.groups / mine[:, None], self.against / theirs[:, None]
+
     @cached_property
     def strengths(self) -> list[Strength] | None:
         """How strongly each group is smoothed; None if none is, or if cells are not known."""
@@ -124,9 +155,10 @@ class _Cells:
         self.m, self.base, self.how = m, m.base, how
         self.table, self.comparisons = table, table.comparisons
         self.groups, self.against, self.shown = table.groups, table.against, table.shown
+        self.effective = table.effective(m.base)
 
-    def measures(self, gaps: bool) -> Measures:
-        """Everything about the comparisons."""
+    def measures(self, gaps: bool, tests: bool = True) -> Measures:
+        """Everything about the comparisons; without ``tests``, nothing but scores."""
         m, base = self.m, self.base
         itself = bool(m.comparisons)
         scores = m.scores(self.groups, self.against) if itself else base.scores(self.groups)
@@ -135,8 +167,8 @@ class _Cells:
         reasons = [self._reason(who) if lacks else None for who, lacks in zip(self.comparisons, lacking, strict=True)]
         low = high = np.full(len(scores), nan)
         if not itself and gaps:
-            low, high = score_intervals(base, self.groups, self.how.level)
-        tested = self._tested(gaps)
+            low, high = self._intervals()
+        tested = self._tested(gaps, self.table.testable if tests else np.zeros(len(scores), dtype=bool))
         defined = np.array([reason is None for reason in reasons], dtype=bool)
         kind: GapKind = "ratio" if m.kind == "ratio" or (not itself and base.unbounded) else "difference"
         found: dict[str, Any] = tested | {"pvalue": np.where(defined, tested["pvalue"], nan)}
@@ -158,19 +190,35 @@ class _Cells:
             smoothed=self._smoothed(self.table.strengths is not None),
             strengths=self.table.strengths or [0.0] * len(scores),
             bounds=self._bounds if gaps else None,
+            effects=self.table.effects(base),
             **found,
         )
 
+    def _intervals(self) -> tuple[Floats, Floats]:
+        """The ends of the intervals of the groups' scores."""
+        whole = np.array([_is_whole(one) for one in self.table.effects(self.base)], dtype=bool)
+        low, high = np.empty(len(whole)), np.empty(len(whole))
+        for some, is_whole in ((whole, True), (~whole, False)):
+            if some.any():
+                cells = self.effective[0][some]
+                low[some], high[some] = score_intervals(self.base, cells, self.how.level, whole=is_whole)
+        return low, high
+
     def _bounds(self, rows: list[int], level: float) -> tuple[Floats, Floats]:
         """The ends of melded intervals of some gaps; of a distance, those of its simultaneous intervals."""
-        groups, against = self.groups[rows], self.against[rows]
+        groups, against = (cells[rows] for cells in self.effective)
         if self.m.is_distance:
-            return _farthest(self.m, groups, against, level)
+            return _farthest(self._components(rows), level)
         kind: Kind = self.m.kind or ("ratio" if self.base.unbounded else "difference")
         low, high = melded_gaps(self.base, groups, against, kind).interval(level)
         if self.m.comparisons:
             return low, high
         return self._to_everybody(low, high, rows)
+
+    def _components(self, rows: Any) -> list[tuple[OneGroup, Floats, Floats]]:
+        """The rates that a distance is made of, with effective counts."""
+        each = [(c.base, self.table.effective(c.base)) for c in self.m.comparisons]
+        return [(base, mine[rows], theirs[rows]) for base, (mine, theirs) in each]
 
     def _gaps(self, scores: Floats, theirs: Floats, kind: GapKind, low: Floats, high: Floats) -> dict[str, Floats]:
         """The gaps, which the reference itself does not have."""
@@ -229,7 +277,7 @@ class _Cells:
         theirs = m.why_undefined(who.shown) or m.why_undefined(who.against)
         return f"the reference's score is undefined, {theirs}" if theirs else None
 
-    def _tested(self, gaps: bool) -> dict[str, Any]:
+    def _tested(self, gaps: bool, testable: NDArray[np.bool_]) -> dict[str, Any]:
         """The tests and the intervals of the gaps, each distinct comparison once."""
         n = len(self.groups)
         found: dict[str, Any] = {
@@ -237,28 +285,47 @@ class _Cells:
             **{name: [None] * n for name in ("method", "reachable", "sketches")},
             "higher": np.zeros(n, dtype=bool),
         }
-        rows = np.flatnonzero(self.table.testable)
+        rows = np.flatnonzero(testable)
         if not len(rows):
             return found
-        distinct, which = np.unique(np.hstack([self.groups[rows], self.against[rows]]), axis=0, return_inverse=True)
-        tested = _compared(self.m, distinct[:, :4], distinct[:, 4:], self.how, gaps)
-        for name, values in tested.items():
-            if isinstance(values, list):
-                for row, i in zip(rows.tolist(), which.tolist(), strict=True):
-                    found[name][row] = values[i]
+        bases = [c.base for c in self.m.comparisons] if self.m.is_distance else [self.base]
+        whole = np.all([[_is_whole(one) for one in self.table.effects(base)] for base in bases], axis=0)
+        for some, is_whole in ((rows[whole[rows]], True), (rows[~whole[rows]], False)):
+            if not len(some):
+                continue
+            cells = np.hstack([cells[some] for cells in self.effective])
+            which = np.arange(len(some))
+            if is_whole:
+                # What is counted alike is tested once.
+                _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+                cells, some_rows = cells[first], some[first]
             else:
-                found[name][rows] = values[which]
+                some_rows = some
+            if self.m.is_distance:
+                tested = _distances(self.m, self._components(some_rows), cells, self.how, gaps, is_whole)
+            else:
+                tested = _compared(self.m, cells[:, :4], cells[:, 4:], self.how, gaps, is_whole)
+            for name, values in tested.items():
+                if isinstance(values, list):
+                    for row, i in zip(some.tolist(), which.tolist(), strict=True):
+                        found[name][row] = values[i]
+                else:
+                    found[name][some] = values[which]
         return found
 
 
-def _compared(m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool) -> dict[str, Any]:
+def _is_whole(effects: Effects | None) -> bool:
+    return effects is None or effects.independent
+
+
+def _compared(
+    m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool, whole: bool
+) -> dict[str, Any]:
     """The tests and the ends of the intervals of the gaps, for distinct comparisons."""
     base = m.base
     kind: Kind = m.kind or ("ratio" if base.unbounded else "difference")
-    if m.is_distance:
-        return _distances(m, groups, against, how, with_gaps)
     gaps = gaps_of(base, groups, against, kind, mid_p=how.mid_p)
-    tests = equal_scores(base, groups, against, test=how.test, mid_p=how.mid_p)
+    tests = equal_scores(base, groups, against, test=how.test, mid_p=how.mid_p, whole=whole)
     found = {"pvalue": tests.pvalue, "higher": tests.higher, "method": list(tests.method)}
     found |= {"reachable": list(tests.reachable)}
     if not with_gaps:
@@ -267,7 +334,9 @@ def _compared(m: Metric, groups: Floats, against: Floats, how: Settings, with_ga
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = mine - theirs if kind == "difference" else mine / theirs
     ends = gap_intervals(gaps, np.where(np.isfinite(estimates), estimates, nan), how.level)
-    percentile, empty = _matched(m, groups, against, tests, how)
+    # MATCH takes cases for independent ones.
+    nothing = np.full(len(groups), nan)
+    percentile, empty = _matched(m, groups, against, tests, how) if whole else (nothing, nothing)
     return found | {
         "gap_low": ends[0],
         "gap_high": ends[1],
@@ -277,9 +346,22 @@ def _compared(m: Metric, groups: Floats, against: Floats, how: Settings, with_ga
     }
 
 
-def _distances(m: Metric, groups: Floats, against: Floats, how: Settings, with_gaps: bool) -> dict[str, Any]:
+def _distances(
+    m: Metric,
+    rates: Sequence[tuple[OneGroup, Floats, Floats]],
+    cells: Floats,
+    how: Settings,
+    with_gaps: bool,
+    whole: bool,
+) -> dict[str, Any]:
     """The tests of the largest of several gaps, and its interval from simultaneous intervals of all of them."""
-    tested = [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)]
+    groups, against = cells[:, :4], cells[:, 4:]
+    if whole:
+        tested = [_by_match(m, g, r, how) for g, r in zip(groups, against, strict=True)]
+    else:
+        each = [equal_scores(base, mine, theirs, mid_p=how.mid_p, whole=False).pvalue for base, mine, theirs in rates]
+        smallest = np.minimum(1.0, len(rates) * np.min(each, axis=0))
+        tested = [(float(p), "effective counts", nan, nan) for p in smallest]
     found: dict[str, Any] = {
         "higher": np.ones(len(groups), dtype=bool),
         "method": [method for _, method, _, _ in tested],
@@ -289,7 +371,7 @@ def _distances(m: Metric, groups: Floats, against: Floats, how: Settings, with_g
         found[name] = np.array([one[i] for one in tested], dtype=np.float64)
     if not with_gaps:
         return found
-    low, high = _farthest(m, groups, against, how.level)
+    low, high = _farthest(rates, how.level)
     # Rounding must not leave the observed distance outside.
     observed = m.scores(groups, against)
     return found | {
@@ -299,10 +381,10 @@ def _distances(m: Metric, groups: Floats, against: Floats, how: Settings, with_g
     }
 
 
-def _farthest(m: Metric, groups: Floats, against: Floats, level: float) -> tuple[Floats, Floats]:
+def _farthest(rates: Sequence[tuple[OneGroup, Floats, Floats]], level: float) -> tuple[Floats, Floats]:
     """The interval of the largest of several gaps, from simultaneous intervals of all of them."""
-    each = 1 - (1 - level) / len(m.comparisons)
-    ends = [melded_gaps(c.base, groups, against, "difference").interval(each) for c in m.comparisons]
+    each = 1 - (1 - level) / len(rates)
+    ends = [melded_gaps(base, mine, theirs, "difference").interval(each) for base, mine, theirs in rates]
     nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high))) for low, high in ends]
     farthest = [np.maximum(np.abs(low), np.abs(high)) for low, high in ends]
     return np.max(nearest, axis=0), np.max(farthest, axis=0)

@@ -5,19 +5,21 @@ Groups are named here, once, for the whole audit.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
+from math import comb
 from numbers import Real
 from typing import Any
 
 from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, TooLarge, UnknownName
+from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
 from ..metrics import metric as find_metric
-from ..tabulate import Key, PartKind, Place, Slice, Tally, in_order, total
+from ..tabulate import Key, PartKind, Place, Rule, Slice, Tally, UnitMatrix, in_order, total
 from ..wording import several
-from .settings import MISSING, Chosen, ReferenceKind, Settings, code_text
+from .settings import Chosen, ReferenceKind, Settings, code_text
 
 __all__ = [
     "Comparison",
@@ -30,6 +32,9 @@ __all__ = [
     "strata_names",
 ]
 
+_SHOWN = 12
+# How many values are looked at to say exactly how many groups are too many, and how many columns are named then.
+_MOST_COUNTED, _MOST_SHOWN = 1_000_000, 6
 _KINDS = (ReferenceKind.REST, ReferenceKind.ALL, Chosen.LARGEST, Chosen.BEST)
 
 
@@ -106,6 +111,8 @@ class Grouping:
         The group by its values in the columns, each by its name and as it is written in the data.
     unknown : part or None
         The cases without a value in one of the columns, which belong to no group.
+    hidden : part or None
+        The cases of groups that rounding leaves nothing of. They are no members, but belong to the rest of the others.
     """
 
     columns: tuple[str, ...]
@@ -113,13 +120,20 @@ class Grouping:
     members: dict[str, Any]
     codes: dict[tuple[str, ...], str]
     unknown: Any = None
+    hidden: Any = None
+
+    @property
+    def everybody(self) -> Any:
+        """All cases whose group is known."""
+        known = total(self.members.values())
+        return known if self.hidden is None else known + self.hidden if self.members else self.hidden
 
     def find(self, wanted: Any) -> str | None:
         """The group that is meant by its name, or by the name or value in each of the columns."""
         if str(wanted) in self.members:
             return str(wanted)
         parts = tuple(map(code_text, wanted)) if isinstance(wanted, (tuple, list)) else (code_text(wanted),)
-        return self.codes.get(parts)
+        return self.codes.get(parts) or self.codes.get(tuple(map(code_text, str(wanted).split(" & "))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +153,10 @@ def grouped(tally: Tally, how: Settings, within: Sequence[str] = ()) -> list[Gro
             raise UnknownName.among("group column in `group_names`", by, tally.columns)
     if not within:
         found = _Naming.of(tally, how)
-        return [_compared(one, found, how, tally.labelled) for one in tally.slices]
+        parts = [_compared(one, found, how, tally.labelled) for one in tally.slices]
+        if tally.rule is not None and not any(one.comparisons for one in parts):
+            raise InvalidInput(f"rounded by the rule {tally.rule.name}, no group is left that could be shown")
+        return parts
     split = tally.within(within, strata_names(tally, within, how))
     found = _Naming.of(split, how, times=len({at for one in split.slices for at in one.at if at[0] == "stratum"}))
     overall = [_compared(one, found, how, tally.labelled) for one in split.over_strata().slices]
@@ -182,10 +199,12 @@ def _pooled(overall: Grouped, strata: Sequence[Grouped]) -> Grouped:
 
 def _rest(who: Comparison, stratum: Grouped, nothing: Any) -> Any:
     """The reference in a stratum in which the group has no cases."""
-    members = next((one.members for one in stratum.groupings if one.name == who.by), {})
+    grouping = next((one for one in stratum.groupings if one.name == who.by), None)
+    if grouping is None:
+        return nothing
     if who.kind is ReferenceKind.GROUP:
-        return members.get(who.reference, nothing)
-    return total(members.values()) if members else nothing
+        return grouping.members.get(who.reference, nothing)
+    return nothing + grouping.everybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +215,7 @@ class _Naming:
     ranks: list[dict[Any, int]]
     called: list[dict[Any, str]]
     crossed: list[tuple[tuple[int, ...], str, dict[Key, str]]]
+    hidden: Mapping[str, set[Key]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tally: Tally, how: Settings, times: int = 1) -> _Naming:
@@ -205,18 +225,21 @@ class _Naming:
             in_order({key[i] for key in keys} - {None}, tally.orders.get(name, ()))
             for i, name in enumerate(tally.columns)
         ]
+        _check_number(tally, keys, times, how)
         called = [_names(name, values[i], how.names.get(name, {})) for i, name in enumerate(tally.columns)]
         ranks = [{value: i for i, value in enumerate(some)} for some in values]
         crossed: list[tuple[tuple[int, ...], str, dict[Key, str]]] = []
-        for width in range(1, how.widest(tally.columns) + 1):
-            for chosen in combinations(range(len(tally.columns)), width):
-                parts = {part for key in keys if None not in (part := tuple(key[i] for i in chosen))}
-                ordered = sorted(parts, key=lambda part: [ranks[i][v] for i, v in zip(chosen, part, strict=True)])
-                spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
-                title = _title([tally.columns[i] for i in chosen], {name for _, name, _ in crossed})
-                crossed.append((chosen, title, _distinct({part: " & ".join(names) for part, names in spelled.items()})))
-        _check_number({name: len(names) for _, name, names in crossed}, times, how)
-        return cls(tally.columns, ranks, called, crossed)
+        taken: set[str] = set()
+        for chosen in _crossings(len(tally.columns), how.widest(tally.columns)):
+            places = {i: ranks[i] for i in chosen}
+            ordered = sorted(
+                _parts(keys, chosen), key=lambda part: [places[i][v] for i, v in zip(places, part, strict=True)]
+            )
+            spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
+            title = _title([tally.columns[i] for i in chosen], taken)
+            taken.add(title)
+            crossed.append((chosen, title, _distinct({part: " & ".join(names) for part, names in spelled.items()})))
+        return cls(tally.columns, ranks, called, crossed, _hidden(tally, crossed) if tally.rule else {})
 
     def groupings(self, parts: Mapping[Key, Any]) -> list[Grouping]:
         """The groups of each column and crossing that have a part."""
@@ -230,24 +253,79 @@ class _Naming:
                     unknown = part if unknown is None else unknown + part
                 else:
                     sums[own] = sums[own] + part if own in sums else part
+            swallowed = [own for own in sums if own in self.hidden.get(title, ())]
+            hidden = total(sums.pop(own) for own in swallowed) if swallowed else None
             present = [own for own in names if own in sums]
             codes = {tuple(map(code_text, own)): names[own] for own in present}
             codes |= {tuple(self.called[i][v] for i, v in zip(chosen, own, strict=True)): names[own] for own in present}
             columns = tuple(self.columns[i] for i in chosen)
-            found.append(Grouping(columns, title, {names[own]: sums[own] for own in present}, codes, unknown))
+            members = {names[own]: sums[own] for own in present}
+            found.append(Grouping(columns, title, members, codes, unknown, hidden))
         return found
 
 
-def _check_number(sizes: Mapping[str, int], times: int, how: Settings) -> None:
-    groups = sum(sizes.values())
+def _hidden(tally: Tally, crossed: Iterable[tuple[tuple[int, ...], str, Any]]) -> dict[str, set[Key]]:
+    """The groups of each column and crossing that are small over all strata, at every other place."""
+    slices = tally.over_strata().slices
+    found: dict[str, set[Key]] = {}
+    for chosen, title, _ in crossed:
+        shown: set[Key] = set()
+        every: set[Key] = set()
+        for one in slices:
+            sums: dict[Key, Any] = {}
+            for key, part in one.parts.items():
+                own = tuple(key[i] for i in chosen)
+                sums[own] = sums[own] + part if own in sums else part
+            every |= set(sums)
+            shown |= {own for own, part in sums.items() if not _is_small(part, tally.rule)}
+        found[title] = every - shown
+    return found
+
+
+def _is_small(part: Any, rule: Rule) -> bool:
+    """Whether no count of a group is left that is not small."""
+    cells = part.cells if isinstance(part, ConfusionMatrix) else part.counts.ravel().tolist()
+    return all(cell < rule.least for cell in cells)
+
+
+def _crossings(columns: int, widest: int) -> Iterator[tuple[int, ...]]:
+    """The positions of every column, then of every pair of columns, and so on."""
+    return chain.from_iterable(combinations(range(columns), width) for width in range(1, widest + 1))
+
+
+def _parts(keys: Iterable[Key], chosen: tuple[int, ...]) -> set[Key]:
+    """The groups of a column or crossing: every combination of known values that occurs."""
+    return {part for key in keys if None not in (part := tuple(key[i] for i in chosen))}
+
+
+def _check_number(tally: Tally, keys: Sequence[Key], times: int, how: Settings) -> None:
+    """Refuse too many groups before any is built; ``times`` is the number of strata."""
+    columns = tally.columns
+    widest = how.widest(columns)
+    many = sum(comb(len(columns), width) for width in range(1, widest + 1))
+    sizes: dict[tuple[int, ...], int] = {}
+    groups = 0
+    for chosen in _crossings(len(columns), widest):
+        sizes[chosen] = len(_parts(keys, chosen))
+        groups += sizes[chosen]
+        if times * groups > how.max_groups and many * len(keys) > _MOST_COUNTED:
+            break
     if times * groups <= how.max_groups:
         return
-    each = ", ".join(f"{n:,} by {name}" for name, n in sizes.items())
+    shown = list(sizes.items())[: _MOST_SHOWN if many > _MOST_SHOWN + 1 else many]
+    each = ", ".join(f"{n:,} by {_brief_name([columns[i] for i in chosen])}" for chosen, n in shown)
+    others = f", and those by {many - len(shown):,} other columns and crossings" if many > len(shown) else ""
+    least = "more than " if len(sizes) < many else ""
     strata = f" in each of {times:,} strata" if times > 1 else ""
     raise TooLarge(
-        f"there are {groups:,} groups ({each}){strata}, more than `max_groups={how.max_groups:,}`; choose a coarser "
-        "column or fewer `crossings`, cut numbers with `bins=`, or raise `max_groups`"
+        f"there are {least}{groups:,} groups ({each}{others}){strata}, more than `max_groups={how.max_groups:,}`; "
+        "choose a coarser column or fewer `crossings`, cut numbers with `bins=`, or raise `max_groups`"
     )
+
+
+def _brief_name(columns: Sequence[str]) -> str:
+    name = " & ".join(columns)
+    return escaped(name if len(name) <= 60 else f"{name[:60]}…")
 
 
 def _title(columns: Sequence[str], taken: set[str]) -> str:
@@ -257,8 +335,16 @@ def _title(columns: Sequence[str], taken: set[str]) -> str:
 
 def _names(column: str, values: Sequence[Any], given: Mapping[str, str]) -> dict[Any, str]:
     """A name for each value; values with the same text, such as 1 and "1", get different names."""
-    own = _distinct({value: MISSING if value is None else str(value) for value in values})
-    names = {value: given.get(MISSING if value is None else str(value), own[value]) for value in values}
+    texts = {value: code_text(value) for value in values}
+    unknown = [code for code in given if code not in texts.values()]
+    if unknown:
+        shown = ", ".join(list(texts.values())[:_SHOWN]) + (", …" if len(texts) > _SHOWN else "")
+        raise InvalidInput(
+            f"`group_names` of {column!r} must name values that occur; {brief(unknown[0])} does not: {escaped(shown)}"
+        )
+    # A code says nothing without its column.
+    own = _distinct({value: f"{column} {text}" if _is_code(text) else text for value, text in texts.items()})
+    names = {value: given.get(texts[value], own[value]) for value in values}
     for name, n in Counter(names.values()).items():
         if n > 1:
             alike = [str(value) for value in values if names[value] == name]
@@ -268,6 +354,10 @@ def _names(column: str, values: Sequence[Any], given: Mapping[str, str]) -> dict
                 f"called {name!r}"
             )
     return names
+
+
+def _is_code(text: str) -> bool:
+    return text in ("True", "False") or bool(re.fullmatch(r"[+-]?\d+(?:\.\d+)?", text))
 
 
 def _distinct(names: dict[Any, str]) -> dict[Any, str]:
@@ -349,15 +439,17 @@ def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> l
             Comparison((), by, group, own, ReferenceKind.MATRIX, "given matrix", reference)
             for group, own in members.items()
         ]
+    if not members and grouping.hidden is not None:
+        return []
     if not members:
         raise InvalidInput(f"no case has a value in {by!r}, so that there are no groups")
-    everybody = total(members.values())
-    if len(members) < 2 and strict:
+    everybody = grouping.everybody
+    if len(members) < 2 and strict and grouping.hidden is None:
         only = next(iter(members))
         n = 0 if grouping.unknown is None else int(grouping.unknown.n)
         besides = f"; {several(n, 'case')} without a value {'is' if n == 1 else 'are'} in no group" if n else ""
         raise InvalidInput(
-            f"{by!r} has only one group with cases ({only!r}), so there is nothing to compare it with{besides}"
+            f"{by!r} has only one group with cases ({brief(only)}), so there is nothing to compare it with{besides}"
         )
     # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
     name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
@@ -386,7 +478,7 @@ def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> l
         ]
     if reference in (ReferenceKind.REST, ReferenceKind.ALL):
         kind = ReferenceKind(reference)
-        two = sum(own.n > 0 for own in members.values()) == 2
+        two = sum(own.n > 0 for own in members.values()) == 2 and grouping.hidden is None
         return [
             Comparison((), by, group, own, kind, kind.value, everybody - own, only_two=two)
             for group, own in members.items()
@@ -407,6 +499,8 @@ def _check_matrix(members: Mapping[str, Any], reference: ConfusionMatrix) -> Non
             "classes and "
             "has no rows"
         )
+    if any(isinstance(own, UnitMatrix) for own in members.values()):
+        raise InvalidInput("`reference` must be 'rest', 'all', 'largest' or the name of a group; counts have no units")
 
 
 def _as_matrix(reference: Any) -> ConfusionMatrix | None:
@@ -430,6 +524,8 @@ def _chosen(members: Mapping[str, Any], how: Settings | None) -> str:
             "`reference` must be 'rest', 'all', 'largest' or the name of a group; 'best' takes predictions of two "
             "classes"
         )
+    if how.favourable is None:
+        raise InvalidInput("`reference='best'` needs `favourable=`: which prediction is good for a person")
     rates = favourable_rates(members, how)
     return max(rates, key=lambda name: rates[name])
 

@@ -24,7 +24,7 @@ from .settings import Settings
 if TYPE_CHECKING:
     from .measures import Measures
 
-__all__ = ["Families", "Reach", "Reachable", "holm"]
+__all__ = ["Families", "Reach", "Reachable", "benjamini_hochberg", "holm"]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +43,20 @@ class Reach(NamedTuple):
 
 Reachable = Reach | None
 """None if P(p <= x) is x."""
+
+
+def benjamini_hochberg(pvalues: Sequence[float]) -> list[float]:
+    """P-values adjusted by the method of Benjamini and Hochberg, which controls the false discovery rate.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    [0.03, 0.04, 0.04]
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(p)[::-1]
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum.accumulate(p[order] * (len(p) / np.arange(len(p), 0, -1)))
+    found: list[float] = np.clip(adjusted, 0.0, 1.0).tolist()
+    return found
 
 
 def holm(
@@ -154,12 +168,9 @@ class Families:
 
     def _one(self, values: list[float], reachable: Sequence[Reachable], given_pooled: bool) -> list[float]:
         """The adjusted p-values of one block."""
-        from scipy.stats import false_discovery_control
-
         if self.how.adjust == "holm":
             return holm(values, reachable, given_pooled=given_pooled)
-        adjusted: list[float] = false_discovery_control(values).tolist()
-        return adjusted
+        return benjamini_hochberg(values)
 
     def levels(self) -> dict[int, float]:
         """The level at which each place would be tested by Bonferroni's method, for planning."""

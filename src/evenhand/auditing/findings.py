@@ -5,25 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from ..errors import InvalidInput, printable
+from ..errors import InvalidInput, brief, printable
 from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
-from ..tabulate import Tally, total
-from ..wording import counts_text, number, percent, pvalue, rounded_down, rounded_up, several, span_text
+from ..tabulate import Tally, looking_alike, total
+from ..wording import (
+    counts_text,
+    join_and,
+    legible,
+    number,
+    percent,
+    pvalue,
+    rounded_down,
+    rounded_up,
+    several,
+    span_text,
+)
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .judging import margin_of, margins_text
 from .rows import Place, Row, place_text, told_apart
-from .sentences import turning_text
+from .sentences import gap_change, turning_text
 from .settings import WITHOUT_LABELS, Chosen, Settings
 from .verdicts import Verdict
+from .words import Words
 
-__all__ = ["INCLUDED", "KINDS", "Finding", "find", "read_finding"]
+__all__ = ["INCLUDED", "KINDS", "SEVERITIES", "Finding", "find", "read_finding"]
 
 Severity = Literal["alert", "warning", "note"]
+SEVERITIES = get_args(Severity)
+"""How severe findings are, most severe first."""
+_MOST_SPELLINGS = 8
 
 KINDS: dict[str, tuple[str, Severity]] = {
     "constant": ("EH001", "warning"),
@@ -42,6 +57,10 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "weighted": ("EH305", "note"),
     "not-pooled": ("EH306", "note"),
     "repeated-rows": ("EH002", "warning"),
+    "skipped-files": ("EH307", "note"),
+    "similar-groups": ("EH003", "warning"),
+    "protected": ("EH308", "note"),
+    "same-name": ("EH309", "warning"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
 INCLUDED = {"differs": ("beyond-margin",)}
@@ -132,7 +151,8 @@ def find(
     What is wrong with the data as a whole comes first.
     """
     called = told_apart(rows)
-    findings = list(_constants(tally, how))
+    # Of rounded counts, 0 may stand for others.
+    findings = list(_constants(tally, how)) if tally.rule is None or tally.rule.shows_zero else []
     findings += [_differs(row, called[row.by, row.group], how, tally.labelled) for row in rows if row.differs]
     findings += [
         _four_fifths(row, called[row.by, row.group], how)
@@ -152,6 +172,12 @@ def find(
     findings += _weighted(tally)
     findings += _missing_groups(groups)
     findings += _repeated(tally)
+    findings += _skipped_files(tally)
+    findings += _same_name(tally)
+    if tally.rule is None:
+        findings += _similar_groups(tally)
+    else:
+        findings.append(_finding("protected", tally.rule.sentence.removesuffix(".")))
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
@@ -246,13 +272,65 @@ def _repeated(tally: Tally) -> Iterator[Finding]:
         column, rows, values = tally.repeated
         yield _finding(
             "repeated-rows",
-            f"{column!r} looks like an identifier and repeats: {values:,} values in the first {several(rows, 'row')}. "
-            "Each row is taken as an independent case; if several are about the same one, p-values are too small and "
-            "intervals too narrow",
+            f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows each, and each row is "
+            "taken as an independent case. If those of the same value resemble each other, differences are less "
+            f"certain than stated here: name what is independent, with --unit {column} or unit={column!r}",
         )
 
 
-_LACKING = {"y_true": "a label", "y_pred": "a prediction", "y_score": "a score", "weights": "a weight"}
+def _similar_groups(tally: Tally) -> Iterator[Finding]:
+    """Groups that a reader takes for one."""
+    keys = tally.keys
+    for i, column in enumerate(tally.columns):
+        for alike in looking_alike({key[i] for key in keys}):
+            # Written so that what cannot be seen can be told apart.
+            shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike[:_MOST_SPELLINGS]]
+            more = len(alike) - len(shown)
+            names = f"{', '.join(shown)} and {more:,} more" if more else f"{', '.join(shown[:-1])} and {shown[-1]}"
+            yield _finding(
+                "similar-groups",
+                f"{names} in {column!r} look like one group, and are {len(alike):,}; correct the data, or pass "
+                "merge_variants=True (--merge-variants), which joins those that differ in case, white space or "
+                "encoding only",
+                by=column,
+            )
+
+
+def _skipped_files(tally: Tally) -> Iterator[Finding]:
+    """Files in a folder that are not data."""
+    skipped = tally.source.get("skipped")
+    if skipped:
+        read = tally.source["files"]
+        yield _finding(
+            "skipped-files",
+            f"{several(read, 'file')} in the folder {'was' if read == 1 else 'were'} read, and {skipped:,} skipped, "
+            "whose names begin with _ or . or are not those of Parquet files",
+        )
+
+
+def _same_name(tally: Tally) -> Iterator[Finding]:
+    """Columns of a file that have the name of one that was used, and other values."""
+    differing = tally.source.get("same_name")
+    if differing:
+        each = join_and([_and_others(first, others) for first, others in differing["columns"].items()])
+        yield _finding(
+            "same-name",
+            f"The file has {each}, which differ in {several(differing['rows'], 'row')}; the first was used",
+        )
+
+
+def _and_others(first: str, others: Sequence[str]) -> str:
+    are = "the other is" if len(others) == 1 else "the others are"
+    return f"{len(others) + 1} columns called {brief(first)} ({are} {join_and(list(map(brief, others)))})"
+
+
+_LACKING = {
+    "y_true": "a label",
+    "y_pred": "a prediction",
+    "y_score": "a score",
+    "weights": "a weight",
+    "unit": "a unit",
+}
 
 
 def _left_out(tally: Tally, how: Settings) -> Iterator[Finding]:
@@ -260,7 +338,7 @@ def _left_out(tally: Tally, how: Settings) -> Iterator[Finding]:
         words = [word for column, word in tally.words.items() if column in what]
         read = f" (read as missing: {', '.join(dict.fromkeys(', '.join(map(repr, w)) for w in words if w))})"
         # A model may have any name.
-        parts = re.split(r" and (?=y_true|y_pred|y_score|weights|prediction of )", what)
+        parts = re.split(r" and (?=y_true|y_pred|y_score|weights|unit|prediction of )", what)
         lacking = " and ".join(_LACKING.get(name, f"a {name}") for name in parts)
         without = f"{several(n, 'row')} without {lacking}{read if any(words) else ''}"
         if what == "y_true" and how.selection == "all":
@@ -291,16 +369,12 @@ def _chosen_references(groups: Sequence[Grouped], how: Settings) -> Iterator[Fin
 
 
 def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
-    score = row.score
-    span = (
-        f" ({percent(how.level)} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
-    )
     name = described(row.metric).name
     p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted, how.alpha)}"
-    turning = f". {said.removesuffix('.')}" if (said := turning_text(row)) else ""
+    turning = f". {said.removesuffix('.')}" if (said := turning_text(row, how.recorded())) else ""
     return _finding(
         _kind(row, how, labelled),
-        f"{name} of {who} {_scored(row)}{span}, {_than(row)}{_sure(row, how)}; {p}{_driven(row)}{turning}",
+        f"{name} of {who} {_changed(row, how) if row.is_change else _apart(row, how)}; {p}{_driven(row)}{turning}",
         [row],
     )
 
@@ -315,17 +389,27 @@ def _kind(row: Row, how: Settings, labelled: bool) -> str:
     return "beyond-margin" if row.gap.beyond > margin_of(row.gap, m, how.margin) else "differs"
 
 
-def _scored(row: Row) -> str:
-    """What the score is or, of models, how it changes."""
-    value = row.score.value
-    return f"changes by {value:+.3f}" if row.is_change else f"is {number(value)}"
+def _apart(row: Row, how: Settings) -> str:
+    """What the score is, and how far from the reference's."""
+    score, level = row.score, percent(how.level)
+    span = f" ({level} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
+    return f"is {number(score.value)}{span}, {_than(row)}{_sure(row, how)}"
+
+
+def _changed(row: Row, how: Settings) -> str:
+    """How the scores of a group and of its reference go from one model to another, and what that makes of the gap."""
+    score, theirs = row.score, row.reference
+    span = f"{score.value:+.3f}, {percent(how.level)} interval {span_text(score.low, score.high)}"
+    sure = _sure(row, how).removeprefix(", by ").strip(" ()")
+    return (
+        f"goes from {number(score.before)} to {number(score.after)} ({span}), and that of the reference from "
+        f"{number(theirs.before)} to {number(theirs.after)}; {gap_change(row, sure)}"
+    )
 
 
 def _than(row: Row) -> str:
     """How the score lies to the reference's."""
     gap, theirs = row.gap, number(row.reference.score)
-    if row.is_change:
-        return f"and that of the reference by {row.reference.score:+.3f}: the gap becomes {row.verdict}"
     if row.verdict is Verdict.UNLIKE:
         return f"and the group is not drawn like the reference, whose score is {theirs}"
     if gap.kind == "odds ratio":
@@ -360,18 +444,20 @@ def _driven(row: Row) -> str:
         return ""
     difference = row.driver.gap.difference
     gap = "" if difference is None else f" (gap {difference:+.3f})"
-    return f". If {row.driver.group} were left out of the comparison, the verdict would be: {row.driver.verdict}{gap}"
+    without = f". If {legible(row.driver.group)} were left out of the comparison"
+    return f"{without}, the verdict would be: {row.driver.verdict}{gap}"
 
 
 def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
     impact = row.impact
     assert impact is not None
     assert impact.at_most is not None
-    what = "selected" if how.favourable == "positive" else "spared"
+    words = Words.of(how.recorded())
     return _finding(
         "four-fifths",
-        f"{who} is {what} at {number(impact.ratio)} times the rate of {impact.group} ({several(impact.n, 'case')}), at "
-        f"most {rounded_up(impact.at_most, FOUR_FIFTHS)} times, which is below four fifths",
+        f"The share of {words.cases} in {who} {words.pronoun} {words.decided(str(how.favourable))} is "
+        f"{number(impact.ratio)} times the highest, that of the {impact.n:,} {words.cases} in {legible(impact.group)}; "
+        f"the true ratio is at most {rounded_up(impact.at_most, FOUR_FIFTHS)}, below four fifths",
         [row],
     )
 

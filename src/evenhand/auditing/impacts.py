@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..inference import gap_intervals, melded_gaps
+from ..inference import effects_of, gap_intervals, melded_gaps
 from ..metrics import metric as find_metric
+from ..tabulate import UnitMatrix
+from .cell_measures import cells_of
 from .comparisons import Comparison, favourable_rates
 from .measures import Measures
+from .rounded_measures import corners, digits_of, rounded_to
 from .rows import Impact
 from .settings import Settings
 
@@ -22,7 +25,7 @@ def impacts_of(measured: Measures, how: Settings, every: float) -> dict[int, Imp
 
     ``every`` is the level at which a bound holds for the whole audit.
     """
-    if measured.metric.key != "ppr":
+    if measured.metric.key != "ppr" or how.favourable is None:
         return {}
     columns: dict[Any, list[int]] = {}
     for i, who in enumerate(measured.comparisons):
@@ -32,6 +35,20 @@ def impacts_of(measured: Measures, how: Settings, every: float) -> dict[int, Imp
     for places in columns.values():
         found |= _of_column(places, [measured.comparisons[i] for i in places], how, every)
     return found
+
+
+def _effects(m: Any, own: Any, best: Any) -> tuple[float, float]:
+    """The design effects of units, if there are any."""
+    if not isinstance(own, UnitMatrix):
+        return 1.0, 1.0
+    found = effects_of(m, own.units, best.units)
+    return found.group, found.reference
+
+
+def _at_corner(m: Any, whos: Sequence[Comparison], best: Any, high: int) -> tuple[Any, Any]:
+    """The smallest or the largest ratio over all tables that are rounded to the same counts, as two arrays of cells."""
+    mine = cells_of([corners(who.own, m, bool(high)) for who in whos])
+    return mine, np.broadcast_to(cells_of([corners(best, m, not high)]), mine.shape)
 
 
 def _of_column(places: Sequence[int], whos: Sequence[Comparison], how: Settings, every: float) -> dict[int, Impact]:
@@ -44,14 +61,20 @@ def _of_column(places: Sequence[int], whos: Sequence[Comparison], how: Settings,
     mine = np.array([who.own.cells for who in whos], dtype=np.float64)
     theirs = np.broadcast_to(np.array(members[best].cells, dtype=np.float64), mine.shape)
     ratios = m.scores(mine) / rates[best]
+    worth = np.array([_effects(m, who.own, members[best]) for who in whos])
     # The data chose the highest of several rates, so a group's interval holds for all of them at once.
     choices = np.array([max(1, len(rates) - (who.group in rates)) for who in whos])
     low, high, at_most = np.empty(len(whos)), np.empty(len(whos)), np.empty(len(whos))
+    sides = [(mine, theirs)] * 2 if how.rule is None else [_at_corner(m, whos, members[best], high) for high in (0, 1)]
     for k in np.unique(choices):
         at = choices == k
-        gaps = melded_gaps(m, mine[at], theirs[at], "ratio")
-        low[at], high[at] = gap_intervals(gaps, ratios[at], 1 - (1 - how.level) / k)
-        at_most[at] = gap_intervals(gaps, ratios[at], 1 - (1 - every) / k)[1]
+        least, most = (melded_gaps(m, a[at] / worth[at, :1], b[at] / worth[at, 1:], "ratio") for a, b in sides)
+        level = 1 - (1 - how.level) / k
+        low[at], high[at] = gap_intervals(least, ratios[at], level)[0], gap_intervals(most, ratios[at], level)[1]
+        at_most[at] = gap_intervals(most, ratios[at], 1 - (1 - every) / k)[1]
+    if how.rule is not None:
+        ends = zip(*(m.scores(a) / m.scores(b) for a, b in sides), strict=True)
+        ratios = np.array([rounded_to(ratio, digits_of(*pair)) for ratio, pair in zip(ratios, ends, strict=True)])
     n = int(members[best].n)
     return {
         place: Impact(

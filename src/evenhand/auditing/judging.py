@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from math import exp, isnan, log
+from math import ceil, exp, isnan, log
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from .families import Families
 from .impacts import impacts_of
 from .influence import drivers_of
 from .measures import Measures
-from .rows import Driver, Estimate, Gap, Impact, Reference, Row, SmoothedScore, Test
+from .rows import Driver, Estimate, Gap, Impact, Reference, Row, SmoothedScore, Test, in_few_digits
 from .settings import ReferenceKind, Settings
 from .unknowns import unknowns_of
 from .verdicts import Verdict
@@ -41,7 +41,7 @@ def judged(measures: Sequence[Measures], how: Settings) -> tuple[Row, ...]:
     families = Families.of(measures, how)
     adjusted = families.adjusted(measures)
     # What is claimed of gaps holds for everything that could have been claimed, whatever the outcomes are.
-    every = 1 - how.alpha / max(1, claims_of(measures))
+    every = 1 - how.alpha / max(1, claims_of(measures, how))
     starts = np.cumsum([0, *map(len, measures)])
     parts = [adjusted[start : start + len(one)] for one, start in zip(measures, starts[:-1], strict=True)]
     each = [_verdicts(measured, part, how, every) for measured, part in zip(measures, parts, strict=True)]
@@ -57,7 +57,8 @@ def judged(measures: Sequence[Measures], how: Settings) -> tuple[Row, ...]:
             at = start + i
             p, gap = float(adjusted[at]), replace(_gap(measured, i), **sizes.get(i, {}))
             row = _row(measured, i, p, own[i], gap, drivers.get(at), impacts.get(i), needed.get(at), how)
-            rows.append(replace(row, unknown=unknown.get(i)))
+            row = replace(row, unknown=unknown.get(i))
+            rows.append(row if how.rule is None else in_few_digits(row))
     places = list(dict.fromkeys(who.at for measured in measures for who in measured.comparisons))
     rank = {place: i for i, place in enumerate(places)}
     return tuple(sorted(rows, key=lambda row: _importance(row, rank[tuple(row.at.items())])))
@@ -69,7 +70,7 @@ def _importance(row: Row, place: int) -> tuple[int, float, float, str, int, str,
     return row.verdict.rank, -round(row.gap.beyond, 9), round(p, 12), row.metric, place, row.by, row.group
 
 
-def claims_of(measures: Sequence[Measures]) -> int:
+def claims_of(measures: Sequence[Measures], how: Settings) -> int:
     """The number of gaps and impact ratios of which something could be claimed; it does not depend on outcomes.
 
     Two groups that are each other's rest have one gap.
@@ -80,7 +81,8 @@ def claims_of(measures: Sequence[Measures]) -> int:
         for who in measured.comparisons
         if not who.is_reference
     }
-    of_counts = [who for one in measures if one.metric.key == "ppr" for who in one.comparisons if who.is_of_counts]
+    selections = [one for one in measures if one.metric.key == "ppr" and how.favourable is not None]
+    of_counts = [who for one in selections for who in one.comparisons if who.is_of_counts]
     return len(gaps) + len(of_counts)
 
 
@@ -166,6 +168,7 @@ def _needed(
     """How many cases a score must rest on to find a gap of the margin, where there are too few to tell."""
     levels = families.levels()
     wanted: dict[int, Wanted] = {}
+    worth: dict[int, tuple[float, float]] = {}
     start = 0
     for measured in measures:
         m = measured.metric
@@ -175,9 +178,13 @@ def _needed(
             if plans and at in levels and verdicts[at] is Verdict.TOO_FEW and not who.strata:
                 ratio = m.kind == "ratio"
                 cells = np.array(who.against.cells, dtype=np.float64)
-                wanted[at] = Wanted(m.base, cells, levels[at], 1.25 if ratio else how.margin, ratio)
+                worth[at] = (1.0, 1.0) if (one := measured.effects[i]) is None else (one.group, one.reference)
+                # Planning takes whole counts.
+                theirs = np.round(cells / worth[at][1])
+                wanted[at] = Wanted(m.base, theirs, levels[at], 1.25 if ratio else how.margin, ratio)
         start += len(measured)
-    return dict(zip(wanted, cases_needed(list(wanted.values()), mid_p=how.mid_p), strict=True))
+    found = cases_needed(list(wanted.values()), mid_p=how.mid_p)
+    return {at: None if n is None else ceil(n * worth[at][0]) for at, n in zip(wanted, found, strict=True)}
 
 
 def _row(
@@ -210,6 +217,7 @@ def _row(
             low=_number(measured.low[i]),
             high=_number(measured.high[i]),
             pvalue=_number(measured.changes[i]),
+            before=_number(measured.before[i]),
         ),
         reference=_reference(measured, i),
         gap=gap,
@@ -234,9 +242,10 @@ def _cells(part: Any, who: Comparison) -> tuple[int, int, int, int] | None:
 
 
 def _reference(measured: Measures, i: int) -> Reference:
-    """What the group is compared with; only rates are compared with everybody, see `measures`."""
+    """What the group is compared with; only rates are compared with everybody, see `cell_measures`."""
     who, m = measured.comparisons[i], measured.metric
-    mixes = who.kind is ReferenceKind.ALL and (not isinstance(m, Metric) or (m.base.is_rate and not m.comparisons))
+    is_rate = not isinstance(m, Metric) or (m.base.is_rate and not m.comparisons and "model" not in dict(who.at))
+    mixes = who.kind is ReferenceKind.ALL and is_rate
     kind = ReferenceKind.REST if who.kind is ReferenceKind.ALL and not mixes else who.kind
     part = who.shown if mixes else who.against
     return Reference(
@@ -245,6 +254,7 @@ def _reference(measured: Measures, i: int) -> Reference:
         n=int(part.n),
         cells=_cells(part, who),
         score=_number(measured.reference[i]),
+        before=_number(measured.reference_before[i]),
     )
 
 
@@ -260,12 +270,15 @@ def _gap(measured: Measures, i: int) -> Gap:
 
 
 def _test(measured: Measures, i: int, p: float) -> Test:
+    effects = measured.effects[i]
     return Test(
         pvalue=_number(measured.pvalue[i]),
         p_adjusted=_number(p),
         method=measured.method[i],
         asks=measured.asks,
         error=_number(measured.error[i]),
+        effective=None if effects is None else min(measured.rests_on[i]) / effects.group,
+        correlation=None if effects is None else effects.correlation,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..inference import Attainable, Strength
+from ..inference import Attainable, Effects, Strength
 from .comparisons import Comparison
 from .rows import Asks, GapKind, Sketch, Strata
 
@@ -30,9 +30,11 @@ class Measures:
     """What one metric says of many comparisons: arrays and lists with one item per comparison, nan for nothing.
 
     ``higher`` is the direction of the test, ``reachable`` where its attainable p-values are looked up, and ``error``
-    the standard error of p-values from random draws. ``strengths`` belong to smoothed scores, ``changes``
-    are the p-values of the groups' own changes in comparisons of models. ``bounds`` gives intervals at other
-    levels, melded where that is possible; without it they are scaled as those of a normal law.
+    the standard error of p-values from random draws. ``strengths`` belong to smoothed scores. In comparisons of models,
+    scores are changes, ``changes`` the p-values of the groups' own, and ``before`` and ``reference_before`` the scores
+    with the first of the two models. ``effects`` are the design effects of units.
+    ``bounds`` gives intervals at other levels, melded where that is possible; without it they are scaled as those of a
+    normal law.
     """
 
     metric: Any
@@ -62,6 +64,9 @@ class Measures:
     sketches: list[Sketch | None]
     strata: list[Strata | None]
     changes: Floats
+    before: Floats
+    reference_before: Floats
+    effects: list[Effects | None]
     bounds: Bounds | None = None
 
     @classmethod
@@ -70,7 +75,7 @@ class Measures:
         n = len(comparisons)
         nothing: dict[str, Any] = {
             **{name: np.full(n, nan) for name in _ARRAYS},
-            **{name: [None] * n for name in ("reason", "method", "reachable", "sketches", "strata")},
+            **{name: [None] * n for name in ("reason", "method", "reachable", "sketches", "strata", "effects")},
             "kind": "difference",
             "higher": np.zeros(n, dtype=bool),
             "strengths": [0.0] * n,
@@ -100,5 +105,5 @@ class Measures:
 
 _ARRAYS = (
     *("score", "low", "high", "reference", "gap", "gap_low", "gap_high", "difference", "ratio", "pvalue", "error"),
-    *("percentile", "p_undefined", "smoothed", "changes"),
+    *("percentile", "p_undefined", "smoothed", "changes", "before", "reference_before"),
 )

@@ -12,7 +12,7 @@ from ..inference import contrast, mcnemar, pairs_of
 from ..metrics import Metric, metric as find_metric
 from .cell_measures import CellTable, measure_cells
 from .comparisons import Comparison
-from .measures import Measures
+from .measures import Floats, Measures
 from .settings import Settings
 
 __all__ = ["measure_models"]
@@ -37,6 +37,18 @@ def measure_models(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
         rests_on=[(int(who.own.n),) for who in contrasts],
         ratio=np.full(len(comparisons), nan),
         changes=np.array([mcnemar(pairs) if pairs.sum() else nan for pairs in mine]),
+        before=_first_rates(mine),
+        reference_before=_first_rates(theirs),
+    )
+
+
+def _first_rates(pairs: Sequence[Floats]) -> Floats:
+    """The rates with the first of two models."""
+    return np.array(
+        [
+            (both + first) / n if (n := both + first + second + neither) else nan
+            for both, first, second, neither in pairs
+        ]
     )
 
 

@@ -9,20 +9,18 @@ from ..metrics import Metric
 from ..tabulate import group_columns, paired
 from .asked import asked_metrics
 from .pipeline import audited
-from .requests import ModelsRequest, accepting
+from .requests import MODEL_METRICS, ModelsRequest, accepting
 from .result import Audit
 
 __all__ = ["compare_models"]
-
-_METRICS = ("acc", "ppr", "tpr", "fpr")
 
 
 @accepting(ModelsRequest)
 def compare_models(request: ModelsRequest) -> Audit:
     """Compare models, or thresholds of one score, on the same cases.
 
-    Of two models, the second is compared with the first: how much each group's score changes, and how much its gap to
-    the reference changes.
+    Each model is compared with the first: how much each group's score changes, and how much its gap to the reference
+    changes.
 
     Parameters
     ----------
@@ -34,7 +32,8 @@ def compare_models(request: ModelsRequest) -> Audit:
     -------
     Audit
         In its rows, ``at`` says which ``model`` is compared ``against`` which. The ``score`` is the group's own change,
-        with McNemar's exact p-value, and the ``gap`` the change of its gap to the reference. Metrics are rates of
+        with McNemar's exact p-value, and the ``gap`` the change of its gap to the reference; ``score.before`` and
+        ``gap_before`` are what changes. Metrics are rates of
         people whose number is the same with all models: by default acc, ppr, tpr and fpr. Cases without a label or a
         prediction of every model are left out and counted.
 
@@ -48,13 +47,17 @@ def compare_models(request: ModelsRequest) -> Audit:
     """
     if request.groups is None:
         raise InvalidInput(argument="groups", must="be the name of a group column or its values", got=None)
-    metrics = asked_metrics(request, labelled=True, otherwise=_METRICS)
+    metrics = asked_metrics(request, labelled=True, otherwise=MODEL_METRICS)
     for m in metrics:
         if not isinstance(m, Metric):
-            raise InvalidInput(f"`metrics` must be rates such as {', '.join(_METRICS)}; got {m.key}")
+            raise InvalidInput(f"`metrics` must be rates such as {', '.join(MODEL_METRICS)}; got {m.key}")
     arguments: dict[str, Any] = {
         name: getattr(request, name)
         for name in ("y_true", "models", "model_column", "unit", "y_pred", "y_score", "threshold", "pairs", "positive")
     }
-    tally = paired(request.data, group_columns(request.groups, request.data), bins=request.bins, **arguments)
+    arguments |= {"baseline": request.baseline}
+    arguments |= {"bins": request.bins, "join": request.merge_variants}
+    if request.rule is not None:
+        raise InvalidInput("`protect` is for audits of one model: changes between models have no bound; audit each")
+    tally = paired(request.data, group_columns(request.groups, request.data), **arguments)
     return audited(tally, metrics, request, ("compare_models", request.data))

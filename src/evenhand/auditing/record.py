@@ -12,6 +12,9 @@ from math import isfinite
 from types import NoneType
 from typing import Any
 
+import numpy as np
+
+from .. import __version__
 from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, brief
 from ..tabulate import Tally
@@ -31,9 +34,10 @@ def options_of(request: Any) -> dict[str, str]:
 
 def versions() -> dict[str, str]:
     """The versions of what computed the audit."""
-    from importlib.metadata import version
+    import scipy
 
-    return {name: version(name) for name in ("evenhand", "numpy", "scipy")} | {"python": platform.python_version()}
+    found = {"evenhand": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    return found | {"python": platform.python_version()}
 
 
 def record_of(
@@ -49,11 +53,14 @@ def record_of(
     paths = paths_of(data)
     given = {what: getattr(request, name, None) for what, name in _COLUMNS.items()}
     columns = {what: _column_name(column, _COLUMNS[what]) for what, column in given.items() if column is not None}
+    # The time would tell runs on different data apart.
+    made = _now() if request.rule is None else _now().partition("T")[0]
     return {
         "title": request.title,
         "system": request.system,
         "author": request.author,
-        "made": _now(),
+        "made": made,
+        "protection": None if request.rule is None else request.rule.sentence,
         "source": tally.source | ({"paths": paths} if paths else {}),
         "columns": columns | {"groups": list(tally.columns)},
         "positive": {column: plainly(labels) for column, labels in tally.positive.items()},
@@ -61,6 +68,7 @@ def record_of(
         "classes": plainly(tally.classes) if tally.classes else None,
         "threshold": tally.threshold,
         "weight": tally.weight or None,
+        "unit": None if tally.unit is None else {"column": tally.unit, "units": tally.units},
         "order": {by: list(groups) for by, groups in order.items()},
         "function": function,
         "call": call,
@@ -102,18 +110,24 @@ def check_record(record: Mapping[str, Any]) -> None:
     for name in ("source", "columns", "positive", "negative", "order", "call", "axes", "at", "unknown"):
         if not isinstance(record.get(name, {}), dict):
             raise InvalidInput(f"{name} in the record must be a table; got {brief(record[name])}")
-    for name in ("title", "system", "author", "made", "function", "python", "command"):
+    unit = record.get("unit")
+    known = isinstance(unit, dict) and isinstance(unit.get("column"), str) and type(unit.get("units")) is int
+    if unit is not None and not known:
+        raise InvalidInput(f"unit in the record must name a column and a number of units; got {brief(unit)}")
+    for name in ("title", "system", "author", "made", "protection", "function", "python", "command"):
         if not isinstance(record.get(name), (str, NoneType)):
             raise InvalidInput(f"{name} in the record must be text; got {brief(record[name])}")
     source = record.get("source", {})
     for name in ("kind", "name", "sha256", "format", "separator", "library"):
         if not isinstance(source.get(name), (str, NoneType)):
             raise InvalidInput(f"{name} in the source of the record must be text; got {brief(source[name])}")
-    for name in ("files", "size", "rows", "groups"):
+    for name in ("files", "skipped", "size", "rows", "groups"):
         if name in source and (type(source[name]) is not int or source[name] < 0):
             raise InvalidInput(
                 f"{name} in the source of the record must be a number of them; got {brief(source[name])}"
             )
+    if not isinstance(source.get("same_name", {}), dict):
+        raise InvalidInput(f"same_name in the source of the record must be a table; got {brief(source['same_name'])}")
     for axis, values in record.get("axes", {}).items():
         if not isinstance(values, list):
             raise InvalidInput(f"{axis} in the axes of the record must be a list; got {brief(values)}")

@@ -21,7 +21,7 @@ from .settings import settings_of
 if TYPE_CHECKING:
     from .result import Audit
 
-__all__ = ["changes_between", "repeated"]
+__all__ = ["changes_between", "protection_cost", "repeated"]
 
 # Another machine may round the last digits differently.
 _RELATIVE = 1e-9
@@ -69,6 +69,8 @@ def _arguments(record: Mapping[str, Any], data: Any, allowed: Any) -> tuple[Any,
             "audit the "
             "data again"
         )
+    if data is None and call.get("protect") is not None:
+        raise InvalidInput("a protected audit does not say which data it is of; pass them")
     if data is None and not paths:
         raise InvalidInput("the record does not contain the data; pass them")
     arguments = dict(call)
@@ -95,8 +97,8 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
     old, new = before["record"], after["record"]
     pairs = _paired(before["rows"], after["rows"])
     yield from _verdicts(pairs)
-    data = list(_of_data(old, new, before["left_out"], after["left_out"]))
-    if data:
+    data = list(_of_data(before, after))
+    if data and after["settings"].get("protect") is None:
         yield from _beyond_chance(pairs, after["settings"])
     for package in sorted(before["versions"].keys() | after["versions"].keys()):
         was, now = before["versions"].get(package), after["versions"].get(package)
@@ -120,6 +122,18 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
     said, says = ([finding["sentence"] for finding in each["findings"]] for each in (before, after))
     if said != says and not changed and not data:
         yield f"the findings differ: there were {len(said)}, and there are {len(says)}, or their sentences changed"
+
+
+def protection_cost(protected: Audit, exact: Audit) -> str:
+    """How many verdicts of an exact audit its protected one does not give, in words."""
+    shown = {_whose(row.to_dict()): row.verdict for row in protected.rows}
+    lost = [row for row in exact.rows if shown.get(_whose(row.to_dict())) != row.verdict]
+    found = [row for row in exact.rows if row.differs]
+    left = sum(row.differs and shown.get(_whose(row.to_dict())) == row.verdict for row in exact.rows)
+    return (
+        f"{len(lost):,} of {several(len(exact.rows), 'verdict')} of the exact audit differ, and {left:,} of "
+        f"{several(len(found), 'difference')} found are left"
+    )
 
 
 Pair = tuple[str, Mapping[str, Any] | None, Mapping[str, Any] | None]
@@ -146,11 +160,19 @@ def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
             yield f"{what} was {was['verdict']} and is {now['verdict']}"
 
 
-def _of_data(old: Any, new: Any, left_out: Any, left_out_now: Any) -> Iterator[str]:
+def _of_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """What is known to differ between the data of two audits."""
+    (old, left_out, cells), (new, left_out_now, cells_now) = (
+        (each["record"], each["left_out"], [row["cells"] for row in sorted(each["rows"], key=_whose)])
+        for each in (before, after)
+    )
     for what, sign in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
         was, now = (_of(_of(record, "source"), what) for record in (old, new))
         if was != now:
             yield f"{sign} was {_shown(was)} and is {_shown(now)}"
+    known = all(_of(_of(record, "source"), "sha256") for record in (old, new))
+    if not known and cells != cells_now:
+        yield "the counts changed"
     if left_out != left_out_now:
         yield f"rows left out were {_shown(left_out)} and are {_shown(left_out_now)}"
 
@@ -164,8 +186,10 @@ def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterat
             continue
         if was["cells"] is None or now["cells"] is None or "pooled" in now["at"].values():
             continue
-        cells = (np.array([one["cells"]], dtype=np.float64) for one in (now, was))
-        p = float(equal_scores(m.base, *cells, mid_p=bool(settings.get("mid_p"))).pvalue[0])
+        worth = [_worth(one) for one in (now, was)]
+        cells = (np.array([one["cells"]], dtype=np.float64) * w for one, w in zip((now, was), worth, strict=True))
+        whole = worth == [1.0, 1.0]
+        p = float(equal_scores(m.base, *cells, mid_p=bool(settings.get("mid_p")), whole=whole).pvalue[0])
         if not isnan(p):
             tests[what] = p, was, now
     adjusted = holm([p for p, *_ in tests.values()]) if tests else []
@@ -180,6 +204,12 @@ def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterat
             f"no score changed by more than chance, each group's then against now (smallest adjusted p "
             f"{pvalue(min(adjusted), alpha)}, over {several(len(found), 'score')})"
         )
+
+
+def _worth(row: Mapping[str, Any]) -> float:
+    """How many independent cases one of a row is worth, by its units."""
+    effective = (row.get("test") or {}).get("effective")
+    return 1.0 if effective is None else float(effective) / max(1, min(row["rests_on"]))
 
 
 def _of(record: Any, name: str) -> Any:

@@ -10,10 +10,13 @@ from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import UnknownName
-from ..tabulate import Answers
-from .settings import Settings, setting, settings_of
+from ..tabulate import Answers, named_columns
+from .settings import Asked as AskedMetric, Settings, metrics_setting, setting, settings_of
 
-__all__ = ["AuditRequest", "CountsRequest", "ModelsRequest", "accepting"]
+__all__ = ["MODEL_METRICS", "AuditRequest", "CountsRequest", "ModelsRequest", "accepting"]
+
+MODEL_METRICS = ("acc", "ppr", "tpr", "fpr")
+"""The metrics of models by default: rates of people whose number is the same with all models."""
 
 P = ParamSpec("P")
 Asked = TypeVar("Asked")
@@ -51,7 +54,8 @@ def accepting(request: Callable[P, Asked]) -> Callable[[Callable[[Asked], Result
                     near = UnknownName.among("argument", given, signature.parameters, see="see its documentation")
                     hint = f"did you mean {meant!r}?" if meant else str(near).partition("; ")[2]
                     raise TypeError(f"{name}() got an unexpected keyword argument {given!r}; {hint}")
-            return answer(request(*args, **kwargs))
+            named: Any = {given: named_columns(value, given) for given, value in kwargs.items()}
+            return answer(request(*args, **named))
 
         result = inspect.signature(answer).return_annotation
         called.__signature__ = signature.replace(return_annotation=result)  # type: ignore[attr-defined]
@@ -94,6 +98,14 @@ def _bins(**more: Any) -> Any:
     return setting(None, "--bins", brief, reads="special", many=True, metavar="COLUMN=CUT,...", **more)
 
 
+def _merge_variants() -> Any:
+    """The setting that joins the spellings of a group."""
+    brief = "Take groups for one that differ in case, white space or encoding only."
+    return setting(
+        False, "--merge-variants", brief, reads="flag", page="Join groups whose names differ in case or spaces only"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class AuditRequest(Settings):
     """What `audit` is asked: a table of decisions, how it is read, and settings.
@@ -129,8 +141,14 @@ class AuditRequest(Settings):
     count : str or column, or 1
         How many cases each row stands for, as in a table of ``count(*)``; whole numbers. 1 says that each row is one,
         where that is asked.
+    unit : str or column
+        What is independent if cases are not, such as the patient of several images. Each unit must lie in one group.
+        Tests and intervals are then approximate: counts are taken for as many independent ones as they are worth.
     bins : mapping of column to sequence of float
         Where to cut columns of groups or strata that contain numbers: ``{"age": [25, 45]}`` gives three groups.
+    merge_variants : bool
+        Take groups for one whose names are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never joined.
     """
 
     data: Any = None
@@ -207,7 +225,15 @@ class AuditRequest(Settings):
         metavar="COLUMN",
         page="Column that counts cases",
     )
+    unit: Any = setting(
+        None,
+        "--unit",
+        "What is independent if cases are not, such as the patient of several images.",
+        metavar="COLUMN",
+        page="Column of units",
+    )
     bins: Mapping[str, Sequence[float]] | None = _bins(page="Cut these numbers into bins at")
+    merge_variants: bool = _merge_variants()
 
     @property
     def answers(self) -> Answers:
@@ -219,6 +245,7 @@ class AuditRequest(Settings):
             threshold=self.threshold,
             weights=self.weights,
             count=self.count,
+            unit=self.unit,
             classes=self.classes,
             positive={
                 "positive": self.positive,
@@ -238,12 +265,16 @@ class CountsRequest(Settings):
         The names of the group columns; a file names its own.
     within : str or sequence of str
         Which of the columns are control features, as for `audit`: groups are compared within their strata.
+    merge_variants : bool
+        Take groups for one whose names are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never joined.
     """
 
     counts: Any
     _: KW_ONLY
     by: str | Sequence[str] = setting("group")
     within: str | Sequence[str] | None = setting(None, "--within", many=True)
+    merge_variants: bool = _merge_variants()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,12 +286,13 @@ class ModelsRequest(Settings):
     y_true : str or column
         The labels.
     models : mapping of name to column
-        The predictions of each model. The first is compared with all others.
+        The predictions of each model. All others are compared with the first, unless ``baseline`` is another.
     groups : str, list of str or columns
         One or more columns that say which group a case belongs to.
     model_column : str or column
         In place of ``models``: the column that names the model, if each row is a decision of one model; with
-        ``unit`` and ``y_pred``. The first model by name, or by the order of categories, is compared with all others.
+        ``unit`` and ``y_pred``. All models are compared with the first by name, or by the order of categories, unless
+        ``baseline`` is another.
     unit : str or column
         With ``model_column``: the column that says which rows are decisions on the same case.
     y_pred : str or column
@@ -268,18 +300,23 @@ class ModelsRequest(Settings):
     y_score : str or column
         In place of ``models``: scores, whose decisions at each ``threshold`` are compared.
     threshold : sequence of float
-        With ``y_score``: the thresholds; the first is compared with all others.
+        With ``y_score``: the thresholds; all others are compared with the first.
+    baseline : str
+        The name of the model that all others are compared with; by default the first.
     pairs : {"first", "all"}
-        Compare the first model with every other, or all with each other.
+        Compare every model with the first, or all with each other.
     positive : label or list of labels
         The positive labels; all others are negative. By default they are inferred where they are unambiguous.
     bins : mapping of column to sequence of float
         Where to cut group columns that contain numbers.
+    merge_variants : bool
+        Take groups for one whose names are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never joined.
     """
 
     data: Any = None
     _: KW_ONLY
-    y_true: Any = setting(None, "--label", "The labels.", metavar="COLUMN")
+    y_true: Any = setting(None, "--label", "The labels.", metavar="COLUMN", page="Column of labels")
     models: Any = setting(
         None,
         "--model",
@@ -287,28 +324,50 @@ class ModelsRequest(Settings):
         reads="special",
         many=True,
         metavar="NAME=COLUMN",
+        page="Columns of models",
     )
-    groups: Any = setting(None, "--group", "A column of groups; may be repeated.", metavar="COLUMN", many=True)
+    groups: Any = setting(
+        None, "--group", "A column of groups; may be repeated.", metavar="COLUMN", many=True, page="Columns of groups"
+    )
     model_column: Any = setting(
         None,
         "--model-column",
         "The column that names the model of each row, with --unit and --prediction.",
         metavar="COLUMN",
+        page="Column that names the model",
     )
     unit: Any = setting(
-        None, "--unit", "With --model-column, what says which rows are decisions on the same case.", metavar="COLUMN"
+        None,
+        "--unit",
+        "With --model-column, what says which rows are decisions on the same case.",
+        metavar="COLUMN",
+        page="Column of units",
     )
-    y_pred: Any = setting(None, "--prediction", "With --model-column, the predictions.", metavar="COLUMN")
+    y_pred: Any = setting(
+        None,
+        "--prediction",
+        "With --model-column, the predictions.",
+        metavar="COLUMN",
+        page="Column of predictions",
+    )
     y_score: Any = setting(None, "--score", "Scores in place of models, with several --threshold.", metavar="COLUMN")
     threshold: Sequence[float] | None = setting(
         None, "--threshold", "With --score, a threshold; repeated.", reads="number", many=True
     )
+    baseline: str | None = setting(
+        None,
+        "--baseline",
+        "The model that all others are compared with.  [default: the first; with --model-column, by name]",
+        metavar="NAME",
+    )
     pairs: str = setting(
         "first",
         "--pairs",
-        "Compare the first model with every other, or all with each other.",
+        "Compare every model with the first, or all with each other.",
         reads="choice",
         choices=("first", "all"),
     )
-    positive: Any = _positive()
-    bins: Mapping[str, Sequence[float]] | None = _bins()
+    positive: Any = _positive(page="Counts as positive")
+    bins: Mapping[str, Sequence[float]] | None = _bins(page="Cut these numbers into bins at")
+    merge_variants: bool = _merge_variants()
+    metrics: Sequence[AskedMetric] | AskedMetric | None = metrics_setting(MODEL_METRICS)

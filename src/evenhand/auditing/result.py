@@ -13,18 +13,21 @@ from ..errors import InvalidInput, MissingExtra, UnknownName, brief
 from ..inference import between_groups
 from ..metrics import Metric, metric as find_metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
-from ..wording import several
+from ..wording import number, several
 from .asked import described
 from .findings import Finding, read_finding
+from .overall import Overall, read_overall
 from .record import check_record
 from .repeat import changes_between
-from .rows import COLUMNS, Row, read_row
+from .rows import COLUMNS, Row, in_few_digits, read_row, shown_names
 from .settings import WITHOUT_LABELS, Settings
 
 __all__ = ["SCHEMA", "Audit"]
 
-SCHEMA = "evenhand.audit/3"
+SCHEMA = "evenhand.audit/4"
 _LIBRARIES = ("pandas", "polars", "pyarrow")
+# Those that make an Arrow stream without another library.
+_STREAMING = ("pyarrow", "polars")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -38,6 +41,8 @@ class Audit:
         first.
     findings : tuple of Finding
         The main results in sentences with stable codes, most important first.
+    overall : tuple of Overall
+        The score of all cases together, for each metric and place on the axes.
     n : int
         The number of cases audited.
     left_out : dict of str to int
@@ -62,12 +67,18 @@ class Audit:
 
     rows: tuple[Row, ...]
     findings: tuple[Finding, ...]
+    overall: tuple[Overall, ...]
     n: int
     left_out: dict[str, int]
     settings: dict[str, Any]
     record: dict[str, Any] = field(compare=False)
     versions: dict[str, str]
     library: str | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.settings.get("protect") is not None:
+            object.__setattr__(self, "rows", tuple(map(in_few_digits, self.rows)))
+            object.__setattr__(self, "overall", tuple(one.in_few_digits() for one in self.overall))
 
     @property
     def axes(self) -> dict[str, tuple[Any, ...]]:
@@ -125,7 +136,7 @@ class Audit:
             if value not in self.axes[axis]:
                 raise UnknownName.among(f"{axis} of this audit", str(value), map(str, self.axes[axis]))
 
-        def here(one: Row | Finding, everywhere: bool = False) -> bool:
+        def here(one: Row | Finding | Overall, everywhere: bool = False) -> bool:
             return all(one.at.get(axis, value if everywhere else None) == value for axis, value in place.items())
 
         axes = {axis: values for axis, values in self.record["axes"].items() if axis not in place}
@@ -136,6 +147,12 @@ class Audit:
             # What is said of no group holds everywhere.
             findings=tuple(
                 replace(one, at=_without(one.at, place)) for one in self.findings if here(one, one.group is None)
+            ),
+            # The scores of all cases are those pooled over strata, and of no single stratum.
+            overall=tuple(
+                replace(one, at=_without(one.at, place))
+                for one in self.overall
+                if here(replace(one, at={"stratum": "pooled", **one.at}))
             ),
             n=self.n if place.get("stratum", "pooled") == "pooled" else _cases(rows),
             record=self.record | {"axes": axes, "at": plain_value(place), "command": None, "python": None},
@@ -173,6 +190,8 @@ class Audit:
             raise UnknownName.among("group column of this audit", chosen, columns)
         if self.axes:
             raise InvalidInput(f"the audit has several places ({', '.join(self.axes)}); choose one with at()")
+        if self.settings.get("protect") is not None:
+            raise InvalidInput("the counts of this audit were rounded; intervals over all groups do not allow for that")
         if m.key in ("ppr", "pnr") and self.settings["selection"] == "all":
             raise InvalidInput("the audit counts selections without labels, which its cells lack; pass counts instead")
         counts = {
@@ -203,24 +222,90 @@ class Audit:
         >>> a.to_frame("polars")["verdict"].to_list()
         ['too few to tell', 'too few to tell']
         """
+        lines = list(self._flat())
+        return self._as_frame({name: [line.get(name) for line in lines] for name in self._columns}, library)
+
+    def _as_frame(self, values: dict[str, list[Any]], library: str | None) -> Any:
         import narwhals.stable.v2 as nw
 
         backend = library or self.library or _installed()
         if backend not in _LIBRARIES:
             raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
-        lines = list(self._flat())
-        values = {name: [line.get(name) for line in lines] for name in self._columns}
         return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        return (*self.axes, *COLUMNS)
+        return (*self.axes, *COLUMNS, *self._protection)
+
+    @property
+    def _protection(self) -> dict[str, Any]:
+        """The column that says of every line that its counts were rounded."""
+        rule = self.settings.get("protect")
+        return {} if rule is None else {"protect": str(rule)}
 
     def _flat(self) -> Iterator[dict[str, Any]]:
-        return ({**row.flat(), **{axis: plain_value(value) for axis, value in row.at.items()}} for row in self.rows)
+        for row in self.rows:
+            places = {axis: plain_value(value) for axis, value in row.at.items()}
+            yield {**row.flat(), **places, **self._protection}
 
-    def to_csv(self) -> str:
+    def table(self, library: str | None = None) -> Any:
+        """The scores as a table of groups and metrics, with the marks of verdicts.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            The dataframe library, as for `to_frame`.
+
+        Returns
+        -------
+        dataframe
+            One line per group (and place on the axes), with its name as reports show it, its number of cases, and a
+            column of texts per metric: the score (of models, its change), and ▲ if it is higher than the reference's, ▼
+            lower, ≠ unlike, ● alike, □ too few to tell. A score that does not exist is ``✕``.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
+        >>> print(a.table("polars")["tpr"].to_list())
+        ['0.000 □', '0.750 □']
+        """
+        return self._as_frame(self._wide(), library)
+
+    def _wide(self) -> dict[str, list[Any]]:
+        """The columns of `table`."""
+        metrics = list(dict.fromkeys(row.metric for row in self.rows))
+        asked = [key for key in (*self.settings["metrics"], *self.settings["averages"]) if key in metrics]
+        lines: dict[Any, dict[str, Any]] = {}
+        for row in self.rows:
+            whose = *(plain_value(row.at.get(axis)) for axis in self.axes), row.by, row.group
+            line = lines.setdefault(whose, {"n": row.n})
+            line[row.metric] = _marked(row)
+        names = (*self.axes, "by", "group")
+        order = self.record.get("order") or {}
+        ranks = {who: i for i, who in enumerate((by, group) for by, groups in order.items() for group in groups)}
+        places = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
+
+        def place(whose: tuple[Any, ...]) -> tuple[int, ...]:
+            """Places in the order of the axes, what is at none last; columns and groups as they are declared."""
+            at = (known.get(value, len(known)) for known, value in zip(places, whose, strict=False))
+            return *at, ranks.get(whose[-2:], len(ranks))
+
+        ordered = sorted(lines, key=place)
+        found: dict[str, list[Any]] = {name: [whose[i] for whose in ordered] for i, name in enumerate(names)}
+        shown = shown_names(self.rows)
+        found["group"] = [shown[whose[-2:]] for whose in ordered]
+        found["n"] = [lines[whose]["n"] for whose in ordered]
+        found |= {name: [rule] * len(ordered) for name, rule in self._protection.items()}
+        return found | {key: [lines[whose].get(key) for whose in ordered] for key in dict.fromkeys([*asked, *metrics])}
+
+    def to_csv(self, wide: bool = False) -> str:
         """The rows as CSV, with the columns of `to_frame`.
+
+        Parameters
+        ----------
+        wide : bool
+            Whether to write one line per group instead, with a column per metric, as `table` has it.
 
         Returns
         -------
@@ -234,6 +319,12 @@ class Audit:
         >>> a.to_csv().splitlines()[1][:27]
         'group,A,tpr,too few to tell'
         """
+        if wide:
+            columns = self._wide()
+            names = (*self.axes, "by", "group")
+            # A score with its mark is no formula, whatever sign it begins with.
+            safe = (map(spreadsheet_value, cells) if name in names else cells for name, cells in columns.items())
+            return csv_text([tuple(columns), *zip(*safe, strict=True)])
         lines = ([spreadsheet_value(line.get(name)) for name in self._columns] for line in self._flat())
         return csv_text([self._columns, *lines])
 
@@ -243,13 +334,13 @@ class Audit:
         Returns
         -------
         dict
-            Schema, number of cases, rows left out, record, settings, versions, findings and rows.
+            Schema, number of cases, rows left out, record, settings, versions, overall scores, findings and rows.
 
         Examples
         --------
         >>> from evenhand import audit_counts
         >>> list(audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}).to_dict())
-        ['schema', 'n', 'left_out', 'record', 'settings', 'versions', 'findings', 'rows']
+        ['schema', 'n', 'left_out', 'record', 'settings', 'versions', 'overall', 'findings', 'rows']
         """
         return {
             "schema": SCHEMA,
@@ -258,6 +349,7 @@ class Audit:
             "record": plain_value(self.record),
             "settings": plain_value(self.settings),
             "versions": self.versions,
+            "overall": [one.to_dict() for one in self.overall],
             "findings": [finding.to_dict() for finding in self.findings],
             "rows": [row.to_dict() for row in self.rows],
         }
@@ -280,7 +372,7 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> a.to_json(indent=None)[:42]
-        '{"schema": "evenhand.audit/3", "n": 1040, '
+        '{"schema": "evenhand.audit/4", "n": 1040, '
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -313,6 +405,7 @@ class Audit:
             return cls(
                 rows=tuple(read_row(row, f"row {i}") for i, row in enumerate(content["rows"], start=1)),
                 findings=tuple(read_finding(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
+                overall=tuple(read_overall(one, f"overall {i}") for i, one in enumerate(content["overall"], start=1)),
                 n=content["n"],
                 left_out=content["left_out"],
                 settings=content["settings"],
@@ -348,7 +441,9 @@ class Audit:
             total = self.n + (self.left_out.get("y_true", 0) if selects else 0)
             known = sum(groups.values())
             # Cases without a group may be without a label, too.
-            fits = known <= total if selects else known + self.unknown.get(by, 0) == total
+            left = total - known - self.unknown.get(by, 0)
+            # Groups of which rounding leaves nothing have no rows.
+            fits = known <= total if selects else left == 0 or (left > 0 and self.settings["protect"] is not None)
             if counted and strata is None and not in_stratum and not fits:
                 raise InvalidInput(f"the groups of {by!r} have {known} cases, but there are {total}")
         return self
@@ -518,6 +613,21 @@ class Audit:
     def _repr_html_(self) -> str:
         return str(reach("Record._repr_html_")(self))
 
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def __rich__(self) -> Any:
+        return reach("Audit.__rich__")(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as an Arrow stream, with the columns of `to_frame`, for any library that reads such streams."""
+        from importlib.util import find_spec
+
+        for library in _STREAMING:
+            if find_spec(library):
+                return self.to_frame(library).__arrow_c_stream__(requested_schema)
+        raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow")
+
 
 def _cases(rows: Sequence[Row]) -> int:
     """How many labelled cases rows of one stratum are about: those of all groups of one column, by one metric."""
@@ -533,13 +643,21 @@ def _without(at: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
     return {axis: value for axis, value in at.items() if axis not in place}
 
 
+def _marked(row: Row) -> str:
+    """A score or a change with the mark of its verdict."""
+    value, sign = row.score.value, row.verdict.sign
+    if value is None:
+        return sign
+    return f"{value:+.3f} {sign}" if row.is_change else f"{number(value)} {sign}"
+
+
 def _no_number(text: str) -> Any:
     raise InvalidInput(f"`text` must be an audit written by to_json(): {text} is not a number in JSON")
 
 
 def _check_content(content: Mapping[str, Any]) -> None:
     """Check what is not a row or a finding."""
-    for name in ("rows", "findings"):
+    for name in ("rows", "findings", "overall"):
         if not isinstance(content[name], list):
             raise InvalidInput(f"{name} must be a list; got {brief(content[name])}")
     for name in ("left_out", "record", "settings", "versions"):

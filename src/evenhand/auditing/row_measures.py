@@ -10,11 +10,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, escaped
 from ..inference import RankingScore, function_gap, function_score, ranking_gap, ranking_score
+from ..laws import check_cost
 from ..metrics import RankingMetric
 from ..progress import progress
 from ..randomness import streams
+from ..wording import several
 from .asked import Function
 from .comparisons import Comparison
 from .measures import Measures
@@ -22,6 +24,9 @@ from .rows import Asks
 from .settings import Settings
 
 __all__ = ["measure_rows"]
+
+# Values of all permuted rows together, for a function that may take as long as it likes.
+_MOST_PERMUTED = 5 * 10**8
 
 
 def measure_rows(metric: RankingMetric | Function, comparisons: Sequence[Comparison], how: Settings) -> Measures:
@@ -79,7 +84,21 @@ def _of_function(metric: Function, comparisons: Sequence[Comparison], how: Setti
         found = function_gap(function, who.own.mask[among], *columns(who.own, among), draws=how.draws, rng=rng)
         return _Compared(found.reference_score, nan, nan, found.pvalue, found.method, found.error, found.reason)
 
+    _check_draws(metric, comparisons, how.draws)
     return _of_rows(metric, comparisons, how, alone, against, "drawn alike")
+
+
+def _check_draws(metric: Function, comparisons: Sequence[Comparison], draws: int) -> None:
+    """Refuse a function that would be called on more rows than half a minute allows; two groups are permuted once."""
+    tested = {(who.at, who.by, None if who.only_two else who.group): who for who in comparisons if who.testable}
+    rows = int(sum(who.own.n + who.against.n for who in tested.values()))
+    check_cost(
+        rows * draws,
+        _MOST_PERMUTED,
+        f"permuting the rows of {several(len(tested), 'comparison')} for {escaped(metric.key)} with `draws={draws:,}` "
+        "takes {} values",
+        f"pass at most `draws={_MOST_PERMUTED // max(rows, 1):,}`, or a sample of the rows",
+    )
 
 
 def _second(function: Any, columns: Mapping[str, Any]) -> str:

@@ -6,16 +6,17 @@ values are None, never 0 or nan. `Row.flat` gives the same as one level of colum
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import inf, log
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ..cells import CELLS
 from ..errors import InvalidInput, printable
 from ..inference import FOUR_FIFTHS
 from ..records import Record, plain_value, read_record
-from ..wording import number, pvalue, several, span_text
+from ..wording import Few, legible, number, numbered, pvalue, several, span_text
 from .settings import ReferenceKind
 from .verdicts import Verdict
 
@@ -35,8 +36,10 @@ __all__ = [
     "Strata",
     "Test",
     "Unknown",
+    "in_few_digits",
     "place_text",
     "read_row",
+    "shown_names",
     "told_apart",
 ]
 
@@ -59,6 +62,8 @@ class Estimate(Record):
         prior.
     pvalue : float or None
         In comparisons of models, where the score is a change: the p-value of the test that it is 0.
+    before : float or None
+        In comparisons of models: the score that it is the change from.
 
     Examples
     --------
@@ -72,6 +77,18 @@ class Estimate(Record):
     low: float | None = None
     high: float | None = None
     pvalue: float | None = None
+    before: float | None = None
+
+    @property
+    def after(self) -> float | None:
+        """In comparisons of models: the score that it is the change to.
+
+        Examples
+        --------
+        >>> Estimate(value=0.25, before=0.5).after
+        0.75
+        """
+        return None if self.value is None or self.before is None else self.before + self.value
 
     def __str__(self) -> str:
         text = "undefined" if self.value is None else number(self.value)
@@ -93,7 +110,9 @@ class Reference(Record):
     cells : tuple of int or None
         Its cells in the order tp, fn, fp, tn; None if there are no labels, or more than two classes.
     score : float or None
-        Its score.
+        Its score or, in comparisons of models, the change of its score.
+    before : float or None
+        In comparisons of models: the score that it is the change from.
 
     Examples
     --------
@@ -108,6 +127,19 @@ class Reference(Record):
     n: int
     cells: tuple[int, int, int, int] | None
     score: float | None
+    before: float | None = None
+
+    @property
+    def after(self) -> float | None:
+        """In comparisons of models: the score that it is the change to.
+
+        Examples
+        --------
+        >>> from evenhand.auditing.settings import ReferenceKind
+        >>> Reference(kind=ReferenceKind.REST, name="rest", n=8, cells=None, score=0.25, before=0.5).after
+        0.75
+        """
+        return None if self.score is None or self.before is None else self.before + self.score
 
     def __str__(self) -> str:
         return printable(f"{self.name} of {several(self.n, 'case')}, score {number(self.score)}")
@@ -214,6 +246,9 @@ class Test(Record):
         which of them is higher.
     error : float or None
         The standard error of a p-value from random draws; None if it is exact, or if its error is not known.
+    effective, correlation : float or None
+        With units: how many independent cases those that the group's score rests on are worth, and the intra-class
+        correlation by which that was computed.
 
     Examples
     --------
@@ -228,6 +263,8 @@ class Test(Record):
     method: str | None = None
     asks: Asks = "equal scores"
     error: float | None = None
+    effective: float | None = None
+    correlation: float | None = None
 
     # Not a class of tests.
     __test__ = False
@@ -289,7 +326,7 @@ class Impact(Record):
     Examples
     --------
     >>> from evenhand import audit_counts
-    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="ppr")
+    >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="ppr", favourable="positive")
     >>> print(a.rows[0].impact)
     0.476 of B
     """
@@ -564,6 +601,18 @@ class Row(Record):
         return self.score.pvalue is not None
 
     @property
+    def gap_before(self) -> float | None:
+        """In comparisons of models: the gap to the reference that ``gap`` is the change from.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0].gap_before
+        """
+        own, theirs = self.score.before, self.reference.before
+        return None if own is None or theirs is None else own - theirs
+
+    @property
     def lacks_own_score(self) -> bool:
         """Whether it is the group, not the reference, that has no score.
 
@@ -610,10 +659,10 @@ _PATHS: dict[str, str] = {
     **{cell: f"cells.{i}" for i, cell in enumerate(CELLS)},
     "rests_on": "_fewest",
     **{"score": "score.value", "score_low": "score.low", "score_high": "score.high"},
-    "score_pvalue": "score.pvalue",
+    **{"score_pvalue": "score.pvalue", "score_before": "score.before"},
     **{"reference_kind": "reference.kind", "reference": "reference.name", "reference_n": "reference.n"},
     **{f"reference_{cell}": f"reference.cells.{i}" for i, cell in enumerate(CELLS)},
-    "reference_score": "reference.score",
+    **{"reference_score": "reference.score", "reference_before": "reference.before"},
     **{"gap_kind": "gap.kind", "gap": "gap.value", "gap_low": "gap.low", "gap_high": "gap.high"},
     **{"difference": "gap.difference", "ratio": "gap.ratio"},
     **{"gap_at_least": "gap.at_least", "gap_at_most": "gap.at_most"},
@@ -627,6 +676,7 @@ _PATHS: dict[str, str] = {
     **{f"unknown_{name}": f"unknown.{name}" for name in (f.name for f in fields(Unknown))},
     **{f"strata_{name}": f"strata.{name}" for name in ("higher", "lower", "silent")},
     **{"crude_odds_ratio": "strata.crude_odds_ratio", "crude_pvalue": "strata.crude_pvalue"},
+    **{name: f"test.{name}" for name in ("effective", "correlation")},
 }
 COLUMNS = tuple(_PATHS)
 """The columns of `Row.flat` after the places on the axes."""
@@ -656,24 +706,66 @@ def read_row(values: Any, what: str) -> Row:
     return row
 
 
+def in_few_digits(row: Row) -> Row:
+    """A row of rounded counts, whose scores and gaps are written with no more decimals than they have."""
+    return replace(
+        row,
+        score=replace(row.score, value=_few(row.score.value)),
+        reference=replace(row.reference, score=_few(row.reference.score)),
+        gap=_few_of(row.gap, "value", "difference", "ratio"),
+        smoothed=row.smoothed and _few_of(row.smoothed, "score"),
+        impact=row.impact and _few_of(row.impact, "ratio"),
+        driver=row.driver and replace(row.driver, gap=_few_of(row.driver.gap, "value", "difference", "ratio")),
+    )
+
+
+def _few_of(record: Any, *names: str) -> Any:
+    return replace(record, **{name: _few(getattr(record, name)) for name in names})
+
+
+def _few(value: float | None) -> float | None:
+    return None if value is None else Few(value)
+
+
 def place_text(at: Mapping[str, Any]) -> str:
     """Where on the axes something is, in words: ``threshold 0.5, stratum A``."""
-    return ", ".join(f"{axis} {_value_text(value)}" for axis, value in at.items())
+    pooled = {("stratum", "pooled"): "over all strata"}
+    return ", ".join(pooled.get(one, f"{one[0]} {_value_text(one[1])}") for one in at.items())
 
 
 def _value_text(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def told_apart(rows: Iterable[Row]) -> dict[tuple[str, str], str]:
-    """A name for each column and group; the column is added if groups of several columns have the same name."""
-    columns: dict[str, set[str]] = {}
+class OfGroup(Protocol):
+    """A row of a group."""
+
+    @property
+    def by(self) -> str:
+        """The column."""
+
+    @property
+    def group(self) -> str:
+        """The group."""
+
+
+def told_apart(rows: Iterable[OfGroup]) -> dict[tuple[str, str], str]:
+    """The name of each column and group for people; the column is added if several have a group of that name."""
+    shown = shown_names(rows)
+    times = Counter(shown.values())
+    return numbered({who: f"{legible(who[0])}: {name}" if times[name] > 1 else name for who, name in shown.items()})
+
+
+def shown_names(rows: Iterable[OfGroup]) -> dict[tuple[str, str], str]:
+    """The name of each column and group for people: nothing is hidden, and no two of a column look alike."""
+    groups: dict[str, set[str]] = {}
     for row in rows:
-        columns.setdefault(row.group, set()).add(row.by)
+        groups.setdefault(row.by, set()).add(row.group)
+    # In an order that does not depend on that of the rows, so that a name is the same everywhere.
     return {
-        (by, group): f"{by}: {group}" if len(several) > 1 else group
-        for group, several in columns.items()
-        for by in several
+        (by, group): name
+        for by in sorted(groups)
+        for group, name in numbered({group: legible(group) for group in sorted(groups[by])}).items()
     }
 
 

@@ -7,23 +7,34 @@ sentence says more than its row. Where no bound is left, a sentence gives the ga
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
 from math import floor
-from statistics import median_high, median_low
 from typing import Any
 
 from ..metrics import Metric
-from ..wording import counts_text, number, percent, rounded_down, several, span_text
+from ..wording import Few, counts_text, join_and, legible, number, percent, rounded_down, several, span_text
 from .asked import described
 from .judging import margin_of
 from .rows import Place, Row, place_text, told_apart
 from .settings import ReferenceKind
 from .verdicts import Verdict
+from .words import Words
 
-__all__ = ["Headline", "Tier", "compared_with", "headlines", "needed_text", "tier", "turning_text", "untold"]
+__all__ = [
+    "Headline",
+    "Tier",
+    "compared_with",
+    "gap_change",
+    "headlines",
+    "needed_text",
+    "next_steps",
+    "tier",
+    "turning_text",
+    "untold",
+]
 
 _AMONG = {
     ReferenceKind.REST: "among the others",
@@ -32,6 +43,9 @@ _AMONG = {
 }
 _ROUND = (100, 1_000, 10_000, 100_000, 1_000_000)
 _PER_GROUP = 2
+_ALSO, _STEPS = 3, 3
+# Cases are worth collecting if the reference has so many times as many.
+_LARGER = 2
 
 
 class Tier(StrEnum):
@@ -60,7 +74,7 @@ class Tier(StrEnum):
     LARGE = "beyond the margin", "the gap is at least {margin:g} (ratios: a factor of 1.25)"
     UNCLEAR = "found, size unclear", "there is a gap, and it may be smaller or larger than the margin"
     SMALL = "found but small", "there is a gap, and it is less than the margin"
-    CHANCE = "may be chance", "neither a gap nor its absence can be told"
+    CHANCE = "may be chance", "there may be a gap or none: the cases are too few to tell"
 
 
 def tier(row: Row, margin: float) -> Tier | None:
@@ -98,7 +112,10 @@ class Headline:
 
 
 def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -> tuple[Headline, ...]:
-    """The few sentences that matter most: gaps that are large for certain and harm, of different groups."""
+    """The few sentences that matter most: gaps that are large for certain and harm, of different groups.
+
+    Of groups that contain each other, the largest is named first, and the others beside it.
+    """
     differ = [row for row in rows if row.differs]
     about = [row for row in differ if not getattr(described(row.metric), "of_people", False)] or differ
     order = list(Tier)
@@ -110,19 +127,25 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
         return row.driver is not None, place, _counted(row) is None, not _harmed(row, settings), gap
 
     ranked = sorted(about, key=rank)
+    inside = _nested(ranked)
     members = Counter(by for by, _ in {(row.by, row.group) for row in rows if row.n})
     chosen: list[Row] = []
-    for driven, allowed in product((False, True), range(1, _PER_GROUP + 1)):
-        for row in ranked:
-            fits = len(chosen) < most and (row.driver is not None) is driven
+    # Every column has its say before one of them has a second.
+    shares = [*product((False, True), (1,), range(1, most)), *product((False, True), range(1, _PER_GROUP + 1), (most,))]
+    for driven, allowed, per_column in sorted(shares, key=lambda share: share[0]):
+        for i, row in enumerate(ranked):
+            fits = len(chosen) < most and i in inside and (row.driver is not None) is driven
+            fits = fits and sum(one.by == row.by for one in chosen) < per_column
             if fits and row not in chosen and not _told(row, chosen, members, allowed):
                 chosen.append(row)
-    called = told_apart(rows)
+    called, words = told_apart(rows), Words.of(settings)
     return tuple(
         Headline(
-            sentence=_sentence(row, called[row.by, row.group], settings["level"])
+            sentence=_sentence(row, called[row.by, row.group], settings["level"], words)
+            + _harm(row, settings)
             + _driven(row, called[row.by, row.group])
-            + (f" {said}" if (said := turning_text(row)) else ""),
+            + _also([called[one.by, one.group] for one in inside[ranked.index(row)]])
+            + (f" {said}" if (said := turning_text(row, settings)) else ""),
             at=row.at,
             by=row.by,
             group=row.group,
@@ -133,6 +156,46 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     )
 
 
+def _nested(ranked: Sequence[Row]) -> dict[int, list[Row]]:
+    """By the place of each row that no larger group has: the rows of groups inside it that say the same.
+
+    A group that lies in several is named with each of them.
+    """
+    same: dict[Any, list[int]] = {}
+    for i, row in enumerate(ranked):
+        same.setdefault((row.metric, row.verdict, tuple(row.at.items())), []).append(i)
+    found: dict[int, list[Row]] = {}
+    for places in same.values():
+        by_size = sorted(places, key=lambda i: (-ranked[i].n, i))
+        leaders: list[int] = []
+        for i in by_size:
+            around = [one for one in leaders if _is_inside(ranked[i], ranked[one])]
+            for leader in around:
+                found[leader].append(ranked[i])
+            if not around:
+                leaders.append(i)
+                found[i] = []
+    return {i: sorted(rows, key=lambda row: -row.gap.beyond) for i, rows in found.items()}
+
+
+def _is_inside(row: Row, other: Row) -> bool:
+    """Whether the group of a crossing is a part of another group, by the names of its columns and values."""
+    columns, values = row.by.split(" & "), row.group.split(" & ")
+    others, theirs = other.by.split(" & "), other.group.split(" & ")
+    if len(columns) != len(values) or len(others) != len(theirs) or len(columns) <= len(others):
+        return False
+    return set(zip(others, theirs, strict=True)) <= set(zip(columns, values, strict=True))
+
+
+def _also(names: Sequence[str]) -> str:
+    """The groups inside the one that a sentence is about."""
+    if not names:
+        return ""
+    shown, left = list(names[:_ALSO]), len(names) - _ALSO
+    parts = [*shown, f"{left:,} more"] if left > 0 else shown
+    return f" Also in {join_and(parts)}."
+
+
 def _counted(row: Row) -> str | None:
     """What the cases that a rate counts have in common; None for other scores, and for rates pooled over strata."""
     counted: str | None = getattr(described(row.metric), "counted", None)
@@ -140,8 +203,15 @@ def _counted(row: Row) -> str | None:
 
 
 def _harmed(row: Row, settings: Mapping[str, Any]) -> bool:
-    m = described(row.metric)
-    return isinstance(m, Metric) and m.worse(settings["favourable"]) == row.verdict
+    m, favourable = described(row.metric), settings["favourable"]
+    return favourable is not None and isinstance(m, Metric) and m.worse(favourable) == row.verdict
+
+
+def _harm(row: Row, settings: Mapping[str, Any]) -> str:
+    """That a change is to the disadvantage of a group, whose own score may have changed for the better."""
+    if not row.is_change or not _harmed(row, settings):
+        return ""
+    return " Compared with the reference, the change is worse for this group."
 
 
 def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: int) -> bool:
@@ -165,22 +235,60 @@ def _complement(row: Row, other: Row) -> bool:
     return m.base.denominator == o.base.denominator and abs(abs(first) - abs(second)) < 1e-12
 
 
-def _sentence(row: Row, who: str, level: float) -> str:
+def _sentence(row: Row, who: str, level: float, words: Words) -> str:
     m = described(row.metric)
     place = place_text(row.at)
     where = f"{place[0].upper()}{place[1:]}: " if place else ""
-    return f"{where}{_scores(row, m, who)} {_size(row, m, level)}".rstrip()
+    said = (
+        _change(row, m, who, level, words) if row.is_change else f"{_scores(row, m, who, words)} {_size(row, m, level)}"
+    )
+    return f"{where}{said}".rstrip()
 
 
-def _scores(row: Row, m: Any, who: str) -> str:
+def _change(row: Row, m: Metric, who: str, level: float, words: Words) -> str:
+    """How many people are counted with one model and with another, and what that makes of the gap."""
+    own, theirs = ((one.before or 0.0, one.after or 0.0) for one in (row.score, row.reference))
+    # Where hardly anything changes, no number of people has to show it.
+    per = min(_ROUND[1], max((_per(*pair, 0.0) for pair in (own, theirs) if pair[0] != pair[1]), default=_ROUND[0]))
+    (of, _, first), (_, _, second) = (_of(rate, row.rests_on[0], per) for rate in own)
+    others = [_of(rate, per, per)[2] for rate in theirs]
+    whole = words.whole(m, who, many=of != "the 1")
+    size = _interval(row, level) if row.gap.at_least is None else f"at least {rounded_down(row.gap.at_least)}"
+    gap = gap_change(row, size)
+    return (
+        f"Of {of} {whole}, the number {words.pronoun} {words.counted(m)} {_moved(first, second)}; of {per:,} "
+        f"{_among(row)}, it {_moved(*others)}. {gap[0].upper()}{gap[1:]}."
+    )
+
+
+def _moved(before: str, after: str) -> str:
+    return f"stays at {after}" if before == after else f"goes from {before} to {after}"
+
+
+def gap_change(row: Row, size: str) -> str:
+    """The observed gap with one model and with another, the change that was tested, and what it looks like."""
+    before, change = row.gap_before or 0.0, row.gap.value or 0.0
+    ends = [round(end, 9) + 0.0 for end in (before, before + change)]
+    gaps = " to ".join(f"{end:+.3f}" for end in ends)
+    return f"the observed gap goes from {gaps} (a change of {change:+.3f}, {size}): {_movement(*ends)}"
+
+
+def _movement(before: float, after: float) -> str:
+    """What becomes of a gap, as far as the eye can tell: no test asks whether it is nearer to none."""
+    if not before or not after:
+        return "it closes" if before else "it opens"
+    sizes = abs(before), abs(after)
+    how = ["narrows"] if sizes[1] < sizes[0] else ["widens"] if sizes[1] > sizes[0] else []
+    return f"it {join_and([*how, 'changes sign'] if before * after < 0 else how)}"
+
+
+def _scores(row: Row, m: Any, who: str, words: Words) -> str:
     """The scores of the group and of its reference."""
     score = row.score.value
-    if row.is_change:
-        return f"{m.name} of {who} changes by {score:+.3f}; {_among(row)}, by {row.reference.score:+.3f}."
     if isinstance(m, Metric) and m.comparisons:
         return f"{m.name} of {who} is {number(score)}, and {'1' if m.kind == 'ratio' else '0'} would be no gap."
     if _counted(row) is not None and row.verdict is not Verdict.UNLIKE and row.reference.score is not None:
-        return _in_people(row, m, who)
+        return _in_people(row, m, who, words)
     return f"{m.name} of {who} is {number(score)}; {_among(row)}, it is {number(row.reference.score)}."
 
 
@@ -189,11 +297,18 @@ def _size(row: Row, m: Any, level: float) -> str:
     if row.verdict is Verdict.UNLIKE:
         return "The group is not drawn like the reference."
     odds = "Within strata, the odds are" if row.gap.kind == "odds ratio" else ""
+    of_people = _counted(row) is not None and row.reference.score is not None and not row.is_change
+    if row.gap.at_least is None and of_people and row.gap.low is not None and row.gap.high is not None:
+        per = _per(row.score.value or 0.0, row.reference.score or 0.0, 0.0)
+        ends = sorted(abs(per * end) for end in (row.gap.low, row.gap.high))
+        if row.gap.low * row.gap.high > 0:
+            span = f"{percent(level)} interval {ends[0]:.1f} to {ends[1]:.1f}"
+            return f"About {abs(per * (row.gap.difference or 0.0)):.1f} {_more(row)} per {per:,} ({span})."
     if row.gap.at_least is None:
         gap = "odds ratio" if odds else "ratio of the two" if row.gap.is_ratio else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
-    if _counted(row) is not None and row.reference.score is not None and not row.is_change:
-        per = _per(row.score.value or 0.0, row.reference.score, row.gap.at_least)
+    if of_people:
+        per = _per(row.score.value or 0.0, row.reference.score or 0.0, row.gap.at_least)
         return f"At least {floor(per * row.gap.at_least):,} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):
         return f"At least {rounded_down(row.gap.at_least)}."
@@ -205,8 +320,12 @@ def _size(row: Row, m: Any, level: float) -> str:
 
 def _gap_text(row: Row, level: float) -> str:
     gap = row.gap
-    value = "unknown" if gap.value is None else number(gap.value) if gap.is_ratio else f"{gap.value:+.3f}"
-    return f"{value} ({percent(level)} interval {span_text(gap.low, gap.high)})"
+    value = "infinite" if gap.value is None else number(gap.value) if gap.is_ratio else f"{gap.value:+.3f}"
+    return f"{value} ({_interval(row, level)})"
+
+
+def _interval(row: Row, level: float) -> str:
+    return f"{percent(level)} interval {span_text(row.gap.low, row.gap.high)}"
 
 
 def _more(row: Row) -> str:
@@ -217,42 +336,43 @@ def _driven(row: Row, who: str) -> str:
     """That another comparison, without one group of the reference, would say something else."""
     if row.driver is None:
         return ""
-    left_out = f"if {row.driver.group} were left out of the comparison"
+    left_out = f"if {legible(row.driver.group)} were left out of the comparison"
     return f" This depends on one group: {left_out}, the verdict on {who} would be: {row.driver.verdict}."
 
 
 def _among(row: Row) -> str:
-    return _AMONG.get(row.reference.kind, f"in {row.reference.name}")
+    return _AMONG.get(row.reference.kind, f"in {legible(row.reference.name)}")
 
 
-def _in_people(row: Row, m: Metric, who: str) -> str:
+def _such(row: Row, m: Metric, words: Words) -> str:
+    """Those of the reference whom a rate is of: "such others", if it is not of all cases."""
+    kind = row.reference.kind
+    if m.base.denominator is None or kind is ReferenceKind.MATRIX:
+        return _among(row)
+    if kind is ReferenceKind.GROUP:
+        return f"such {words.part('', row.reference.name)}"
+    return "such others" if kind is ReferenceKind.REST else "of all such cases"
+
+
+def _in_people(row: Row, m: Metric, who: str, words: Words) -> str:
     assert row.score.value is not None
     assert row.reference.score is not None
     per = _per(row.score.value, row.reference.score, row.gap.at_least or 0.0)
-    whole = _whole(m)
     own = _of(row.score.value, row.rests_on[0], per)
     theirs = _of(row.reference.score, _reference_basis(row, m), per)
-    verb = "was" if own[1] == 1 else "were"
-    first = f"Of {own[0]} {_one_or_many(whole, own[0])} in {who}, {own[2]} {verb} {_counted(row)}"
-    return f"{first}; of {theirs[0]} {_among(row)}, {theirs[2]}."
-
-
-def _whole(m: Any) -> str:
-    denominator = m.base.denominator if isinstance(m, Metric) else None
-    return denominator.name if denominator else "cases"
-
-
-def _one_or_many(whole: str, of: str) -> str:
-    return whole.removesuffix("s") if of == "the 1" else whole
+    whole = words.whole(m, who, many=own[0] != "the 1")
+    first = f"Of {own[0]} {whole}, {own[2]} {words.counted(m, own[1])}"
+    return f"{first}; of {theirs[0]} {_such(row, m, words)}, {theirs[2]}."
 
 
 def _of(rate: float, basis: int, per: int) -> tuple[str, int, str]:
     """A rate as a count of so many, or of all if there are fewer."""
+    rounded = isinstance(rate, Few)
     if basis < per:
         count = round(rate * basis)
-        return f"the {basis:,}", count, f"{count:,}"
+        return (f"about {basis:,}", count, f"about {count:,}") if rounded else (f"the {basis:,}", count, f"{count:,}")
     count = round(rate * per)
-    exact = abs(rate * per - count) < 1e-9 * per
+    exact = abs(rate * per - count) < 1e-9 * per and not rounded
     return f"{per:,}", count, f"{count:,}" if exact else f"about {count:,}"
 
 
@@ -297,17 +417,17 @@ def _reference_words(references: Mapping[ReferenceKind, str]) -> str:
         return "all cases outside it"
     if ReferenceKind.MATRIX in references:
         return "the counts that were given as reference"
-    return f"the group {references[ReferenceKind.GROUP]}"
+    return f"the group {legible(references[ReferenceKind.GROUP])}"
 
 
-def untold(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the audit could not tell, and what it would take.
+def untold(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What the audit could not tell.
 
     >>> from evenhand import audit_counts
     >>> a = audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
-    >>> for sentence in untold(a.rows, a.settings):
+    >>> for sentence in untold(a.rows):
     ...     print(sentence)
-    2 of 4 comparisons have too few cases to tell, in 2 of 2 groups...
+    2 of 4 comparisons have too few cases to tell; they are of 2 of 2 groups.
     2 of 4 comparisons cannot be made because a score does not exist, in 2 of 2 groups; most often: no actual positives
     (TP + FN = 0).
     """
@@ -318,9 +438,8 @@ def untold(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, ...]:
     if few:
         sentences.append(
             f"{len(few):,} of {several(len(compared), 'comparison')} {'has' if len(few) == 1 else 'have'} too few "
-            f"cases to tell, in {_groups(few)} of {several(everybody, 'group')}."
+            f"cases to tell; they are of {_groups(few)} of {several(everybody, 'group')}."
         )
-        sentences += _lacking(few, settings["margin"])
     undefined = [row for row in compared if row.verdict is Verdict.UNDEFINED]
     if undefined:
         (reason, n), *_ = Counter(row.reason for row in undefined).most_common(1)
@@ -336,25 +455,67 @@ def _groups(rows: Iterable[Row]) -> str:
     return f"{len({(row.by, row.group) for row in rows}):,}"
 
 
-def _lacking(few: Sequence[Row], margin: float) -> list[str]:
-    """How many cases would be needed, in half of the rows for which that is known."""
-    needing = [
-        (row, needed)
-        for row in few
-        if getattr(described(row.metric), "kind", None) != "ratio" and (needed := _needed(row)) is not None
+def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to do next: what would confirm or explain the differences, and how many cases would tell what is open.
+
+    >>> from evenhand import audit_counts
+    >>> a = audit_counts({"A": (5, 15, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
+    >>> for step in next_steps(a.rows, a.settings):
+    ...     print(step)
+    A difference is no explanation: confirm it on new cases, and compare groups within a feature that may explain it
+    (--within, in Python within=).
+    To find a true gap of 0.1 with a probability of about 80 %, if the reference's score is the one observed: for fpr of
+    A, collect about 141 more actual negatives (there are 38).
+    """
+    steps = []
+    differ = [row for row in rows if row.differs and not row.is_change]
+    if differ:
+        within = ", and compare groups within a feature that may explain it (--within, in Python within=)"
+        steps.append(
+            f"A difference is no explanation: confirm it on new cases{'' if settings.get('within') else within}."
+        )
+    if any(row.driver for row in differ):
+        steps.append("Where a verdict depends on one group, compare with a named group (--reference, reference=).")
+    return (*steps, *_to_collect(rows, settings))
+
+
+def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[str]:
+    """How many cases would tell what is open, for the groups that lack fewest."""
+    few = [row for row in rows if row.verdict is Verdict.TOO_FEW]
+    if any(row.test.effective is not None for row in few):
+        yield "To tell what is open, collect new units; more cases of the same ones add little."
+        return
+    lacking: dict[Any, tuple[int, Row]] = {}
+    for row in few:
+        needed = _needed(row)
+        if needed is not None and _is_telling(row, needed) and getattr(described(row.metric), "kind", None) != "ratio":
+            more = needed - min(row.rests_on)
+            lacking[row.by, row.group] = min(lacking.get((row.by, row.group), (more, row)), (more, row), key=_first)
+    nearest = sorted(lacking.values(), key=_first)
+    if not nearest:
+        return
+    called, words = told_apart(rows), Words.of(settings)
+    each = [
+        f"for {row.metric} of {called[row.by, row.group]}, collect about {more:,} more "
+        f"{words.whole(described(row.metric), many=more != 1)} ({_there_are(row)})"
+        for more, row in nearest[:_STEPS]
     ]
-    if not needing:
-        return []
-    gap = f"To find a true gap of {margin:g} with a probability of 80 %,"
-    if len(needing) == 1:
-        row, needed = needing[0]
-        whole = _whole(described(row.metric))
-        return [
-            f"{gap} {row.metric} of {row.group} takes {several(needed, whole.removesuffix('s'))}; {_there_are(row)}."
-        ]
-    half = "half of them" if len(needing) == len(few) else f"half of the {len(needing):,} for which that is known"
-    need, have = median_low(n for _, n in needing), median_high(min(row.rests_on) for row, _ in needing)
-    return [f"{gap} {half} need {need:,} or more cases that the score rests on, and half have {have:,} or fewer."]
+    left = len(nearest) - _STEPS
+    others = f"; {several(left, 'other group')} {'lacks' if left == 1 else 'lack'} more" if left > 0 else ""
+    yield (
+        f"To find a true gap of {settings['margin']:g} with a probability of about 80 %, if the reference's score is "
+        f"the one observed: {'; '.join(each)}{others}."
+    )
+
+
+def _is_telling(row: Row, needed: int) -> bool:
+    """Whether so many cases would tell: a reference that is not much larger is as uncertain as the group."""
+    m = described(row.metric)
+    return isinstance(m, Metric) and not m.comparisons and _reference_basis(row, m) >= _LARGER * needed
+
+
+def _first(one: tuple[int, Row]) -> int:
+    return one[0]
 
 
 def _needed(row: Row) -> int | None:
@@ -365,29 +526,33 @@ def _there_are(row: Row) -> str:
     return f"there {'is' if row.rests_on == (1,) else 'are'} {counts_text(row.rests_on)}"
 
 
-def turning_text(row: Row) -> str:
+def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     """How few cases without a group would turn a verdict, in words; nothing if that is not known.
 
     >>> from evenhand import audit_counts
     >>> counts = {"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}
-    >>> turning_text(audit_counts(counts, metrics="tpr").rows[0])
-    'Of the 10 actual positives whose group is unknown, 4 could turn this verdict.'
+    >>> a = audit_counts(counts, metrics="tpr")
+    >>> turning_text(a.rows[0], a.settings)
+    'The group of 10 actual positives is unknown; knowing it of about 4 could change this verdict.'
     """
     unknown, m = row.unknown, described(row.metric)
     known = isinstance(m, Metric) and not m.comparisons and m.base.curve is not None
+    # It was looked for by Fisher's test of exact counts.
+    known = known and row.test.effective is None and settings["protect"] is None and row.test.method == "fisher"
     if unknown is None or not unknown.n or not known or row.verdict not in (Verdict.HIGHER, Verdict.LOWER):
         return ""
-    whose = f"{several(unknown.n, _whole(m).removesuffix('s'))} whose {row.by} is unknown"
+    whose = f"The {row.by} of {unknown.n:,} {Words.of(settings).whole(m, many=unknown.n != 1)} is unknown"
     if unknown.turns is None:
-        return f"None of the ways to assign the {whose} would turn this verdict."
-    return f"Of the {whose}, {unknown.turns:,} could turn this verdict."
+        return f"{whose}; assigning them to this group or its reference alone would not change this verdict."
+    return f"{whose}; knowing it of about {unknown.turns:,} could change this verdict."
 
 
-def needed_text(row: Row, margin: float) -> str:
+def needed_text(row: Row, settings: Mapping[str, Any]) -> str:
     """How many cases it would take to tell, in words.
 
     >>> from evenhand import audit_counts
-    >>> needed_text(audit_counts({"A": (20, 180, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0], 0.1)
+    >>> a = audit_counts({"A": (20, 180, 80, 300), "B": (300, 100, 120, 480)}, metrics="tpr")
+    >>> needed_text(a.rows[0], a.settings)
     ''
     """
     needed = _needed(row) if row.verdict is Verdict.TOO_FEW else None
@@ -396,6 +561,6 @@ def needed_text(row: Row, margin: float) -> str:
     m = described(row.metric)
     theirs = row.reference.score
     factor = 0.8 if theirs is not None and 1.25 * theirs > m.base.high else 1.25
-    gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {margin:g}"
+    gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {settings['margin']:g}"
     find = f"to find a true {gap} with a probability of 80 %"
-    return f"It takes {several(needed, _whole(m).removesuffix('s'))} {find}; {_there_are(row)}."
+    return f"It takes {needed:,} {Words.of(settings).whole(m, many=needed != 1)} {find}; {_there_are(row)}."

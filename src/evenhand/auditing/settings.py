@@ -8,6 +8,7 @@ records here. Everything that says how data are read is in `requests`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from enum import StrEnum
@@ -20,7 +21,7 @@ from ..errors import InvalidInput, UnknownName, brief
 from ..inference import NullName, Strength, Test, as_strength
 from ..metrics import Metric
 from ..randomness import Rng, check_draws, seed_of
-from ..tabulate import plain
+from ..tabulate import RULES, Rule, plain, rule_of
 
 __all__ = [
     "AVERAGES",
@@ -39,6 +40,7 @@ __all__ = [
     "Settings",
     "Undefined",
     "code_text",
+    "metrics_setting",
     "setting",
     "settings_of",
 ]
@@ -108,6 +110,8 @@ class Setting:
         What it is called on the page, and what is said below its field; without a name, the page does not offer it.
     named : dict of str to str
         What the choices are called on the page.
+    needed : bool
+        Whether one of the choices must be made.
     """
 
     option: str | None
@@ -122,9 +126,12 @@ class Setting:
     page: str = ""
     hint: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
+    needed: bool = True
 
     def check(self, name: str, value: Any) -> None:
         """Refuse a value that is not one of the choices or not in the range."""
+        if self.choices and value is None and not self.needed:
+            return
         if self.choices and (not isinstance(value, str) or value not in self.choices):
             raise UnknownName.among(name, value, self.choices, argument=name)
         low = self.above if self.above is not None else self.least
@@ -150,6 +157,12 @@ def setting(default: Any, option: str | None = None, brief: str = "", **more: An
     return field(default=default, metadata={"setting": known})
 
 
+def metrics_setting(default: Sequence[str]) -> Any:
+    """The setting of metrics, which are by default these."""
+    brief = f"A metric; may be repeated.  [default: {' '.join(default)}]"
+    return setting(None, "--metric", brief, many=True, page="Metrics")
+
+
 def settings_of(cls: Any) -> dict[str, tuple[Field[Any], Setting]]:
     """The settings of a request by name: how data are read before what all audits share."""
     shared = {f.name for f in fields(Settings)} if cls is not Settings else set()
@@ -164,7 +177,8 @@ class Settings:
     Parameters
     ----------
     metrics : str, Metric, function or sequence of them
-        Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev. With scores, ``"auc"``,
+        Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev, and acc, ppr, tpr and fpr where
+        models are compared. With scores, ``"auc"``,
         ``"brier"`` and ``"log_loss"`` too. A function of labels and predictions (or scores) is compared by
         permutation; one without a name is passed as ``("name", function)``.
     reference : "rest", "all", "largest", "best", name of a group, ConfusionMatrix, or mapping of column to one of these
@@ -201,7 +215,8 @@ class Settings:
         The strength of Cross-Prior Smoothing; ``"auto"`` learns one per split from the spread of the groups, and
         lowers it for a group that it would move too far.
     favourable : {"positive", "negative"}
-        The prediction that is favourable for a person; impact ratios compare its rates.
+        The prediction that is favourable for a person, which only you know. Until it is given, nothing is said of harm,
+        and there are no impact ratios, which compare its rates.
     impact_share : float
         Impact ratios compare with the highest rate among groups that have at least this share of the cases.
     replace_undefined_by : float
@@ -227,21 +242,25 @@ class Settings:
         The source of random numbers; an int is recorded and repeats the audit.
     max_groups : int
         The largest number of groups allowed.
+    protect : {"cms", "opensafely", "ons"} or int
+        Round all counts before anything is computed, so that results may be published: by a rule, or by a number, the
+        smallest count that is not small. No count of a small group can be derived from any output, verdicts hold
+        for every table that is rounded to the same counts, and scores made of several rates get none.
     title : str
         The title of the report.
     system : str
         What was audited, for the report.
     author : str
         Who made the audit, for the report.
+    cases : str
+        What cases are, in your words: a noun such as ``"defendants"``, or with a pronoun ``"images that"``.
+    outcome, decision : str or pair of str
+        What an actual positive and a positive prediction are, in your words: what follows "were", such as ``"charged
+        again"`` and ``"called risky"``, or two clauses for positive and negative cases, such as ``("repaid", "did not
+        repay")``.
     """
 
-    metrics: Sequence[Asked] | Asked | None = setting(
-        None,
-        "--metric",
-        "A metric; may be repeated.  [default: ppr tpr fpr ppv npv acc f1 prev]",
-        many=True,
-        page="Metrics",
-    )
+    metrics: Sequence[Asked] | Asked | None = metrics_setting(METRICS)
     reference: ReferenceGiven = setting(
         ReferenceKind.REST,
         "--reference",
@@ -323,14 +342,15 @@ class Settings:
         page="Strength of smoothing",
         hint="cases, prev=7,tpr=20,fpr=20, or auto",
     )
-    favourable: Favourable = setting(
-        "positive",
+    favourable: Favourable | None = setting(
+        None,
         "--favourable",
-        "The prediction that is good for a person.",
+        "The prediction that is good for a person; needed to speak of harm and of four fifths.",
         reads="choice",
         choices=get_args(Favourable),
+        needed=False,
         page="Favourable for a person",
-        named={"positive": "a positive prediction", "negative": "a negative prediction"},
+        named={"": "not said", "positive": "a positive prediction", "negative": "a negative prediction"},
     )
     impact_share: float = setting(
         0.02,
@@ -401,9 +421,44 @@ class Settings:
     max_groups: int = setting(
         1_000, "--max-groups", "The largest number of groups allowed.", reads="whole", page="Largest number of groups"
     )
+    protect: str | int | None = setting(
+        None,
+        "--protect",
+        "Round counts so that results may be published: cms, opensafely, ons, or the smallest count that is not small.",
+        reads="special",
+        metavar="RULE",
+        page="Protect small counts",
+        named={"": "no", **{name: f"rule {name}: below {rule.least}" for name, rule in RULES.items()}},
+    )
     title: str | None = setting(None, "--title", "The title of the report.", page="Title of the report")
     system: str | None = setting(None, "--system", "What was audited, for the report.", page="System that was audited")
     author: str | None = setting(None, "--author", "Who made the audit, for the report.", page="Made by")
+    cases: str | None = setting(
+        None,
+        "--cases",
+        "What cases are, such as defendants; for sentences in your words.",
+        metavar="NOUN",
+        page="What are the cases?",
+        hint="a noun, such as defendants",
+    )
+    outcome: str | Sequence[str] | None = setting(
+        None,
+        "--outcome",
+        "What actual positives were, such as 'charged again'; or two clauses, as 'repaid/did not repay'.",
+        reads="special",
+        metavar="TEXT",
+        page="What happened: they were …",
+        hint="what a positive label means, such as charged again; or repaid/did not repay",
+    )
+    decision: str | Sequence[str] | None = setting(
+        None,
+        "--decision",
+        "What predicted positives were, such as 'called risky'; or two clauses, as 'got a loan/got none'.",
+        reads="special",
+        metavar="TEXT",
+        page="What was decided: they were …",
+        hint="what a positive prediction means, such as called risky; or got a loan/got none",
+    )
 
     def __post_init__(self) -> None:
         for name, (_, known) in settings_of(Settings).items():
@@ -420,11 +475,33 @@ class Settings:
         whole = type(self.crossings) is int and self.crossings > 0
         if not whole and self.crossings != "all":
             raise InvalidInput(argument="crossings", must="be 1, 2, 3, … or 'all'", got=self.crossings)
-        for what in ("title", "system", "author"):
+        for what in ("title", "system", "author", "cases"):
             if not isinstance(getattr(self, what), str | None):
                 raise InvalidInput(argument=what, must="be text", got=getattr(self, what))
+        if self.cases is not None and not self.cases.strip():
+            raise InvalidInput(argument="cases", must="be a noun", got=self.cases)
+        for what in ("outcome", "decision"):
+            _check_clauses(what, getattr(self, what))
         _check_group_names(self.group_names)
         _check_reference(self.reference)
+        if self.rule is not None:
+            self._check_protect()
+
+    def _check_protect(self) -> None:
+        """Refuse what has no bound over all tables that are rounded to the same counts."""
+        if self.test != "fisher":
+            raise InvalidInput("`protect` and `test='unconditional'` cannot be combined: its p-values have no bound")
+        given = self.reference.values() if isinstance(self.reference, Mapping) else [self.reference]
+        if any(one == ReferenceKind.ALL for one in given if isinstance(one, str)):
+            raise InvalidInput(
+                "`protect` and `reference='all'` cannot be combined: gaps to all cases have no bound; compare with "
+                "'rest', which asks the same"
+            )
+
+    @property
+    def rule(self) -> Rule | None:
+        """The rule by which counts are rounded, if they are."""
+        return rule_of(self.protect)
 
     @property
     def names(self) -> dict[str, dict[str, str]]:
@@ -442,6 +519,7 @@ class Settings:
         values["reference"] = _described(self.reference)
         values["group_names"] = self.names
         values["averages"] = [self.averages] if isinstance(self.averages, str) else list(self.averages)
+        values |= {name: list(one) for name in ("outcome", "decision") if isinstance(one := values[name], tuple)}
         values["rng"] = seed_of(self.rng)
         return values
 
@@ -457,8 +535,13 @@ def _is_number(value: Any) -> bool:
 
 
 def code_text(code: Any) -> str:
-    """The text of a value of a group column."""
-    return MISSING if plain(code) is None else str(plain(code))
+    """The text of a value of a group column; a whole number has no decimals, however it is written.
+
+    >>> code_text(2.0), code_text("16.0"), code_text("1.50")
+    ('2', '16', '1.50')
+    """
+    text = MISSING if plain(code) is None else str(plain(code))
+    return text.partition(".")[0] if re.fullmatch(r"[+-]?\d+\.0+", text) else text
 
 
 def _check_reference(reference: Any) -> None:
@@ -472,6 +555,17 @@ def _check_reference(reference: Any) -> None:
             "these",
             got=reference,
         )
+
+
+def _check_clauses(name: str, given: Any) -> None:
+    parts = [given] if given is None or isinstance(given, str) else given
+    fits = isinstance(parts, (list, tuple)) and len(parts) == (1 if parts is not given else 2)
+    if given is not None and not (fits and all(isinstance(one, str) and one.strip() for one in parts)):
+        raise InvalidInput(
+            argument=name, must="be what follows “were”, or a pair of clauses for positive and negative", got=given
+        )
+    if isinstance(given, str) and (verb := re.match(r"\s*(?:was|were|is|are)\s+(?=\S)", given, re.IGNORECASE)):
+        raise InvalidInput(argument=name, must=f"be what follows “were”, as {brief(given[verb.end() :])}", got=given)
 
 
 def _check_group_names(given: Any) -> None:

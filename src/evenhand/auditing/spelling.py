@@ -33,6 +33,8 @@ def spelled(name: str, value: Any) -> list[str]:
         return [f"{by}={','.join(map(_text, _listed(cuts)))}" for by, cuts in value.items()]
     if name == "strength" and isinstance(value, Mapping):
         return [",".join(f"{split}={_text(strength)}" for split, strength in value.items())]
+    if name in ("outcome", "decision"):
+        return ["/".join(_listed(value))]
     if name == "averages" and not value:
         return ["none"]
     if name == "classes" and value == ["all"]:
@@ -183,13 +185,20 @@ def _read_strength(texts: Sequence[str], _: Columns) -> Any:
         raise InvalidInput(argument="strength", must=must, got=text[:60]) from None
 
 
-def _read_crossings(texts: Sequence[str], _: Columns) -> Any:
+def _read_whole_or_word(texts: Sequence[str], _: Columns) -> Any:
     (text,) = texts
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 
 
 def _read_classes(texts: Sequence[str], _: Columns) -> Any:
     return "all" if list(texts) == ["all"] else list(dict.fromkeys(texts))
+
+
+def _read_clauses(texts: Sequence[str], _: Columns) -> Any:
+    """A text, or two clauses that a slash separates."""
+    (text,) = texts
+    parts = [part.strip() for part in text.split("/")]
+    return parts[0] if len(parts) == 1 else parts
 
 
 def _read_averages(texts: Sequence[str], _: Columns) -> list[str]:
@@ -200,9 +209,12 @@ READERS: dict[str, Callable[[Sequence[str], Columns], Any]] = {
     "averages": _read_averages,
     "bins": _read_bins,
     "classes": _read_classes,
-    "crossings": _read_crossings,
+    "crossings": _read_whole_or_word,
+    "decision": _read_clauses,
     "group_names": _read_group_names,
     "models": _read_models,
+    "outcome": _read_clauses,
+    "protect": _read_whole_or_word,
     "reference": _read_reference,
     "strength": _read_strength,
 }

@@ -13,16 +13,24 @@ from ..metrics import Metric, OneGroup
 from .cell_measures import cells_of, rests_on
 from .comparisons import Comparison
 from .measures import Measures
+from .rounded_measures import allowing
 from .rows import Strata
 from .settings import Settings
 
 __all__ = ["measure_strata"]
 
 Floats = NDArray[np.float64]
+_SILENT = "no stratum has cases of both with different outcomes"
 
 
 def measure_strata(m: Metric, comparisons: Sequence[Comparison], how: Settings) -> Measures:
     """A rate of groups against their references within strata, pooled over all of them (Mantel and Haenszel)."""
+    if how.rule is None:
+        return _measured(m, comparisons, how)
+    return allowing(lambda some: _measured(m, some, how), m, comparisons, how.rule, how.alpha)
+
+
+def _measured(m: Metric, comparisons: Sequence[Comparison], how: Settings) -> Measures:
     base = m.base
     own, theirs = (cells_of([getattr(who, name) for who in comparisons]) for name in ("own", "against"))
     tables = [_strata_counts(base, who) for who in comparisons]
@@ -33,7 +41,7 @@ def measure_strata(m: Metric, comparisons: Sequence[Comparison], how: Settings) 
         comparisons,
         score=base.scores(own),
         reference=base.scores(theirs),
-        reason=["no stratum says anything" if one.method == "none" else None for one in found],
+        reason=[_SILENT if one.method == "none" else None for one in found],
         rests_on=rests_on(m, own),
         kind="odds ratio",
         gap=columns["odds_ratio"],

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,11 @@ from ..cells import CELLS
 from ..inference import counts_of, fisher
 from ..metrics import Metric, OneGroup
 from ..randomness import seed_of
-from ..tabulate import total
+from ..tabulate import UnitMatrix, ends_of, total
 from .cell_measures import cells_of
 from .comparisons import Comparison
 from .measures import Measures
+from .rounded_measures import corners
 from .rows import Unknown
 from .settings import ReferenceKind, Settings
 from .verdicts import Verdict
@@ -53,14 +55,28 @@ def unknowns_of(measured: Measures, verdicts: Sequence[Verdict], adjusted: Float
         for i, who in enumerate(measured.comparisons)
         if who.is_of_counts and who.unknown is not None and who.unknown.n and not who.strata and not who.is_reference
     ]
-    if not rows:
-        return {}
+    places: dict[Any, list[int]] = {}
+    for i in rows:
+        places.setdefault(measured.comparisons[i].at, []).append(i)
+    found: dict[int, Unknown] = {}
+    for some in places.values():
+        found |= _at_one_place(m, measured, some, verdicts, adjusted, how)
+    return found
+
+
+def _at_one_place(
+    m: Metric, measured: Measures, rows: Sequence[int], verdicts: Sequence[Verdict], adjusted: Floats, how: Settings
+) -> dict[int, Unknown]:
+    """What is unknown of comparisons at one place on the axes; each place has its own random draws."""
     whos = [measured.comparisons[i] for i in rows]
     mine, theirs, unknown = (cells_of([getattr(who, name) for who in whos]) for name in ("own", "against", "unknown"))
     # A given matrix has no unknown cases.
     beside = unknown * np.array([[who.kind is not ReferenceKind.MATRIX] for who in whos])
-    least, most = _ends(m.base, mine, unknown)
-    their_least, their_most = _ends(m.base, theirs, beside)
+    if how.rule is None:
+        (least, most), (their_least, their_most) = _ends(m.base, mine, unknown), _ends(m.base, theirs, beside)
+    else:
+        least, most = _rounded_ends(m.base, whos, "own")
+        their_least, their_most = _rounded_ends(m.base, whos, "against")
     with np.errstate(divide="ignore", invalid="ignore"):
         # The gap to all cases is not that to the others.
         apart = np.array([who.kind is not ReferenceKind.ALL for who in whos]) | (not m.base.is_rate)
@@ -68,11 +84,13 @@ def unknowns_of(measured: Measures, verdicts: Sequence[Verdict], adjusted: Float
         positive = apart & (m.base.low >= 0)
         ratios = [np.where(positive, ratio, nan) for ratio in (least / their_most, most / their_least)]
     drawn = _likely(m.base, whos, mine, theirs, unknown, measured.kind, how)
-    likely = [np.where(apart, end, nan) for end in drawn]
-    found = {}
+    # What is likely, and what turns a verdict, takes cases for independent ones, and counts for exact.
+    inexact = isinstance(whos[0].own, UnitMatrix) or how.rule is not None
+    likely = [np.where(apart & (not inexact), end, nan) for end in drawn]
+    found: dict[int, Unknown] = {}
     for k, i in enumerate(rows):
         turns = None
-        if verdicts[i] in (Verdict.HIGHER, Verdict.LOWER) and m.base.curve is not None:
+        if verdicts[i] in (Verdict.HIGHER, Verdict.LOWER) and m.base.curve is not None and not inexact:
             at = _threshold(float(measured.pvalue[i]), float(adjusted[i]), how.alpha)
             moved = mine[k], theirs[k], unknown[k], beside[k]
             turns = _turning(m.base, moved, bool(measured.higher[i]), at, how.mid_p)
@@ -104,6 +122,16 @@ def _ends(m: OneGroup, cells: Floats, unknown: Floats) -> tuple[Floats, Floats]:
     low, high = (m.scores(cells + unknown * side) for side in (fails, succeeds))
     # A rate that no known case counts is defined by those that are added.
     return np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
+
+
+def _rounded_ends(m: OneGroup, whos: Sequence[Comparison], name: str) -> tuple[Floats, Floats]:
+    """The same over all tables that are rounded to the same counts; nan for scores made of several rates."""
+    if m.curve is None:
+        return np.full(len(whos), nan), np.full(len(whos), nan)
+    beside = [[who.kind is not ReferenceKind.MATRIX or name == "own"] for who in whos]
+    unknown = np.array([ends_of(who.unknown)[1] for who in whos], dtype=np.float64) * np.array(beside)
+    low, high = (cells_of([corners(getattr(who, name), m, side) for who in whos]) for side in (False, True))
+    return _ends(m, low, unknown)[0], _ends(m, high, unknown)[1]
 
 
 def _searched(m: OneGroup, cells: Floats, unknown: Floats, best: Callable[..., Floats]) -> Floats:

@@ -19,6 +19,8 @@ class Verdict(StrEnum):
         The order in which rows are shown, most important first.
     meaning : str
         One sentence, with ``{margin}`` and ``{alpha}`` to be filled in.
+    of_change : str
+        The same where models are compared, and the verdict is on the change of a gap.
     marker, path : str
         The mark in Matplotlib, and as an SVG path.
     colour : str
@@ -36,6 +38,7 @@ class Verdict(StrEnum):
 
     rank: int
     meaning: str
+    of_change: str
     marker: str
     path: str
     colour: str
@@ -43,22 +46,34 @@ class Verdict(StrEnum):
     sign: str
 
     def __new__(
-        cls, words: str, rank: int, meaning: str, marker: str, path: str, colour: str, filled: bool, sign: str
+        cls,
+        words: str,
+        rank: int,
+        meaning: str,
+        marker: str,
+        path: str,
+        colour: str,
+        filled: bool,
+        sign: str,
+        of_change: str = "",
     ) -> Verdict:
         """Create a member whose value is its words, with the rest as attributes."""
         member = str.__new__(cls, words)
         member._value_ = words
         member.rank, member.meaning, member.marker = rank, meaning, marker
+        member.of_change = of_change or meaning
         member.path, member.colour, member.filled, member.sign = path, colour, filled, sign
         return member
 
     HIGHER = (
         *("higher", 0, "the score is higher than the reference's (adjusted p at most {alpha:g})"),
         *("^", "M0,-6L6,5H-6Z", _RED, True, "▲"),
+        "the gap rises: the change is higher than the reference's (adjusted p at most {alpha:g})",
     )
     LOWER = (
         *("lower", 0, "the score is lower than the reference's (adjusted p at most {alpha:g})"),
         *("v", "M0,6L6,-5H-6Z", _BLUE, True, "▼"),
+        "the gap falls: the change is lower than the reference's (adjusted p at most {alpha:g})",
     )
     UNLIKE = (
         *(
@@ -73,8 +88,9 @@ class Verdict(StrEnum):
         *("X", "M-5,-5L5,5M-5,5L5,-5", _GREY, False, "✕"),
     )
     TOO_FEW = (
-        *("too few to tell", 2, "neither a difference nor its absence can be told from so few cases"),
+        *("too few to tell", 2, "no difference was found, and there are too few cases to rule one out"),
         *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
+        "no change of the gap was found, and there are too few cases to rule one out",
     )
     NOT_TESTED = (
         *("not tested", 3, "the reference was chosen by outcomes, so that a test would mislead"),
@@ -87,6 +103,7 @@ class Verdict(StrEnum):
             "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
         ),
         *("o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True, "●"),
+        "no change of the gap was found, and changes beyond ±{margin:g} are ruled out",
     )
     REFERENCE = (
         *("reference", 5, "the group that the others are compared with"),

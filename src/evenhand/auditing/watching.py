@@ -3,35 +3,34 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass
-from hashlib import sha256
 from math import exp, isfinite, isnan, log
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, brief, printable
+from ..errors import InvalidInput, UnknownName, brief, printable
 from ..inference import Evidence, counts_of
 from ..metrics import Metric
-from ..records import Record
-from ..tabulate import Answers, Tally, as_counts, counts_frame, group_columns, tabulated, total
-from ..text_layout import text_table, wrapped
-from ..wording import number, percent, several
-from .asked import asked_metrics
-from .comparisons import groupings_of
+from ..records import Record, plain_value, reach, write_whole
+from ..tabulate import as_counts, counts_frame
+from ..wording import number, several
+from .asked import asked_metrics, described
 from .settings import METRICS, WITHOUT_LABELS, Settings
+from .watch_batches import Batch, Counts, Reading, counts_of_groups, digest, read_batch, refused
 
 __all__ = ["Watch", "WatchRow"]
 
 SCHEMA = "evenhand.watch/1"
-_COLUMNS = ("y_true", "y_pred", "y_score", "threshold", "groups", "count", "bins")
-_POSITIVE = ("positive", "positive_label", "positive_prediction")
 _MOST_BATCHES = 100_000
-_NAMED, _WIDTH = 6, 80
-Counts = dict[str, dict[str, tuple[int, int, int, int]]]
-"""Cells by column and group."""
+Key = tuple[str, str, str]
+"""A comparison: column, group and metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -60,9 +59,7 @@ class WatchRow(Record):
 
     Examples
     --------
-    >>> watch = Watch(metrics="tpr")
-    >>> watch.add_counts({"A": (1, 9, 0, 0), "B": (80, 20, 0, 0)}, at="week 1")
-    True
+    >>> watch = Watch(metrics="tpr").add_counts({"A": (1, 9, 0, 0), "B": (80, 20, 0, 0)}, at="week 1")
     >>> print(watch.rows[0])
     A, tpr 0.100 v 0.800: evidence 178, alarm at week 1
     """
@@ -85,7 +82,7 @@ class WatchRow(Record):
     def __str__(self) -> str:
         scores = f"{number(self.score)} v {number(self.versus)}"
         alarm = "no alarm" if self.alarm is None else f"alarm at {self.alarm}"
-        return printable(f"{self.group}, {self.metric} {scores}: evidence {_short(self.joint)}, {alarm}")
+        return printable(f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}")
 
 
 class Watch:
@@ -94,8 +91,9 @@ class Watch:
     Whether a group's rate differs from the reference's is judged after every batch, and the probability of any false
     alarm, over all groups, metrics and looks together, is at most ``alpha``: however many batches there are, whatever
     the common rates do over time, and whenever one stops. Sizes of a batch may depend on earlier batches, but not on
-    its own outcomes, and every case must be a new one: the same people in every batch are no new evidence. Labels must
-    not arrive earlier for some outcomes than for others; add a batch once its labels are complete.
+    its own outcomes, and every case must be a new one: the same people in every batch are no new evidence, unless
+    ``unit=`` says who they are, so that each counts once. Labels must not arrive earlier for some outcomes than for
+    others; add a batch once its labels are complete.
 
     Parameters
     ----------
@@ -110,12 +108,13 @@ class Watch:
     --------
     >>> watch = Watch(metrics=["tpr", "fpr"])
     >>> for week in range(1, 5):
-    ...     _ = watch.add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at=f"week {week}")
+    ...     watch = watch.add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at=f"week {week}")
     >>> [(row.group, row.metric, row.alarm) for row in watch.alarms]
     [('A', 'tpr', 'week 2'), ('B', 'tpr', 'week 2')]
     """
 
-    def __init__(self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05) -> None:
+    def __init__(self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any) -> None:
+        refused(others, "Watch")
         self._settings = Settings(metrics=metrics, alpha=alpha, crossings=1)
         named = reference.values() if isinstance(reference, Mapping) else [reference]
         for one in named:
@@ -123,19 +122,32 @@ class Watch:
                 raise InvalidInput(
                     argument="reference", must="be 'rest' or the name of a group, which no outcome chooses", got=one
                 )
-        self._reference = dict(reference) if isinstance(reference, Mapping) else reference
+        self._reference = dict(reference) if isinstance(reference, Mapping) else str(reference)
         self._metrics: list[Metric] | None = None if metrics is None else _watched(self._settings, labelled=True)
-        self._how: dict[str, Any] = {}
-        self._positive: dict[str, list[Any]] = {}
-        self._batches: dict[str, Counts] = {}
+        self._reading: Reading | None = None
+        self._salt = secrets.token_hex(16)
+        self._batches: dict[str, Batch] = {}
         self._evidence = Evidence()
-        self._alarms: dict[Any, str] = {}
-        self._seen: dict[Any, list[int]] = {}
+        self._path: list[NDArray[np.float64]] = []
+        self._alarms: dict[Key, str] = {}
+        self._seen: dict[Key, list[int]] = {}
 
     @property
     def batches(self) -> tuple[str, ...]:
         """The batches that were added, in order."""
         return tuple(self._batches)
+
+    @property
+    def history(self) -> Mapping[str, Batch]:
+        """What is kept of every batch: its counts, and how many cases were left out for which reason."""
+        return MappingProxyType(self._batches)
+
+    @property
+    def unit(self) -> str | None:
+        """The column of units, each of which counts once; None if every case is taken as a new one."""
+        if self._reading is None or "unit" not in self._reading.columns:
+            return None
+        return str(self._reading.columns["unit"] or "unit")
 
     def add(
         self,
@@ -151,9 +163,11 @@ class Watch:
         positive_label: Any = None,
         positive_prediction: Any = None,
         count: Any = None,
+        unit: Any = None,
         bins: Mapping[str, Sequence[float]] | None = None,
-    ) -> bool:
-        """Add a batch of decisions: a table as for `audit`, whose columns are fixed by the first batch.
+        **others: Any,
+    ) -> Watch:
+        """The watch with one more batch of decisions: a table as for `audit`, whose columns the first batch fixes.
 
         Parameters
         ----------
@@ -163,38 +177,45 @@ class Watch:
             What the batch is called, such as its week.
         y_true, y_pred, groups, y_score, threshold, positive, positive_label, positive_prediction, count, bins
             As for `audit`. They need to be given with the first batch only, if they are names.
+        unit : str or column
+            Who or what counts once, such as the person: one case of each is drawn at random, and units that an earlier
+            batch counted are left out. The state keeps salted hashes of them.
 
         Returns
         -------
-        bool
-            Whether the batch is new; False if the same one was added before, which changes nothing.
+        Watch
+            A new watch, or this one if the same batch was added before.
+
+        Examples
+        --------
+        >>> visits = {"person": [1, 1, 2, 3, 4], "region": list("AAABB"), "y": [1, 1, 1, 0, 1], "p": [1, 1, 0, 0, 1]}
+        >>> watch = Watch(metrics="acc")
+        >>> watch = watch.add(visits, at="week 1", y_true="y", y_pred="p", groups="region", unit="person")
+        >>> sum(row.cases for row in watch.rows)
+        4
         """
+        refused(others, "add")
         given = {
             "y_true": y_true, "y_pred": y_pred, "groups": groups, "y_score": y_score, "threshold": threshold,
             "positive": positive, "positive_label": positive_label, "positive_prediction": positive_prediction,
-            "count": count, "bins": bins,
+            "count": count, "unit": unit, "bins": bins,
         }  # fmt: skip
-        how = self._fixed({name: value for name, value in given.items() if value is not None})
-        if how.get("groups") is None:
-            raise InvalidInput(argument="groups", must="be the name of a group column or its values", got=None)
-        if how.get("threshold") is not None and np.ndim(how["threshold"]):
-            raise InvalidInput(argument="threshold", must="be one number; a watch has one threshold", got=threshold)
-        labels = {name: how.get(name) for name in _POSITIVE}
-        if self._positive:
-            labels = {"positive": None} | {f"positive_{what}": values for what, values in self._positive.items()}
-        answers = Answers(
-            **{name: how.get(name) for name in ("y_true", "y_pred", "y_score", "threshold", "count")}, positive=labels
-        )
-        tally = tabulated(data, group_columns(how["groups"], data), answers, {"cells"}, bins=how.get("bins"))
-        metrics = self._metrics or _watched(self._settings, labelled=tally.labelled)
-        new = self._take(at, _counts(tally), metrics)
-        if not self._how:
-            self._how = {name: value for name, value in how.items() if name not in _POSITIVE}
-            self._positive = {what: list(values) for what, values in tally.positive.items() if values}
-        return new
+        given = {name: value for name, value in given.items() if value is not None}
+        name = _named(at)
+        if self._reading is None and self._batches and unit is not None:
+            raise InvalidInput("`unit` must be given with the first batch: nobody knows which units that one counted")
+        how = given if self._reading is None else self._reading.asked(given, data is not None)
+        # A batch that was added before is read as it was then.
+        earlier = list(self._batches)[: list(self._batches).index(name)] if name in self._batches else self._batches
+        seen = frozenset().union(*(self._batches[one].units for one in earlier))
+        batch, tally = read_batch(data, how, self._salt, seen)
+        watch = self._with(name, batch, self._metrics or _watched(self._settings, labelled=tally.labelled))
+        if watch is not self and watch._reading is None:
+            watch._reading = Reading.of(given, tally, data is not None)
+        return watch
 
-    def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> bool:
-        """Add a batch of confusion matrices by group, as for `audit_counts`.
+    def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Watch:
+        """The watch with one more batch, of confusion matrices by group as for `audit_counts`.
 
         Parameters
         ----------
@@ -207,87 +228,88 @@ class Watch:
 
         Returns
         -------
-        bool
-            Whether the batch is new.
+        Watch
+            A new watch, or this one if the same batch was added before.
+
+        Examples
+        --------
+        >>> watch = Watch(metrics="tpr").add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> watch.add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1") is watch
+        True
         """
+        if self.unit is not None:
+            raise InvalidInput(
+                f"counts do not say which units they are of, and this watch counts each {self.unit} once; add the rows"
+            )
         if not isinstance(counts, Mapping) and hasattr(type(counts), "columns"):
             by, counts = counts_frame(counts)
         metrics = self._metrics or _watched(self._settings, labelled=True)
-        return self._take(at, _counts(as_counts(counts, by)), metrics)
+        return self._with(_named(at), Batch(counts=counts_of_groups(as_counts(counts, by))), metrics)
 
-    def _fixed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """How a batch is read: as the first one, if that is known."""
-        if not self._how:
-            return dict(given)
-        for name, value in given.items():
-            kept = self._how.get(name)
-            if name in _COLUMNS and _plain(kept) is not None and _plain(value) != _plain(kept):
-                raise InvalidInput(f"`{name}` was {brief(kept)} in the first batch and must stay; got {brief(value)}")
-        return self._how | {name: value for name, value in given.items() if name not in _POSITIVE}
+    def _with(self, name: str, batch: Batch, metrics: list[Metric]) -> Watch:
+        """A copy with one more batch; this one if it has the batch."""
+        if name in self._batches and self._batches[name].same(batch):
+            return self
+        watch = copy(self)
+        watch._batches, watch._alarms = dict(self._batches), dict(self._alarms)
+        watch._path, watch._evidence = list(self._path), deepcopy(self._evidence)
+        watch._seen = {key: list(counts) for key, counts in self._seen.items()}
+        watch._take(name, batch, metrics)
+        return watch
 
-    def _take(self, at: Any, counts: Counts, metrics: list[Metric]) -> bool:
-        name = str(at).strip()
-        if not name:
-            raise InvalidInput(argument="at", must="say which batch it is", got=at)
+    def _take(self, name: str, batch: Batch, metrics: list[Metric]) -> None:
         if name in self._batches:
-            if self._batches[name] == counts:
-                return False
             raise InvalidInput(
                 f"the batch {brief(name)} was added with other counts; what was counted cannot be changed, since "
                 "labels that arrive late may depend on outcomes: add a batch once its labels are complete, or watch "
                 "selection rates meanwhile"
             )
-        if self._batches and set(counts) != set(first := next(iter(self._batches.values()))):
+        if self._batches and set(batch.counts) != set(first := next(iter(self._batches.values())).counts):
             raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(first)})")
         if len(self._batches) >= _MOST_BATCHES:
             raise InvalidInput(f"a watch takes at most {_MOST_BATCHES:,} batches; begin another")
-        new = self._compared(counts, metrics)
+        compared = self._compared(batch.counts, metrics)
         self._metrics = metrics
-        self._batches[name] = counts
-        if new:
-            self._evidence.add(new)
-        for key, value in self._evidence.joint().items():
-            if value >= 1 / self._settings.alpha:
-                self._alarms.setdefault(key, name)
-        return True
+        self._batches[name] = batch
+        if compared:
+            self._evidence.add(compared)
+        for key, counts in compared.items():
+            a, of_a, b, of_b = counts
+            seen = self._seen.setdefault(key, [0, 0, 0, 0, 0, 0])
+            for i, value in enumerate((a, of_a, b, of_b, 1, of_a == 0 or of_b == 0)):
+                seen[i] += int(value)
+        self._path.append(self._evidence.joint())
+        keys = list(self._evidence.places)
+        for place in np.flatnonzero(self._path[-1] >= 1 / self._settings.alpha).tolist():
+            self._alarms.setdefault(keys[place], name)
 
-    def _compared(self, counts: Counts, metrics: Iterable[Metric]) -> dict[Any, tuple[float, float, float, float]]:
-        """The counts of each comparison of a batch."""
-        found: dict[Any, tuple[float, float, float, float]] = {}
+    def _compared(self, counts: Counts, metrics: Iterable[Metric]) -> dict[Key, tuple[float, float, float, float]]:
+        """The counts of each comparison of a batch: how many of how many cases of the group and of its reference."""
+        found: dict[Key, tuple[float, float, float, float]] = {}
         for by, groups in counts.items():
             reference = self._reference_of(by)
-            everybody = total(ConfusionMatrix(*cells) for cells in groups.values())
-            for group, cells in groups.items():
-                own = ConfusionMatrix(*cells)
-                if group == reference:
-                    continue
-                theirs = everybody - own if reference == "rest" else groups.get(reference, (0, 0, 0, 0))
-                against = theirs if isinstance(theirs, ConfusionMatrix) else ConfusionMatrix(*theirs)
-                for m in metrics:
-                    pair = (np.array([part.cells], dtype=np.float64) for part in (own, against))
-                    (a, of_a), (b, of_b) = (
-                        (float(x[0]), float(n[0])) for x, n in (counts_of(m.base, one) for one in pair)
-                    )
-                    key = (by, group, m.key)
-                    found[key] = a, of_a, b, of_b
-                    seen = self._seen.setdefault(key, [0, 0, 0, 0, 0, 0])
-                    for i, value in enumerate((a, of_a, b, of_b, 1, of_a == 0 or of_b == 0)):
-                        seen[i] += int(value)
+            own = np.array(list(groups.values()), dtype=np.float64).reshape(-1, 4)
+            theirs = own.sum(axis=0) - own
+            if reference != "rest":
+                theirs = np.broadcast_to(np.array(groups.get(reference, (0, 0, 0, 0)), dtype=np.float64), own.shape)
+            sizes = {m.key: np.stack([*counts_of(m.base, own), *counts_of(m.base, theirs)], axis=1) for m in metrics}
+            for i, group in enumerate(groups):
+                for key, of in sizes.items() if group != reference else ():
+                    a, of_a, b, of_b = of[i].tolist()
+                    found[by, group, key] = a, of_a, b, of_b
         return found
 
     def _reference_of(self, by: str) -> str:
-        if isinstance(self._reference, dict):
-            return str(self._reference.get(by, "rest"))
-        return str(self._reference)
+        return str(self._reference.get(by, "rest")) if isinstance(self._reference, dict) else self._reference
 
     @property
     def rows(self) -> tuple[WatchRow, ...]:
         """Every group and metric, alarms and the most evidence first."""
-        joint = self._evidence.joint() if self._evidence.processes else {}
         known = {m.key: m.base for m in self._metrics or ()}
         rows = []
-        for key, process in self._evidence.processes.items():
+        for key, place in self._evidence.places.items():
             by, group, metric = key
+            process = self._evidence[key]
             a, of_a, b, of_b, batches, undefined = self._seen[key]
             ends = [exp(end) if isfinite(end) else None for end in process.log_odds(self._settings.alpha)]
             scores = [_score(known[metric], x, n) for x, n in ((a, of_a), (b, of_b))]
@@ -301,7 +323,7 @@ class Watch:
                     score=scores[0],
                     versus=scores[1],
                     evidence=process.value,
-                    joint=float(joint[key]),
+                    joint=float(self._path[-1][place]),
                     alarm=self._alarms.get(key),
                     odds_low=ends[0],
                     odds_high=ends[1],
@@ -320,52 +342,161 @@ class Watch:
         """The rows with an alarm, in the order in which they were raised."""
         return tuple(row for row in self.rows if row.alarm is not None)
 
+    def path(self, row: WatchRow) -> tuple[float | None, ...]:
+        """The joint evidence of a row after each batch.
+
+        Parameters
+        ----------
+        row : WatchRow
+            One of `rows`.
+
+        Returns
+        -------
+        tuple of float or None
+            One number per batch; None before the first batch that had cases of the group.
+
+        Examples
+        --------
+        >>> watch = Watch(metrics="tpr")
+        >>> for week in (1, 2):
+        ...     watch = watch.add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at=week)
+        >>> [round(value, 1) for value in watch.path(watch.rows[0])]
+        [9.9, 1057.8]
+        """
+        place = self._evidence.places[row.by, row.group, row.metric]
+        return tuple(float(values[place]) if place < len(values) else None for values in self._path)
+
+    def to_text(self, most: int | None = None) -> str:
+        """The watch as text for a terminal.
+
+        Parameters
+        ----------
+        most : int, optional
+            The largest number of rows in the table; by default all.
+
+        Returns
+        -------
+        str
+            The text, at most 80 columns wide.
+
+        Examples
+        --------
+        >>> watch = Watch(metrics="tpr").add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> watch.to_text().splitlines()[0]
+        'Watch of 1 batch: no alarm'
+        """
+        return str(reach("Watch.to_text")(self, most))
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The watch as a self-contained HTML page that opens offline (extra ``report``).
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            Where to write the page.
+
+        Returns
+        -------
+        str
+            The page.
+
+        Examples
+        --------
+        >>> watch = Watch(metrics="tpr").add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> watch.to_html()[:15]
+        '<!doctype html>'
+        """
+        page = str(reach("Watch.to_html")(self))
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+        """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            The metric; by default that of the first row.
+        by : str, optional
+            The group column; by default that of the first row.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> watch = Watch(metrics="tpr").add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> ax = watch.plot()
+        """
+        rows = self.rows
+        if not rows:
+            raise InvalidInput("there is nothing to plot; add a batch")
+        key = rows[0].metric if metric is None else metric.key if isinstance(metric, Metric) else described(metric).key
+        for what, asked, known in (
+            ("metric of this watch", key, [row.metric for row in rows]),
+            ("group column of this watch", by or rows[0].by, [row.by for row in rows]),
+        ):
+            if asked not in known:
+                raise UnknownName.among(what, asked, dict.fromkeys(known))
+        return reach("Watch.plot")(self, key, by or rows[0].by, ax=ax)
+
     def __str__(self) -> str:
-        alpha, rows = self._settings.alpha, self.rows
-        lines = [f"{several(len(self._batches), 'batch', 'batches')}, {several(len(self.alarms), 'alarm')}"]
-        if rows:
-            heads = ["group", "metric", "cases", "score", "versus", "odds ratio", "evidence", "alarm"]
-            cells = [
-                [r.group, r.metric, f"{r.cases:,}", number(r.score), number(r.versus), _span(r), _short(r.joint),
-                 r.alarm or "-"]
-                for r in rows
-            ]  # fmt: skip
-            lines += [printable(text_table(heads, cells, right=[2, 3, 4, 6]), keep="\n")]
-        lines += wrapped(
-            f"An alarm is raised at an evidence of {1 / alpha:g}, over all groups and metrics together. If no rates "
-            f"differ, at most {percent(alpha)} of watches ever raise one, however often one looks. Every case is taken "
-            f"as a new and independent one. Odds ratio: if it is the same in all batches, its {percent(1 - alpha)} "
-            "interval holds at every look.",
-            _WIDTH,
-        )
-        silent = [row for row in rows if row.undefined]
-        if silent:
-            each = "; ".join(f"{r.group} {r.metric} in {r.undefined:,} of {r.batches:,}" for r in silent[:_NAMED])
-            more = f"; and {len(silent) - _NAMED:,} more" if len(silent) > _NAMED else ""
-            lines += wrapped(printable(f"Batches without a score: {each}{more}."), _WIDTH)
-        return "\n".join(lines)
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return str(reach("Record._repr_html_")(self))
 
     def __repr__(self) -> str:
         batches = several(len(self._batches), "batch", "batches")
-        compared = several(len(self._evidence.processes), "comparison")
+        compared = several(len(self._evidence.places), "comparison")
         return f"<Watch: {batches}, {compared}, {several(len(self._alarms), 'alarm')}>"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What is fixed by the first batch: metrics, reference and alpha."""
+        """What the watch begins with, and no batch can change: metrics, reference and alpha."""
         keys = None if self._metrics is None else [m.key for m in self._metrics]
         return {"metrics": keys, "reference": self._reference, "alpha": self._settings.alpha}
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """How batches are read, as the first one fixed it: columns by argument, and positive labels."""
+        if self._reading is None:
+            return {}
+        positive = {f"positive_{what}": values for what, values in self._reading.positive.items()}
+        return {**self._reading.columns, **positive}
+
+    def check(self, other: Watch, *names: str) -> None:
+        """Refuse settings of these names that another watch has otherwise.
+
+        Parameters
+        ----------
+        other : Watch
+            The watch that somebody asks for.
+        *names : str
+            Of "metrics", "reference" and "alpha" those that were asked for.
+        """
+        for name in names:
+            was, asked = self.settings[name], other.settings[name]
+            if was is not None and asked != was:
+                raise InvalidInput(f"`{name}` was {was} when the watch began and must stay; got {asked}")
+
     def to_json(self) -> str:
-        """The state as JSON: settings, and the counts of every batch, never rows; `from_json` reads it."""
+        """The state as JSON: settings, counts of every batch and hashes of units, never rows; `from_json` reads it."""
+        reading = self._reading
         kept = {
             "schema": SCHEMA,
             **self.settings,
-            "read": {name: _plain(value) for name, value in self._how.items()},
-            "positive": self._positive,
-            "batches": [{"at": at, "counts": counts} for at, counts in self._batches.items()],
+            "read": {} if reading is None else plain_value(dict(reading.columns)),
+            "positive": {} if reading is None else plain_value(dict(reading.positive)),
+            **({} if self.unit is None else {"salt": self._salt}),
+            "batches": [{"at": at, **batch.to_dict()} for at, batch in self._batches.items()],
         }
-        return json.dumps(kept | {"digest": _digest(kept)}, ensure_ascii=False, indent=1)
+        return json.dumps(kept | {"digest": digest(kept)}, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Watch:
@@ -383,28 +514,25 @@ class Watch:
 
         Examples
         --------
-        >>> watch = Watch(metrics="tpr")
-        >>> _ = watch.add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
+        >>> watch = Watch(metrics="tpr").add_counts({"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}, at="week 1")
         >>> Watch.from_json(watch.to_json()).rows == watch.rows
         True
         """
         try:
             state = json.loads(text)
             kept = {name: value for name, value in state.items() if name != "digest"}
-            if state["schema"] != SCHEMA or state["digest"] != _digest(kept):
+            if state["schema"] != SCHEMA or state["digest"] != digest(kept):
                 raise InvalidInput("the state of the watch was damaged or edited; its counts cannot be trusted")
             watch = cls(metrics=state["metrics"], reference=state["reference"], alpha=state["alpha"])
-            watch._how, watch._positive = state["read"], state["positive"]
+            if state["read"]:
+                watch._reading = Reading(columns=state["read"], positive=state["positive"])
+            watch._salt = str(state.get("salt", watch._salt))
             for batch in state["batches"]:
-                counts = {
-                    by: {group: _cells(cells) for group, cells in groups.items()}
-                    for by, groups in batch["counts"].items()
-                }
-                watch._take(batch["at"], counts, watch._metrics or [])
+                watch._take(str(batch["at"]), Batch.from_dict(batch), watch._metrics or [])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, InvalidInput):
                 raise
-            raise InvalidInput("this is no state of a watch; pass what `Watch.to_json` gave") from None
+            raise InvalidInput("this is no state of a watch; pass one that a watch wrote") from None
         return watch
 
 
@@ -423,45 +551,14 @@ def _watched(settings: Settings, labelled: bool) -> list[Metric]:
     return [m for m in found if isinstance(m, Metric)]
 
 
-def _counts(tally: Tally) -> Counts:
-    """The cells of every group of every column."""
-    return {
-        grouping.name: {group: _cells(part.cells) for group, part in grouping.members.items()}
-        for grouping in groupings_of(tally, Settings(crossings=1, max_groups=10_000))
-    }
-
-
-def _cells(cells: Iterable[float]) -> tuple[int, int, int, int]:
-    tp, fn, fp, tn = (int(cell) for cell in cells)
-    return tp, fn, fp, tn
+def _named(at: Any) -> str:
+    """The name of a batch."""
+    name = "" if at is None else str(at).strip()
+    if not name:
+        raise InvalidInput(argument="at", must="say which batch it is, such as its week", got=at)
+    return name
 
 
 def _score(m: Any, count: int, size: int) -> float | None:
     score = float(np.asarray(m.curve.score(np.array(count / size)))) if size else float("nan")
     return None if isnan(score) else score
-
-
-def _plain(value: Any) -> Any:
-    """A setting as the state can keep it; None for values of columns."""
-    if (
-        isinstance(value, (list, tuple))
-        and all(isinstance(one, (str, int, float)) for one in value)
-        and len(value) < 100
-    ):
-        return list(value)
-    if isinstance(value, Mapping) and all(isinstance(cuts, (list, tuple, int, float)) for cuts in value.values()):
-        return {str(by): list(cuts) if isinstance(cuts, (list, tuple)) else cuts for by, cuts in value.items()}
-    return value if isinstance(value, (str, int, float)) else None
-
-
-def _digest(state: Mapping[str, Any]) -> str:
-    return sha256(json.dumps(state, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
-
-
-def _short(evidence: float) -> str:
-    return f"{evidence:.3g}"
-
-
-def _span(row: WatchRow) -> str:
-    low = "0" if row.odds_low is None else number(row.odds_low)
-    return f"{low} to {'∞' if row.odds_high is None else number(row.odds_high)}"

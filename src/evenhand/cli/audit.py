@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from .. import auditing as library
 from ..auditing import AuditRequest, CountsRequest, ModelsRequest, settings_of
-from ..errors import InvalidInput
-from ..tabulate import FORMATS, any_of, names_of
-from .command import Command
+from ..errors import InvalidInput, escaped
+from ..tabulate import FORMATS, accepted_endings, any_of, ending_of, names_of
+from .command import Command, strays
 from .config import config_option
-from .inputs import EXAMPLES, Counts, Example, Files, Saved, Source
-from .options import SHARED, own_settings, setting_options
-from .outputs import OUTPUTS, check_outputs, output_options, render
+from .first_look import NAMED, NAMED_MODELS
+from .inputs import EXAMPLES, Counts, Example, Files, Saved, Source, look
+from .options import SHARED, own_settings, setting_options, shared_settings
+from .outputs import OUTPUTS, check_outputs, output_options, prints, render
 
 __all__ = ["audit", "compare"]
 
 _HELP = f"""
 FILE is a {any_of(names_of(FORMATS))} file, a folder of {any_of(names_of(f for f in FORMATS if f.in_folders))} files, a
-glob, or - for standard input. Several files are audited together.
+glob, or - for standard input. Several files are audited together. FILE alone lists its columns, and what to type.
 
 Exit codes: 0 no finding that --fail-on names; 1 such a finding; 2 the input cannot be audited, or the output cannot be
 written; 70 a bug; 130 Ctrl-C; 141 the pipe that reads the output was closed.
@@ -52,6 +55,8 @@ def audit(files: tuple[str, ...], counts: str | None, example: str | None, repea
     if repeat is not None:
         _done(Saved(repeat, files), options)
         return
+    if files and counts is None and example is None and not any(options[name] for name in NAMED):
+        look(files, aside=prints(options))
     found: list[Source] = [Files(files, library.audit)] if files else []
     found += [Counts(counts)] if counts is not None else []
     found += [Example(example)] if example is not None else []
@@ -73,7 +78,7 @@ def audit(files: tuple[str, ...], counts: str | None, example: str | None, repea
 @_files
 @config_option
 @setting_options(own_settings(ModelsRequest))
-@setting_options(SHARED)
+@setting_options(shared_settings(ModelsRequest))
 @_repeat
 @output_options
 def compare(files: tuple[str, ...], repeat: str | None, **options: Any) -> None:
@@ -81,12 +86,18 @@ def compare(files: tuple[str, ...], repeat: str | None, **options: Any) -> None:
     _check_names(files, repeat)
     if repeat is None and not files:
         raise InvalidInput("pass a FILE; see evenhand compare --help")
+    if repeat is None and not any(options[name] for name in NAMED_MODELS):
+        look(files, aside=prints(options), command="compare")
     _done(Saved(repeat, files) if repeat is not None else Files(files, library.compare_models, ModelsRequest), options)
 
 
-def _check_names(files: Iterable[str], *others: str | None) -> None:
+def _check_names(files: Sequence[str], *others: str | None) -> None:
     if "" in (*files, *others):
         raise InvalidInput("the name of the input file must not be empty; is a variable unset?")
+    for file, (option, values) in strays(click.get_current_context()).items():
+        if len(files) > 1 and not Path(file).exists() and ending_of(file).lower() not in accepted_endings():
+            typed = shlex.join(word for value in (*values, file) for word in (option, value))
+            raise InvalidInput(f"there is no file {escaped(file)}; for several values, type {escaped(typed)}")
 
 
 def _done(source: Source, options: dict[str, Any]) -> None:

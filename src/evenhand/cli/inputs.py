@@ -6,18 +6,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from shutil import get_terminal_size
+from typing import IO, Any, NoReturn, Protocol
 
 import click
 
 from .. import examples
-from ..auditing import Audit, AuditRequest, CountsRequest, audit_counts, command_of, options_of
-from ..errors import InvalidInput, UnknownName
-from ..tabulate import decoded, ending_by_content, input_files, read_counts, read_counts_file
+from ..auditing import Audit, AuditRequest, CountsRequest, audit_counts, command_of, options_of, protection_cost
+from ..errors import EvenhandError, InvalidInput, UnknownName
+from ..tabulate import decoded, held, input_files, read_counts, read_counts_file, spooled
+from .first_look import first_look
 from .options import arguments
 
-__all__ = ["EXAMPLES", "Counts", "Example", "Files", "Saved", "Source"]
+__all__ = ["EXAMPLES", "Counts", "Example", "Files", "Saved", "Source", "look", "opened"]
 
 EXAMPLES = ("compas", "compas_violent", "folktables_income")
 Options = Mapping[str, Any]
@@ -50,12 +53,9 @@ class Files:
         if not options["groups"]:
             raise InvalidInput("name the column of groups with --group COLUMN")
         given = arguments(self.request, options, (*options["groups"], *options.get("within", ())))
-        if "-" not in self.files:
-            return self.audit(_one_or_all(self.files), **given), None
-        if len(self.files) > 1:
-            raise InvalidInput("standard input (-) cannot be audited together with other files")
-        with _copied() as path:
-            return _named(self.audit(path, **given), self.request, ["-"]), None
+        with opened(self.files) as data:
+            made = _told(partial(self.audit, data), given)
+            return (_named(made, self.request, ["-"]) if "-" in self.files else made), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,12 @@ class Counts:
     def audited(self, options: Options) -> tuple[Audit, None]:
         """The audit of its groups."""
         if self.file == "-":
-            by, matrices = read_counts(decoded(sys.stdin.buffer.read(), "standard input"), "standard input")
+            by, matrices = read_counts(decoded(_standard_input().read(), "standard input"), "standard input")
             return _of_counts(matrices, by, options, ["--counts", "-"]), None
-        # A table is read twice only if it must be, since a pipe can be read once.
-        by = read_counts_file(self.file)[0] if options["reference"] or options["group_names"] else ()
-        return audit_counts(self.file, **arguments(CountsRequest, options, by)), None
+        with held(self.file) as file:
+            by = read_counts_file(file)[0] if options["reference"] or options["group_names"] else ()
+            made = _told(partial(audit_counts, file), arguments(CountsRequest, options, by))
+        return made if file == self.file else _named(made, CountsRequest, ["--counts", self.file]), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,9 @@ class Example:
     def audited(self, options: Options) -> tuple[Audit, None]:
         """The audit by race."""
         counts = getattr(examples, self.name)()
-        return _of_counts(counts, ["race"], options, ["--example", self.name], kind="example"), None
+        given = {**examples.WORDS[self.name], **arguments(CountsRequest, options, ["race"])}
+        made = _told(partial(audit_counts, counts, by=["race"]), given)
+        return _named(made, CountsRequest, ["--example", self.name], kind="example"), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +137,22 @@ def _one_or_all(files: Sequence[str]) -> str | list[str]:
 
 
 def _of_counts(counts: Any, by: Sequence[str], options: Options, words: list[str], **source: Any) -> Audit:
-    made = audit_counts(counts, by=by, **arguments(CountsRequest, options, by))
+    made = _told(partial(audit_counts, counts, by=by), arguments(CountsRequest, options, by))
     return _named(made, CountsRequest, words, **source)
+
+
+def _told(make: Callable[..., Audit], given: dict[str, Any]) -> Audit:
+    """The audit; who protects it is told, on standard error only, what that costs."""
+    made = make(**given)
+    if given.get("protect") is not None:
+        # Whether the exact audit can be made must not be seen from the exit code.
+        try:
+            exact = make(**{name: value for name, value in given.items() if name != "protect"})
+            said = protection_cost(made, exact)
+        except EvenhandError as error:
+            said = f"the exact audit is refused ({error})"
+        click.echo(f"For you, in no file: {said}.", err=True)
+    return made
 
 
 def _named(audit: Audit, request: Any, words: list[str], **source: Any) -> Audit:
@@ -148,16 +165,38 @@ def _named(audit: Audit, request: Any, words: list[str], **source: Any) -> Audit
     return replace(audit, record=record | named)
 
 
-@contextmanager
-def _copied() -> Iterator[str]:
-    """Standard input, copied to a temporary file."""
-    from shutil import copyfileobj
-    from tempfile import TemporaryDirectory
+_TO_NAME = {
+    "audit": "name the columns to audit, the groups with --group, and --label, --prediction or --score",
+    "compare": "name the columns to compare, the groups with --group, --label, and --model, --model-column or --score",
+}
 
-    with TemporaryDirectory() as folder:
-        head = sys.stdin.buffer.read(16)
-        path = Path(folder) / f"input{ending_by_content(head)}"
-        with path.open("wb") as copy:
-            copy.write(head)
-            copyfileobj(sys.stdin.buffer, copy)
-        yield str(path)
+
+def look(files: Sequence[str], aside: bool, command: str = "audit") -> NoReturn:
+    """Print what the columns of files seem to be, and exit with 2, since nothing is audited.
+
+    With ``aside``, all of it is on standard error.
+    """
+    width = get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
+    with opened(files) as given, held(given) as data:
+        click.echo(first_look(data, files, width, compares=command == "compare"), err=aside)
+    click.echo(err=aside)
+    click.echo(f"Nothing was audited yet: {_TO_NAME[command]}.", err=True)
+    click.get_current_context().exit(2)
+
+
+@contextmanager
+def opened(files: Sequence[str]) -> Iterator[str | list[str]]:
+    """The files, or a copy of standard input, which is ``-``."""
+    if "-" not in files:
+        yield _one_or_all(files)
+    elif len(files) > 1:
+        raise InvalidInput("standard input (-) cannot be audited together with other files")
+    else:
+        with spooled(_standard_input(), "standard input", Path("input")) as path:
+            yield path
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None:
+        raise InvalidInput("standard input (-) cannot be read: it is closed; name a file in place of -")
+    return sys.stdin.buffer

@@ -1,20 +1,25 @@
 """The ``evenhand`` command: read, compute, render.
 
 Exit codes: 0 success, 1 findings that were asked for, 2 invalid input or output that cannot be written, 70 a bug,
-130 Ctrl-C, 141 a closed output pipe. Commands are listed once, in `COMMANDS`, and imported when they are called.
-A Ctrl-C that is ignored, as shells have it for what runs in the background, stays ignored.
+130 Ctrl-C, 141 a closed output pipe. TERM and HUP clean up as Ctrl-C does, and then end the process as signals do.
+Commands are listed once, in `COMMANDS`, and imported when they are called.
+A signal that is ignored, as shells have it for Ctrl-C and what runs in the background, stays ignored.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from types import FrameType
 
 import click
 
+from .. import __version__
 from ..errors import UnknownName, printable
 
 __all__ = ["COMMANDS", "evenhand", "run"]
@@ -33,6 +38,28 @@ COMMANDS = {
 }
 """Every command, and where it is defined."""
 
+SUMMARIES = {
+    "audit": "Report which groups score higher or lower than the rest, which are alike, and which have too few cases "
+    "to tell.",
+    "compare": "Report how the scores of groups differ between models that decided on the same cases, and how the gaps "
+    "between groups do.",
+    "match": "Test whether a group is drawn like a reference, with a score as the test statistic (MATCH).",
+    "metrics": "List all metrics, or show the details of some.",
+    "plan": "Plan an audit: power, numbers of cases, and sizes that jump or can be gamed.",
+    "reproduce": "Reproduce the paper's figures, tables and claims with exact numbers, and write a web page that shows "
+    "them.",
+    "serve": "Serve a web page on this machine to audit a file.",
+    "smooth": "Smooth a group's scores with a reference (Cross-Prior Smoothing), and check whether it is a suitable "
+    "prior.",
+    "undefined": "Count the confusion matrices of N cases on which each metric is undefined.",
+    "watch": "Add batches of decisions to a watch, and say which groups raise an alarm.",
+}
+"""The first sentence of the help of every command, so that they can be listed without being imported."""
+
+
+_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
+_INTERRUPTED = 130
+
 
 class Group(click.Group):
     """The group of all commands, each imported when it is called."""
@@ -49,6 +76,14 @@ class Group(click.Group):
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands in the help, none of them imported."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, click.Command(name, help=SUMMARIES[name]).get_short_help_str(room)) for name in COMMANDS]
+            )
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -59,7 +94,7 @@ class Group(click.Group):
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="evenhand")
+@click.version_option(__version__)
 def evenhand() -> None:
     """Classification metrics you can trust when groups are small."""
 
@@ -70,7 +105,32 @@ def run() -> None:
         if isinstance(stream, TextIOWrapper):
             # A character that the terminal cannot show is replaced, rather than failing.
             stream.reconfigure(errors="replace")
-    sys.exit(_ended())
+    if sys.stdout is None:
+        sys.exit(_failed("the output cannot be written: standard output is closed", 2))
+    caught: list[int] = []
+    with _signals(caught):
+        code = _ended()
+    if caught and code == _INTERRUPTED:
+        signal.raise_signal(caught[0])
+    sys.exit(code)
+
+
+@contextmanager
+def _signals(caught: list[int]) -> Iterator[None]:
+    """Let signals that end a process interrupt the command as Ctrl-C does, so that it leaves nothing behind."""
+
+    def interrupt(sign: int, _: FrameType | None) -> None:
+        caught.append(sign)
+        raise KeyboardInterrupt
+
+    heeded = [sign for sign in _ENDING if signal.getsignal(sign) == signal.SIG_DFL]
+    for sign in heeded:
+        signal.signal(sign, interrupt)
+    try:
+        yield
+    finally:
+        for sign in heeded:
+            signal.signal(sign, signal.SIG_DFL)
 
 
 def _ended() -> int:
@@ -83,7 +143,7 @@ def _ended() -> int:
         return refusal.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; nothing is left half written.", err=True)
-        return 130
+        return _INTERRUPTED
     except (SystemExit, BrokenPipeError) as end:
         if isinstance(end, SystemExit) and end.code != 1:
             return end.code if isinstance(end.code, int) else 2

@@ -10,7 +10,7 @@ import click
 
 from ..auditing import Setting, Settings, read_texts, settings_of, spelled
 
-__all__ = ["SHARED", "arguments", "own_settings", "setting_options"]
+__all__ = ["SHARED", "arguments", "own_settings", "setting_options", "shared_settings"]
 
 Known = Mapping[str, tuple[Field[Any], Setting]]
 
@@ -24,26 +24,37 @@ def own_settings(request: Any) -> Known:
     return {name: known for name, known in settings_of(request).items() if name not in SHARED}
 
 
-def setting_options(settings: Known) -> Callable[[Any], Any]:
-    """An option for each setting that has one, in order."""
+def shared_settings(request: Any) -> Known:
+    """The settings of all audits, as a request has them."""
+    return {name: known for name, known in settings_of(request).items() if name in SHARED}
+
+
+def setting_options(settings: Known, hidden: bool = False) -> Callable[[Any], Any]:
+    """An option for each setting that has one, in order; ``hidden`` ones are read, so that they can be refused."""
 
     def decorated(command: Any) -> Any:
         for name, (field, known) in reversed(list(settings.items())):
-            command = _option(name, field.default, known)(command) if known.option else command
+            command = _option(name, field.default, known, hidden)(command) if known.option else command
         return command
 
     return decorated
 
 
-def _option(name: str, default: Any, known: Setting) -> Callable[[Any], Any]:
+def _option(name: str, default: Any, known: Setting, hidden: bool) -> Callable[[Any], Any]:
     """The option of a setting; without it, the library takes its default."""
     option = str(known.option)
     if known.reads == "flag":
-        return click.option(option, name, is_flag=True, help=known.brief)
+        return click.option(option, name, is_flag=True, help=known.brief, hidden=hidden)
     shown = "" if default is None or known.many else f"  [default: {spelled(name, default)[0]}]"
     kind = click.Choice(known.choices) if known.choices else _TYPES.get(known.reads, str)
     return click.option(
-        option, name, type=kind, multiple=known.many, metavar=known.metavar, help=f"{known.brief}{shown}"
+        option,
+        name,
+        type=kind,
+        multiple=known.many,
+        metavar=known.metavar,
+        help=f"{known.brief}{shown}",
+        hidden=hidden,
     )
 
 

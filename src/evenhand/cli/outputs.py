@@ -4,33 +4,51 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from shutil import get_terminal_size
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from ..auditing import INCLUDED, KINDS, Audit
+from ..auditing import INCLUDED, KINDS, Audit, Finding
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
-from ..views import as_text
+from ..views import as_annotations, as_junit, as_text
 
-__all__ = ["OUTPUTS", "check_outputs", "output_options", "render"]
+__all__ = ["OUTPUTS", "check_outputs", "is_same", "output_options", "prints", "render"]
 
-_ROWS = 24
-_WRITERS: dict[str, tuple[Callable[[Audit], str], str]] = {
-    "json": (Audit.to_json, "Write the audit as JSON; - prints it in place of the table."),
-    "html": (Audit.to_html, "Write the audit as a self-contained HTML page; - prints it."),
-    "markdown": (Audit.to_markdown, "Write the audit as Markdown; - prints it."),
-    "csv": (Audit.to_csv, "Write the rows as CSV; - prints them."),
+_ROWS = 12
+
+
+class Outcome(NamedTuple):
+    """An audit, the findings that ``--fail-on`` names, and what changed since it was made before, if it was."""
+
+    audit: Audit
+    failing: list[Finding]
+    changes: list[str] | None
+    wide: bool = False
+
+
+_WRITERS: dict[str, tuple[Callable[[Outcome], str], str]] = {
+    "json": (lambda made: made.audit.to_json(), "Write the audit as JSON; - prints it in place of the table."),
+    "html": (lambda made: made.audit.to_html(), "Write the audit as a self-contained HTML page; - prints it."),
+    "markdown": (lambda made: made.audit.to_markdown(), "Write the audit as Markdown; - prints it."),
+    "csv": (lambda made: made.audit.to_csv(wide=made.wide), "Write the rows as CSV; - prints them."),
+    "junit": (
+        lambda made: as_junit(*made[:3]),
+        "Write a test case per comparison as JUnit XML, which fails as --fail-on says; - prints it.",
+    ),
 }
 _OPTIONS = (
     click.option("--all", "everything", is_flag=True, help="Print every row of the table."),
     click.option("--verbose", is_flag=True, help="Print every row and finding, and the settings."),
     click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing."),
     *(click.option(f"--{kind}", metavar="FILE", help=explained) for kind, (_, explained) in _WRITERS.items()),
+    click.option("--wide", is_flag=True, help="With --csv, one line per group, and a column per metric."),
     click.option(
         "--fail-on",
         multiple=True,
@@ -38,8 +56,13 @@ _OPTIONS = (
         help="Exit with 1 on such a finding; may be repeated. Adjusts over everything together, unless --family says "
         "otherwise.",
     ),
+    click.option(
+        "--github/--no-github",
+        default=None,
+        help="Print findings as annotations of GitHub.  [default: if GITHUB_ACTIONS is true]",
+    ),
 )
-OUTPUTS = {"everything", "verbose", "quiet", "fail_on", *_WRITERS}
+OUTPUTS = {"everything", "verbose", "quiet", "wide", "fail_on", "github", *_WRITERS}
 """The options that do not change an audit, only what is done with it."""
 
 
@@ -50,40 +73,71 @@ def output_options(command: Any) -> Any:
     return command
 
 
+def prints(options: Mapping[str, Any]) -> bool:
+    """Whether a file is printed on standard output, which nothing else may be mixed with."""
+    return "-" in (options[kind] for kind in _WRITERS)
+
+
 def check_outputs(options: Mapping[str, Any], inputs: Callable[[], list[Path]]) -> None:
     """No output replaces an input or another output."""
     if options["verbose"] and options["quiet"]:
         raise InvalidInput("pass either --verbose or --quiet, not both")
+    if options["wide"] and options["csv"] is None:
+        raise InvalidInput("--wide is for --csv FILE; pass both")
     taken: dict[str, str] = {}
     for kind in _WRITERS:
         file = options[kind]
         if file in (None, "-"):
             continue
         real = os.path.realpath(file)
-        if real in {os.path.realpath(path) for path in inputs()}:
+        if any(is_same(file, path) for path in inputs()):
             raise InvalidInput(f"--{kind} {escaped(file)} would overwrite the input; choose another file")
         if real in taken and real != os.devnull:
             raise InvalidInput(f"--{taken[real]} and --{kind} must be different files; got {escaped(file)}")
         taken[real] = kind
 
 
+def is_same(first: str | Path, second: str | Path) -> bool:
+    """Whether two paths are those of one file, also by links of any kind."""
+    with suppress(OSError):
+        return os.path.samefile(first, second)
+    return os.path.realpath(first) == os.path.realpath(second)
+
+
 def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) -> None:
     """Write the files, print what was asked for, and exit with 1 if something was found or changed."""
-    for kind, (text, _) in _WRITERS.items():
-        _write(options[kind], partial(text, audit))
     asked = options["fail_on"]
     named = {kind for one in asked for kind in (one, *INCLUDED.get(one, ()))}
-    found = [str(finding) for finding in audit.findings if finding.kind in named or "any" in asked]
-    if "-" not in (options[kind] for kind in _WRITERS):
-        click.echo("\n".join(found), nl=bool(found)) if options["quiet"] else _print(audit, options)
+    # That counts were rounded was asked for.
+    every = {finding.kind for finding in audit.findings if "any" in asked} - {"protected"}
+    failing = [finding for finding in audit.findings if finding.kind in named | every]
+    for kind, (text, _) in _WRITERS.items():
+        _write(options[kind], partial(text, Outcome(audit, failing, changes, options["wide"])))
+    aside, on_github = prints(options), _on_github(options["github"])
+    if not aside:
+        with _without_commands(on_github and not options["quiet"]):
+            click.echo("\n".join(map(str, failing)), nl=bool(failing)) if options["quiet"] else _print(audit, options)
+    if on_github:
+        click.echo(as_annotations(audit, failing), nl=False, err=aside)
     if changes is not None:
-        # A file on standard output is left as it is.
-        aside = "-" in (options[kind] for kind in _WRITERS)
         click.echo("Changed:" if changes else "Nothing changed.", err=aside)
         for change in changes:
             click.echo(f"- {printable(change)}", err=aside)
-    if changes or found:
+    if changes or failing:
         click.get_current_context().exit(1)
+
+
+def _on_github(asked: bool | None) -> bool:
+    return os.environ.get("GITHUB_ACTIONS") == "true" if asked is None else asked
+
+
+@contextmanager
+def _without_commands(on_github: bool) -> Iterator[None]:
+    """Let GitHub take nothing that is printed for a command: the name of a group may begin a line and look like one."""
+    token = token_hex(16)
+    click.echo(f"::stop-commands::{token}") if on_github else None
+    yield
+    click.echo(f"::{token}::") if on_github else None
 
 
 def _write(file: str | None, text: Callable[[], str]) -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import PurePath
 from typing import Any
 
 from ..auditing import (
+    SEVERITIES,
     Audit,
     Finding,
+    Overall,
     Row,
     Verdict,
+    Words,
     compared_with,
     described,
     headlines,
     margins_text,
+    next_steps,
     place_text,
+    told_apart,
     untold,
 )
 from ..inference import FOUR_FIFTHS
@@ -32,15 +38,22 @@ from .axes import (
     score_sections,
 )
 from .document import Block, Code, Document, Interactive, Item, Listing, Pairs, Paragraph, Section, Tally
-from .names import names_of
 from .record_facts import facts, setting_text
 from .row_words import row_table, tallied
 
 __all__ = ["adjustment", "document_of"]
 
-_OF_DATA = ("spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled")
-_NAMED = 4
-_NOT_EXACT = ("mid-p", "approximate", "montecarlo")
+_OF_DATA = (
+    *("same-name", "spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled"),
+)
+_NAMED, _PLACES, _IMPACTS = 4, 20, 2
+_FAVOURABLE = (
+    "To see whom differences harm, and impact ratios (four fifths), say which prediction is good for a person: "
+    "--favourable positive or --favourable negative; favourable= in Python."
+)
+_FAVOURABLE_OF_MODELS = _FAVOURABLE.replace("differences harm, and impact ratios (four fifths)", "changes harm")
+_IDENTIFYING = 11
+_NOT_EXACT = ("mid-p", "approximate", "montecarlo", "effective counts")
 
 
 def document_of(audit: Audit) -> Document:
@@ -49,6 +62,7 @@ def document_of(audit: Audit) -> Document:
     sections = [
         Section("opening", "", (*_reading(audit), Tally(tallied(rows), _meanings(audit)))),
         Section("matters", "What matters", tuple(_matters(audit))),
+        Section("overall", "All cases together", tuple(_overall(audit))),
         Section("audited", "What was audited", (Pairs(tuple(facts(audit))),)),
         Section("metrics", "What the metrics mean", (Pairs(tuple(_meant(audit))),)),
         Section("findings", "Findings", tuple(_findings(audit))),
@@ -58,11 +72,13 @@ def document_of(audit: Audit) -> Document:
         sections += [Section("places", "Verdicts", (places,))] if places else []
         sections += score_sections(audit)
     else:
-        table = row_table("Most important first", rows, names_of(audit), settings)
+        table = row_table("Most important first", rows, told_apart(audit.rows), settings)
         grid = score_map(audit, rows, "Scores by group and metric")
         sections += [Section("scores", "All scores", (table,)), Section("map", "Scores", (Interactive(audit), grid))]
     sections += [
+        Section("next", "What to do next", tuple(_next(audit))),
         Section("formulas", "Metrics", (Pairs(tuple(_formulas(audit))),)),
+        Section("legend", "", (Paragraph(_legend(audit)),)),
         Section("notes", "", tuple(Paragraph(note) for note in _notes(audit))),
         Section("claims", "How sure all of it is", tuple(Paragraph(claim) for claim in _claims(audit))),
         Section("settings", "Settings", (Pairs(tuple(_settings(audit))),)),
@@ -74,7 +90,9 @@ def document_of(audit: Audit) -> Document:
 def _title(audit: Audit) -> str:
     """How many cases and groups were audited, by which columns, and where on the axes."""
     groups = {(row.by, row.group) for row in audit.rows}
-    said = f"Audit of {several(audit.n, 'case')} in {several(len(groups), 'group')} by {', '.join(columns_of(audit))}"
+    audited = Words.of(audit.settings).several(audit.n)
+    about = "" if audit.settings["protect"] is None else "about "
+    said = f"Audit of {about}{audited} in {several(len(groups), 'group')} by {', '.join(columns_of(audit))}"
     said += "".join(axis_words(audit, name, axis.opening) for name, axis in axes_of(audit).items())
     at = audit.record.get("at")
     return f"{said}, {place_text(at)}" if at else said
@@ -82,10 +100,25 @@ def _title(audit: Audit) -> str:
 
 def _reading(audit: Audit) -> Iterator[Block]:
     """What groups are compared with, and how places on the axes and p-values are to be read."""
-    yield Paragraph(f"Each group is compared with {compared_with(audit.rows)}.")
+    if audit.record.get("protection"):
+        yield Paragraph(str(audit.record["protection"]))
+    whom = compared_with(audit.rows)
+    known = " whose group is known" if audit.unknown and whom == "all cases outside it" else ""
+    yield Paragraph(f"Each group is compared with {whom}{known}{independence(audit)}")
     said = [axis_words(audit, name, axis.reading) for name, axis in axes_of(audit).items()]
     if said:
         yield Paragraph(f"{' '.join(said)} P-values are {adjustment(audit)}.")
+
+
+def independence(audit: Audit) -> str:
+    """What is taken to be independent, which no test can see in the data."""
+    unit = audit.record.get("unit")
+    if not unit:
+        return "; cases are taken as independent."
+    return (
+        f". Cases of the same {unit['column']} may depend on each other, those of different ones are taken to be "
+        f"independent: {several(audit.n, 'case')} of {several(unit['units'], 'unit')}."
+    )
 
 
 def adjustment(audit: Audit) -> str:
@@ -106,36 +139,83 @@ def adjustment(audit: Audit) -> str:
 
 def _meanings(audit: Audit) -> dict[Verdict, str]:
     s = audit.settings
-    return {verdict: verdict.meaning.format(alpha=s["alpha"], margin=s["margin"]) for verdict in Verdict}
+    meanings = {verdict: verdict.of_change if _is_of_models(audit) else verdict.meaning for verdict in Verdict}
+    return {verdict: meaning.format(alpha=s["alpha"], margin=s["margin"]) for verdict, meaning in meanings.items()}
 
 
 def _matters(audit: Audit) -> Iterator[Block]:
     """What is wrong with the data as such, the differences that matter most, and what could not be told."""
     verdicts = {(str(row.at), row.by, row.group, row.metric): row.verdict for row in audit.rows}
-    first = [Item(_placed(f)) for f in audit.findings if f.kind in ("constant", "repeated-rows")]
+    first = [Item(_placed(f)) for f in audit.findings if f.kind in ("constant", "repeated-rows", "similar-groups")]
+    # The sentence about a change says itself whom it harms.
+    apart = not _is_of_models(audit)
     differ = [
-        Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms)
+        Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms and apart)
         for h in headlines(audit.rows, audit.settings)
     ]
-    yield Listing((*first, *differ))
-    yield Listing(tuple(map(Item, untold(audit.rows, audit.settings))), "What could not be told")
+    impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"]
+    left = len(impacts) - _IMPACTS
+    more = [Item(f"{several(left, 'more rate')} {'is' if left == 1 else 'are'} below four fifths.")] if left > 0 else []
+    yield Listing((*first, *differ, *impacts[:_IMPACTS], *more))
+    yield Listing(tuple(map(Item, untold(audit.rows))), "What could not be told")
     yield Listing(tuple(Item(_placed(f)) for f in audit.findings if f.kind in _OF_DATA), "About the data")
     if audit.findings:
-        counted = ", ".join(f"{n:,} {kind}" for kind, n in Counter(f.kind for f in audit.findings).items())
-        yield Paragraph(f"{several(len(audit.findings), 'finding')}: {counted}")
+        yield Paragraph(f"{several(len(audit.findings), 'finding')} in all")
+
+
+def _overall(audit: Audit) -> Iterator[Block]:
+    """The scores of all cases, and what a prediction that is the same for everybody would score."""
+    places: dict[str, list[Overall]] = {}
+    for one in audit.overall:
+        places.setdefault(place_text(one.at), []).append(one)
+    overall = "changes overall" if _is_of_models(audit) else "overall"
+    for place, scores in islice(places.items(), _PLACES):
+        where = f"{place}, {overall}" if place else overall
+        yield Paragraph(f"{_capitalised(where)}: {', '.join(map(_scored, scores))}.")
+    exact = audit.settings["protect"] is None
+    worse = [one for one in audit.overall if exact and one.constant is not None and _is_worse(one)]
+    if worse:
+        at = f" at {place_text(worse[0].at)}" if worse[0].at else ""
+        said = "In these cases, always predicting the commoner outcome would have been right more often than the model"
+        yield Paragraph(f"{said}{at}.")
+
+
+def _scored(one: Overall) -> str:
+    constant = "" if one.constant is None else f" (always predicting the commoner outcome: {number(one.constant)})"
+    return f"{one.scored}{constant}"
+
+
+def _is_worse(one: Overall) -> bool:
+    value, constant = one.score.value, one.constant
+    if value is None or constant is None:
+        return False
+    return value < constant if one.metric == "acc" else value > constant
+
+
+def _next(audit: Audit) -> Iterator[Block]:
+    """What would confirm, explain or tell what is open, and what was not said."""
+    steps = [*next_steps(audit.rows, audit.settings)]
+    if audit.settings["favourable"] is None:
+        steps.append(_FAVOURABLE_OF_MODELS if _is_of_models(audit) else _FAVOURABLE)
+    yield Listing(tuple(map(Item, steps)))
+
+
+def _is_of_models(audit: Audit) -> bool:
+    return any("model" in row.at or row.is_change for row in audit.rows)
 
 
 def _placed(finding: Finding) -> str:
-    return f"{place_text(finding.at)}: {finding.sentence}." if finding.at else f"{finding.sentence}."
+    return f"{_capitalised(place_text(finding.at))}: {finding.sentence}." if finding.at else f"{finding.sentence}."
+
+
+def _capitalised(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 def _findings(audit: Audit) -> Iterator[Block]:
-    """All findings, by place and as the audit orders them."""
-    places: dict[str, list[Finding]] = {}
-    for finding in sorted(audit.findings, key=lambda f: place_order(audit, f.at)):
-        places.setdefault(place_text(finding.at), []).append(finding)
-    for found in places.values():
-        yield Listing(tuple(Item(_placed(f), tag=f"{f.severity} {f.code}") for f in found))
+    """All findings, most severe first, then by place and as the audit orders them."""
+    found = sorted(audit.findings, key=lambda f: (SEVERITIES.index(f.severity), place_order(audit, f.at)))
+    yield Listing(tuple(Item(_placed(f), tag=f"{f.severity} {f.code}") for f in found))
 
 
 def _metrics(audit: Audit) -> list[Any]:
@@ -146,8 +226,9 @@ def _metrics(audit: Audit) -> list[Any]:
 
 
 def _meant(audit: Audit) -> Iterator[tuple[str, str]]:
+    words = Words.of(audit.settings)
     for m in _metrics(audit):
-        yield m.key, f"{m.name}. {m.means}. {m.good(audit.settings['favourable'])}."
+        yield m.key, f"{m.name}. {words.means(m)}. {m.good(audit.settings['favourable'])}."
 
 
 def _formulas(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -165,11 +246,13 @@ def _notes(audit: Audit) -> Iterator[str]:
     exact = _exactness(audit)
     # With other p-values and over the whole audit, an interval that is not in the table decides what is alike.
     wider = "" if exact == "exact" and s["family"] == "metric" else ", by an interval wider than the one shown"
-    cases = "cases: those that the score rests on. " if not audit.axes or any(map(is_listed, rows)) else ""
+    rests = "Rests on: how many cases a score is made of. " if not audit.axes or any(map(is_listed, rows)) else ""
+    score, gaps = ("The change of a gap", "changes") if _is_of_models(audit) else ("A score", "gaps")
     yield (
-        f"{cases}p: {exact}, {adjustment(audit)}; at or below {s['alpha']:g} a score is higher or lower. Alike: no "
-        f"difference was found, and gaps beyond {margins_text(rows, s['margin'])} are ruled out{wider}. Too few to "
-        "tell: neither."
+        f"{rests}p: {exact}{_largest(audit)}, {adjustment(audit)}. {score} is higher or lower if p is at most "
+        f"{s['alpha']:g}; alike if "
+        f"no difference was found and {gaps} beyond {margins_text(rows, s['margin'])} are ruled out{wider}; otherwise "
+        "there are too few cases to tell."
     )
     scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == "drawn alike"))
     if scores:
@@ -182,6 +265,29 @@ def _notes(audit: Audit) -> Iterator[str]:
         yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
     yield from _unknown(audit)
+
+
+def _identifying(audit: Audit) -> Iterator[str]:
+    """That small counts can identify people, where there are any."""
+    cells = (row.cells for row in audit.rows if row.cells is not None)
+    if audit.settings["protect"] is None and any(0 < cell < _IDENTIFYING for four in cells for cell in four):
+        yield (
+            f"Counts below {_IDENTIFYING} can identify people; to publish this, round them: --protect cms, or protect= "
+            "in Python."
+        )
+
+
+def _legend(audit: Audit) -> str:
+    """What a reader of the short text must know of its table."""
+    star = " *: depends on one group of the reference." if any(row.driver for row in audit.rows) else ""
+    identifying = "".join(f" {said}" for said in _identifying(audit))
+    rests = "Rests on: how many cases a score is made of."
+    return f"p: {_exactness(audit)}{_largest(audit)}, {adjustment(audit)}. {rests}{star}{identifying}"
+
+
+def _largest(audit: Audit) -> str:
+    """That a p-value is the largest of several, if counts were rounded."""
+    return "" if audit.settings["protect"] is None else ", the largest over all tables that are rounded to this one"
 
 
 def _exactness(audit: Audit) -> str:
@@ -207,6 +313,7 @@ def _claims(audit: Audit) -> Iterator[str]:
     if said:
         often = "at least" if guaranteed else "about"
         yield f"In {often} {100 * (1 - s['alpha']):g} of 100 audits, every {' and every '.join(said)} in it is true."
+    yield from _identifying(audit)
 
 
 def _false_alarms(audit: Audit, at_most: str) -> str:
@@ -249,7 +356,7 @@ def _family(audit: Audit, each: str) -> str:
 
 def _dependent(audit: Audit) -> Iterator[str]:
     """Verdicts that depend on one group of the reference, and rates below four fifths of the highest."""
-    names = names_of(audit)
+    names = told_apart(audit.rows)
     driven = [row for row in audit.rows if row.driver]
     if driven:
         each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {row.driver}" for row in driven[:_NAMED])
@@ -260,9 +367,11 @@ def _dependent(audit: Audit) -> Iterator[str]:
             f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)} (at most {rounded_up(most, FOUR_FIFTHS)})"
             for row, impact, most in below[:_NAMED]
         )
+        words = Words.of(audit.settings)
+        decided = words.decided(str(audit.settings["favourable"]))
         yield (
-            f"Below four fifths of the highest rate of {audit.settings['favourable']} predictions, that of "
-            f"{below[0][1].group}: {', '.join(each)}{_more(below)}."
+            f"Below four fifths of the highest share {words.pronoun} {decided}, that of {below[0][1].group}: "
+            f"{', '.join(each)}{_more(below)}."
         )
 
 
@@ -270,7 +379,7 @@ def _unknown(audit: Audit) -> Iterator[str]:
     """How far gaps could change if cases without a group belonged to one."""
     rows = [row for row in audit.rows if row.unknown is not None and row.unknown.difference_low is not None]
     if rows:
-        names = names_of(audit)
+        names = told_apart(audit.rows)
         each = (
             f"{names[row.by, row.group]} {row.metric}{_where(row)} "
             f"{span_text(row.unknown.difference_low, row.unknown.difference_high)}"
@@ -294,12 +403,22 @@ def _more(rows: Sequence[Any]) -> str:
 def _settings(audit: Audit) -> Iterator[tuple[str, str]]:
     yield from ((name, setting_text(value)) for name, value in audit.settings.items())
     yield "versions", ", ".join(f"{name} {version}" for name, version in audit.versions.items())
+    digest = (audit.record.get("source") or {}).get("sha256")
+    if digest:
+        yield "SHA-256 of the data", str(digest)
+
+
+def _without_folders(text: str, audit: Audit) -> str:
+    """A call with the names of files only: where they were is nobody else's business."""
+    for path in sorted((audit.record.get("source") or {}).get("paths", ()), key=len, reverse=True):
+        text = text.replace(str(path), PurePath(str(path)).name or str(path))
+    return text
 
 
 def _repeat(audit: Audit) -> Iterator[Block]:
     for name, said in (("command", "The command that made it:"), ("python", "The call that made it:")):
         if audit.record.get(name):
-            yield Code(said, str(audit.record[name]))
+            yield Code(said, _without_folders(str(audit.record[name]), audit))
     if audit.axes:
         axis, values = next(iter(audit.axes.items()))
         yield Code("A page of one place, with a map and cards:", f"audit.at(**{{{axis!r}: {values[0]!r}}}).to_html()")

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..auditing import Audit, Row, Verdict, described, place_text
-from ..wording import percent, several
+from ..auditing import Audit, Row, Verdict, described, place_text, told_apart
+from ..wording import join_and, legible, numbered, percent, several
 from .document import Block, Cell, Chart, Column, Heading, Paragraph, Section, Table
-from .names import legible, names_of, told_apart
 from .row_words import row_table, score_cell
 
 __all__ = [
@@ -23,6 +22,8 @@ __all__ = [
     "axes_of",
     "columns_of",
     "lines_of",
+    "model_pairs",
+    "models_text",
     "place_order",
     "places_table",
     "score_map",
@@ -32,6 +33,7 @@ __all__ = [
 
 # So many columns have room in text and in a notebook; of more that are not a scale, the most important are shown.
 _MOST_VALUES = 12
+_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,7 @@ AXES = {
         apart="Scores without models",
         where="between some models",
         opening=", {pairs}",
-        reading="Scores are changes on the same cases, from one model to another.",
+        reading="Scores are changes on the same cases, from {baseline}.",
     ),
 }
 
@@ -112,8 +114,7 @@ def axis_words(audit: Audit, name: str, words: str) -> str:
     """What an axis says of an audit, with the numbers and names of the audit in its fields."""
     axis, column = AXES[name], audit.record.get("columns", {}).get("score")
     values = [value for value in audit.axes[name] if value != "pooled"]
-    models = dict.fromkeys((row.at["model"], row.at["against"]) for row in audit.rows if "model" in row.at)
-    pairs = "{} against {}".format(*next(iter(models))) if len(models) == 1 else f"{len(models):,} pairs of models"
+    pairs = model_pairs(audit)
     return words.format(
         values=several(len(values), axis.one, axis.many),
         n=len(values),
@@ -121,8 +122,32 @@ def axis_words(audit: Audit, name: str, words: str) -> str:
         within=", ".join(audit.settings["within"]),
         column=f" (column {column})" if column else "",
         cases=_cases(audit) if name == "class" else "",
-        pairs=pairs,
+        pairs=models_text(pairs) if len(pairs) <= _NAMED else f"{len(pairs):,} pairs of models",
+        baseline=_baseline_text(pairs),
     )
+
+
+def model_pairs(audit: Audit) -> list[tuple[str, str]]:
+    """Which model is compared against which."""
+    at = audit.record.get("at") or {}
+    every = ({**at, **row.at} for row in sorted(audit.rows, key=lambda row: place_order(audit, row.at)))
+    return list(dict.fromkeys((str(one["model"]), str(one["against"])) for one in every if "model" in one))
+
+
+def models_text(pairs: Sequence[tuple[str, str]]) -> str:
+    """Which model is compared against which, in words: ``b and c against a``."""
+    of: dict[str, list[str]] = {}
+    for model, against in pairs:
+        of.setdefault(against, []).append(model)
+    return ", ".join(f"{join_and(models)} against {against}" for against, models in of.items())
+
+
+def _baseline_text(pairs: Sequence[tuple[str, str]]) -> str:
+    """What changes are from and to."""
+    if len(pairs) == 1:
+        return "{1} to {0}".format(*pairs[0])
+    baselines = {against for _, against in pairs}
+    return f"{baselines.pop()} to each other model" if len(baselines) == 1 else "one model to another"
 
 
 def _cases(audit: Audit) -> str:
@@ -143,7 +168,7 @@ def _cases(audit: Audit) -> str:
 
 def value_texts(values: Iterable[Any]) -> dict[Any, str]:
     """The values of an axis as texts, no two of which are alike."""
-    return told_apart({value: legible(_value_text(value)) for value in values}, str)
+    return numbered({value: legible(_value_text(value)) for value in values}, str)
 
 
 def _value_text(value: Any) -> str:
@@ -227,7 +252,7 @@ def score_map(audit: Audit, rows: Sequence[Row], caption: str) -> Table:
     titles = [
         Column(key, _reading(i, audit), extra=i >= _MOST_VALUES, means=_explained(key)) for i, key in enumerate(keys)
     ]
-    lines = lines_of(rows, keys, lambda row: row.metric, names_of(audit))
+    lines = lines_of(rows, keys, lambda row: row.metric, told_apart(audit.rows))
     left = several(max(len(keys) - _MOST_VALUES, 0), "more metric")
     return _table(caption, titles, lines, "in some metric", f"Not shown: {left}." if len(keys) > _MOST_VALUES else "")
 
@@ -239,7 +264,7 @@ def _explained(key: str) -> str:
 
 def score_sections(audit: Audit) -> Iterator[Section]:
     """The scores of an audit with axes: those without a place, those that are listed, and tables along each axis."""
-    axes, names = axes_of(audit), names_of(audit)
+    axes, names = axes_of(audit), told_apart(audit.rows)
     free: list[Row] = []
     apart = [row for row in audit.rows if row.strata is not None or "model" in row.at]
     listed: dict[str, list[Row]] = {
@@ -338,7 +363,7 @@ def places_table(audit: Audit) -> Table | None:
     order = sorted(places, key=lambda place: place_order(audit, places[place][0].at))
     return Table(
         "How many scores got each verdict",
-        (Column("place", Cell, "name"), *titles),
+        (Column(", ".join(axis.one for axis in axes_of(audit).values()), Cell, "name"), *titles),
         order,
         lambda left: f"… and {len(left):,} more",
     )

@@ -1,4 +1,4 @@
-"""Charts of the scores of groups along thresholds: the places of lines, marks and ticks."""
+"""Charts of scores along thresholds and of evidence over batches: the places of lines, marks and ticks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from ..auditing import ReferenceKind, Row, Verdict, described
 from .axes import Line, value_texts
-from .document import Chart
+from .document import Chart, Curve, Curves
 from .row_words import has_score
 
-__all__ = ["GEOMETRY", "Picture", "places_of", "scale_of", "shared_reference"]
+__all__ = ["GEOMETRY", "Picture", "Trace", "places_of", "scale_of", "shared_reference", "traces_of"]
 
 # Up to so many groups have a colour and a number each; of more, readers choose one.
 _MOST_COLOURS = 8
@@ -239,3 +239,58 @@ def _readable(xs: Sequence[float], texts: Sequence[str]) -> list[tuple[float, st
         else:
             kept.append((x, ""))
     return kept
+
+
+_SMALL = _Geometry(width=300, height=128, left=40, right=290, top=8, bottom=100, axis=120)
+# Decades that are drawn, if there is such evidence; what lies beyond is drawn at the edge.
+_LOWEST, _HIGHEST = -2, 6
+_MOST_POINTS, _DOTTED, _LONGEST_TICK = 400, 60, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What is drawn of the evidence of a comparison; ``marks`` are places with a text if they are alarms."""
+
+    name: str
+    said: str
+    path: str
+    marks: list[tuple[float, float, str]]
+    alarms_at: float
+    ticks: list[tuple[float, str]]
+    first: str
+    last: str
+    geometry: _Geometry = _SMALL
+
+
+def traces_of(curves: Curves) -> list[Trace]:
+    """The pictures of some curves, all on the same scale."""
+    g, n = _SMALL, len(curves.batches)
+    known = [log10(v) for line in curves.lines for v in line.values if v is not None and v > 0]
+    low = float(max(_LOWEST, min([-1, *map(floor, known)])))
+    high = float(min(_HIGHEST, max([ceil(log10(curves.threshold)), *map(ceil, known)])))
+
+    def y(value: float) -> float:
+        place = min(max(log10(value), low), high) if value > 0 else low
+        return round(g.bottom - (place - low) / (high - low) * (g.bottom - g.top), 1)
+
+    def x(i: int) -> float:
+        return round(g.left + 6 + (g.right - g.left - 12) * (i / (n - 1) if n > 1 else 0.5), 1)
+
+    def drawn(line: Curve) -> Trace:
+        corners = [(x(i), None if v is None else y(v)) for i, v in enumerate(line.values)]
+        step = -(-n // _MOST_POINTS)
+        path = _path([*corners[::step], *(corners[-1:] if (n - 1) % step else [])])
+        dots = [(a, b, "") for a, b in corners if b is not None] if n <= _DOTTED else []
+        said = f"Evidence of {line.name} over batches; at the end {line.values[-1] or 0:.3g}"
+        at = line.alarm
+        if at is not None and (here := corners[at][1]) is not None:
+            dots.append((corners[at][0], here, f"alarm at {curves.batches[at]}"))
+            said += f", alarm at {curves.batches[at]}"
+        return Trace(line.name, said, path, dots, y(curves.threshold), ticks, ends[0], ends[-1] if n > 1 else "")
+
+    ends = [name if len(name) <= _LONGEST_TICK else f"{name[: _LONGEST_TICK - 1]}…" for name in curves.batches]
+    decades = [i for i in range(int(low), int(high) + 1) if i % 2 == 0 or high - low <= 4]
+    near = [i for i in decades if abs(i - log10(curves.threshold)) > (high - low) / 7]
+    ticks = [(y(10.0**i), f"{10.0**i:g}") for i in near]
+    ticks.append((y(curves.threshold), f"{curves.threshold:.3g}"))
+    return [drawn(line) for line in curves.lines]

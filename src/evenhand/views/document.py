@@ -18,6 +18,8 @@ __all__ = [
     "Chart",
     "Code",
     "Column",
+    "Curve",
+    "Curves",
     "Document",
     "Heading",
     "Interactive",
@@ -129,7 +131,8 @@ class Column:
 class Table:
     """Columns over lines, which are read when they are shown.
 
-    ``left`` says what is in lines that are left out, ``omitted`` what holds if extra columns are left out.
+    ``left`` says what is in lines that are left out, ``omitted`` what holds if extra columns are left out. The first
+    ``main`` lines are those that a short text shows.
     """
 
     caption: str
@@ -138,6 +141,7 @@ class Table:
     left: Callable[[Sequence[Any]], str]
     notes: tuple[str, ...] = ()
     omitted: str = ""
+    main: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,13 +155,31 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """The evidence of a comparison after each batch, None before its first, and the place of its alarm."""
+
+    name: str
+    values: tuple[float | None, ...]
+    alarm: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Evidence over batches on a logarithmic scale, one small picture per comparison, with the line of alarms."""
+
+    batches: tuple[str, ...]
+    lines: tuple[Curve, ...]
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
 class Interactive:
     """The map of groups and metrics, findings and cards of an audit, which only a page can show."""
 
     audit: Audit
 
 
-Block = Heading | Paragraph | Code | Listing | Pairs | Tally | Table | Chart | Interactive
+Block = Heading | Paragraph | Code | Listing | Pairs | Tally | Table | Chart | Curves | Interactive
 
 
 @dataclass(frozen=True, slots=True)

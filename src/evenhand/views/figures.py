@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..auditing import Audit, Row, Verdict, described, place_text
+from ..auditing import Audit, Row, Verdict, Watch, described, place_text, told_apart
 from ..errors import InvalidInput, MissingExtra, printable
 from ..inference import MatchResult, Risks
 from ..laws import Distribution
@@ -22,7 +22,6 @@ from ..text_layout import columns, folded_text
 from ..wording import counts_text, percent, pvalue, several
 from .axes import columns_of, lines_of, value_texts
 from .charts import places_of, scale_of, shared_reference
-from .names import names_of
 from .row_words import has_score
 
 __all__ = [
@@ -33,6 +32,7 @@ __all__ = [
     "draw_match",
     "draw_plan",
     "draw_risks",
+    "draw_watch",
 ]
 
 Floats = NDArray[np.float64]
@@ -43,8 +43,8 @@ _BLACK, _ORANGE, _SKY, _GREEN, _BLUE, _RED, _PINK = (
 )
 _GREY = "#666666"
 _MOST_BARS = 150
-# Characters on a line of a name and of a note, and how many groups need numbers at both ends.
-_NAME, _NOTE, _TALL = 34, 66, 20
+# Characters on a line of a name, of a note and of a tick, and how many groups need numbers at both ends.
+_NAME, _NOTE, _TICK, _TALL = 34, 66, 14, 20
 _COLOURS = (_BLACK, _SKY, _GREEN, _BLUE, _RED, _ORANGE, _PINK)
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (4, 1, 1, 1)), (0, (2, 1)), (0, (1, 1)))
 
@@ -80,7 +80,7 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
 
     New axes grow with the groups and with their names, which are wrapped beside them.
     """
-    names = names_of(audit)
+    names = told_apart(audit.rows)
     called = []
     for row in rows:
         place = f", {place_text(row.at)}" if row.at else ""
@@ -132,7 +132,7 @@ def _draw_row(ax: Any, y: float, row: Row, end: float, once: Any) -> None:
         if low < end:
             ax.plot([low, min(high, end)], [y, y], color=verdict.colour, lw=1.6, ls=dashes, zorder=2)
         if high > end:
-            label = once("interval goes on")
+            label = once("interval continues")
             ax.plot(end, y, ">", ms=4, mfc=_GREY, mec=_GREY, zorder=2, label=label, clip_on=False)
     if row.reference.score is not None:
         label = once("reference's score")
@@ -160,7 +160,7 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
     """The scores of the groups of a column along the thresholds, with intervals and verdicts."""
     thresholds = audit.axes["threshold"]
     rows = [row for row in audit.rows if row.metric == key and row.by == by]
-    found = lines_of(rows, thresholds, lambda row: row.at["threshold"], names_of(audit))
+    found = lines_of(rows, thresholds, lambda row: row.at["threshold"], told_apart(audit.rows))
     lines = sorted(found, key=lambda line: (-line.n, line.group))
     ax = _axes(ax, max(3.6, 1.2 + 0.17 * len(lines)))
     places, to_scale = places_of(thresholds)
@@ -170,7 +170,7 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
         name, theirs = shared
         label = _text(f"reference: {name}")
         ax.plot(xs, _known(theirs), color="#bbbbbb", lw=6, solid_capstyle="round", zorder=1, label=label)
-    # Beside each other, intervals at the same threshold can be told apart.
+    # Beside each other, scores and intervals at the same threshold can be told apart.
     beside = 0.3 * float(np.diff(xs).min()) / len(lines) if len(xs) > 1 else 0.3 / len(lines)
     seen: set[Verdict] = set()
     for i, line in enumerate(lines):
@@ -178,8 +178,8 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
         colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
         scores = [row.score.value if row is not None and has_score(row) else None for row in line.rows]
         label = _text("\n".join(folded_text(f"{line.name} ({line.n:,})", _NAME)), keep="\n")
-        ax.plot(xs, _known(scores), color=colour, ls=dashes, lw=1.3, zorder=2, label=label)
-        for x, row, score in zip(xs, line.rows, scores, strict=True):
+        ax.plot(xs + aside, _known(scores), color=colour, ls=dashes, lw=1.3, zorder=2, label=label)
+        for x, row, score in zip(xs + aside, line.rows, scores, strict=True):
             if row is None:
                 continue
             drawn = row.verdict if score is not None else Verdict.UNDEFINED
@@ -189,7 +189,7 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
                 continue
             if row.score.low is not None and row.score.high is not None:
                 ends = [row.score.low, row.score.high]
-                ax.plot([x + aside] * 2, ends, color=colour, lw=1.1, alpha=0.6, zorder=2)
+                ax.plot([x] * 2, ends, color=colour, lw=1.1, alpha=0.6, zorder=2)
             _mark(ax, drawn, x, score)
     for verdict in Verdict:
         if verdict in seen:
@@ -332,6 +332,34 @@ def draw_exploitable(result: ExploitableSizes, ax: Any = None) -> Any:
     title = f"{result.metric.name} of {result.passing} {result.threshold:.4g}, truth {result.true_score:.4g}"
     ax.set_title(_text(title), fontsize=10, loc="left")
     return _finished(ax)
+
+
+def draw_watch(watch: Watch, key: str, by: str, ax: Any = None) -> Any:
+    """Draw the evidence of a metric over batches on a logarithmic scale, a line per group, and where it alarms."""
+    rows = [row for row in watch.rows if (row.metric, row.by) == (key, by)]
+    ax = _axes(ax, max(3.6, 1.2 + 0.17 * len(rows)))
+    names, order = told_apart(watch.rows), {name: i for i, name in enumerate(watch.batches)}
+    xs = np.arange(len(order))
+    for i, row in enumerate(rows):
+        values = _known(watch.path(row))
+        colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
+        label = _text("\n".join(folded_text(names[row.by, row.group], _NAME)), keep="\n")
+        ax.plot(xs, values, color=colour, ls=dashes, lw=1.4, marker="." if len(xs) < 60 else None, label=label)
+        if row.alarm is not None:
+            at = order[row.alarm]
+            ax.plot(at, values[at], "o", ms=7, mfc="white", mec=colour, mew=1.6, zorder=4)
+    threshold = 1 / watch.settings["alpha"]
+    ax.axhline(threshold, color=_RED, ls="--", lw=1, label=f"alarm, at {threshold:g}")
+    shown = np.unique(np.linspace(0, len(xs) - 1, min(len(xs), 8)).round().astype(int))
+    ticks = [_text("\n".join(folded_text(watch.batches[i], _TICK)), keep="\n") for i in shown]
+    ax.set_xticks(shown, ticks, rotation=0 if len(shown) < 6 else 30)
+    ax.set(yscale="log", xlabel="batch", ylabel="evidence")
+    name = described(key).name
+    ax.set_title(_text(f"{name} by {by}: evidence of a difference"), fontsize=10, loc="left")
+    ax.grid(axis="y", color="#dddddd", lw=0.5)
+    ax.set_axisbelow(True)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, ncols=1 + (len(rows) + 1) // 30)
+    return ax
 
 
 def _bars(

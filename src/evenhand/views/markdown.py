@@ -21,11 +21,14 @@ _NOTICED = re.compile(r"(?<=@)|(?<=#)(?=\w)|(?<=\bgh-)(?=\d)|(?<=:)(?=[\w+-]+:)|
 _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 
 
+_SECTIONS = ("opening", "matters", "findings", "places", "scores", "next", "notes", "claims", "formulas")
+
+
 def as_markdown(audit: Audit) -> str:
     """The summary, the findings as a list, and all scores as tables."""
     document = document_of(audit)
     parts = [f"# {_text(document.title)}"]
-    for section in document.named("opening", "matters", "findings", "places", "scores", "notes", "claims", "formulas"):
+    for section in document.named(*_SECTIONS):
         blocks = [text for block in section.blocks if (text := _block(block))]
         parts += [f"## {_text(section.title)}", *blocks] if section.title else blocks
     return "\n\n".join(parts) + "\n"

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..auditing import Audit, Finding, Row, Verdict, place_text
+from ..auditing import Audit, Finding, Row, Verdict, Watch, place_text
 from ..errors import InvalidInput, TooLarge, printable
 from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, strength_text
 from ..laws import Distribution
@@ -24,6 +24,7 @@ from ..wording import counts_text, number, pvalue, several, span_text
 from .audit_document import document_of
 from .document import Cell, Heading, Listing, Paragraph, Table, Tally
 from .row_words import gap_text, smoothing_text
+from .watch_document import watch_document
 
 __all__ = ["as_html"]
 
@@ -31,7 +32,8 @@ _MOST_LINES, _MOST_IN_EACH = 40, 12
 _LINE = "1px solid rgba(128,128,128,.4)"
 # What is wider than the page is scrolled, also with the keyboard.
 _WIDE = '<div tabindex="0" style="max-width:100%;overflow-x:auto">'
-_CELL = f"padding:2px 8px;text-align:left;vertical-align:top;border:0;border-bottom:{_LINE};overflow-wrap:anywhere"
+_CELL = f"padding:2px 8px;text-align:left;vertical-align:top;border:0;border-bottom:{_LINE}"
+_WRAPS = ";overflow-wrap:anywhere"
 _TABLE = "border-collapse:collapse;border:0;margin:4px 0;font-size:inherit;color:inherit"
 # Pictures list every score, which takes long for large groups, longest if scores are made of several rates.
 _MOST_CASES, _MOST_CASES_OF_PAIRS, _BARS = 300, 60, 60
@@ -67,7 +69,7 @@ def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
     """A table of labels and of values, which are HTML."""
     rows = "".join(
         f'<tr><th scope="row" style="{_CELL};font-weight:normal;opacity:.75">{_text(label)}</th>'
-        f'<td style="{_CELL}">{value}</td></tr>'
+        f'<td style="{_CELL}{_WRAPS}">{value}</td></tr>'
         for label, value in pairs
     )
     return f'<table style="{_TABLE}"><tbody>{rows}</tbody></table>'
@@ -77,8 +79,10 @@ def _grid(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table whose first column names the rows; all of it is HTML, and a cell may bring its own tag."""
     head = "".join(f'<th scope="col" style="{_CELL};font-weight:bold">{title}</th>' for title in titles)
     body = "".join(
-        f'<tr><th scope="row" style="{_CELL};font-weight:normal;max-width:24em">{first}</th>'
-        + "".join(cell if cell.startswith("<td") else f'<td style="{_CELL}">{cell}</td>' for cell in others)
+        f'<tr><th scope="row" style="{_CELL}{_WRAPS};font-weight:normal;max-width:24em">{first}</th>'
+        + "".join(
+            cell if cell.startswith("<td") else f'<td style="{_CELL};white-space:nowrap">{cell}</td>' for cell in others
+        )
         + "</tr>"
         for first, *others in rows
     )
@@ -100,7 +104,7 @@ def _mark(verdict: Verdict) -> str:
 @as_html.register
 def _(audit: Audit) -> str:
     document = document_of(audit)
-    sections = document.named("opening", "matters", "places", *("scores" if audit.axes else "map",))
+    sections = document.named("opening", "matters", "overall", "places", *("scores" if audit.axes else "map",), "next")
     most = _MOST_IN_EACH if audit.axes else _MOST_LINES
     parts = []
     for section in sections:
@@ -110,8 +114,16 @@ def _(audit: Audit) -> str:
     more = (
         "Point at a score for its cases, gap and p-value; everything is in .to_html(path), .to_text() and .to_frame()."
     )
-    parts += [_block(block) for section in document.named("claims") for block in section.blocks]
+    parts += [_block(block) for section in document.named("legend", "claims") for block in section.blocks]
     return _box(_text(document.title), *parts, f'<div style="opacity:.85">{more}</div>')
+
+
+@as_html.register
+def _(watch: Watch) -> str:
+    document = watch_document(watch)
+    blocks = [block for section in document.named("opening", "rows", "notes") for block in section.blocks]
+    parts = [_table(block, _MOST_LINES) if isinstance(block, Table) else _block(block) for block in blocks]
+    return _box(_text(document.title), *parts)
 
 
 @singledispatch
@@ -173,7 +185,7 @@ def _(row: Row) -> str:
     pairs = [
         ("verdict", f"{_mark(row.verdict)} {row.verdict}"),
         ("score", _text("undefined" if row.lacks_own_score else str(row.score))),
-        ("cases", f"{counts_text(row.rests_on)} of {row.n:,}"),
+        ("rests on", f"{counts_text(row.rests_on)} of {several(row.n, 'case')}"),
     ]
     pairs += [("reason", _text(row.reason))] if row.reason else []
     theirs, span = row.reference, span_text(row.gap.low, row.gap.high)

@@ -15,17 +15,18 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any
 
-from ..auditing import Audit, Tier, Verdict
+from ..auditing import Audit, Tier, Verdict, Watch
 from ..errors import MissingExtra, printable
 from ..wording import several
 from .audit_document import adjustment, document_of
 from .axes import columns_of
-from .charts import Picture
+from .charts import Picture, traces_of
 from .document import Document, Table
 from .page_data import grouped, packed
 from .record_facts import meaning_of_positive
+from .watch_document import watch_document
 
-__all__ = ["as_page"]
+__all__ = ["as_page", "watch_page"]
 
 # Beyond so many cells, tables of a page have the most important lines only.
 _MOST_CELLS, _FEWEST_LINES = 20_000, 3
@@ -42,7 +43,9 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
     held = dict(islice(groups.items(), most))
     sections = list(document.named("findings", "places", "scores"))
     return str(
-        _template().render(
+        _environment()
+        .get_template("page.html")
+        .render(
             document=document,
             part={section.name: section for section in document.sections},
             title=str(audit.record.get("title") or document.title),
@@ -55,7 +58,8 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
             cards={who: i for i, who in enumerate(held)},
             total=len(groups),
             held=len(held),
-            most=_most_lines(document),
+            most=_most_lines(document, "scores"),
+            elsewhere="to_csv() has all rows",
             verdicts=list(Verdict),
             tiers=list(Tier),
             columns=columns_of(audit),
@@ -72,14 +76,33 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
     )
 
 
-def _most_lines(document: Document) -> int:
-    """How many lines the tables of a page may have."""
-    tables = [block for section in document.named("scores") for block in section.blocks if isinstance(block, Table)]
+def watch_page(watch: Watch) -> str:
+    """The page of a watch, which needs no script."""
+    document = watch_document(watch)
+    style = _style()
+    return str(
+        _environment()
+        .get_template("watch.html")
+        .render(
+            title=document.title,
+            part={section.name: section for section in document.sections},
+            contents=[section for section in document.sections if section.title],
+            most=_most_lines(document, "rows", "batches"),
+            elsewhere="the state has the rest",
+            style=style,
+            policy=_policy(style),
+        )
+    )
+
+
+def _most_lines(document: Document, *names: str) -> int:
+    """How many lines the tables in these sections of a page may have."""
+    tables = [block for section in document.named(*names) for block in section.blocks if isinstance(block, Table)]
     return max(_MOST_CELLS // max(sum(len(table.columns) for table in tables), 1), _FEWEST_LINES)
 
 
 @lru_cache(maxsize=1)
-def _template() -> Any:
+def _environment() -> Any:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
@@ -98,8 +121,13 @@ def _template() -> Any:
         lstrip_blocks=True,
         finalize=plain,
     )
-    environment.globals |= {"several": several, "picture": Picture.of, "kind": lambda block: type(block).__name__}
-    return environment.get_template("page.html")
+    environment.globals |= {
+        "several": several,
+        "picture": Picture.of,
+        "traces": traces_of,
+        "kind": lambda block: type(block).__name__,
+    }
+    return environment
 
 
 def _shipped(name: str) -> str:
@@ -107,12 +135,10 @@ def _shipped(name: str) -> str:
     return (files("evenhand.views") / "templates" / name).read_text("utf-8")
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str = "") -> str:
     """The content security policy of a page with this style and script."""
-    return (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
-        "form-action 'none'"
-    )
+    scripts = f"script-src '{_hash(script)}'; " if script else ""
+    return f"default-src 'none'; style-src '{_hash(style)}'; {scripts}base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

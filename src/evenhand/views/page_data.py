@@ -11,11 +11,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..auditing import Audit, ReferenceKind, Row, Sketch, Tier, Verdict, described, needed_text, tier
+from ..auditing import (
+    Audit,
+    ReferenceKind,
+    Row,
+    Sketch,
+    Tier,
+    Verdict,
+    Words,
+    described,
+    needed_text,
+    shown_names,
+    tier,
+)
 from ..cells import CELLS
 from ..metrics import Metric
-from ..wording import decided, percent
-from .names import legible, told_apart
+from ..wording import decided, legible, percent
 from .row_words import is_gap, strength_text, unknown_text
 
 __all__ = ["Group", "grouped", "packed"]
@@ -44,10 +55,8 @@ def grouped(audit: Audit) -> dict[tuple[str, str], Group]:
         if one.first.cells is None and row.cells is not None:
             # Selection rates may count rows without a label, whose cells are not known.
             one.first = row
-    for by in {by for by, _ in groups}:
-        names = told_apart({who: legible(one.name) for who, one in groups.items() if who[0] == by})
-        for who, name in names.items():
-            groups[who].name = name
+    for who, name in shown_names(audit.rows).items():
+        groups[who].name = name
     return groups
 
 
@@ -62,13 +71,14 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
     has_cells = any(one.first.cells for one in groups)
     return {
         "margin": s["margin"],
+        "protected": s["protect"] is not None,
         "level": percent(s["level"]),
         "adjusted": s["adjust"] != "none",
         "strength": s["strength"] if isinstance(s["strength"], (int, float)) else None,
         "verdicts": [{"words": v.value, "css": v.css, "sign": v.sign} for v in Verdict],
         "tiers": [{"words": t.value, "meaning": t.meaning.format(margin=s["margin"])} for t in Tier],
         "columns": [legible(column) for column in columns],
-        "metrics": [_metric(key, groups) for key in keys],
+        "metrics": [_metric(key, groups, Words.of(s)) for key in keys],
         "groups": {
             "by": _column([columns.index(one.first.by) for one in groups]),
             "name": [one.name for one in groups],
@@ -81,7 +91,7 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
             "four": _column([f and legible(f.sentence) for f in said]),
             "below": _column([f is not None and f.kind == "four-fifths" for f in said]),
         },
-        "rows": _rows([one.rows.get(key) for one in groups for key in keys], s["margin"], s["alpha"], names),
+        "rows": _rows([one.rows.get(key) for one in groups for key in keys], s, names),
     }
 
 
@@ -92,7 +102,7 @@ def _places(audit: Audit, groups: Sequence[Group]) -> list[int]:
     return [places.get((one.first.by, one.first.group), len(places)) for one in groups]
 
 
-def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
+def _metric(key: str, groups: Sequence[Group], words: Words) -> dict[str, Any]:
     """A metric: its names, what it means, and its formula as a tree with the sets of cells that must not be empty."""
     m = described(key)
     rows = [one.rows[key] for one in groups if key in one.rows]
@@ -102,7 +112,7 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
         known |= {
             "compares": bool(m.comparisons),
             "people": m.of_people,
-            "cases": _cases(m, rows),
+            "cases": _cases(m, rows, words),
             "base": base.key,
             "bounded": not base.unbounded,
         }
@@ -113,13 +123,19 @@ def _metric(key: str, groups: Sequence[Group]) -> dict[str, Any]:
                 "needs": [[CELLS.index(c) for c in part.cells] for part in m.holes[0].needs],
                 "whole": [CELLS.index(c) for c in rate.of.cells] if rate else None,
             }
-    return {"key": key, "name": m.name, "means": m.means, "ratio": any(row.gap.is_ratio for row in rows), **known}
+    return {
+        "key": key,
+        "name": m.name,
+        "means": words.means(m),
+        "ratio": any(row.gap.is_ratio for row in rows),
+        **known,
+    }
 
 
-def _cases(m: Metric, rows: Sequence[Row]) -> list[str]:
+def _cases(m: Metric, rows: Sequence[Row], words: Words) -> list[str]:
     """What the cases are that the score rests on, one name for each number; a score of K classes rests on all."""
-    names = [part.name for part in m.rests_on]
-    return names if all(len(row.rests_on) == len(names) for row in rows) else ["cases"]
+    names = [words.part(part.name) for part in m.rests_on]
+    return names if all(len(row.rests_on) == len(names) for row in rows) else [words.cases]
 
 
 def _prior(row: Row) -> list[int] | None:
@@ -178,7 +194,9 @@ def _gap(row: Row) -> float | None:
     return 0.0 if row.gap.value is not None and abs(row.gap.value) < 1e-12 else _rounded(row.gap.value)
 
 
-def _rows(rows: list[Row | None], margin: float, alpha: float, names: dict[tuple[str, str], str]) -> dict[str, Any]:
+def _rows(rows: list[Row | None], s: Mapping[str, Any], names: dict[tuple[str, str], str]) -> dict[str, Any]:
+    margin, alpha = s["margin"], s["alpha"]
+
     def each(read: Callable[[Row], Any]) -> list[Any]:
         return [None if row is None else read(row) for row in rows]
 
@@ -211,8 +229,8 @@ def _rows(rows: list[Row | None], margin: float, alpha: float, names: dict[tuple
         "basis": _column(each(lambda row: list(row.rests_on))),
         "reason": _numbered(each(lambda row: row.reason)),
         "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
-        "needed": _numbered(each(lambda row: needed_text(row, margin) or None)),
-        "unknown": _numbered(each(unknown_text)),
+        "needed": _numbered(each(lambda row: needed_text(row, s) or None)),
+        "unknown": _numbered(each(lambda row: unknown_text(row, s))),
         "driver": _numbered(
             each(lambda row: row.driver and (names.get((row.by, row.driver.group)) or legible(row.driver.group)))
         ),
@@ -233,7 +251,9 @@ def _about_test(row: Row) -> str | None:
         return None
     if row.test.asks != "equal scores":
         return f"that groups are {row.test.asks}"
-    return "approximate" if row.test.method == "mid-p" else "by permutation" if row.test.error is not None else None
+    if row.test.method in ("mid-p", "effective counts"):
+        return "approximate"
+    return "by permutation" if row.test.error is not None else None
 
 
 def _empty(row: Row) -> float | None:

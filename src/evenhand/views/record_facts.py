@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..auditing import Audit, compared_with
+from ..auditing import Audit, Words, compared_with
 from ..wording import several
-from .axes import axes_of, value_texts
+from .axes import axes_of, model_pairs, models_text, value_texts
 
 __all__ = ["facts", "meaning_of_positive", "setting_text"]
 
@@ -27,7 +27,6 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
     pairs: list[tuple[str, Any]] = [
         ("System", record.get("system")),
         ("Data", _data(source)),
-        ("Fingerprint", f"SHA-256 {source['sha256']}" if source.get("sha256") else None),
         ("Label", _column(columns.get("label"), positive.get("label"))),
         ("Prediction", _column(columns.get("prediction"), positive.get("prediction"))),
         ("Score", _threshold(columns.get("score"), record.get("threshold"))),
@@ -35,22 +34,30 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
         ("Within", ", ".join(map(str, audit.settings["within"]))),
         *_axes(audit),
         ("Compared with", compared_with(audit.rows)),
-        ("Good for a person", f"a {favourable} prediction" if favourable else None),
+        ("Good for a person", _good(audit, favourable)),
         ("Made", _made(record.get("made"))),
         ("By", record.get("author")),
     ]
     return [(word, str(text)) for word, text in pairs if text]
 
 
+def _good(audit: Audit, favourable: Any) -> str:
+    """The favourable prediction, in the words of who made the audit if there are any."""
+    if favourable is None:
+        return "not said"
+    said = Words.of(audit.settings).decided(favourable) if audit.settings["decision"] else ""
+    return f"a {favourable} prediction" + (f": they {said}" if said else "")
+
+
 def _axes(audit: Audit) -> list[tuple[str, str]]:
-    """The values of each axis."""
-    return [
-        (
-            axis.many.capitalize(),
-            ", ".join(value_texts(value for value in audit.axes[name] if value != "pooled").values()),
-        )
-        for name, axis in axes_of(audit).items()
-    ]
+    """The values of each axis; of models, what they are compared against, too."""
+    return [(axis.many.capitalize(), _values_of(audit, name)) for name, axis in axes_of(audit).items()]
+
+
+def _values_of(audit: Audit, name: str) -> str:
+    if name == "model":
+        return models_text(model_pairs(audit))
+    return ", ".join(value_texts(value for value in audit.axes[name] if value != "pooled").values())
 
 
 def meaning_of_positive(audit: Audit) -> str:
@@ -81,13 +88,17 @@ def _data(source: Mapping[str, Any]) -> str:
     said = [str(source["name"]) if source.get("name") else _KINDS.get(kind, kind)]
     if kind == "frame" and source.get("library"):
         said.append(str(source["library"]))
-    if isinstance(source.get("files"), int) and source["files"] > 1:
-        said.append(several(source["files"], "file"))
+    if isinstance(source.get("files"), int) and (source["files"] > 1 or source.get("skipped")):
+        said.append(f"{several(source['files'], 'file')}{_skipped(source.get('skipped'))}")
     if isinstance(source.get("rows"), int):
         said.append(several(source["rows"], "row"))
     if isinstance(source.get("size"), int):
         said.append(_bytes(source["size"]))
     return ", ".join(part for part in said if part)
+
+
+def _skipped(files: Any) -> str:
+    return f" ({several(files, 'other file')} in the folder skipped)" if isinstance(files, int) and files else ""
 
 
 def _bytes(size: int) -> str:

@@ -101,7 +101,7 @@ def score_cell(row: Row | None, alpha: float) -> Cell:
         str(row.driver or ""),
     ]
     return Cell(
-        number(row.score.value) if has_score(row) else "undefined",
+        number(row.score.value) if has_score(row) else _range(row) if row.reason is None else "undefined",
         row.verdict,
         row.driver is not None,
         row.reason or beside,
@@ -121,8 +121,14 @@ def _p(value: float | None, alpha: float) -> str:
 
 def _score(row: Row) -> Cell:
     if row.score.value is None:
-        return Cell(row.reason or "-", long=row.reason is not None)
+        return Cell(row.reason or _range(row) or "-", long=row.reason is not None)
     return Cell(_own(row, row.score.value))
+
+
+def _range(row: Row) -> str:
+    """Where a score lies that rounded counts do not give."""
+    ends = row.score.low, row.score.high
+    return "" if None in ends else "–".join(f"{end:.2f}" for end in ends)
 
 
 def _own(row: Row, value: float) -> str:
@@ -154,7 +160,7 @@ def _ends(row: Row) -> str:
     return f"{'-∞' if low is None else _end(low)} {'∞' if high is None else _end(high)}"
 
 
-def unknown_text(row: Row) -> str | None:
+def unknown_text(row: Row, settings: Mapping[str, Any]) -> str | None:
     """What cases without a group could change, in words."""
     unknown = row.unknown
     if unknown is None or unknown.difference_low is None or not unknown.n:
@@ -163,7 +169,9 @@ def unknown_text(row: Row) -> str | None:
     ends = (unknown.ratio_low, unknown.ratio_high) if ratio else (unknown.difference_low, unknown.difference_high)
     likely = span_text(unknown.likely_low, unknown.likely_high)
     gap = f"Over all ways to assign them, the {'ratio' if ratio else 'gap'} could be {span_text(*ends)}"
-    said = turning_text(row) or f"The {row.by} of {several(unknown.n, 'case')} that could count here is unknown."
+    said = (
+        turning_text(row, settings) or f"The {row.by} of {several(unknown.n, 'case')} that could count here is unknown."
+    )
     return f"{said} {gap}" + (f", most likely {likely}." if likely else ".")
 
 
@@ -182,6 +190,11 @@ def _crude_p(row: Row, alpha: float) -> Cell:
     return Cell("-" if row.strata is None else _p(row.strata.crude_pvalue, alpha))
 
 
+def _adjusted(row: Row) -> float | None:
+    """The adjusted p-value of a row that was tested."""
+    return None if row.test.method is None else row.test.p_adjusted
+
+
 def _left(rows: Sequence[Row]) -> str:
     return f"… and {several(len(rows), 'more row')}: {tally_text(rows)}"
 
@@ -198,8 +211,8 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], setti
     found = [
         Column("group", lambda row: Cell(names[row.by, row.group]), "name"),
         Column("metric", lambda row: Cell(row.metric), "key"),
-        Column("n", lambda row: Cell(f"{row.n:,}"), gives_way=1),
-        Column("cases", lambda row: Cell(counts_text(row.rests_on)), folds=3),
+        Column("n", lambda row: Cell(f"{row.n:,}"), extra=True),
+        Column("rests on", lambda row: Cell(counts_text(row.rests_on)), folds=3),
         Column("change" if changes else "score", _score, gives_way=3 if pooled else 0),
         Column("its interval", lambda row: Cell(span_text(row.score.low, row.score.high)), extra=True),
         Column("its p", lambda row: Cell(_p(row.score.pvalue, alpha)), gives_way=6),
@@ -207,7 +220,7 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], setti
         Column(gap, _gap),
         Column(f"{percent(settings['level'])} interval", _beside_reason(_ends), gives_way=7),
         Column("p unadjusted", _beside_reason(lambda row: _p(row.test.pvalue, alpha)), extra=True),
-        Column("p", _beside_reason(lambda row: _p(row.test.p_adjusted, alpha)), gives_way=5),
+        Column("p", _beside_reason(lambda row: _p(_adjusted(row), alpha)), gives_way=5),
         Column("smoothed", lambda row: Cell(smoothing_text(row)), "text", extra=True),
         Column("strata", _strata, gives_way=8),
         Column("crude", _crude, gives_way=4),
@@ -216,4 +229,5 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], setti
     ]
     unused = {"smoothed"} if changes or pooled else set()
     unused |= (set() if changes else {"its p"}) | (set() if pooled else {"strata", "crude", "crude p"})
-    return Table(caption, tuple(one for one in found if one.title not in unused), rows, _left)
+    main = sum(row.differs for row in rows)
+    return Table(caption, tuple(one for one in found if one.title not in unused), rows, _left, main=main)

@@ -11,19 +11,20 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
-from ..auditing import Audit, Verdict
+from ..auditing import Audit, Verdict, Watch
 from ..errors import printable
 from ..text_layout import aligned, columns, folded_text, wrapped
+from ..wording import numbered
 from .audit_document import document_of
 from .document import Cell, Column, Heading, Listing, Pairs, Paragraph, Section, Table, Tally
-from .names import told_apart
+from .watch_document import watch_document
 
-__all__ = ["as_text"]
+__all__ = ["as_text", "watch_text"]
 
-_WIDTH, _NARROWEST = 80, 56
-_ROWS = 24
+_WIDTH, _NARROWEST = 80, 60
+_ROWS, _FEWEST = 12, 4
 _NAME, _SHORTEST_NAME, _WIDEST_NAME = 16, 8, 30
-_KEY = 14
+_KEY = 12
 _LONG = 8
 
 
@@ -36,27 +37,40 @@ def as_text(
     verbose: bool = False,
     ways: tuple[str, str] = ("", ""),
 ) -> str:
-    """A summary, tables of at most ``most`` lines, and notes.
+    """What matters, the scores of all cases, what differs in tables of at most ``most`` lines, and what to do next.
 
-    ``verbose`` adds all findings and the settings. ``ways`` say how to see the lines and findings that are left out.
+    Without a limit, tables have all rows. ``verbose`` adds all findings, formulas, notes and the settings. ``ways`` say
+    how to see the lines and findings that are left out.
     """
     document = document_of(audit)
     write = _Writer(max(width, _NARROWEST), most, colour, ways[0])
     title = [write.bold(line) for line in write.wrapped(document.title)]
     parts = [[*title, *write.section(section)] for section in document.named("opening")]
     parts += [write.section(section, ways[1]) for section in document.named("findings" if verbose else "matters")]
+    parts += [write.section(section) for section in document.named("overall")]
     for section in document.named("scores"):
         lines = write.section(section)
         # Tables under headings of their own need no title, and a single table is the audit.
         untitled = not audit.axes or isinstance(section.blocks[0], Heading)
         parts.append(lines[lines[:1] == [""] :] if untitled else [write.bold(write.plain(section.title)), *lines])
-    parts += [write.section(section) for section in document.named("formulas")]
-    notes = [line for section in document.named("notes", "claims") for line in write.section(section)]
+    parts += [write.section(section) for section in document.named("next")]
+    long = verbose or most is None
+    parts += [write.section(section) for section in document.named("formulas") if long]
+    names = ("notes", "claims") if long else ("legend",)
+    notes = [line for section in document.named(*names) for line in write.section(section)]
     elided = [line for note in dict.fromkeys(write.elided) for line in write.wrapped(note)]
     parts.append([write.dim(line) for line in (*elided, *notes)])
     if verbose:
         parts += [[write.bold(one.title), *write.section(one)] for one in document.named("settings")]
     return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def watch_text(watch: Watch, most: int | None = _ROWS, *, way: str = "") -> str:
+    """The alarms that a watch raised, a table of at most ``most`` lines, and notes; ``way`` says how to see all."""
+    document = watch_document(watch)
+    write = _Writer(_WIDTH, most, False, way)
+    parts = [line for section in document.named("opening", "rows", "notes") for line in write.section(section)]
+    return "\n".join([*write.wrapped(document.title), *parts])
 
 
 class _Writer:
@@ -140,7 +154,10 @@ class _Writer:
 
     @lines.register
     def _(self, table: Table) -> list[str]:
-        lines = table.lines if self.most is None else table.lines[: max(self.most, 0)]
+        lines = table.lines
+        if self.most is not None:
+            main = len(lines) if table.main is None else max(table.main, _FEWEST)
+            lines = lines[: max(min(self.most, main), 0)]
         shown = [column for column in table.columns if not column.extra]
         drawn = self._drawn(table, shown, lines)
         if len(lines) < len(table.lines):
@@ -235,7 +252,7 @@ class _Writer:
             short = {
                 name: f"{'…' * bool(start)}{name[len(start) : len(name) - len(end)]}{'…' * bool(end)}" for name in long
             }
-        return told_apart({name: short.get(name, name) for name in names}, lambda name: tuple(folded_text(name, room)))
+        return numbered({name: short.get(name, name) for name in names}, lambda name: tuple(folded_text(name, room)))
 
 
 def _widths(shown: Sequence[Column], cells: Sequence[Sequence[Cell]], texts: Sequence[Sequence[str]]) -> dict[int, int]:

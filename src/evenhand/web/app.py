@@ -10,11 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..auditing import METRICS, WITHOUT_LABELS, AuditRequest, settings_of
+from ..auditing import METRICS, WITHOUT_LABELS
 from ..errors import EvenhandError, MissingExtra
 from ..metrics import CATALOGUE, RANKING
 from ..tabulate import FORMATS, accepted_endings, any_of
-from .form import FIELD_NAMES, form_fields
+from .form import FIELD_NAMES, LABELS, form_fields
 from .guard import SMALL, Guard, read_json
 from .jobs import Job
 from .store import MEGABYTE, Store, Upload
@@ -153,7 +153,7 @@ async def _about(request: Request, store: Store) -> Response:
         {
             "metrics": [*counted, *ranked],
             "settings": form_fields(),
-            "labels": {name: known.page for name, (_, known) in settings_of(AuditRequest).items()},
+            "labels": LABELS,
             "limit": store.limit,
             "files": {"accept": ",".join(accepted_endings()), "hint": _file_hint()},
         }
@@ -223,13 +223,17 @@ def _answering(task: str) -> Handler:
     return start
 
 
-async def _audit(request: Request, store: Store) -> Response:
-    """Start an audit of a file or of a table of counts."""
-    asked = await read_json(request)
-    upload = store.upload(asked.get("file"))
-    store.audits.check_room()
-    arguments = {"data": upload.data, "counts": upload.counts, "asked": asked, "out": str(store.result())}
-    return _started(store.start("audit", upload.folder, arguments, _slot(request)))
+def _reporting(task: str) -> Handler:
+    """A route that starts what ends in a report: an audit or a watch of a file or of a table of counts."""
+
+    async def start(request: Request, store: Store) -> Response:
+        asked = await read_json(request)
+        upload = store.upload(asked.get("file"))
+        store.audits.check_room()
+        arguments = {"data": upload.data, "counts": upload.counts, "asked": asked, "out": str(store.result())}
+        return _started(store.start(task, upload.folder, arguments, _slot(request)))
+
+    return start
 
 
 async def _job(request: Request, store: Store) -> Response:
@@ -257,12 +261,14 @@ async def _report(request: Request, store: Store) -> Response:
 
     key, _, kind = str(request.path_params["name"]).partition(".")
     folder = store.results.get(key)
-    if folder is None or kind not in _FORMATS or not (folder / f"audit.{kind}").is_file():
+    found = [folder / f"{what}.{kind}" for what in ("audit", "watch")] if folder and kind in _FORMATS else []
+    file = next((path for path in found if path.is_file()), None)
+    if file is None:
         return _not_found()
     headers = {"Content-Security-Policy": _REPORT_POLICY}
     if "download" in request.query_params:
-        headers["Content-Disposition"] = f'attachment; filename="audit.{kind}"'
-    return FileResponse(folder / f"audit.{kind}", media_type=_FORMATS[kind], headers=headers)
+        headers["Content-Disposition"] = f'attachment; filename="{file.name}"'
+    return FileResponse(file, media_type=_FORMATS[kind], headers=headers)
 
 
 _LOOKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -277,7 +283,8 @@ _ROUTES: tuple[Any, ...] = (
     ("/file", _upload, "PUT"),
     ("/table", _table, "POST"),
     *((f"/{task}", _looking(task, arguments), "POST") for task, arguments in _LOOKS.items()),
-    ("/audit", _audit, "POST"),
+    ("/audit", _reporting("audit"), "POST"),
+    ("/watch", _reporting("watch"), "POST"),
     ("/what-if", _answering("what_if"), "POST"),
     ("/plan", _answering("plan"), "POST"),
     ("/job/{key}", _job, "GET", "DELETE"),

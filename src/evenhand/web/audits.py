@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..auditing import Audit, AuditRequest, CountsRequest, audit, audit_counts
+from ..auditing import Audit, AuditRequest, CountsRequest, ModelsRequest, Words, audit, audit_counts, compare_models
 from ..progress import ProgressLine
 from ..records import write_whole
 from ..wording import several
@@ -32,6 +32,8 @@ def audited(data: str | list[str], counts: bool, asked: Mapping[str, Any], out: 
         saved = Audit.from_json(str(asked["repeat"]))
         again = saved.repeat(data)
         return _written(again, Path(out)) | {"changes": saved.changes(again)}
+    if asked.get("models") or asked.get("model_column"):
+        return _written(compare_models(data, **given_settings(ModelsRequest, asked)), Path(out))
     if counts:
         return _written(audit_counts(str(data), **given_settings(CountsRequest, asked)), Path(out))
     return _written(audit(data, **given_settings(AuditRequest, asked)), Path(out))
@@ -45,7 +47,7 @@ def _written(result: Audit, out: Path) -> dict[str, Any]:
     record = result.record
     groups = {(row.by, row.group) for row in result.rows}
     axes = {axis: [value for value in values if value != "pooled"] for axis, values in result.axes.items()}
-    parts = [several(result.n, "case"), several(len(groups), "group")]
+    parts = [Words.of(result.settings).several(result.n), several(len(groups), "group")]
     parts += [several(len(values), axis, _PLURALS.get(axis, "")) for axis, values in axes.items()]
     return {
         "audit": out.name,

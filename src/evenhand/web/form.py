@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..auditing import AuditRequest, ReferenceKind, Setting, Settings, read_texts, settings_of, spelled
+from ..auditing import AuditRequest, ModelsRequest, ReferenceKind, Setting, Settings, read_texts, settings_of, spelled
 from ..errors import InvalidInput
 from .parsing import typed_cells, typed_number, typed_whole
 
-__all__ = ["FIELD_NAMES", "form_fields", "given_settings"]
+__all__ = ["FIELD_NAMES", "LABELS", "form_fields", "given_settings"]
 
 # What has a control of its own on the page.
 _CONTROLS = ("metrics", "reference", "group_names")
+LABELS = {name: known.page for name, (_, known) in (settings_of(ModelsRequest) | settings_of(AuditRequest)).items()}
+"""What settings are called on the page."""
 FIELD_NAMES = {
-    **{name: f"“{known.page}”" for name, (_, known) in settings_of(AuditRequest).items() if known.page},
-    **{"data": "the data", "text": "the file", "reference": "reference"},
+    **{name: f"“{label}”" for name, label in LABELS.items() if label},
+    **{"data": "the data", "text": "the file", "reference": "reference", "compare_models": "“several models”"},
 }
 """What messages call the arguments of the library on the page."""
 
@@ -28,7 +30,7 @@ def form_fields() -> list[dict[str, Any]]:
             "label": known.page,
             "reads": known.reads,
             "value": ", ".join(spelled(name, field.default)) if _is_text(field.default) else "",
-            "choices": [[value, known.named.get(value, value)] for value in known.choices or known.named],
+            "choices": [[value, known.named.get(value, value)] for value in known.named or known.choices],
             "hint": known.hint,
         }
         for name, (field, known) in settings_of(Settings).items()

@@ -18,15 +18,22 @@ from .. import examples
 from ..cells import CELLS, read_labels
 from ..errors import EvenhandError, InvalidInput
 from ..records import plain_value
-from ..tabulate import count, counted, first_rows, in_order, read_counts_file
-from .column_roles import guessed_roles, kind_of
+from ..tabulate import (
+    count,
+    counted,
+    first_columns,
+    first_rows,
+    guessed_positive,
+    guessed_roles,
+    in_order,
+    kind_of,
+    read_counts_file,
+)
 from .form import FIELD_NAMES
 
 __all__ = ["bin_sizes", "column_values", "counts_preview", "file_preview", "score_histogram"]
 
 _SAMPLED, _PREVIEWED, _LONGEST = 200, 8, 80
-# What is looked at of a value, which may have gigabytes.
-_LOOKED_AT = 1_000
 _MOST_VALUES, _MOST_PREVIEWED_COLUMNS = 50, 200
 _BARS = 24
 
@@ -36,20 +43,19 @@ Files = str | list[str]
 
 def file_preview(data: Files) -> dict[str, Any]:
     """The columns of a file with a sample of their values, and what each seems to be."""
-    columns, found = first_rows(data, _SAMPLED)
+    columns = first_columns(data)
     _count.cache_clear()
-    if not found:
+    if not columns:
         raise InvalidInput(f"{data if isinstance(data, str) else data[0]} has no rows; there is nothing to audit")
-    rows = [[v[:_LOOKED_AT] if isinstance(v, (str, bytes)) else v for v in row] for row in found]
-    sampled = list(zip(*rows, strict=True))
-    kinds = [kind_of(values) for values in sampled]
+    kinds = {name: kind_of(values) for name, values in columns.items()}
+    rows = zip(*(values[:_PREVIEWED] for values in list(columns.values())[:_MOST_PREVIEWED_COLUMNS]), strict=True)
     return {
         "columns": [
             {"name": name, "kind": kind.kind, "values": [_shown(v) for v in kind.examples]}
-            for name, kind in zip(columns, kinds, strict=True)
+            for name, kind in kinds.items()
         ],
-        "rows": [[_shown(v) for v in row[:_MOST_PREVIEWED_COLUMNS]] for row in rows[:_PREVIEWED]],
-        "guesses": guessed_roles(dict(zip(columns, kinds, strict=True))),
+        "rows": [[_shown(v) for v in row] for row in rows],
+        "guesses": guessed_roles(columns),
     }
 
 
@@ -73,7 +79,8 @@ def counts_preview(data: str, example: str | None = None) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> str | None:
-    text = None if value is None else str(value)
+    # A value may have gigabytes.
+    text = None if value is None else str(value[: 4 * _LONGEST] if isinstance(value, (str, bytes)) else value)
     return text if text is None or len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
@@ -115,7 +122,7 @@ def _listed(counts: Mapping[Any, int]) -> dict[str, Any]:
 def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int]) -> dict[str, Any]:
     """Which values of a column the library infers to be positive, from all columns together or this one alone.
 
-    Values that it takes for missing are neither.
+    Values that it takes for missing are neither. Where it infers nothing, ``guessed`` are those that seem positive.
     """
     for together, columns in ((True, asked), (False, {name: asked[name]})):
         try:
@@ -124,8 +131,9 @@ def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int
             continue
         positive = [plain_value(v) for v in counts if meanings.get(v)]
         lacking = [plain_value(v) for v in counts if v is not None and meanings.get(v, 0) is None]
-        return {"positive": positive, "lacking": lacking, "together": together}
-    return {"positive": None, "lacking": [], "together": False}
+        return {"positive": positive, "guessed": [], "lacking": lacking, "together": together}
+    guessed = [plain_value(v) for v in guessed_positive([v for v in counts if v is not None])]
+    return {"positive": None, "guessed": guessed, "lacking": [], "together": False}
 
 
 def score_histogram(data: Files, column: str) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from types import FrameType
 from typing import Any
 
 from ..errors import InvalidInput, MissingExtra
+from ..temporary import folder_of_its_own
 from .app import create_app
-from .store import folder_of_its_own
 
 __all__ = ["serve"]
 
+_BACKLOG = 2048
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
 
@@ -42,13 +43,15 @@ def serve(
     except ModuleNotFoundError:
         raise MissingExtra.named("web", "the page") from None
     caught: list[int] = []
-    with _signals(caught), socket.socket() as listener, folder_of_its_own() as folder:
+    with _signals(caught), socket.socket() as listener, folder_of_its_own("evenhand-page-") as folder:
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as refusal:
             raise InvalidInput(
                 f"port {port} cannot be used: {refusal.strerror}; leave out --port to use a free one"
             ) from None
+        # Who opens the address that is printed must not be refused.
+        listener.listen(_BACKLOG)
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(24)
         app = create_app(token, {f"127.0.0.1:{port}", f"localhost:{port}"}, folder, limit=limit, patience=patience)

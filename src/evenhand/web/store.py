@@ -1,31 +1,21 @@
-"""What the page keeps while it runs: uploaded files, results and jobs, in one folder that is removed at the end.
-
-The folder is locked by the process that uses it. Folders whose process was killed are removed at the next start.
-"""
+"""What the page keeps while it runs: uploaded files, results and jobs, in one folder that is removed at the end."""
 
 from __future__ import annotations
 
-import os
 import secrets
 import shutil
-import stat
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..errors import InvalidInput
 from .jobs import Job, Lane
 
-__all__ = ["MEGABYTE", "Store", "Upload", "folder_of_its_own"]
+__all__ = ["MEGABYTE", "Store", "Upload"]
 
 MEGABYTE = 2**20
 # How many uploads, results and jobs are kept at a time.
 _KEPT, _KEPT_JOBS = 8, 64
-_PREFIX, _LOCK = "evenhand-page-", "in-use.lock"
 _WHAT_IF_MEMORY, _AUDIT_MEMORY = 2048 * MEGABYTE, 8192 * MEGABYTE
 
 
@@ -126,49 +116,3 @@ class Store:
         """End all work."""
         self.audits.close()
         self.what_ifs.close()
-
-
-@contextmanager
-def folder_of_its_own() -> Iterator[Path]:
-    """A temporary folder that only this process uses; folders of processes that are gone are removed first."""
-    above = Path(tempfile.gettempdir())
-    _sweep(above)
-    folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=above))
-    try:
-        # It gets its name when it is locked, so that nobody else takes it for a left-over one.
-        with (folder / "starting").open("wb") as lock:
-            _locked(lock)
-            os.replace(folder / "starting", folder / _LOCK)
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _sweep(above: Path) -> None:
-    """Remove the folders of processes that were killed."""
-    for folder in above.glob(f"{_PREFIX}*"):
-        with suppress(OSError):
-            found = folder.lstat()
-            mine = sys.platform == "win32" or found.st_uid == os.getuid()
-            if not (mine and stat.S_ISDIR(found.st_mode)):
-                continue
-            with (folder / _LOCK).open("r+b") as lock:
-                left = _locked(lock)
-            if left:
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed; False if another process has."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -84,7 +84,7 @@ const scoreRow = (group, m, strength) => {
   const cell = (label, ...children) => make("td", { role: "cell", "data-label": label }, children);
   return make("tr", { role: "row", "data-row": i },
     make("th", { role: "rowheader", scope: "row" }, metric.name, make("small", {}, metric.key)),
-    cell("score", ...two(of.reason(i) === null ? number(of.score(i)) : "undefined", counted(i)),
+    cell("score", ...two(scoreText(i), counted(i)),
       known(of.low(i)) && of.reason(i) === null ? make("small", {}, between(of.low(i), of.high(i))) : null),
     cell("reference", known(of.reference(i)) ? number(of.reference(i)) : "",
       known(of.reference(i)) && group.reference === "all cases" && !of.everybody(i)

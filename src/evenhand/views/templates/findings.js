@@ -61,15 +61,17 @@ const axis = () => {
 
 const gapRow = (group, m) => {
   const i = cellOf(group, m), metric = metrics[m];
-  const compared = known(of.reference(i)) ? `${number(of.score(i))} against ${number(of.reference(i))}` : null;
+  const compared = known(of.reference(i)) && known(of.score(i)) ? `${number(of.score(i))} against ${number(of.reference(i))}` : null;
   return make("li", { class: "gap" },
     make("span", { class: "what", title: metric.means }, metric.name,
       make("small", {}, `${metric.key}, ${casesOf(metric, i)}`)),
     forest(metric, i),
-    make("span", { class: "how" }, make("b", {}, gapText(m, i) ?? number(of.score(i))),
+    make("span", { class: "how" }, make("b", {}, gapText(m, i) ?? scoreText(i)),
       of.driver(i) !== null ? "*" : null,
       gapSpan(i) ? ` (${gapSpan(i)})` : null,
-      compared ? make("small", {}, compared) : null));
+      compared ? make("small", {}, compared) : null,
+      sure(i) || !known(of.q(i)) ? null
+        : make("small", {}, `${data.adjusted ? "adjusted p" : "p"} ${pText(of.q(i))}${data.adjusted ? " (the interval is not adjusted)" : ""}: may be chance`)));
 };
 
 // Verdicts that depend on one group of the reference, together for each such group.
@@ -83,7 +85,7 @@ const drivers = (group, rows) => {
     `* If ${who} were left out of the comparison: ${verdicts_.join("; ")}.`));
 };
 
-const block = (group, openCard, differing) => {
+const block = (group, openCard) => {
   const node = make("article", { class: "block", "data-group": group.id, "aria-labelledby": `block-${group.id}` });
   const open = make("button", { type: "button" }, "Card");
   open.setAttribute("aria-label", `Open the card of ${group.name}`);
@@ -96,7 +98,7 @@ const block = (group, openCard, differing) => {
     node.append(make("section", { class: "tier" }, make("h4", {}, title),
       make("ul", {}, some.map((m) => gapRow(group, m)))));
   };
-  const tells = (m) => (differing ? sure(cellOf(group, m)) : known(of.tier(cellOf(group, m))));
+  const tells = (m) => known(of.tier(cellOf(group, m)));
   tiers.forEach((tier, t) => {
     listed(tier.words, rows.filter((m) => of.tier(cellOf(group, m)) === t && tells(m) && !metrics[m].people));
   });

@@ -55,7 +55,7 @@ const drawMap = (openCard) => {
   const tile = (group, m) => {
     const i = cellOf(group, m), verdict = verdictOf(i), tier = of.tier(i), score = of.reason(i) === null;
     const value = !known(of.verdict(i)) ? "" : !score ? "undefined"
-      : (gaps ? gapText(m, i) : number(of.score(i))) ?? "reference";
+      : (gaps ? gapText(m, i) : scoreTile(i)) ?? (known(of.score(i)) ? "reference" : "–");
     const dim = filter.verdicts.size > 0 && !filter.verdicts.has(of.verdict(i));
     return make("td", {
       role: "gridcell", tabindex: "-1", "data-metric": m,
@@ -122,9 +122,15 @@ const drawMap = (openCard) => {
     for (let before = null, round = 0; round < 5; round += 1) {
       redraw();
       const now = `${[...drawn.keys()].sort((a, b) => a - b)} ${scroller.clientHeight}`;
-      if (now === before) return;
+      if (now === before) break;
       before = now;
     }
+    fade();
+  };
+  // The last row that is seen fades if there are more below it.
+  const fade = () => {
+    const left = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    scroller.classList.toggle("more", left > 1);
   };
   const restart = () => {
     for (const row of drawn.values()) row.remove();
@@ -212,6 +218,7 @@ const drawMap = (openCard) => {
   scroller.addEventListener("scroll", () => {
     hideTip();
     redraw();
+    fade();
   }, { passive: true });
 
   const shown = ["Score", "Gap to the reference"].map((text, k) => {

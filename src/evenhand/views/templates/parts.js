@@ -38,6 +38,8 @@ const power = (value) => {
 const number = (value) => {
   if (!known(value) || !Number.isFinite(value)) return "none";
   const size = Math.abs(value);
+  // Of rounded counts, numbers have no more decimals than they bear.
+  if (data.protected && size < 100) return minus(String(value));
   if (size === 0 || (size >= 0.001 && size < 100)) return minus(value.toFixed(3));
   if (size >= 0.0001 && size < 0.001) return minus(value.toPrecision(2));
   return size >= 100 && size < 1e6 ? minus(count(Number(value.toPrecision(3)))) : power(value);
@@ -82,6 +84,11 @@ const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCas
 const severalColumns = data.columns.length > 1;
 const columnOf = (group) => data.columns[group.column];
 
+// A score, or between which numbers it lies if rounded counts do not give it.
+const scoreText = (i) => (of.reason(i) !== null ? "undefined"
+  : known(of.score(i)) ? number(of.score(i)) : known(of.low(i)) ? between(of.low(i), of.high(i)) : "–");
+const scoreTile = (i) => (of.reason(i) !== null || known(of.score(i)) || !known(of.low(i)) ? scoreText(i)
+  : `${of.low(i).toFixed(1)}–${of.high(i).toFixed(1)}`);
 // Everything that is known about a cell, one line for each thing.
 const told = (group, m) => {
   const i = cellOf(group, m), metric = metrics[m], lines = [];

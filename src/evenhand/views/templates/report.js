@@ -35,7 +35,7 @@ make("tbody", {}, chosen.map((group) => make("tr", {},
   make("th", { scope: "row" }, nameOf(group), severalColumns ? make("small", {}, columnOf(group)) : null),
   make("td", {}, count(group.n)), some.map((m) => {
     const i = cellOf(group, m);
-    return make("td", {}, mark(verdictOf(i)), of.reason(i) === null ? number(of.score(i)) : "undefined",
+    return make("td", {}, mark(verdictOf(i)), scoreText(i),
       make("small", {}, restsOn(i)));
   })))));
 const preparePaper = () => {
@@ -46,7 +46,7 @@ const preparePaper = () => {
   const these = chosen.filter(found).sort((a, b) => a.id - b.id);
   byId("paper").replaceChildren(
     make("h2", {}, "Findings by group"),
-    make("div", { class: "blocks" }, these.map((group) => block(group, openCard, true))),
+    make("div", { class: "blocks" }, these.map((group) => block(group, openCard))),
     these.length ? "" : make("p", {}, "No difference was found."),
     make("h2", {}, "All groups"),
     make("p", {}, "Each score has the mark of its verdict, and below it the number of cases that it rests on. ",

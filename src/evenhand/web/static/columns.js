@@ -1,5 +1,6 @@
 // Labels, predictions and scores: which columns, and which of their values are positive.
 import { ask, at, draw, GivenUp, labels, make, numbers, several } from "./parts.js";
+import { chips } from "./chips.js";
 
 let file = null, known = new Map();
 const found = { y_true: null, y_pred: null };
@@ -21,21 +22,36 @@ export const offer = (key, columns, guesses) => {
     at(role).value = guesses[role] ?? "";
     sample(role);
   }
+  at("model_column").replaceChildren(new Option("none: each model has a column", ""), ...columns.map((c) => new Option(c.name, c.name)));
+  at("model_column").value = guesses.model_column ?? "";
   const scored = !guesses.y_pred && guesses.y_score;
-  document.querySelector(`[name=decided][value=${scored ? "score" : "prediction"}]`).checked = true;
+  document.querySelector(`[name=decided][value=${guesses.model_column ? "models" : scored ? "score" : "prediction"}]`).checked = true;
   at("threshold").value = "";
+  models.clear();
+  showModels(columns.map((c) => c.name));
   show();
 };
+
+// Models that decided on the same cases: below each other, or a column each, in the order in which they are chosen.
+const stacked = () => decided() === "models" && Boolean(at("model_column").value);
+const models = new Set();
+const showModels = chips("models", (name) => models.has(name), (name) => {
+  if (!models.delete(name)) models.add(name);
+  changed();
+});
 
 const show = () => {
   const scored = decided() === "score";
   at("by-score").hidden = !scored;
-  at("by-prediction").hidden = scored;
+  at("by-prediction").hidden = decided() !== "prediction" && !stacked();
+  at("by-models").hidden = decided() !== "models";
+  at("models-apart").hidden = stacked();
   values();
   if (scored) histogram(); else at("histogram").replaceChildren();
   changed();
 };
 document.querySelectorAll("[name=decided]").forEach((choice) => choice.addEventListener("change", show));
+at("model_column").addEventListener("change", show);
 for (const role of ["y_true", "y_pred", "y_score"]) {
   at(role).addEventListener("change", () => {
     sample(role);
@@ -85,7 +101,7 @@ const tick = (role, counted) => {
   found[role] = counted;
   const boxes = counted.values.map(({ value, n }) => {
     const lacking = counted.lacking.includes(value);
-    const box = make("input", { type: "checkbox", checked: !lacking && (counted.positive ?? []).includes(value), disabled: lacking });
+    const box = make("input", { type: "checkbox", checked: !lacking && (counted.positive ?? counted.guessed).includes(value), disabled: lacking });
     box.meant = value;
     return make("label", { className: "value" }, box, make("span", {}, String(value)), make("span", { className: "n" }, lacking ? `${n.toLocaleString("en")}, taken as missing` : n.toLocaleString("en")));
   });
@@ -95,7 +111,7 @@ const tick = (role, counted) => {
     const other = make("input", { id: `${role}-other`, autocomplete: "off" });
     parts[0].append(make("label", { className: "other" }, "or another value, which does not occur ", other));
   }
-  if (counted.positive === null) parts.push(make("p", { className: "hint" }, "Which values are positive cannot be inferred; tick them."));
+  if (counted.positive === null) parts.push(make("p", { className: "hint" }, counted.guessed.length ? "Which values are positive is a guess; correct it if it is wrong." : "Which values are positive cannot be inferred; tick them."));
   if (counted.distinct > counted.values.length) parts.push(make("p", { className: "hint" }, `The ${counted.values.length} most frequent of ${several(counted.distinct, "value")} are shown; all others are negative. If these are scores, choose scores with a threshold.`));
   if (counted.missing) parts.push(make("p", { className: "hint" }, `${several(counted.missing, "row")} without a value ${counted.missing === 1 ? "is" : "are"} left out.`));
   place.replaceChildren(...parts);
@@ -169,6 +185,13 @@ export const asked = () => {
     return chosen ? { [`positive_${what}`]: chosen } : {};
   };
   if (fields.y_true) Object.assign(fields, ticked("y_true", "label"));
+  if (decided() === "models") {
+    if (!stacked() && models.size < 2) throw new Error("choose the columns of two or more models");
+    if (!fields.y_true) throw new Error("choose the column of labels: models are compared by how often they are right");
+    const { positive_label: positive, ...others } = fields;
+    const compared = stacked() ? { model_column: at("model_column").value, y_pred: at("y_pred").value } : { models: Object.fromEntries([...models].map((name) => [name, name])) };
+    return { ...others, ...(positive ? { positive } : {}), ...compared };
+  }
   if (decided() === "score") {
     if (!at("y_score").value) throw new Error("choose the column of scores");
     const thresholds = numbers(at("threshold").value);

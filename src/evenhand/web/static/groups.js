@@ -104,11 +104,23 @@ const filled = (name, counted, bins = false) => {
 };
 
 const KINDS = [["rest", "everybody outside it"], ["all", "everybody"], ["largest", "the largest group"], ["best", "the group that fares best"]];
+// Who fares best is known once it is said which prediction is good for a person.
+export const faring = () => {
+  const unsaid = !at("favourable").value;
+  for (const list of [...[...chosen.values()].map((one) => one.reference), at("crossing-reference")]) {
+    const best = [...list.options].find((option) => option.value === "kind:best");
+    if (!best) continue;
+    best.disabled = unsaid;
+    best.textContent = KINDS.at(-1)[1] + (unsaid ? " (say first which prediction is good for a person)" : "");
+    if (unsaid && best.selected) list.selectedIndex = 0;
+  }
+};
 const references = (one) => {
   const before = one.reference.value, groups = (one.counted?.values ?? []).map((v) => String(v.value));
   const options = [...KINDS.map(([kind, words]) => new Option(words, `kind:${kind}`)), ...groups.map((g) => new Option(one.called.get(g) || g, `group:${g}`))];
   one.reference.replaceChildren(...options);
   one.reference.value = options.some((o) => o.value === before) ? before : "kind:rest";
+  faring();
 };
 const naming = (one, bins) => {
   one.names.hidden = false;

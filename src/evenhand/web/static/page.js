@@ -6,6 +6,7 @@ import * as plan from "./plan.js";
 import * as report from "./report.js";
 import * as settings from "./settings.js";
 import * as strata from "./strata.js";
+import * as watch from "./watch.js";
 import * as whatif from "./whatif.js";
 import { busy, halt, idle, share, stopper, tell } from "./work.js";
 
@@ -17,8 +18,16 @@ const choose = (tab) => {
   tabs.forEach((t) => {
     t.setAttribute("aria-selected", t === tab);
     t.tabIndex = t === tab ? 0 : -1;
-    at(t.getAttribute("aria-controls")).hidden = t !== tab;
+    at(t.getAttribute("aria-controls")).hidden = true;
   });
+  const panel = at(tab.getAttribute("aria-controls"));
+  panel.hidden = false;
+  panel.setAttribute("aria-labelledby", tab.id);
+  // The audit and the watch share a form, and what is found of one is not shown in the other.
+  if (panel.id === "panel-audit" && watch.on() !== (tab.id === "tab-watch")) {
+    report.clear();
+    watch.turn(tab.id === "tab-watch");
+  }
   if (tab.id === "tab-what-if") whatif.enter();
   if (tab.id === "tab-plan") plan.enter();
 };
@@ -46,6 +55,7 @@ const closed = () => {
 const refreshed = () => {
   at("group-total").textContent = groups.total(at("crossings").value);
   groups.cross(at("crossings").value);
+  groups.faring();
   if (source) settings.limit(source.counts ? { labels: true } : columns.usable());
 };
 columns.onChange(refreshed);
@@ -93,7 +103,7 @@ const offer = (file, seen, files) => {
   );
   columns.offer(file, seen.columns, seen.guesses);
   groups.offer(file, seen.columns, seen.guesses.groups);
-  strata.offer(seen.columns);
+  strata.offer(seen.columns, seen.guesses.model_column ? seen.guesses.unit : null);
   at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = false;
   steps.forEach((id) => { at(id).hidden = false; });
   at("go").disabled = false;
@@ -137,15 +147,16 @@ at("use-example").addEventListener("click", () => takeCounts({ example: true }))
 at("counts").addEventListener("input", () => { if (source?.counts) closed(); });
 
 // One audit at a time; another file, or an error, ends it and what it found.
-const audited = async (asked) => {
+const audited = async (asked, what = "audit") => {
   const mine = source;
   report.clear();
   try {
     const body = asked();
     busy("counting and testing", null);
-    const found = await ask("audit", { file: mine.file, ...body }, "audit", { tell, started: stopper });
+    const found = await ask(what, { file: mine.file, ...body }, "audit", { tell, started: stopper });
     if (mine !== source) return;
     idle();
+    if (what === "watch") await watch.added(found);
     report.show(found);
   } catch (error) {
     if (mine === source) failed(error);
@@ -155,8 +166,11 @@ const audited = async (asked) => {
 at("setup").addEventListener("submit", (event) => {
   event.preventDefault();
   if (!source || at("go").disabled) return;
+  const chosen = () => ({ ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() });
+  if (watch.on()) return audited(() => watch.asked(chosen), "watch");
   audited(() => ({ ...(source.counts ? {} : { ...columns.asked(), ...strata.asked() }), ...groups.asked(), ...settings.asked() }));
 });
+at("publish").addEventListener("click", () => { at("get").open = false; at("go").click(); });
 at("saved").addEventListener("change", async () => {
   const [saved] = at("saved").files;
   if (!saved || !source || at("go").disabled) return;
@@ -174,6 +188,6 @@ at("file").accept = about.files.accept;
 at("file-hint").textContent = about.files.hint;
 Object.assign(labels, about.labels);
 settings.offer(about);
-at("crossings").addEventListener("change", refreshed);
+for (const id of ["crossings", "favourable"]) at(id).addEventListener("change", refreshed);
 whatif.offer(about.metrics);
 plan.offer(about.metrics);

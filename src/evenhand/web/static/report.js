@@ -3,7 +3,11 @@ import { at, make, several } from "./parts.js";
 
 let shown = false;
 export const show = (found) => {
-  at("found").textContent = `${found.title ? `${found.title}: ` : "Audit of "}${found.extent}`;
+  at("found").textContent = found.watch
+    ? `Watch of ${found.watch}${found.new ? "" : "; this batch was added before, and nothing changed"}`
+    : `${found.title ? `${found.title}: ` : "Audit of "}${found.extent}`;
+  at("get-json").textContent = found.watch ? "JSON, the new state" : "JSON, to repeat the audit";
+  at("report").title = `Report of the ${found.watch ? "watch" : "audit"}`;
   for (const kind of ["html", "json", "csv", "md"]) at(`get-${kind}`).href = `report/${found.audit}.${kind}?download`;
   at("alone").href = `report/${found.audit}.html`;
   at("again-command").textContent = found.command ?? "not available";

@@ -14,13 +14,14 @@ const show = chips("within", (name) => within.has(name), (name) => {
 });
 for (const id of ["weights", "count"]) at(id).addEventListener("change", tell);
 
-export const offer = (columns) => {
+export const offer = (columns, unit) => {
   within.clear();
   at("strata").hidden = !columns;
   const names = (columns ?? []).map(({ name }) => name);
-  const own = { weights: [new Option("none", "")], count: [new Option("not said", ""), new Option("each row is one case", "1")] };
-  for (const id of ["weights", "count"]) at(id).replaceChildren(...own[id], ...names.map((name) => new Option(name, name)));
+  const own = { unit: [new Option("each row by itself", "")], weights: [new Option("none", "")], count: [new Option("not said", ""), new Option("each row is one case", "1")] };
+  for (const id of ["unit", "weights", "count"]) at(id).replaceChildren(...own[id], ...names.map((name) => new Option(name, name)));
+  at("unit").value = unit ?? "";
   show(names);
   tell();
 };
-export const asked = () => ({ within: [...within], weights: at("weights").value, count: at("count").value });
+export const asked = () => ({ within: [...within], unit: at("unit").value, weights: at("weights").value, count: at("count").value });

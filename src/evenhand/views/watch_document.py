@@ -1,0 +1,207 @@
+"""A watch as a document: alarms, the evidence over batches, all rows, what is assumed, and the batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..auditing import Watch, WatchRow, described, told_apart
+from ..wording import number, percent, several
+from .document import (
+    Block,
+    Cell,
+    Column,
+    Curve,
+    Curves,
+    Document,
+    Item,
+    Listing,
+    Pairs,
+    Paragraph,
+    Section,
+    Table,
+)
+from .record_facts import setting_text
+
+__all__ = ["watch_document"]
+
+# How many rows are drawn, and how many are named in a sentence.
+_DRAWN, _NAMED = 24, 6
+_LEFT_OUT = {
+    "lacking": "without a label, prediction or unit",
+    "repeated": "beside another one of the same {unit}",
+    "before": "of those seen before",
+}
+
+
+def watch_document(watch: Watch) -> Document:
+    """The document; text has room for the opening, the rows and the notes."""
+    rows, names = watch.rows, told_apart(watch.rows)
+    sections = [
+        Section("opening", "", tuple(map(Paragraph, _opening(watch)))),
+        Section("alarms", "Alarms", tuple(_alarms(watch, names))),
+        Section("evidence", "Evidence over batches", tuple(_curves(watch, rows, names))),
+        Section("rows", "All groups and metrics", (_table(rows, names),) if rows else ()),
+        Section("notes", "How to read it", tuple(map(Paragraph, _notes(watch, rows, names)))),
+        Section("metrics", "What the metrics mean", (Pairs(tuple(_meant(rows))),) if rows else ()),
+        Section("batches", "Batches", (_batches(watch, names),) if watch.batches else ()),
+        Section("settings", "Fixed by the first batch", (Pairs(tuple(_settings(watch))),)),
+    ]
+    alarms = several(len(watch.alarms), "alarm") if watch.alarms else "no alarm"
+    title = f"Watch of {several(len(watch.batches), 'batch', 'batches')}: {alarms}"
+    return Document(title, tuple(section for section in sections if section.blocks))
+
+
+def _opening(watch: Watch) -> Iterator[str]:
+    """What groups are compared with, and what is taken to be new and independent."""
+    references = dict.fromkeys((row.by, row.reference) for row in watch.rows)
+    kinds = {reference for _, reference in references}
+    if kinds == {"rest"}:
+        yield f"Each group is compared with all cases outside it. {_independence(watch)}"
+    elif kinds:
+        named = "; ".join(
+            f"{by}, with {'all cases outside it' if reference == 'rest' else reference}" for by, reference in references
+        )
+        yield f"Each group is compared by {named}. {_independence(watch)}"
+    else:
+        yield _independence(watch)
+
+
+def _independence(watch: Watch) -> str:
+    """What counts as one, which no evidence can see in the data."""
+    if watch.unit is None:
+        return "Each case is taken as new and independent."
+    batches = watch.history.values()
+    repeated, before = (sum(getattr(batch, name) for batch in batches) for name in ("repeated", "before"))
+    return (
+        f"Each {watch.unit} counts once, with a case drawn at random: {several(before, 'case')} of those seen in an "
+        f"earlier batch and {several(repeated, 'further case')} of the same {watch.unit} in a batch were left out."
+    )
+
+
+def _alarms(watch: Watch, names: dict[tuple[str, str], str]) -> Iterator[Block]:
+    """The alarms, in the order in which they were raised."""
+    if not watch.alarms:
+        yield Paragraph("No alarm was raised.")
+        return
+    yield Listing(
+        tuple(
+            Item(
+                f"{row.alarm}: {names[row.by, row.group]}, {described(row.metric).name} {number(row.score)} against "
+                f"{number(row.versus)} over all batches, with an evidence of {_short(row.joint)}."
+            )
+            for row in watch.alarms
+        )
+    )
+
+
+def _curves(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], str]) -> Iterator[Block]:
+    if not rows:
+        return
+    order = {name: i for i, name in enumerate(watch.batches)}
+    threshold = 1 / watch.settings["alpha"]
+    yield Paragraph(
+        "The evidence of a group and metric that holds for all of them together, after each batch, on a logarithmic "
+        f"scale from 0.01 to 1,000,000 at most. It begins at 1; at the dashed line, {threshold:g}, an alarm is raised, "
+        "and stays."
+    )
+    drawn = [
+        Curve(
+            name=f"{names[row.by, row.group]}, {row.metric}",
+            values=watch.path(row),
+            alarm=None if row.alarm is None else order[row.alarm],
+        )
+        for row in rows[:_DRAWN]
+    ]
+    yield Curves(watch.batches, tuple(drawn), threshold)
+    if len(rows) > _DRAWN:
+        yield Paragraph(f"The {_DRAWN} with alarms or the most evidence are drawn; the table has all {len(rows):,}.")
+
+
+def _table(rows: Sequence[WatchRow], names: dict[tuple[str, str], str]) -> Table:
+    def column(title: str, read: Any, **how: Any) -> Column:
+        return Column(title, lambda row: Cell(read(row)), **how)
+
+    return Table(
+        caption="Alarms first, then by evidence",
+        columns=(
+            column("group", lambda row: names[row.by, row.group], kind="name"),
+            column("metric", lambda row: row.metric, kind="key"),
+            column("cases", lambda row: f"{row.cases:,}", means="those that the score rests on"),
+            column("score", lambda row: number(row.score), means="over all batches"),
+            column("versus", lambda row: number(row.versus), means="the score of what the group is compared with"),
+            column("odds ratio", _span, kind="text", gives_way=1),
+            column("evidence", lambda row: _short(row.joint), means="for all groups and metrics together"),
+            column("alone", lambda row: _short(row.evidence), extra=True, means="as if it were the only comparison"),
+            column("alarm", lambda row: row.alarm or "-", kind="text", means="the batch that raised it first"),
+            column("no score", lambda row: f"{row.undefined:,} of {row.batches:,}", extra=True, means="batches"),
+        ),
+        lines=rows,
+        left=lambda more: f"and {several(len(more), 'more row')} without more evidence than these",
+    )
+
+
+def _notes(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], str]) -> Iterator[str]:
+    """What an alarm means, what odds ratios assume, and what was left out."""
+    alpha = watch.settings["alpha"]
+    yield (
+        f"An alarm is raised at an evidence of {1 / alpha:g}, over all groups and metrics together. If no rates "
+        f"differ, at most {percent(alpha)} of watches ever raise one, however often one looks. Odds ratio: if it is "
+        f"the same in all batches, its {percent(1 - alpha)} interval holds at every look, each by itself."
+    )
+    silent = [row for row in rows if row.undefined]
+    if silent:
+        each = "; ".join(
+            f"{names[row.by, row.group]} {row.metric} in {row.undefined:,} of {row.batches:,}"
+            for row in silent[:_NAMED]
+        )
+        more = f"; and {len(silent) - _NAMED:,} more" if len(silent) > _NAMED else ""
+        yield f"Batches without a score: {each}{more}."
+    lacking = sum(batch.lacking for batch in watch.history.values())
+    if lacking:
+        yield (
+            f"Left out: {several(lacking, 'case')} {_LEFT_OUT['lacking']}. Labels that arrive later cannot be added to "
+            "a batch."
+        )
+
+
+def _meant(rows: Sequence[WatchRow]) -> Iterator[tuple[str, str]]:
+    for key in dict.fromkeys(row.metric for row in rows):
+        m = described(key)
+        yield key, f"{m.name}. {m.means}."
+
+
+def _batches(watch: Watch, names: dict[tuple[str, str], str]) -> Table:
+    raised: dict[str | None, list[str]] = {}
+    for row in watch.alarms:
+        raised.setdefault(row.alarm, []).append(f"{names[row.by, row.group]} {row.metric}")
+    shown = [name for name in _LEFT_OUT if any(getattr(batch, name) for batch in watch.history.values())]
+
+    def left_out(name: str) -> Column:
+        title = _LEFT_OUT[name].format(unit=watch.unit)
+        return Column(title, lambda line: Cell(f"{getattr(line[1], name):,}"))
+
+    return Table(
+        caption="In the order in which they were added",
+        columns=(
+            Column("batch", lambda line: Cell(line[0]), kind="name"),
+            Column("cases", lambda line: Cell(f"{line[1].cases:,}")),
+            *map(left_out, shown),
+            Column("alarms raised", lambda line: Cell(", ".join(raised.get(line[0], ())) or "-"), kind="text"),
+        ),
+        lines=list(watch.history.items()),
+        left=lambda more: f"and {several(len(more), 'more batch', 'more batches')}",
+    )
+
+
+def _settings(watch: Watch) -> Iterator[tuple[str, str]]:
+    yield from ((name, setting_text(value)) for name, value in {**watch.settings, **watch.columns}.items())
+
+
+def _short(evidence: float) -> str:
+    return f"{evidence:.3g}"
+
+
+def _span(row: WatchRow) -> str:
+    low = "0" if row.odds_low is None else number(row.odds_low)
+    return f"{low} to {'∞' if row.odds_high is None else number(row.odds_high)}"
