@@ -1,0 +1,52 @@
+"""The picture of README: how often 95 % intervals of small groups hold the truth, from docs/reference/peers.md.
+
+Run it with ``.venv/bin/python benchmarks/coverage_picture.py``; it writes docs/images/coverage.svg.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+DOCS = Path(__file__).parents[1] / "docs"
+SHOWN = {
+    "evenhand": "evenhand",
+    "fairlearn": "bootstrap (fairlearn)",
+    "statsmodels": "normal approximation (statsmodels, PyCM)",
+    "prob_conf_mat": "posterior, default prior (prob_conf_mat)",
+}
+SIZES = (10, 20, 50, 100, 150)
+COLOURS = ("#0072B2", "#D55E00", "#999999", "#CC79A7")
+
+
+def coverages() -> dict[str, list[float]]:
+    """The mean coverage of intervals of TPR by size, as the page of peers has it."""
+    part = (DOCS / "reference" / "peers.md").read_text("utf-8").split("### TPR")[1].split("###")[0]
+    found = {}
+    for line in part.splitlines():
+        name, *cells = [cell.strip() for cell in line.strip("| ").split("|")]
+        if name in SHOWN:
+            found[name] = [float(number.group()) for cell in cells[:5] if (number := re.match(r"[\d.]+", cell))]
+    return found
+
+
+def main() -> None:
+    """Draw the picture."""
+    mpl.rcParams.update({"svg.hashsalt": "evenhand", "svg.fonttype": "path", "font.size": 9})
+    figure, ax = plt.subplots(figsize=(6.4, 2.9), layout="constrained")
+    ax.axhline(95, color="#444444", lw=0.8, ls=":")
+    ax.annotate("what 95 % promises", (len(SIZES) - 1, 95), (0, 3), textcoords="offset points", ha="right", fontsize=8)
+    for (name, values), colour in zip(coverages().items(), COLOURS, strict=True):
+        ax.plot(range(len(SIZES)), values, "o-", color=colour, lw=2, ms=5, label=SHOWN[name])
+    ax.set_xticks(range(len(SIZES)), [str(n) for n in SIZES])
+    ax.set(xlabel="cases in the group", ylabel="intervals that hold\nthe true rate, in %", ylim=(30, 103))
+    ax.legend(frameon=False, fontsize=8, loc="lower right")
+    ax.spines[["top", "right"]].set_visible(False)
+    figure.savefig(DOCS / "images" / "coverage.svg", metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
