@@ -46,9 +46,7 @@ def most_likely(units: list[tuple[int, int]]) -> float:
     """The correlation that SciPy finds to be the most likely, whatever the rate is."""
 
     def best(correlation: float) -> float:
-        found = minimize_scalar(
-            lambda p: -log_likelihood(units, p, correlation), bounds=(0.01, 0.99), method="bounded"
-        )
+        found = minimize_scalar(lambda p: -log_likelihood(units, p, correlation), bounds=(0.01, 0.99), method="bounded")
         return float(found.fun)
 
     return float(minimize_scalar(best, bounds=(0.001, 0.9), method="bounded").x)
