@@ -115,8 +115,8 @@ def test_a_favourable_negative_turns_four_fifths_round() -> None:
     assert fifths(bad) == [("four-fifths", "B")]
     (said,) = [f.sentence for f in bad.findings if f.kind == "four-fifths"]
     assert said.startswith(
-        "The share of cases in B that were predicted negative is 0.571 times the highest, that of the 1,000 cases in "
-        "A; the true ratio is at most 0.6"
+        "The share of cases in B that were predicted negative is 0.571 times the highest of groups with at least "
+        "2 % of the cases, that of the 1,000 cases in A; the true ratio is at most 0.6"
     )
 
 

@@ -470,3 +470,38 @@ def test_a_column_of_which_nothing_is_left_is_not_shown() -> None:
     assert {row.by for row in audit.rows} == {"g"}
     with pytest.raises(InvalidInput, match=r"^rounded by the rule cms, no group is left that could be shown$"):
         eh.audit_counts({"a": (3, 3, 3, 3), "b": (2, 2, 2, 2)}, metrics="ppr", protect="cms")
+
+
+@given(data=st.data(), rule=st.sampled_from(["cms", "opensafely", 5]))
+@settings(max_examples=12, deadline=None)
+def test_no_score_lies_outside_its_own_interval(data: Any, rule: Any) -> None:
+    """Few digits are no reason to print 0.5 beside 0.41 to 0.49."""
+    counts = {who: tuple(data.draw(st.integers(11, 700)) for _ in range(4)) for who in "AB"}
+    a = eh.audit_counts(counts, protect=rule, metrics=["acc", "ppr", "tpr", "ppv"])
+    for row in a.rows:
+        for value, low, high in (
+            (row.score.value, row.score.low, row.score.high),
+            (row.gap.difference, row.gap.low, row.gap.high),
+        ):
+            assert value is None or low is None or low <= value <= high, (row.metric, value, low, high)
+
+
+def test_what_cannot_be_planned_or_judged_from_rounded_counts_is_said() -> None:
+    a = eh.audit_counts(compas(), by="race", protect="cms", metrics=["tpr", "mcc"], favourable="negative")
+    assert all(row.needed is None for row in a.rows)
+    (said,) = [f.sentence for f in a.findings if f.kind == "protected"]
+    assert said.endswith("mcc: not judged, as no bound holds for all tables behind rounded ones")
+    assert not [f for f in a.findings if f.kind == "too-few" and "mcc" in f.sentence]
+    assert "Groups whose counts are all small are not shown." in " ".join(a.to_text().split())
+
+
+def test_the_exit_code_of_a_gate_is_that_of_rounded_counts() -> None:
+    """Tables of the same blocks stop a pipeline or do not, together."""
+    runner, codes = CliRunner(), set()
+    for least in (12, 20):
+        with runner.isolated_filesystem():
+            with open("c.csv", "w") as file:
+                file.write(f"group,tp,fn,fp,tn\nA,{least},60,40,90\nB,300,200,150,700\n")
+            words = ["audit", "--counts", "c.csv", "--metric", "tpr", "--protect", "cms", "--fail-on", "differs"]
+            codes.add(runner.invoke(command, words).exit_code)
+    assert len(codes) == 1

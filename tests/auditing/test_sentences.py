@@ -376,7 +376,7 @@ def test_changes_are_told_in_the_words_of_who_asks_and_whom_they_harm() -> None:
         "others, it stays at 25. The observed gap goes from +0.450 to +0.000 (a change of -0.450, at least "
         f"{least[1]}): it closes."
     )
-    assert told == [f"{said} Compared with the reference, the change is worse for this group."]
+    assert told == [f"{said} Compared with the reference, this group does worse than before."]
     assert len(untold_) == 1 and "worse" not in untold_[0]
 
 
@@ -445,9 +445,10 @@ def test_what_could_not_be_told_is_counted() -> None:
     lacking = [r for r in a.rows if r.verdict == "undefined"]
     assert len(lacking) == 1 and len(few) > 3
     where = len({r.group for r in few})
+    concerned = f"{where} of 4" if where < 4 else "all 4"
     assert untold(a.rows) == (
-        f"{len(few)} of 12 comparisons have too few cases to tell; they are of {where} of 4 groups.",
-        "1 of 12 comparisons cannot be made because a score does not exist, in 1 of 4 groups; "
+        f"{len(few)} of 12 comparisons have too few cases to tell; they concern {concerned} groups.",
+        "1 of 12 comparisons cannot be made because a score does not exist; it concerns 1 of 4 groups; "
         "no actual positives (TP + FN = 0).",
     )
     alike = eh.audit_counts({"A": (3000, 1000, 1200, 4800), "B": (3000, 1000, 1200, 4800)}, metrics="tpr")

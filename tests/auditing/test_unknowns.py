@@ -136,7 +136,7 @@ def test_a_given_matrix_has_no_unknown_cases() -> None:
 
 def test_what_is_unknown_is_said_where_the_verdict_is() -> None:
     a = _audit((10, 10, 0, 0), (80, 20, 0, 0), (5, 5, 0, 0), metrics="tpr")
-    said = "The group of 10 actual positives is unknown; knowing it of about 4 could change this verdict."
+    said = "The group of 10 actual positives is unknown; learning it for about 4 of them could change this verdict."
     assert said in " ".join(str(a).split())
     assert any(said.removesuffix(".") in f.sentence for f in a.findings)
     assert "Over all ways to assign" in a.to_html()

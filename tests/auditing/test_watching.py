@@ -449,3 +449,12 @@ def test_a_state_that_cannot_be_written_stays_as_it_was(tmp_path: Path, monkeypa
     failed = _run(str(state), str(tmp_path / "1.csv"), "--at", "W1")
     assert failed.exit_code == 2 and "cannot be written: No space left on device" in " ".join(failed.output.split())
     assert state.read_text("utf-8") == before and not list(tmp_path.glob(".evenhand*"))
+
+
+def test_cases_without_a_group_are_counted_and_said() -> None:
+    rows = {"y": [1, 0] * 40, "p": [1, 1, 0, 0] * 20, "g": ["A", "B", None, "A"] * 20}
+    w = eh.Watch(metrics="tpr").add(rows, y_true="y", y_pred="p", groups="g", at="1")
+    said = " ".join(str(w).split())
+    assert "compared with all cases outside it whose group is known." in said
+    assert "20 cases have no known group in some column; there they are in no group or reference." in said
+    assert eh.Watch.from_json(w.to_json()).history["1"].unknown == 20

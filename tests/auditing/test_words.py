@@ -216,7 +216,8 @@ def test_unknown_groups_are_said_in_the_same_words() -> None:
     counts = {"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}
     a = eh.audit_counts(counts, metrics="tpr", **RISK)
     assert turning_text(a.rows[0], a.settings) == (
-        "The group of 10 defendants who were charged again is unknown; knowing it of about 4 could change this verdict."
+        "The group of 10 defendants who were charged again is unknown; learning it for about 4 of them could change "
+        "this verdict."
     )
 
 

@@ -113,9 +113,9 @@ def test_columns_without_a_telling_name_are_offered_by_their_values(tmp_path: Pa
     two = run("audit", written(tmp_path / "d.csv", {"site": site} | yes))
     assert suggested(two)[3:] == ["--prediction", "COLUMN", "--group", "COLUMN"]
     said = " ".join(two.stdout.split())
-    assert "No column is called like labels; name them with --label, such as --label seen, or audit" in said
-    assert "called like predictions; name them in place of COLUMN, such as --prediction seen." in said
-    assert "called like groups of people; name one or more with --group, such as --group site." in said
+    assert "No column has a name that suggests labels; name them with --label, such as --label seen, or audit" in said
+    assert "has a name that suggests predictions; name them in place of COLUMN, such as --prediction seen." in said
+    assert "has a name that suggests groups of people; name one or more with --group, such as --group site." in said
     one = run("audit", written(tmp_path / "d.csv", {"race": site, "ill": yes["seen"], "flagged": yes["kept"]}))
     assert suggested(one)[3:] == ["--label", "ill", "--prediction", "flagged", "--group", "race"]
 

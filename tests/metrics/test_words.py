@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.metrics import CATALOGUE, RANKING, Part, Ratio, Share
+from evenhand.metrics import CATALOGUE, RANKING, Part, Ratio, Share, metric
 
 RATES = [m.key for m in CATALOGUE if m.counted]
 ERRORS = ("tpr", "fnr", "npv", "for", "tnr", "fpr", "ppv", "fdr")
@@ -147,3 +147,9 @@ def test_two_groups_are_worse_as_their_metric_is() -> None:
 def test_facts_about_people_are_known_as_such() -> None:
     of_people = {m.key for m in (*CATALOGUE, eh.metric("prev_ratio")) if m.of_people}
     assert of_people == {"prev", "nprev", "prev_ratio"}
+
+
+@pytest.mark.parametrize("key", ["ppv", "npv", "fdr", "for"])
+def test_no_predictive_value_says_whom_it_harms(key: str) -> None:
+    """Among those who got a prediction, more wrong ones may mean that more people had the other outcome."""
+    assert metric(key).worse("positive") is metric(key).worse("negative") is None

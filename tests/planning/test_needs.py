@@ -15,6 +15,8 @@ from evenhand.planning import Wanted, cases_needed
 def found_with(k: int, theirs: int, of: int, rate: float, level: float, mid_p: bool = False) -> float:
     """The probability that Fisher's test finds a group's rate in the right direction."""
     a = np.arange(k + 1)
+    # SciPy sums a tail term by term, and what has no probability needs none.
+    a = a[binom.pmf(a, k, rate) > 1e-15]
     lower = rate < theirs / of
     tail = hypergeom.cdf(a, k + of, a + theirs, k) if lower else hypergeom.sf(a - 1, k + of, a + theirs, k)
     if mid_p:

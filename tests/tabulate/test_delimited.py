@@ -174,7 +174,8 @@ def test_the_first_rows_of_a_file_are_read_without_the_others(tmp_path: Path, mo
 def test_text_in_another_encoding_is_refused(tmp_path: Path) -> None:
     for content in (b"y,p,g\n1,1,\xe9\n0,1,A\n", "y,p,g\n1,1,A\n".encode("utf-16")):
         assert refusal(written(tmp_path / "d.csv", content)) == (
-            f"{tmp_path}/d.csv cannot be read: it is not UTF-8 text; save it as UTF-8"
+            f"{tmp_path}/d.csv cannot be read: it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; elsewhere: "
+            "iconv -f latin1 -t utf-8), or read it with pandas and its encoding= and pass the frame"
         )
 
 

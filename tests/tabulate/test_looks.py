@@ -12,7 +12,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
-from evenhand.tabulate.looks import first_columns, repeated_identifier
+from evenhand.tabulate.looks import Stacked, are_counts, first_columns, model_of_rows, repeated_identifier
 
 COUNTED: dict[str, Any] = {
     "region": ["a"] * 4 + ["b"] * 4,
@@ -161,3 +161,15 @@ def test_counts_of_groups_may_be_a_table(held: Any, tmp_path: Path) -> None:
 def test_a_table_of_counts_that_cannot_be_read(change: dict[str, Any], says: str) -> None:
     with pytest.raises(InvalidInput, match=says):
         eh.audit_counts(pd.DataFrame({"race": ["A"], "tp": [1], "fn": [2], "fp": [3], "tn": [4], **change}))
+
+
+def test_numbers_of_rows_are_no_counts() -> None:
+    assert not are_counts(list(range(400))) and not are_counts([str(n) for n in range(9, 0, -1)])
+    assert are_counts([1, 2, 3]) and are_counts([1, 2, 3, 4, 5, 5])
+
+
+def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
+    """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
+    rows = [(n, m) for m in ("a", "b", "c", "d") for n in range(3000)][:10_000]
+    columns = {"person": [n for n, _ in rows], "model": [m for _, m in rows], "p": [0] * len(rows)}
+    assert model_of_rows(columns, {"p"}, {"p"}, "person") == Stacked("model", 4)

@@ -97,7 +97,7 @@ def test_the_page_says_what_was_audited(tmp_path: Path) -> None:
         "System": "Model & 3", "By": "me", "Made": "2023-11-14 22:13 UTC",
         "Data": f"decisions.csv, 500 rows, {size / 1000:.3g} kB",
         "Label": "label; positive: 1", "Score": "score", "Groups": "race", "Thresholds": "0.3, 0.5",
-        "Compared with": "all cases outside it", "Good for a person": "not said",
+        "Compared with": "all cases outside the group", "Good for a person": "not said",
     }  # fmt: skip
     assert "<h1>A &lt;title&gt;</h1>" in page
     assert "evenhand audit decisions.csv " in page and "--threshold 0.5 --threshold 0.3" in page

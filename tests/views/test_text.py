@@ -538,13 +538,13 @@ def test_findings_name_their_place() -> None:
         (at_thresholds(SCORED, [0.5], metrics="tpr"), "at most 5 % of audits find anything."),
         (
             at_thresholds(SCORED, [0.3, 0.5], metrics="tpr"),
-            "at most 5 % of audits find something in a given metric at a given threshold and, in any of the 2 such "
-            "families, more; with family “audit”, at most 5 % in any.",
+            "at most 5 % of audits find something in a given metric at a given threshold; over all 2 such families, "
+            "more do. With family “audit”, at most 5 % find anything.",
         ),
         (
             at_thresholds(SCORED, [0.3, 0.5], metrics="tpr").at(threshold=0.3),
-            "at most 5 % of audits find something in a given metric at a given threshold and, in all that was audited, "
-            "more; with family “audit”, at most 5 % in any.",
+            "at most 5 % of audits find something in a given metric at a given threshold; over all that was audited, "
+            "more do. With family “audit”, at most 5 % find anything.",
         ),
         (at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", family="audit"), "at most 5 % of audits find anything."),
         (
@@ -554,14 +554,14 @@ def test_findings_name_their_place() -> None:
         # tpr and ppr in single strata and pooled, and mcc, which is not pooled.
         (
             STRATA,
-            "about 5 % of audits find something in a given metric within strata or pooled over them and, in any of the "
-            "5 such families, more; with family “audit”, about 5 % in any.",
+            "about 5 % of audits find something in a given metric within strata or pooled over them; over all 5 "
+            "such families, more do. With family “audit”, about 5 % find anything.",
         ),
         # tpr and ppv, and six averages.
         (
             CLASSES,
-            "about 5 % of audits find something in a given metric or average and, in any of the 8 such families, more; "
-            "with family “audit”, about 5 % in any.",
+            "about 5 % of audits find something in a given metric or average; over all 8 such families, more do. "
+            "With family “audit”, about 5 % find anything.",
         ),
         (of_classes(classified(), metrics=["tpr"], averages=[]), "at most 5 % of audits find anything."),
     ],

@@ -27,6 +27,7 @@ from ..wording import (
 from .asked import Measurable, described
 from .comparisons import Grouped, favourable_rates, reference_of
 from .judging import margin_of, margins_text
+from .rounded_measures import has_corners
 from .rows import Place, Row, place_text, told_apart
 from .sentences import gap_change, turning_text
 from .settings import WITHOUT_LABELS, Chosen, Settings
@@ -161,8 +162,10 @@ def find(
     ]
     findings += [_undefined(row, called[row.by, row.group]) for row in rows if row.verdict is Verdict.UNDEFINED]
     few: dict[Any, list[Row]] = {}
+    # Scores made of several rates are not judged from rounded counts, however many cases there are.
+    unjudged = () if how.rule is None else _unjudged(rows)
     for row in rows:
-        if row.verdict is Verdict.TOO_FEW:
+        if row.verdict is Verdict.TOO_FEW and row.metric not in unjudged:
             few.setdefault((tuple(row.at.items()), row.by, row.group), []).append(row)
     findings += [_too_few(same, called[key[1:]], how.margin) for key, same in few.items()]
     if tally.labelled:
@@ -170,14 +173,15 @@ def find(
     findings += _not_pooled(groups, metrics)
     findings += _left_out(tally, how)
     findings += _weighted(tally)
-    findings += _missing_groups(groups)
+    findings += _missing_groups(groups, how)
     findings += _repeated(tally)
     findings += _skipped_files(tally)
     findings += _same_name(tally)
     if tally.rule is None:
         findings += _similar_groups(tally)
     else:
-        findings.append(_finding("protected", tally.rule.sentence.removesuffix(".")))
+        which = f". {join_and(unjudged)}: not judged, as no bound holds for all tables behind rounded ones"
+        findings.append(_finding("protected", tally.rule.sentence.removesuffix(".") + (which if unjudged else "")))
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
@@ -185,16 +189,24 @@ def find(
     return (*findings, *_chosen_references(groups, how))
 
 
-def _missing_groups(groups: Sequence[Grouped]) -> Iterator[Finding]:
+def _missing_groups(groups: Sequence[Grouped], how: Settings) -> Iterator[Finding]:
     """Cases without a group, which are compared with nobody."""
     for grouping in groups[0].groupings if groups else ():
         if len(grouping.columns) == 1 and grouping.unknown is not None and (n := int(grouping.unknown.n)):
             have, they = ("has", "it is") if n == 1 else ("have", "they are")
+            about = "" if how.rule is None else "About "
             yield _finding(
                 "missing-group",
-                f"{several(n, 'case')} {have} no known {grouping.name}: {they} in no group and in no reference",
+                f"{about}{Words.of(how.recorded()).several(n)} {have} no known {grouping.name}: {they} in no group and "
+                "in no reference",
                 by=grouping.name,
             )
+
+
+def _unjudged(rows: Sequence[Row]) -> list[str]:
+    """The metrics that get no verdict from rounded counts."""
+    asked = {row.metric: described(row.metric) for row in rows}
+    return [key for key, m in asked.items() if not (isinstance(m, Metric) and has_corners(m))]
 
 
 def _weighted(tally: Tally) -> Iterator[Finding]:
@@ -453,13 +465,20 @@ def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
     assert impact is not None
     assert impact.at_most is not None
     words = Words.of(how.recorded())
+    about = "the " if how.rule is None else "about "
     return _finding(
         "four-fifths",
         f"The share of {words.cases} in {who} {words.pronoun} {words.decided(str(how.favourable))} is "
-        f"{number(impact.ratio)} times the highest, that of the {impact.n:,} {words.cases} in {legible(impact.group)}; "
+        f"{number(impact.ratio)} times the highest{_eligible(how)}, that of {about}{impact.n:,} {words.cases} in "
+        f"{legible(impact.group)}; "
         f"the true ratio is at most {rounded_up(impact.at_most, FOUR_FIFTHS)}, below four fifths",
         [row],
     )
+
+
+def _eligible(how: Settings) -> str:
+    """Among which groups the highest rate is looked for."""
+    return f" of groups with at least {percent(how.impact_share)} of the cases" if how.impact_share else ""
 
 
 def _undefined(row: Row, who: str) -> Finding:

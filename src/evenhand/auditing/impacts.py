@@ -13,7 +13,7 @@ from ..tabulate import UnitMatrix
 from .cell_measures import cells_of
 from .comparisons import Comparison, favourable_rates
 from .measures import Measures
-from .rounded_measures import corners, digits_of, rounded_to
+from .rounded_measures import corners, in_steps
 from .rows import Impact
 from .settings import Settings
 
@@ -74,7 +74,7 @@ def _of_column(places: Sequence[int], whos: Sequence[Comparison], how: Settings,
         at_most[at] = gap_intervals(most, ratios[at], 1 - (1 - every) / k)[1]
     if how.rule is not None:
         ends = zip(*(m.scores(a) / m.scores(b) for a, b in sides), strict=True)
-        ratios = np.array([rounded_to(ratio, digits_of(*pair)) for ratio, pair in zip(ratios, ends, strict=True)])
+        ratios = np.array([in_steps(ratio, *pair) for ratio, pair in zip(ratios, ends, strict=True)])
     n = int(members[best].n)
     return {
         place: Impact(

@@ -14,7 +14,7 @@ from ..tabulate import RoundedMatrix, Slice, Tally, ends_of, total
 from ..wording import Few, number
 from .comparisons import Comparison, Grouped
 from .measures import Measures
-from .rounded_measures import digits_of, rounded_to
+from .rounded_measures import in_steps
 from .rows import Estimate, Place
 from .settings import ReferenceKind
 
@@ -117,7 +117,8 @@ def _overall(measures: Measures, i: int) -> Overall:
         constant = max(positive, 1 - positive) if key == "acc" else min(positive, 1 - positive)
         if isinstance(who.own, RoundedMatrix):
             fewest, most = map(sum, ends_of(who.own))
-            constant = rounded_to(constant, digits_of(0.0, (most - fewest) / who.own.n))
+            reach = (most - fewest) / who.own.n / 2
+            constant = in_steps(constant, constant - reach, constant + reach)
     return Overall(
         at=dict(who.at),
         metric=key,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import floor, log10, nan
+from math import ceil, log10, nan
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from ..tabulate import Rule, ends_of
 from .comparisons import Comparison
 from .measures import Measures
 
-__all__ = ["Measure", "allowing", "corners", "digits_of", "has_corners", "rounded_to", "unverified"]
+__all__ = ["Measure", "allowing", "corners", "has_corners", "in_steps", "unverified"]
 
 Floats = NDArray[np.float64]
 Measure = Callable[[Sequence[Comparison]], Measures]
@@ -150,23 +150,27 @@ def _shortened(measured: Measures, ends: Mapping[str, tuple[Floats, Floats]]) ->
     found: dict[str, Any] = {}
     for name, (low, high) in ends.items():
         each = zip(getattr(measured, name).tolist(), low.tolist(), high.tolist(), strict=True)
-        found[name] = np.array([rounded_to(value, digits_of(a, b)) for value, a, b in each])
+        found[name] = np.array([in_steps(value, a, b) for value, a, b in each])
     return replace(measured, **found)
 
 
-def digits_of(low: float, high: float) -> int:
-    """How many decimals a number has that is the middle of two ends, at least one.
+def in_steps(value: float, low: float, high: float) -> float:
+    """A number between two ends with few decimals: its last one is a step no longer than from end to end.
 
-    >>> digits_of(0.21, 0.22), digits_of(0.1, 0.9), digits_of(0.5, 0.5)
-    (2, 1, 6)
+    It stays between the ends. Infinity and nan stay, and a number without ends has one decimal.
+
+    >>> in_steps(0.3453, 0.31, 0.38), in_steps(0.5, 0.1, 0.9), in_steps(0.3453, 0.3453, 0.3453)
+    (0.35, 0.5, 0.3453)
+    >>> in_steps(0.9964, 0.9951, 0.9969)
+    0.996
     """
-    half = abs(high - low) / 2
-    if not np.isfinite(half):
-        return 1
-    return _MOST_DIGITS if half <= 0 else min(_MOST_DIGITS, max(1, floor(-log10(half))))
-
-
-def rounded_to(value: float, digits: int) -> float:
-    """A number with so many decimals; nan and infinity stay."""
-    # There is no negative zero.
-    return round(value, digits) + 0.0 if np.isfinite(value) else value
+    if not np.isfinite(value):
+        return value
+    width = abs(high - low)
+    fewest = 1 if not np.isfinite(width) else _MOST_DIGITS if width <= 0 else max(1, ceil(-log10(width)))
+    for digits in range(min(fewest, _MOST_DIGITS), _MOST_DIGITS):
+        # There is no negative zero.
+        found = round(value, digits) + 0.0
+        if not (found < low <= value or found > high >= value):
+            return found
+    return round(value, _MOST_DIGITS) + 0.0

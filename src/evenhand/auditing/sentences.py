@@ -46,6 +46,8 @@ _PER_GROUP = 2
 _ALSO, _STEPS = 3, 3
 # Cases are worth collecting if the reference has so many times as many.
 _LARGER = 2
+# The smallest bound in a sentence, in people.
+_LEAST = 0.1
 
 
 class Tier(StrEnum):
@@ -193,7 +195,7 @@ def _also(names: Sequence[str]) -> str:
         return ""
     shown, left = list(names[:_ALSO]), len(names) - _ALSO
     parts = [*shown, f"{left:,} more"] if left > 0 else shown
-    return f" Also in {join_and(parts)}."
+    return f" Also in {', '.join(parts)}."
 
 
 def _counted(row: Row) -> str | None:
@@ -211,7 +213,7 @@ def _harm(row: Row, settings: Mapping[str, Any]) -> str:
     """That a change is to the disadvantage of a group, whose own score may have changed for the better."""
     if not row.is_change or not _harmed(row, settings):
         return ""
-    return " Compared with the reference, the change is worse for this group."
+    return " Compared with the reference, this group does worse than before."
 
 
 def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: int) -> bool:
@@ -249,7 +251,7 @@ def _change(row: Row, m: Metric, who: str, level: float, words: Words) -> str:
     """How many people are counted with one model and with another, and what that makes of the gap."""
     own, theirs = ((one.before or 0.0, one.after or 0.0) for one in (row.score, row.reference))
     # Where hardly anything changes, no number of people has to show it.
-    per = min(_ROUND[1], max((_per(*pair, 0.0) for pair in (own, theirs) if pair[0] != pair[1]), default=_ROUND[0]))
+    per = min(_ROUND[1], max((_per(*pair) for pair in (own, theirs) if pair[0] != pair[1]), default=_ROUND[0]))
     (of, _, first), (_, _, second) = (_of(rate, row.rests_on[0], per) for rate in own)
     others = [_of(rate, per, per)[2] for rate in theirs]
     whole = words.whole(m, who, many=of != "the 1")
@@ -298,24 +300,32 @@ def _size(row: Row, m: Any, level: float) -> str:
         return "The group is not drawn like the reference."
     odds = "Within strata, the odds are" if row.gap.kind == "odds ratio" else ""
     of_people = _counted(row) is not None and row.reference.score is not None and not row.is_change
-    if row.gap.at_least is None and of_people and row.gap.low is not None and row.gap.high is not None:
-        per = _per(row.score.value or 0.0, row.reference.score or 0.0, 0.0)
+    per = _per(row.score.value or 0.0, row.reference.score or 0.0) if of_people else 1
+    # A bound that is next to nothing says less than the gap that was seen.
+    bounded = row.gap.at_least is not None and per * row.gap.at_least >= _LEAST
+    if of_people and not bounded and row.gap.low is not None and row.gap.high is not None:
         ends = sorted(abs(per * end) for end in (row.gap.low, row.gap.high))
         if row.gap.low * row.gap.high > 0:
             span = f"{percent(level)} interval {ends[0]:.1f} to {ends[1]:.1f}"
-            return f"About {abs(per * (row.gap.difference or 0.0)):.1f} {_more(row)} per {per:,} ({span})."
+            return f"About {_per_round(row, per)} {_more(row)} per {per:,} ({span})."
     if row.gap.at_least is None:
         gap = "odds ratio" if odds else "ratio of the two" if row.gap.is_ratio else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
     if of_people:
-        per = _per(row.score.value or 0.0, row.reference.score or 0.0, row.gap.at_least)
-        return f"At least {floor(per * row.gap.at_least):,} {_more(row)} per {per:,}."
+        least = per * row.gap.at_least
+        return f"At least {f'{floor(least):,}' if least >= 1 else rounded_down(least)} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):
         return f"At least {rounded_down(row.gap.at_least)}."
     least = rounded_down(row.gap.at_least)
     if row.gap.is_ratio:
         return f"{odds or 'It is'} {row.verdict} by a factor of at least {least}."
     return f"At least {least} {row.verdict}."
+
+
+def _per_round(row: Row, per: int) -> str:
+    """The observed gap as a number of so many people."""
+    gap = abs(row.gap.difference or 0.0)
+    return f"{round(per * gap):,}" if isinstance(gap, Few) else f"{per * gap:.1f}"
 
 
 def _gap_text(row: Row, level: float) -> str:
@@ -357,7 +367,7 @@ def _such(row: Row, m: Metric, words: Words) -> str:
 def _in_people(row: Row, m: Metric, who: str, words: Words) -> str:
     assert row.score.value is not None
     assert row.reference.score is not None
-    per = _per(row.score.value, row.reference.score, row.gap.at_least or 0.0)
+    per = _per(row.score.value, row.reference.score)
     own = _of(row.score.value, row.rests_on[0], per)
     theirs = _of(row.reference.score, _reference_basis(row, m), per)
     whole = words.whole(m, who, many=own[0] != "the 1")
@@ -376,12 +386,12 @@ def _of(rate: float, basis: int, per: int) -> tuple[str, int, str]:
     return f"{per:,}", count, f"{count:,}" if exact else f"about {count:,}"
 
 
-def _per(rate: float, other: float, sure: float) -> int:
-    """The smallest round number of people in which both rates can be told apart, and the bound of their gap too."""
+def _per(rate: float, other: float) -> int:
+    """The smallest round number of people in which both rates can be told apart."""
     for per in _ROUND:
         counts = [(r, round(r * per)) for r in (rate, other)]
         kept = all((count > 0 or r == 0) and (count < per or r == 1) for r, count in counts)
-        if kept and counts[0][1] != counts[1][1] and (sure == 0 or sure * per >= 1):
+        if kept and counts[0][1] != counts[1][1]:
             return per
     return _ROUND[-1]
 
@@ -427,9 +437,9 @@ def untold(rows: Sequence[Row]) -> tuple[str, ...]:
     >>> a = audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
     >>> for sentence in untold(a.rows):
     ...     print(sentence)
-    2 of 4 comparisons have too few cases to tell; they are of 2 of 2 groups.
-    2 of 4 comparisons cannot be made because a score does not exist, in 2 of 2 groups; most often: no actual positives
-    (TP + FN = 0).
+    2 of 4 comparisons have too few cases to tell; they concern both groups.
+    2 of 4 comparisons cannot be made because a score does not exist; they concern both groups; most often: no actual
+    positives (TP + FN = 0).
     """
     compared = [row for row in rows if row.verdict is not Verdict.REFERENCE]
     everybody = len({(row.by, row.group) for row in rows})
@@ -438,7 +448,7 @@ def untold(rows: Sequence[Row]) -> tuple[str, ...]:
     if few:
         sentences.append(
             f"{len(few):,} of {several(len(compared), 'comparison')} {'has' if len(few) == 1 else 'have'} too few "
-            f"cases to tell; they are of {_groups(few)} of {several(everybody, 'group')}."
+            f"cases to tell; {_concerned(few, everybody)}."
         )
     undefined = [row for row in compared if row.verdict is Verdict.UNDEFINED]
     if undefined:
@@ -446,13 +456,18 @@ def untold(rows: Sequence[Row]) -> tuple[str, ...]:
         often = "" if n == len(undefined) else "most often: "
         sentences.append(
             f"{len(undefined):,} of {several(len(compared), 'comparison')} cannot be made because a score does not "
-            f"exist, in {_groups(undefined)} of {several(everybody, 'group')}; {often}{reason}."
+            f"exist; {_concerned(undefined, everybody)}; {often}{reason}."
         )
     return tuple(sentences)
 
 
-def _groups(rows: Iterable[Row]) -> str:
-    return f"{len({(row.by, row.group) for row in rows}):,}"
+def _concerned(rows: Sequence[Row], everybody: int) -> str:
+    """How many of all groups some comparisons are about."""
+    it = "it concerns" if len(rows) == 1 else "they concern"
+    groups = len({(row.by, row.group) for row in rows})
+    if groups < everybody:
+        return f"{it} {groups:,} of {several(everybody, 'group')}"
+    return f"{it} {'the only group' if groups == 1 else 'both groups' if groups == 2 else f'all {groups:,} groups'}"
 
 
 def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -476,6 +491,10 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
         )
     if any(row.driver for row in differ):
         steps.append("Where a verdict depends on one group, compare with a named group (--reference, reference=).")
+    turned = [row for row in differ if turning_text(row, settings) and row.unknown and row.unknown.turns]
+    if turned:
+        columns = join_and(list(dict.fromkeys(row.by for row in turned)))
+        steps.append(f"Learn the {columns} of those whose {columns} is unknown: that could change verdicts.")
     return (*steps, *_to_collect(rows, settings))
 
 
@@ -483,7 +502,7 @@ def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[st
     """How many cases would tell what is open, for the groups that lack fewest."""
     few = [row for row in rows if row.verdict is Verdict.TOO_FEW]
     if any(row.test.effective is not None for row in few):
-        yield "To tell what is open, collect new units; more cases of the same ones add little."
+        yield "To settle what is open, collect cases of new units; more cases of the same units add little."
         return
     lacking: dict[Any, tuple[int, Row]] = {}
     for row in few:
@@ -523,7 +542,8 @@ def _needed(row: Row) -> int | None:
 
 
 def _there_are(row: Row) -> str:
-    return f"there {'is' if row.rests_on == (1,) else 'are'} {counts_text(row.rests_on)}"
+    about = "about " if isinstance(row.score.value, Few) else ""
+    return f"there {'is' if row.rests_on == (1,) and not about else 'are'} {about}{counts_text(row.rests_on)}"
 
 
 def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
@@ -533,7 +553,8 @@ def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     >>> counts = {"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}
     >>> a = audit_counts(counts, metrics="tpr")
     >>> turning_text(a.rows[0], a.settings)
-    'The group of 10 actual positives is unknown; knowing it of about 4 could change this verdict.'
+    'The group of 10 actual positives is unknown; learning it for about 4 of them could change this
+    verdict.'
     """
     unknown, m = row.unknown, described(row.metric)
     known = isinstance(m, Metric) and not m.comparisons and m.base.curve is not None
@@ -544,7 +565,7 @@ def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     whose = f"The {row.by} of {unknown.n:,} {Words.of(settings).whole(m, many=unknown.n != 1)} is unknown"
     if unknown.turns is None:
         return f"{whose}; assigning them to this group or its reference alone would not change this verdict."
-    return f"{whose}; knowing it of about {unknown.turns:,} could change this verdict."
+    return f"{whose}; learning it for about {unknown.turns:,} of them could change this verdict."
 
 
 def needed_text(row: Row, settings: Mapping[str, Any]) -> str:

@@ -436,10 +436,10 @@ class Settings:
     cases: str | None = setting(
         None,
         "--cases",
-        "What cases are, such as defendants; for sentences in your words.",
+        "What cases are, such as defendants, or 'images that' if they are no people; for sentences in your words.",
         metavar="NOUN",
         page="What are the cases?",
-        hint="a noun, such as defendants",
+        hint="a noun, such as defendants, or images that",
     )
     outcome: str | Sequence[str] | None = setting(
         None,

@@ -39,16 +39,21 @@ def refused(asked: Mapping[str, Any], call: str) -> None:
             raise InvalidInput(f"`{name}` cannot be watched: {_REFUSED[name]}")
 
 
+_LEFT_OUT = ("lacking", "unknown", "repeated", "before")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """What is kept of a batch.
 
-    ``lacking`` cases had no label, prediction or unit. With units, ``repeated`` cases stood beside another one of their
+    ``lacking`` cases had no label, prediction or unit, and ``unknown`` ones no
+    known group in some column. With units, ``repeated`` cases stood beside another one of their
     unit, ``before`` belonged to units that an earlier batch counted, and ``units`` are hashes of those counted.
     """
 
     counts: Counts
     lacking: int = 0
+    unknown: int = 0
     repeated: int = 0
     before: int = 0
     units: frozenset[str] = frozenset()
@@ -64,7 +69,7 @@ class Batch:
 
     def to_dict(self) -> dict[str, Any]:
         """The batch as the state keeps it."""
-        left = {"lacking": self.lacking, "repeated": self.repeated, "before": self.before}
+        left = {name: getattr(self, name) for name in _LEFT_OUT}
         kept: dict[str, Any] = {"counts": self.counts} | {name: n for name, n in left.items() if n}
         return kept | ({"units": " ".join(sorted(self.units))} if self.units else {})
 
@@ -72,7 +77,7 @@ class Batch:
     def from_dict(cls, kept: Mapping[str, Any]) -> Batch:
         """The batch that a state keeps."""
         counts = {by: {who: _cells(cells) for who, cells in groups.items()} for by, groups in kept["counts"].items()}
-        left = {name: int(kept.get(name, 0)) for name in ("lacking", "repeated", "before")}
+        left = {name: int(kept.get(name, 0)) for name in _LEFT_OUT}
         return cls(counts=counts, units=frozenset(str(kept.get("units", "")).split()), **left)
 
 
@@ -152,6 +157,7 @@ def read_batch(data: Any, how: Mapping[str, Any], salt: str, seen: frozenset[str
     batch = Batch(
         counts=counts_of_groups(tally),
         lacking=sum(tally.left_out.values()),
+        unknown=sum(int(part.n) for key, part in tally.slices[0].parts.items() if None in key),
         repeated=once.repeated if once else 0,
         before=once.before if once else 0,
         units=frozenset(once.units) if once else frozenset(),

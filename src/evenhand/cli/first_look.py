@@ -19,7 +19,7 @@ from ..tabulate import (
     two_valued,
 )
 from ..text_layout import text_table, tied, wrapped
-from ..wording import join_and, legible, several
+from ..wording import join_and, legible, percent, several
 
 __all__ = ["NAMED", "NAMED_MODELS", "first_look"]
 
@@ -32,7 +32,7 @@ _MOST_COLUMNS, _MOST_VALUES, _LONGEST = 200, 4, 24
 _FEW_CLASSES = 12
 _YOURS = (
     "Only you know which decision is good for a person: add --favourable positive or --favourable negative. Sentences "
-    "speak your words with --cases, --outcome and --decision."
+    "use your words with --cases, --outcome and --decision."
 )
 _PLACEHOLDERS = ("COLUMN", "VALUE", "NUMBER")
 
@@ -107,7 +107,10 @@ def _table(columns: Mapping[str, list[Any]], guesses: Mapping[str, str]) -> Iter
         kind = kind_of(values)
         shown = [_short(value) for value in kind.examples[:_MOST_VALUES]]
         more = f" and {kind.distinct - len(shown):,} more" if kind.distinct > len(shown) else ""
-        yield _short(name), guesses.get(name, ""), ", ".join(map(tied, shown)) + tied(more) if shown else "(none)"
+        missing = sum(value is None for value in values)
+        lacks = tied(f" ({percent(round(missing / len(values), 2))} missing)") if missing and shown else ""
+        said = ", ".join(map(tied, shown)) + tied(more) if shown else "(none)"
+        yield _short(name), guesses.get(name, ""), said + lacks
 
 
 def _short(value: Any) -> str:
@@ -178,18 +181,20 @@ def _used(roles: Mapping[str, Any]) -> set[str]:
 
 def _no_labels(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> str:
     example = _example("--label", two_valued(columns, _used(roles)))
-    return f"No column is called like labels; name them with --label{example}, or audit selection rates only."
+    return f"No column has a name that suggests labels; name them with --label{example}, or audit selection rates only."
 
 
 def _no_predictions(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> str:
     example = _example("--prediction", two_valued(columns, _used(roles)))
-    return f"No column is called like predictions; name them in place of COLUMN{example}."
+    return f"No column has a name that suggests predictions; name them in place of COLUMN{example}."
 
 
 def _no_groups(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> str:
     others = {name: kind_of(values).distinct for name, values in columns.items() if name not in _used(roles)}
     few = [name for name, distinct in others.items() if 1 < distinct <= _FEW_CLASSES]
-    return f"No column is called like groups of people; name one or more with --group{_example('--group', few)}."
+    return (
+        f"No column has a name that suggests groups of people; name one or more with --group{_example('--group', few)}."
+    )
 
 
 def _example(option: str, names: Sequence[str]) -> str:

@@ -40,6 +40,9 @@ Weights = tuple[float, float, float, float]
 
 EVERYONE = Part(CELLS, "cases")
 
+# Wholes that predictions make, not outcomes.
+_PREDICTED = ({"tp", "fp"}, {"fn", "tn"})
+
 
 @dataclass(frozen=True, slots=True)
 class Quotient:
@@ -506,7 +509,9 @@ class OneGroup(Metric):
             return None if favourable is None else "lower" if self.gives == favourable else "higher"
         if self.error is not None:
             wrong, more = self.error
-            return more if favourable not in (None, wrong) else None
+            # Among those who got a prediction, more wrong ones may mean that more people had the other outcome.
+            given_prediction = self.denominator is not None and set(self.denominator.cells) in _PREDICTED
+            return more if favourable not in (None, wrong) and not given_prediction else None
         ways: dict[str, Way] = {"higher": "lower", "lower": "higher"}
         return ways.get(self.better)
 

@@ -16,7 +16,7 @@ from ..wording import several
 from .delimited import csv_problem, csv_reader
 from .files import described_rows
 from .frames import plain
-from .sources import unreadable
+from .sources import NOT_UTF_8, unreadable
 from .tables import Table
 
 __all__ = ["counts_frame", "decoded", "read_counts", "read_counts_file"]
@@ -129,7 +129,7 @@ def decoded(content: bytes, name: str) -> list[str]:
     try:
         return list(StringIO(content.decode("utf-8-sig"), newline=""))
     except UnicodeDecodeError:
-        raise unreadable(name, "it is not UTF-8 text; save it as UTF-8") from None
+        raise unreadable(name, NOT_UTF_8) from None
 
 
 def _group_columns(titles: list[str], name: str) -> tuple[str, ...]:

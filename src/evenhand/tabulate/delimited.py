@@ -29,7 +29,7 @@ from ..wording import several
 from .byte_scan import ByteScan
 from .frames import MOST_ROWS, Counted, Cuts, gathered, level
 from .relations import connected, count_relation, literal, no_number, pattern, refusals
-from .sources import Packing, Source, check_columns, nothing, unreadable
+from .sources import NOT_UTF_8, Packing, Source, check_columns, nothing, unreadable
 from .tables import identifier, unused
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def _refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise unreadable(path, "it is not UTF-8 text; save it as UTF-8") from None
+        raise unreadable(path, NOT_UTF_8) from None
     except (EOFError, zlib.error) as error:
         raise unreadable(path, error) from None
     except OSError as error:

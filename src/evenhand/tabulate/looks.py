@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from itertools import pairwise
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -36,6 +37,8 @@ _MOST_ROWS, _MOST_VALUES = 10_000, 100_000
 # To look at the first rows may compute all of them there.
 _COSTLY = ("dask", "pyspark", "pyspark_connect")
 _MOST_MODELS, _FEWEST_CASES = 20, 10
+# Fewer consecutive numbers may be counts by chance.
+_FEWEST_NUMBERED = 4
 _IDENTIFIER = re.compile(
     r"(?:^|[_\W])(?:id|ids|uid|uuid|guid|key|ssn|mrn|patient|person|subject|participant|applicant|customer|client|user"
     r"|student|defendant|borrower|individual|respondent)(?:[_\W]?(?:id|no|nr|number|key|code))?$",
@@ -118,9 +121,17 @@ def check_is_not_counted(columns: Mapping[str, list[Any]], once: bool, used: Col
 
 
 def are_counts(values: Collection[Any]) -> bool:
-    """Whether all values are whole numbers, and not only 0 and 1."""
-    numbers = {_whole(value) for value in values}
-    return bool(numbers) and None not in numbers and max(number for number in numbers if number is not None) > 1
+    """Whether all values are whole numbers, and neither only 0 and 1 nor the numbers of rows.
+
+    >>> are_counts([12, 7, 12]), are_counts([0, 1, 1]), are_counts([1, 2, 3, 4, 5])
+    (True, False, False)
+    """
+    numbers = [_whole(value) for value in values]
+    whole = [number for number in numbers if number is not None]
+    if not whole or len(whole) < len(numbers) or max(whole) <= 1:
+        return False
+    steps = {after - before for before, after in pairwise(whole)}
+    return len(whole) <= _FEWEST_NUMBERED or len(steps) > 1 or not steps <= {1, -1}
 
 
 def _whole(value: Any) -> int | None:
@@ -165,7 +176,10 @@ def model_of_rows(
         _, decisions_on = np.unique(case, return_counts=True)
         # The last case that was looked at may have been cut off.
         whole = np.count_nonzero(decisions_on == models)
-        if len(np.unique(case + own)) == rows and whole >= max(len(decisions_on) - 1, _FEWEST_CASES):
+        # Of models below each other, the last one that was looked at may have been cut off, too.
+        nearly = whole if rows < _rows(len(columns)) else np.count_nonzero(decisions_on >= models - 1)
+        enough = whole >= max(_FEWEST_CASES, len(decisions_on) // 10) and nearly >= len(decisions_on) - 1
+        if enough and len(np.unique(case + own)) == rows:
             return Stacked(model, models)
     return None
 

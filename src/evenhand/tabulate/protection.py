@@ -88,7 +88,7 @@ class Rule:
         return (
             f"Counts were rounded before anything was computed, to protect small groups (rule {self.name}): {small}, "
             f"larger ones in steps of {self.width}. Scores are those of rounded counts, and intervals and verdicts "
-            "allow for the rounding."
+            "allow for the rounding. Groups whose counts are all small are not shown."
         )
 
 

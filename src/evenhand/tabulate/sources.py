@@ -11,7 +11,7 @@ from ..errors import InvalidInput, UnknownName, brief, escaped
 from .frames import Counted, Cuts
 from .tables import first_line
 
-__all__ = ["Format", "Packing", "Source", "check_columns", "check_types", "nothing", "unreadable"]
+__all__ = ["NOT_UTF_8", "Format", "Packing", "Source", "check_columns", "check_types", "nothing", "unreadable"]
 
 Rows = list[tuple[Any, ...]]
 
@@ -120,6 +120,13 @@ class Source:
     name: str
     table: str | None = None
     skipped: int | None = None
+
+
+NOT_UTF_8 = (
+    "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; elsewhere: iconv -f latin1 -t utf-8), or read it "
+    "with pandas and its encoding= and pass the frame"
+)
+"""Why a file of another encoding cannot be read, and what to do."""
 
 
 def unreadable(path: object, why: object) -> InvalidInput:

@@ -15,7 +15,6 @@ from ..auditing import (
     Row,
     Verdict,
     Words,
-    compared_with,
     described,
     headlines,
     margins_text,
@@ -25,7 +24,7 @@ from ..auditing import (
     untold,
 )
 from ..inference import FOUR_FIFTHS
-from ..wording import number, percent, rounded_up, several, span_text
+from ..wording import legible, number, percent, rounded_up, several, span_text
 from .axes import (
     AXES,
     axes_of,
@@ -38,7 +37,7 @@ from .axes import (
     score_sections,
 )
 from .document import Block, Code, Document, Interactive, Item, Listing, Pairs, Paragraph, Section, Tally
-from .record_facts import facts, setting_text
+from .record_facts import facts, reference_words, setting_text
 from .row_words import row_table, tallied
 
 __all__ = ["adjustment", "document_of"]
@@ -102,9 +101,7 @@ def _reading(audit: Audit) -> Iterator[Block]:
     """What groups are compared with, and how places on the axes and p-values are to be read."""
     if audit.record.get("protection"):
         yield Paragraph(str(audit.record["protection"]))
-    whom = compared_with(audit.rows)
-    known = " whose group is known" if audit.unknown and whom == "all cases outside it" else ""
-    yield Paragraph(f"Each group is compared with {whom}{known}{independence(audit)}")
+    yield Paragraph(f"Each group is compared with {reference_words(audit)}{independence(audit)}")
     said = [axis_words(audit, name, axis.reading) for name, axis in axes_of(audit).items()]
     if said:
         yield Paragraph(f"{' '.join(said)} P-values are {adjustment(audit)}.")
@@ -281,8 +278,9 @@ def _legend(audit: Audit) -> str:
     """What a reader of the short text must know of its table."""
     star = " *: depends on one group of the reference." if any(row.driver for row in audit.rows) else ""
     identifying = "".join(f" {said}" for said in _identifying(audit))
+    alone = "" if audit.settings["adjust"] == "none" else "; intervals are not"
     rests = "Rests on: how many cases a score is made of."
-    return f"p: {_exactness(audit)}{_largest(audit)}, {adjustment(audit)}. {rests}{star}{identifying}"
+    return f"p: {_exactness(audit)}{_largest(audit)}, {adjustment(audit)}{alone}. {rests}{star}{identifying}"
 
 
 def _largest(audit: Audit) -> str:
@@ -333,10 +331,10 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     if s["family"] == "audit" or (families < 2 and not chosen):
         return f"Where nothing differs, {share} of audits find anything."
     given = _family(audit, "a given")
-    any_of = f"any of the {families:,}" + ("" if given == "a given metric" else " such families")
+    every = f"all {families:,}{'' if given == 'a given metric' else ' such families'}"
     return (
-        f"Where nothing differs, {share} of audits find something in {given} and, in "
-        f"{'all that was audited' if chosen else any_of}, more; with family “audit”, {share} in any."
+        f"Where nothing differs, {share} of audits find something in {given}; over "
+        f"{'all that was audited' if chosen else every}, more do. With family “audit”, {share} find anything."
     )
 
 
@@ -364,15 +362,13 @@ def _dependent(audit: Audit) -> Iterator[str]:
     below = [(row, i, i.at_most) for row in audit.rows if (i := row.impact) and i.at_most is not None and i.is_below]
     if below:
         each = (
-            f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)} (at most {rounded_up(most, FOUR_FIFTHS)})"
+            f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)} of {legible(impact.group)}'s (at most "
+            f"{rounded_up(most, FOUR_FIFTHS)})"
             for row, impact, most in below[:_NAMED]
         )
         words = Words.of(audit.settings)
         decided = words.decided(str(audit.settings["favourable"]))
-        yield (
-            f"Below four fifths of the highest share {words.pronoun} {decided}, that of {below[0][1].group}: "
-            f"{', '.join(each)}{_more(below)}."
-        )
+        yield (f"Below four fifths of the highest share {words.pronoun} {decided}: {', '.join(each)}{_more(below)}.")
 
 
 def _unknown(audit: Audit) -> Iterator[str]:

@@ -99,7 +99,7 @@ AXES = {
         title="Models",
         apart="Scores without models",
         where="between some models",
-        opening=", {pairs}",
+        opening=": {pairs}",
         reading="Scores are changes on the same cases, from {baseline}.",
     ),
 }

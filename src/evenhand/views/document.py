@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..auditing import Audit, Verdict
+from ..wording import legible
 
 __all__ = [
     "Block",
@@ -68,6 +69,16 @@ class Item:
     tag: str = ""
     group: tuple[str, str] | None = None
     harms: bool = False
+
+    @property
+    def worse(self) -> str:
+        """For whom it is worse, in words; nothing if that is not said."""
+        return f"Worse for {legible(self.group[1])}." if self.harms and self.group else ""
+
+    @property
+    def whole(self) -> str:
+        """The text, and for whom it is worse."""
+        return f"{self.text} {self.worse}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

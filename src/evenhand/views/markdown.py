@@ -70,7 +70,7 @@ def _(block: Listing) -> str:
     for item in block.items:
         severity, _, code = item.tag.partition(" ")
         tag = f"**{_text(severity)}** ({_text(code)}) " if item.tag else ""
-        items.append(f"- {tag}{f'{item.verdict.sign} ' if item.verdict else ''}{_text(item.text)}")
+        items.append(f"- {tag}{f'{item.verdict.sign} ' if item.verdict else ''}{_text(item.whole)}")
     title = f"{_text(block.title)}:\n\n" if block.title and items else ""
     return title + "\n".join(items)
 

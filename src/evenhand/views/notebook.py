@@ -153,7 +153,7 @@ def _(block: Tally) -> str:
 
 @_block.register
 def _(block: Listing) -> str:
-    items = (f"{_mark(item.verdict) if item.verdict else '–'} {_text(item.text)}" for item in block.items)
+    items = (f"{_mark(item.verdict) if item.verdict else '–'} {_text(item.whole)}" for item in block.items)
     return _list(items, bullets=False)
 
 

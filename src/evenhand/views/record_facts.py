@@ -9,8 +9,9 @@ from ..auditing import Audit, Words, compared_with
 from ..wording import several
 from .axes import axes_of, model_pairs, models_text, value_texts
 
-__all__ = ["facts", "meaning_of_positive", "setting_text"]
+__all__ = ["facts", "meaning_of_positive", "reference_words", "setting_text"]
 
+_POSITIVE = {"label": "Actually positive", "prediction": "Predicted positive"}
 _KINDS = {
     "frame": "a dataframe",
     "columns": "columns in memory",
@@ -33,7 +34,7 @@ def facts(audit: Audit) -> list[tuple[str, str]]:
         ("Groups", ", ".join(map(str, audit.settings["groups"]))),
         ("Within", ", ".join(map(str, audit.settings["within"]))),
         *_axes(audit),
-        ("Compared with", compared_with(audit.rows)),
+        ("Compared with", reference_words(audit).replace(" outside it", " outside the group")),
         ("Good for a person", _good(audit, favourable)),
         ("Made", _made(record.get("made"))),
         ("By", record.get("author")),
@@ -46,7 +47,16 @@ def _good(audit: Audit, favourable: Any) -> str:
     if favourable is None:
         return "not said"
     said = Words.of(audit.settings).decided(favourable) if audit.settings["decision"] else ""
-    return f"a {favourable} prediction" + (f": they {said}" if said else "")
+    return f"a {favourable} prediction" + (f" ({said})" if said else "")
+
+
+def reference_words(audit: Audit) -> str:
+    """What the groups are compared with, in the words of who made the audit, to follow "is compared with"."""
+    said = compared_with(audit.rows)
+    known = " whose group is known" if audit.unknown and said == "all cases outside it" else ""
+    if said.startswith("all cases"):
+        said = f"all {Words.of(audit.settings).cases}{said.removeprefix('all cases')}"
+    return f"{said}{known}"
 
 
 def _axes(audit: Audit) -> list[tuple[str, str]]:
@@ -63,12 +73,16 @@ def _values_of(audit: Audit, name: str) -> str:
 def meaning_of_positive(audit: Audit) -> str:
     """What "actually positive" and "predicted positive" mean in these data, as far as it was recorded."""
     columns, positive = _part(audit, "columns"), _part(audit, "positive")
-    said = []
-    for words, role in (("Actually positive", "label"), ("Predicted positive", "prediction")):
-        if columns.get(role) and _values(positive.get(role)):
-            said.append(f"{words} means: {columns[role]} is {_values(positive.get(role))}.")
+    words = Words.of(audit.settings)
+    own = {"label": words.outcome[0], "prediction": words.decision[0]} if words.own else {}
+    called = {role: f"“{own[role]}”" if role in own else generic for role, generic in _POSITIVE.items()}
+    said = [
+        f"{called[role]} means: {columns[role]} is {_values(positive.get(role))}."
+        for role in _POSITIVE
+        if columns.get(role) and _values(positive.get(role))
+    ]
     if columns.get("score") and isinstance(audit.record.get("threshold"), (int, float)):
-        said.append(f"Predicted positive means: {columns['score']} is {audit.record['threshold']} or more.")
+        said.append(f"{called['prediction']} means: {columns['score']} is {audit.record['threshold']} or more.")
     return " ".join(said)
 
 

@@ -126,7 +126,7 @@ class _Writer:
         lines: list[str] = []
         for item in block.items:
             mark = self.of_verdict(item.verdict.sign, item.verdict) if item.verdict else "-"
-            text = f"{item.tag}: {item.text}" if item.tag else item.text
+            text = f"{item.tag}: {item.whole}" if item.tag else item.whole
             first, *others = self.wrapped(text, self.width - 2)
             lines += [f"{mark} {first}", *(f"  {line}" for line in others)]
         return lines

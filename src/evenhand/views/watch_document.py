@@ -29,6 +29,7 @@ __all__ = ["watch_document"]
 _DRAWN, _NAMED = 24, 6
 _LEFT_OUT = {
     "lacking": "without a label, prediction or unit",
+    "unknown": "without a known group",
     "repeated": "beside another one of the same {unit}",
     "before": "of those seen before",
 }
@@ -56,8 +57,9 @@ def _opening(watch: Watch) -> Iterator[str]:
     """What groups are compared with, and what is taken to be new and independent."""
     references = dict.fromkeys((row.by, row.reference) for row in watch.rows)
     kinds = {reference for _, reference in references}
+    known = " whose group is known" if any(batch.unknown for batch in watch.history.values()) else ""
     if kinds == {"rest"}:
-        yield f"Each group is compared with all cases outside it. {_independence(watch)}"
+        yield f"Each group is compared with all cases outside it{known}. {_independence(watch)}"
     elif kinds:
         named = "; ".join(
             f"{by}, with {'all cases outside it' if reference == 'rest' else reference}" for by, reference in references
@@ -88,7 +90,7 @@ def _alarms(watch: Watch, names: dict[tuple[str, str], str]) -> Iterator[Block]:
         tuple(
             Item(
                 f"{row.alarm}: {names[row.by, row.group]}, {described(row.metric).name} {number(row.score)} against "
-                f"{number(row.versus)} over all batches, with an evidence of {_short(row.joint)}."
+                f"{number(row.versus)} over all batches; evidence {_short(row.joint)}."
             )
             for row in watch.alarms
         )
@@ -101,9 +103,9 @@ def _curves(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str],
     order = {name: i for i, name in enumerate(watch.batches)}
     threshold = 1 / watch.settings["alpha"]
     yield Paragraph(
-        "The evidence of a group and metric that holds for all of them together, after each batch, on a logarithmic "
-        f"scale from 0.01 to 1,000,000 at most. It begins at 1; at the dashed line, {threshold:g}, an alarm is raised, "
-        "and stays."
+        "How strong the evidence of a difference is after each batch, on a logarithmic scale from 0.01 to 1,000,000. "
+        "It is adjusted for the number of groups and metrics, and begins at 1. Where it reaches the dashed line, "
+        f"{threshold:g}, an alarm is raised, and stays."
     )
     drawn = [
         Curve(
@@ -145,9 +147,10 @@ def _notes(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], 
     """What an alarm means, what odds ratios assume, and what was left out."""
     alpha = watch.settings["alpha"]
     yield (
-        f"An alarm is raised at an evidence of {1 / alpha:g}, over all groups and metrics together. If no rates "
-        f"differ, at most {percent(alpha)} of watches ever raise one, however often one looks. Odds ratio: if it is "
-        f"the same in all batches, its {percent(1 - alpha)} interval holds at every look, each by itself."
+        f"An alarm is raised once the evidence reaches {1 / alpha:g}, over all groups and metrics together, and stays "
+        "if it falls again; what is shown is the evidence after the last batch. If no "
+        f"rates differ, at most {percent(alpha)} of watches ever raise one, however often one looks. Odds ratio: if it "
+        f"is the same in all batches, its {percent(1 - alpha)} interval holds at every look, each by itself."
     )
     silent = [row for row in rows if row.undefined]
     if silent:
@@ -163,6 +166,10 @@ def _notes(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], 
             f"Left out: {several(lacking, 'case')} {_LEFT_OUT['lacking']}. Labels that arrive later cannot be added to "
             "a batch."
         )
+    unknown = sum(batch.unknown for batch in watch.history.values())
+    if unknown:
+        have, they = ("has", "it is") if unknown == 1 else ("have", "they are")
+        yield f"{several(unknown, 'case')} {have} no known group in some column; there {they} in no group or reference."
 
 
 def _meant(rows: Sequence[WatchRow]) -> Iterator[tuple[str, str]]:
