@@ -14,7 +14,7 @@ from docutils.nodes import Text, literal_block
 import evenhand
 
 project = "evenhand"
-author = "the evenhand authors"
+author = "evenhand contributors"
 release = version = evenhand.__version__
 
 extensions = [
