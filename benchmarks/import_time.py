@@ -18,9 +18,9 @@ STATEMENTS = {
 }
 
 
-def best(statement: str) -> float:
+def best(statement: str, rounds: int = ROUNDS) -> float:
     times = []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", statement], check=True)
         times.append(time.perf_counter() - start)

@@ -267,8 +267,8 @@ def test_notebooks_hold_no_outputs_and_nothing_of_a_machine(path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, made by the command in CONTRIBUTING.md; any warning is an error. Notebooks are run on the way."""
-    (line,) = re.findall(r"^\$ \.venv/bin/(sphinx-build .*?) +#", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.M)
+    """The site, made by the command in the Makefile; any warning is an error. Notebooks are run on the way."""
+    (line,) = re.findall(r"^docs: ; \$\(bin\)/(sphinx-build .*?) ##", (ROOT / "Makefile").read_text("utf-8"), re.M)
     assert line == "sphinx-build -W -b html docs docs/_build/html"
     out = tmp_path_factory.mktemp("site")
     words = [sys.executable, "-m", "sphinx", *line.split()[1:-1], str(out), "-q", "-d", str(out / ".trees")]

@@ -66,8 +66,9 @@ def shipped(*folders: str) -> set[str]:
 def test_the_archive_has_everything_that_the_tests_need(release: Release) -> None:
     with tarfile.open(release.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    top = {"pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "CITATION.cff"}
-    wanted = top | shipped("src", "tests", "benchmarks", "docs", ".ci")
+    top = {"pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "CITATION.cff",
+           "CODE_OF_CONDUCT.md", "Makefile", ".pre-commit-config.yaml"}  # fmt: skip
+    wanted = top | shipped("src", "tests", "benchmarks", "docs", ".ci", ".github")
     assert wanted <= names
     assert names - wanted == {"PKG-INFO", ".gitignore"}
 

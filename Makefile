@@ -1,0 +1,59 @@
+# The commands of this project, one line each. `make help` lists them.
+# ARGS are passed on: make test ARGS="tests/metrics -n 0", make bench-peers ARGS="--environments /tmp/peers".
+bin := .venv/bin
+python := $(bin)/python
+PYTHON ?= python3
+.DEFAULT_GOAL := help
+.PHONY: $(shell sed -nE 's/^([a-z-]+): ;.*/\1/p' $(MAKEFILE_LIST))
+
+help: ; @sed -nE 's/^([a-z-]+): ;.* ## (.*)/\1|\2/p; s/^## (.*)/\n\1:/p' $(MAKEFILE_LIST) | awk -F'|' 'NF > 1 {printf "%-25s %s\n", $$1, $$2; next} 1' ## this list
+
+## Every day
+env: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -e '.[dev]' ## makes .venv, with the newest versions
+env-locked: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -c .ci/lock.txt -e '.[dev]' ## makes .venv, with the versions in .ci/lock.txt
+test: ; $(bin)/pytest $(ARGS) ## tests, doctests of src, docs and README.md; warnings are errors
+check: ; $(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/mypy && $(bin)/lint-imports ## style, types, and the rooms
+format: ; $(bin)/ruff check --fix . && $(bin)/ruff format . ## mends what ruff can mend
+hooks: ; $(bin)/pip install -q pre-commit && $(bin)/pre-commit install ## runs the checks before each commit
+docs: ; $(bin)/sphinx-build -W -b html docs docs/_build/html ## the documentation; open docs/_build/html/index.html
+page: ; $(python) tests/pages.py $(ARGS) ## writes what the blocks of a page print into it: ARGS=docs/tutorial.md
+schema: ; $(python) tests/auditing/test_schema.py ## writes the schema of saved audits into the documentation
+coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
+
+## Before a change lands
+ci: ; .ci/run ## tests and checks in a fresh .venv, as CI does it
+floors: ; .ci/floors $(ARGS) ## what touches other packages, with the lowest versions that pyproject.toml allows
+outside: ; .ci/outside $(ARGS) ## all tests against the wheel, elsewhere, with every supported Python; slow
+lock: ; python3.11 -m venv --clear .venv-lock && .venv-lock/bin/pip install -q -e '.[dev]' && .venv-lock/bin/pip freeze --exclude-editable > .ci/lock.txt && rm -r .venv-lock ## writes .ci/lock.txt with the newest versions, on the oldest Python
+browser: ; apt-get install chromium && $(bin)/pytest tests/views tests/web ## tests that are skipped without Chromium
+spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest tests/tabulate -k pyspark ## tests that are skipped without Spark; needs Java
+modin: ; $(bin)/pip install -q modin && $(bin)/pytest tests/tabulate -k modin ## tests that are skipped without Modin; takes pandas 2
+
+## Pages and pictures that scripts write
+bench-calibration: ; $(python) benchmarks/calibration.py > docs/reference/calibration.md ## how often tests reject and intervals cover; five minutes
+bench-peers: ; $(python) benchmarks/peers $(ARGS) > docs/reference/peers.md ## other libraries: ARGS="--environments DIR"; some GB, a quarter of an hour
+bench-scale: ; $(python) benchmarks/scale.py > docs/reference/speed.md ## groups by the thousand, rows by the million; a few minutes
+bench-coverage-picture: ; $(python) benchmarks/coverage_picture.py ## the picture of README, from the page of peers
+bench-rooms-picture: ; $(python) benchmarks/rooms_picture.py ## the picture of the architecture, from what modules import
+bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium; ARGS="--pictures docs/images" takes screenshots
+
+## Measurements
+bench-compare: ; $(python) benchmarks/compare.py $(ARGS) ## times of this version, or ARGS="OLD.json NEW.json": what became slower or faster
+bench-audit: ; $(python) benchmarks/audit.py $(ARGS) ## a million rows, 100 million rows, and fairlearn
+bench-budgets: ; $(python) benchmarks/budgets.py $(ARGS) ## every public function at sizes from 0 to 10^15
+bench-dependencies: ; $(python) benchmarks/dependencies.py $(ARGS) ## what we stand on, licences, and advisories from a copy of OSV's
+bench-experiment: ; $(python) benchmarks/experiment.py ## the paper's whole experiment, exact
+bench-fuzz: ; $(python) benchmarks/fuzz.py $(ARGS) ## a long campaign of the fuzz tests: ARGS="--minutes 20"
+bench-import-time: ; $(python) benchmarks/import_time.py ## import evenhand beside import numpy
+bench-match: ; $(python) benchmarks/match.py ## exact tests beside a million draws
+bench-memory: ; $(python) benchmarks/memory.py $(ARGS) ## memory that an audit of a large CSV file takes
+bench-multiclass: ; $(python) benchmarks/multiclass.py ## a million rows of 100 classes
+bench-mutations: ; $(python) benchmarks/mutations.py $(ARGS) ## which broken lines the tests notice; slow
+bench-planning: ; $(python) benchmarks/planning.py $(ARGS) ## exact power beside simulation, and the table in docs/how-to/planning.md
+bench-protection: ; $(python) benchmarks/protection.py ## what rounding costs, the table in docs/how-to/publish.md; a few minutes
+bench-scores: ; $(python) benchmarks/scores.py ## coverage and size of what docs/how-to/scores.md describes; a few minutes
+bench-strengths: ; $(python) benchmarks/strengths.py ## the tables in docs/explanation/smoothing.md and decision 10; a few minutes
+bench-units: ; $(python) benchmarks/units.py $(ARGS) ## size and coverage with units; slow
+bench-walk: ; $(python) benchmarks/walk.py ## how far a request walks through the rooms
+bench-watching: ; $(python) benchmarks/watching.py $(ARGS) ## false alarms and delays of a watch, the tables in docs/how-to/watch.md; ten minutes
+bench-whole-audits: ; $(python) benchmarks/whole_audits.py $(ARGS) ## what audits claim of many numbers together; slow
