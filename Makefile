@@ -21,7 +21,7 @@ schema: ; $(python) tests/auditing/test_schema.py ## writes the schema of saved 
 coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
 
 ## Before a change lands
-ci: ; .ci/run ## tests and checks in a fresh .venv, as CI does it
+ci: ; .ci/run ## everything that must hold, as the hosted CI runs it
 floors: ; .ci/floors $(ARGS) ## what touches other packages, with the lowest versions that pyproject.toml allows
 outside: ; .ci/outside $(ARGS) ## all tests against the wheel, elsewhere, with every supported Python; slow
 lock: ; python3.11 -m venv --clear .venv-lock && .venv-lock/bin/pip install -q -e '.[dev]' && .venv-lock/bin/pip freeze --exclude-editable > .ci/lock.txt && rm -r .venv-lock ## writes .ci/lock.txt with the newest versions, on the oldest Python

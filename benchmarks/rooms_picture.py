@@ -36,7 +36,7 @@ Place = tuple[int, int]
 
 def arrows() -> list[tuple[str, str]]:
     """The pairs of a room and one that imports it, without those that follow from others."""
-    graph = grimp.build_graph("evenhand")
+    graph = grimp.build_graph("evenhand", cache_dir=None)
     after: dict[str, set[str]] = {room: set() for room in ROOMS}
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):
