@@ -38,7 +38,7 @@ bench-rooms-picture: ; $(python) benchmarks/rooms_picture.py ## the picture of t
 bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium; ARGS="--pictures docs/images" takes screenshots
 
 ## Measurements
-bench-compare: ; $(python) benchmarks/compare.py $(ARGS) ## times of this version, or ARGS="OLD.json NEW.json": what became slower or faster
+bench-compare: ; @$(python) benchmarks/compare.py $(ARGS) ## times of this version, or ARGS="OLD.json NEW.json": what became slower or faster
 bench-audit: ; $(python) benchmarks/audit.py $(ARGS) ## a million rows, 100 million rows, and fairlearn
 bench-budgets: ; $(python) benchmarks/budgets.py $(ARGS) ## every public function at sizes from 0 to 10^15
 bench-dependencies: ; $(python) benchmarks/dependencies.py $(ARGS) ## what we stand on, licences, and advisories from a copy of OSV's
