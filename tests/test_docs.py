@@ -368,9 +368,14 @@ def test_notebooks_are_shown_with_what_they_give(built: Path) -> None:
     shown = text_of(built, "notebooks/audit.html")
     assert "Audit of 7,214 defendants in 6 groups by group" in shown and "by at least 0.182; adjusted p" in shown
     assert "170 cases find a difference in ppr of -0.1" in text_of(built, "notebooks/planning.html")
+    case = text_of(built, "notebooks/case-study.html")
+    assert "Too few to tell: 8 of 10. The interval of the gap holds 0 in 8 of them" in case
+    assert "Differences found: 15; published: 12; with the opposite direction: 0." in case
+    alarmed = dict(re.findall(r"(watch|repeated test) *: a false alarm in (\d+) of 40 years", case))
+    assert int(alarmed["watch"]) <= 2 < int(alarmed["repeated test"])
 
 
-SHOWN = ("index", "tutorial", "explanation/errata", "reference/metrics", "notebooks/audit")
+SHOWN = ("index", "tutorial", "explanation/errata", "reference/metrics", "notebooks/audit", "notebooks/case-study")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
