@@ -104,7 +104,8 @@ What is returned, by default, for matrices (TP, FN, FP, TN) that leave something
 undefined for evenhand, or where a library that answers returns something else, are shown. Where evenhand returns nan,
 its audits give the reason. An asterisk is a warning; a name in code type is an exception, or a string that is returned;
 an empty cell means that the library has no such metric. vfairness is asked with `min_group_size=1`: by default it
-leaves out groups below 30. fairpipe gives no scores of groups; its gaps are further below.
+leaves out groups below 30. fairpipe gives no scores of groups; its gaps are further below. The values of peers' own
+tests are compared [on a page of their own](conformance.md).
 """
 GAPS = """\
 ### The gap of TPR to a group of (30, 10, 12, 48)
