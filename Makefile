@@ -54,6 +54,7 @@ bench-planning: ; $(python) benchmarks/planning.py $(ARGS) ## exact power beside
 bench-protection: ; $(python) benchmarks/protection.py ## what rounding costs, the table in docs/how-to/publish.md; a few minutes
 bench-scores: ; $(python) benchmarks/scores.py ## coverage and size of what docs/how-to/scores.md describes; a few minutes
 bench-strengths: ; $(python) benchmarks/strengths.py ## the tables in docs/explanation/smoothing.md and decision 10; a few minutes
+bench-structured: ; $(python) -W ignore benchmarks/structured.py ## smoothing beside shrinkage that knows the columns, the tables in docs/explanation/smoothing.md; five minutes
 bench-units: ; $(python) benchmarks/units.py $(ARGS) ## size and coverage with units; slow
 bench-walk: ; $(python) benchmarks/walk.py ## how far a request walks through the rooms
 bench-watching: ; $(python) benchmarks/watching.py $(ARGS) ## false alarms and delays of a watch, the tables in docs/how-to/watch.md; ten minutes
