@@ -26,7 +26,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -61,12 +61,15 @@ VARIANCES, BEGIN = np.log([1e-7, 1.0]), np.log(1e-3)
 
 @dataclass(frozen=True)
 class Crossings:
-    """Crossings of columns, one row of values each, with true rates of cells, sizes, and samples of them."""
+    """Crossings of columns, one row of values each, with true rates of cells, and samples of them.
+
+    ``far`` are those whose score is far from what their columns suggest, by metric.
+    """
 
     values: Ints
     truth: Floats
-    sizes: Ints
     samples: list[Sample]
+    far: Mapping[str, NDArray[np.bool_]]
 
 
 def crossed(shape: tuple[int, ...]) -> Ints:
@@ -91,11 +94,11 @@ def effects(values: Ints, sets: int, spread: float, rng: np.random.Generator) ->
     return found
 
 
-def truths(kind: str, values: Ints, rng: np.random.Generator) -> Floats:
-    """Rates of cells whose prevalence, TPR and FPR have effects of the kind on the log odds."""
+def truths(kind: str, values: Ints, rng: np.random.Generator) -> tuple[Floats, NDArray[np.bool_]]:
+    """Rates of cells whose prevalence, TPR and FPR have effects on the log odds, and which are far off."""
     columns = values.shape[1]
-    found = []
-    for centre in (0.3, 0.65, 0.25):
+    found, far = [], np.zeros((3, len(values)), dtype=bool)
+    for each, centre in enumerate((0.3, 0.65, 0.25)):
         log_odds = np.full(len(values), logit(centre))
         if kind in ("additive", "additive and interactions", "additive, one in 20 far off"):
             log_odds += effects(values, 1, 0.8 / np.sqrt(columns), rng)
@@ -104,9 +107,10 @@ def truths(kind: str, values: Ints, rng: np.random.Generator) -> Floats:
         if kind == "interactions only":
             log_odds += effects(values, columns, 0.8, rng)
         if kind == "additive, one in 20 far off":
-            log_odds += np.where(rng.permutation(len(values)) < len(values) / 20, rng.choice([-2, 2]), 0)
+            far[each] = rng.permutation(len(values)) < len(values) / 20
+            log_odds += np.where(far[each], rng.choice([-2, 2]), 0)
         found.append(np.clip(expit(log_odds), 0.03, 0.97))
-    return rates(*found)
+    return rates(*found), far
 
 
 KINDS = ("additive", "additive and interactions", "additive, one in 20 far off", "interactions only", "no differences")
@@ -116,14 +120,23 @@ def made(kind: str, shape: tuple[int, ...], count: int, samples: int, rng: np.ra
     """Some truths of one kind, each with samples of all crossings."""
     values, found = crossed(shape), []
     for _ in range(TRUTHS):
-        truth, sizes = truths(kind, values, rng), survey_sizes(values, count, rng)
-        found.append(drawn(values, truth, sizes, samples, rng))
+        truth, far = truths(kind, values, rng)
+        sizes = survey_sizes(values, count, rng)
+        found.append(drawn(values, truth, sizes, samples, rng, {"tpr": far[1], "acc": np.logical_or.reduce(far)}))
     return found
 
 
-def drawn(values: Ints, truth: Floats, sizes: Ints, samples: int, rng: np.random.Generator) -> Crossings:
+def drawn(
+    values: Ints,
+    truth: Floats,
+    sizes: Ints,
+    samples: int,
+    rng: np.random.Generator,
+    far: Mapping[str, NDArray[np.bool_]] | None = None,
+) -> Crossings:
     cells = rng.multinomial(np.tile(sizes, (samples, 1)), truth).tolist()
-    return Crossings(values, truth, sizes, [Sample.of(each) for each in cells])
+    nobody = dict.fromkeys(METRICS, np.zeros(len(values), dtype=bool))
+    return Crossings(values, truth, [Sample.of(each) for each in cells], far or nobody)
 
 
 def like_compas(samples: int, rng: np.random.Generator) -> list[Crossings]:
@@ -287,10 +300,11 @@ def estimators() -> dict[str, Estimator]:
 
 @dataclass(frozen=True)
 class Errors:
-    """Squared errors over the raw ones, of all crossings and of the worst; the share of crossings made worse."""
+    """Squared errors over the raw ones: of all crossings, of the worst, of those far off; the share made worse."""
 
     mean: float
     worst: float
+    far: float | None
     harmed: float
 
     def __str__(self) -> str:
@@ -302,7 +316,7 @@ def relative_errors(of: list[Crossings], estimator: Estimator) -> dict[str, Erro
     found = {}
     scores = [[estimator(crossings, sample) for sample in crossings.samples] for crossings in of]
     for key in METRICS:
-        mine, raw, ratios = 0.0, 0.0, []
+        sums, far, ratios = np.zeros(2), np.zeros(2), []
         for crossings, estimates in zip(of, scores, strict=True):
             truth = metric(key).scores(crossings.truth)
             counts = np.array([counted(sample, key) for sample in crossings.samples])
@@ -311,12 +325,13 @@ def relative_errors(of: list[Crossings], estimator: Estimator) -> dict[str, Erro
             observed = np.divide(part, whole, out=np.zeros_like(part), where=defined)
             errors = np.array([np.array([one[key] for one in estimates]), observed]) - truth
             count = defined.sum(axis=0)
-            each, base = np.where(defined, errors**2, 0.0).sum(axis=1) / np.maximum(count, 1)
-            mine, raw = mine + float(each.sum()), raw + float(base.sum())
-            usable = (count >= FEWEST) & (base >= LEAST_ERROR)
-            ratios.append(each[usable] / base[usable])
+            both = np.where(defined, errors**2, 0.0).sum(axis=1) / np.maximum(count, 1)
+            sums, far = sums + both.sum(axis=1), far + both[:, crossings.far[key]].sum(axis=1)
+            usable = (count >= FEWEST) & (both[1] >= LEAST_ERROR)
+            ratios.append(both[0, usable] / both[1, usable])
         every = np.concatenate(ratios)
-        found[key] = Errors(mine / raw, float(every.max()), float((every > 1).mean()))
+        of_far = float(far[0] / far[1]) if far[1] else None
+        found[key] = Errors(float(sums[0] / sums[1]), float(every.max()), of_far, float((every > 1).mean()))
     return found
 
 
@@ -345,6 +360,9 @@ def print_errors(table: Table, names: list[str]) -> None:
         print_row(*["---"] * (len(shown) + 1))
         for name in names:
             print_row(name, *(str(table[name, how][key]) for how in shown))
+            far = [table[name, how][key].far for how in shown]
+            if None not in far:
+                print_row("… of which those far off", *(f"{each:.2f}" for each in far))
         harmed = [np.mean([table[name, how][key].harmed for name in names]) for how in shown]
         print_row("*made worse, on average*", *(f"*{share:.0%}*" for share in harmed))
 

@@ -302,6 +302,30 @@ def test_coverage_counts_apart_what_gets_no_interval() -> None:
     assert (mean, withheld, width) == approx((share, 0.5, 0.15))
 
 
+def test_alarms_before_a_gap_began_are_counted_apart() -> None:
+    """Of four years one has an early alarm; of the other three two are found, after 1 and 3 weeks: the median is 3."""
+    found = in_generator(
+        "from looks import BEGINS, looked\n"
+        "after = looked(BEGINS, [BEGINS, BEGINS + 1, BEGINS + 3, None])\n"
+        "none = looked(None, [None, 7, None, None])\n"
+        "print(json.dumps([after.alarm.share, after.alarm.count, after.weeks, after.early.share, none.alarm.share]))"
+    )
+    assert found == approx([2 / 3, 3, 3, 1 / 4, 1 / 4])
+
+
+def test_a_section_that_is_run_alone_takes_the_place_of_the_old_one() -> None:
+    """A section replaces that of its title, or is put before conformance; everything else stays as it is."""
+    found = in_generator(
+        "from page import with_sections\n"
+        "page = '# Title\\n\\ntext\\n\\n## Conformance: scores\\n\\nc\\n\\n## Speed\\n\\ns\\n'\n"
+        "once = with_sections(page, ['## Looking\\n\\none\\n'])\n"
+        "print(json.dumps([page, once, with_sections(once, ['## Looking\\n\\ntwo'])]))"
+    )
+    page, once, twice = found
+    assert once == page.replace("## Conformance", "## Looking\n\none\n\n## Conformance")
+    assert twice == once.replace("one", "two")
+
+
 def test_the_page_names_no_machine_and_no_place() -> None:
     assert not re.search(r"https?://|/(tmp|work|home|root|usr|opt)\b|localhost", PAGE)
     assert "too few draws" not in PAGE

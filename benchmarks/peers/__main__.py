@@ -4,8 +4,9 @@
 environment for each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this
 environment are run, and the others are listed with the reason. The run takes perhaps 15 minutes on two idle cores;
 ``--quick`` tries everything out in fewer, with too few draws to publish. ``--keep DIR`` keeps the answers of peers,
-times excepted, so that a run that was interrupted goes on where it was; empty the folder when a peer changes. Progress
-goes to stderr.
+times excepted, so that a run that was interrupted goes on where it was; empty the folder when a peer changes.
+``--only looks --only beyond --page docs/reference/peers.md`` runs these sections alone and prints that page with them
+in place of the old ones. Progress goes to stderr.
 """
 
 from __future__ import annotations
@@ -18,17 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from alarms import raise_alarms
+from beyond import find_beyond
 from conformance import compare_gaps, conform
 from covering import cover
 from groups import SIZES
-from page import COUNT, Results, page
+from looks import look
+from page import APART, COUNT, Results, page, with_sections
 from registry import PEERS, Desk
 from speeds import race
 from wrong import find_wrong
 
 
-def run(desk: Desk, quick: bool) -> Results:
-    """Everything, one part after the other; times first, while nothing else runs."""
+def run(desk: Desk, quick: bool, only: Iterable[str] = ()) -> Results:
+    """Everything, one part after the other; times first, while nothing else runs. ``only``: these parts."""
     sizes, groups = (SIZES[:2], (6,)) if quick else (SIZES, (6, 20))
 
     def few(number: int) -> int:
@@ -41,9 +44,13 @@ def run(desk: Desk, quick: bool) -> Results:
         "wrong": lambda: find_wrong(desk),
         "alarms": lambda: raise_alarms(desk, groups, few),
         "coverage": lambda: cover(desk, sizes, few),
+        "looks": lambda: look(desk, few),
+        "beyond": lambda: find_beyond(desk, few),
     }
-    found = {}
+    found: dict[str, dict[str, Any]] = {name: {} for name in parts}
     for name, part in parts.items():
+        if only and name not in only:
+            continue
         start = time.perf_counter()
         found[name] = part()
         print(f"{time.perf_counter() - start:6.0f} s  {name}", file=sys.stderr, flush=True)
@@ -54,12 +61,21 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks/peers", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--environments", type=Path, help="a folder for one environment per peer that is not here")
     parser.add_argument("--keep", type=Path, help="a folder where answers of peers are kept")
+    parser.add_argument("--only", action="append", choices=APART, help="run this section alone; may be repeated")
+    parser.add_argument("--page", type=Path, help="the page into which sections that are run alone are put")
     parser.add_argument("--quick", action="store_true", help="try everything out, with too few draws to publish")
     options = parser.parse_args(None if arguments is None else list(arguments))
     desk = Desk(options.environments, options.keep)
+    if bool(options.only) != bool(options.page):
+        parser.error("--only and --page go together")
     for name in PEERS:
         desk.find(name)
-    for line in page(run(desk, options.quick)):
+    results = run(desk, options.quick, options.only or ())
+    if options.only:
+        sections = ["\n".join(APART[name](results)) for name in APART if name in options.only]
+        print(with_sections(options.page.read_text("utf-8"), sections), end="")
+        return
+    for line in page(results):
         print(line)
 
 

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from alarms import JUDGES, LOOKED_AT, alarm_table
+from beyond import (
+    CORRELATION,
+    EACH,
+    GAP,
+    MARGIN,
+    OTHERS,
+    PEOPLE,
+    UNKNOWN,
+    alike_table,
+    index_line,
+    newcomer_table,
+    unit_table,
+    unknown_table,
+)
 from conformance import conformance_tables, gap_table
 from covering import LISTED_WHOLE, ROWS, Coverage, coverage_tables
 from groups import DIFFERENT, FPR, MAJORITY, METRICS, PREVALENCE, TPR
+from looks import BEGINS, FEWEST, GAP as WEEKLY_GAP, MOST, RATE, TIMES, better_looks, look_table
 from registry import PEERS, Desk
 from speeds import RACERS, draw_table, speed_table, times
 from wrong import wrong_table
 
-__all__ = ["COUNT", "Results", "page"]
+__all__ = ["APART", "COUNT", "Results", "page", "with_sections"]
 
 COUNT = 20_000
 # A coverage counts as nearer to 95 % than another from this difference on.
@@ -35,6 +51,8 @@ class Results:
     wrong: dict[str, Any]
     alarms: dict[str, Any]
     coverage: dict[str, Any]
+    looks: dict[str, Any]
+    beyond: dict[str, Any]
     sizes: tuple[int, ...]
     groups: tuple[int, ...]
     desk: Desk
@@ -56,7 +74,7 @@ INTRODUCTION = """\
 What other libraries give for the same small groups: how often their intervals are right, how often they raise a false
 alarm, what they return where a score is undefined, and how long they take. Written by one command, with the same data
 and seeds for all. Times are from one run; other answers, which are seeded, may have been kept (`--keep`) when a run was
-interrupted.
+interrupted. Sections that give a date of their own may have been run apart (`--only`).
 
 ```console
 $ .venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md
@@ -142,6 +160,117 @@ tenth wider on average.
 """
 
 
+LOOKS = """\
+## Looking every week
+
+{run}
+
+Years of {weeks} weekly batches: {fewest} to {most} cases of a group and {times} times as many others, selected at a
+rate of {rate}. Either nothing differs, or the group's rate is {gap} lower from the first week or from week {begins}
+on. Each week someone looks at all that there is so far, and an alarm is one in any week. "Found" are years with an
+alarm after the gap began, among those without an earlier one; the median counts weeks from its beginning, and years
+without an alarm as longer than all others. evenhand's alarms hold for all weeks together: at most 5 % of such
+watches, however long, raise a false one. vfairness's detectors look for a change of the gap, not for a gap, and
+promise no rate of false alarms.
+"""
+BEYOND = """\
+## Units, unknown groups, "alike", protection
+
+{run}
+
+What few libraries offer. scikit-learn, PyCM, confidenceinterval, mcmetrics and holisticai have none of it; where a
+peer is missing below, its documentation and source show nothing of the kind.
+"""
+UNITS_TEXT = """\
+### Several cases of one person
+
+{people} people of a group and {others} others, {each} positive cases each; the cases of a person are alike
+(correlation {correlation}). The TPRs are equal ("false alarm"), or the group's is {gap} lower ("found"); one
+comparison, at a level of 5 %. vfairness knows clusters in experiments only, not in its metrics.
+"""
+UNKNOWN_TEXT = """\
+### Cases without a group
+
+{known} cases of groups A and B, and {unknown} whose group is None. By default; vfairness can also refuse them or make
+them a group (`missing_strategy`). Only evenhand also says what they could change.
+"""
+ALIKE_TEXT = """\
+### Alike
+
+A TPR within ±{margin} of the reference's counts as alike. "Wrongly": the true gap is {margin}, and the two are called
+alike, which should happen in at most 5 % of audits; "rightly": there is no gap. One comparison.
+"""
+PROTECTION_TEXT = """\
+### Protection of small counts
+
+evenhand rounds or hides counts before anything is computed from them (`protect=`). fairpipe's dashboard leaves out
+groups of fewer than 20 cases (`k_anonymity`), which others can find by subtraction if totals are shown. vfairness,
+equiboots and fairpipe withhold scores of groups below 30, 10 and 30 cases for the sake of reliability, not of
+privacy. No other peer has anything.
+"""
+NEWCOMERS = """\
+### Newer packages
+
+{index} fairaudit (Cherian and Candès) flags groups and bounds the share of false flags; fairscope is about AUC and
+calibration and gives rates no intervals. safestats, which has Turner and Grünwald's safe test of two proportions, is
+a package of R; we found no package of it for Python. savvi and confseq have tests that may be looked at as often as
+one likes, of shares that are known beforehand and of means, not of two groups' rates whose common value may drift, so
+that they are not in the table of weekly looks.
+"""
+
+
+def ran(results: Results) -> str:
+    """When a part was run, and with which versions."""
+    return f"Run on {date.today().isoformat()} with {versions(results)}."
+
+
+def versions(results: Results) -> str:
+    return ", ".join(f"{name} {results.desk.versions[name]}" for name in PEERS if name in results.desk.versions)
+
+
+def looks_section(results: Results) -> Iterator[str]:
+    yield LOOKS.format(
+        run=ran(results), weeks=52, fewest=FEWEST, most=MOST, times=TIMES, rate=RATE, gap=WEEKLY_GAP, begins=BEGINS + 1
+    )
+    yield from look_table(results.looks)
+    yield "\nFound sooner than by evenhand:\n"
+    yield from list(better_looks(results.looks)) or ["- none."]
+
+
+def beyond_section(results: Results) -> Iterator[str]:
+    found = results.beyond
+    yield BEYOND.format(run=ran(results))
+    yield UNITS_TEXT.format(people=PEOPLE, others=OTHERS, each=EACH, correlation=CORRELATION, gap=GAP)
+    yield from unit_table(found["units"])
+    sizes = {name: sum(cells) for name, cells in UNKNOWN.items()}
+    yield "\n" + UNKNOWN_TEXT.format(known=sizes["A"] + sizes["B"], unknown=sizes[None])
+    yield from unknown_table(found["unknown"])
+    yield "\n" + ALIKE_TEXT.format(margin=MARGIN)
+    yield from alike_table(found["alike"])
+    yield "\n" + PROTECTION_TEXT
+    yield NEWCOMERS.format(index=index_line(found["index"]))
+    yield from newcomer_table(found["newcomers"])
+
+
+# Parts of the page that can be run apart from the rest.
+APART: dict[str, Callable[[Results], Iterator[str]]] = {"looks": looks_section, "beyond": beyond_section}
+FOLLOWED_BY = "## Conformance"
+
+
+def with_sections(text: str, sections: Iterable[str]) -> str:
+    """A page with these sections in place of those of the same title, or before the section on conformance."""
+    for section in sections:
+        title = section.splitlines()[0]
+        parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+        kept = [part for part in parts if part.splitlines()[0] != title]
+        if len(kept) < len(parts):
+            at = next(i for i, part in enumerate(parts) if part.splitlines()[0] == title)
+        else:
+            at = next(i for i, part in enumerate(parts) if part.startswith(FOLLOWED_BY))
+        text = "".join([*kept[:at], section.rstrip("\n") + "\n\n", *kept[at:]])
+    return text
+
+
 def nearer(results: Results) -> Iterator[str]:
     """Intervals with a better coverage than ours, by metric and n."""
     ours = results.coverage["evenhand"]
@@ -208,9 +337,8 @@ def missing(results: Results) -> Iterator[str]:
 
 def page(results: Results) -> Iterator[str]:
     """The lines of docs/reference/peers.md."""
-    versions = ", ".join(f"{name} {results.desk.versions[name]}" for name in PEERS if name in results.desk.versions)
     yield INTRODUCTION.format(
-        date=date.today().isoformat(), machine=machine(), python=platform.python_version(), versions=versions
+        date=date.today().isoformat(), machine=machine(), python=platform.python_version(), versions=versions(results)
     )
     if results.quick:
         yield "**A quick run, to try everything out: too few draws for its numbers to mean anything.**\n"
@@ -225,6 +353,9 @@ def page(results: Results) -> Iterator[str]:
         other_fpr=DIFFERENT["ppr"][1], tpr_only=DIFFERENT["tpr"][0], judges=judges,
     )  # fmt: skip
     yield from alarm_table(results.alarms, results.groups)
+    for section in APART.values():
+        yield ""
+        yield from section(results)
     yield "\n" + CONFORMANCE
     yield from conformance_tables(results.conformance)
     yield "\n" + GAPS

@@ -58,6 +58,8 @@ PEERS = {
         Peer("aequitas", "aequitas", "aequitas"),
         Peer("mcmetrics", "mcmetrics", "mcmetrics"),
         Peer("holisticai", "holisticai", "holisticai", ("networkx", "seaborn")),
+        Peer("fairaudit", "fairaudit", "fairaudit"),
+        Peer("fairscope", "fairscope", "fairscope"),
     )
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from talk import answer, outcome, pair, seconds
 
-from evenhand import ConfusionMatrix, audit, audit_counts, difference, interval, match_test, metric
+from evenhand import ConfusionMatrix, Watch, audit, audit_counts, difference, interval, match_test, metric
 
 
 def intervals(job: dict[str, Any]) -> list[Any]:
@@ -69,5 +69,51 @@ def monte_carlo(job: dict[str, Any]) -> list[Any]:
     return found
 
 
+def looks(job: dict[str, Any]) -> list[Any]:
+    """The week of the first alarm about the group, in each year."""
+    found: list[Any] = []
+    for year in job["years"]:
+        watch = Watch(metrics="ppr")
+        for week, (few, size, many, others) in enumerate(year, 1):
+            batch = {"group": (few, 0, 0, size - few), "others": (many, 0, 0, others - many)}
+            watch = watch.add_counts(batch, at=week)
+            if watch.alarms:
+                break
+        found.append(week if watch.alarms else None)
+    return found
+
+
+def units(job: dict[str, Any]) -> list[bool]:
+    """Whether the TPR of the group is said to differ; people have several positive cases each."""
+    found, each = [], job["each"]
+    for one in job["audits"]:
+        hits, group = np.array(one["hits"]), np.array(one["group"])
+        rows = {
+            "person": np.repeat(np.arange(len(hits)), each), "group": np.repeat(group, each),
+            "y": np.ones(each * len(hits), int),
+            "p": (np.arange(each)[None, :] < hits[:, None]).astype(int).ravel(),
+        }  # fmt: skip
+        once: dict[str, Any] = {"unit": "person"} if job["how"] == "unit" else {}
+        said = audit(rows, y_true="y", y_pred="p", groups="group", positive=1, metrics=["tpr"], **once)
+        found.append(any(row.differs for row in said.rows))
+    return found
+
+
+def unknown(job: dict[str, Any]) -> dict[str, Any]:
+    said = audit(job, y_true="y_true", y_pred="y_pred", groups="groups", metrics=["ppr"])
+    return {
+        "groups": sorted({row.group for row in said.rows}),
+        "told": any("no known" in finding.sentence for finding in said.findings),
+    }
+
+
+def alike(job: dict[str, Any]) -> list[bool]:
+    found = []
+    for groups in job["audits"]:
+        said = audit_counts(groups, metrics=["tpr"], margin=job["margin"], reference="reference")
+        found.append(any(row.group == "group" and row.verdict == "alike" for row in said.rows))
+    return found
+
+
 if __name__ == "__main__":
-    answer("evenhand", (intervals, audits, scores, gaps, speed, monte_carlo))
+    answer("evenhand", (intervals, audits, scores, gaps, speed, monte_carlo, looks, units, unknown, alike))

@@ -118,5 +118,16 @@ def wrong(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def unknown(job: dict[str, Any]) -> dict[str, Any]:
+    try:
+        frame = fl.MetricFrame(
+            metrics=fl.selection_rate, y_true=job["y_true"], y_pred=job["y_pred"],
+            sensitive_features=np.array(job["groups"], dtype=object),
+        )  # fmt: skip
+    except ValueError as error:
+        return {"error": type(error).__name__}
+    return {"groups": sorted(map(str, frame.by_group.index)), "told": False}
+
+
 if __name__ == "__main__":
-    answer("fairlearn", (intervals, scores, gaps, speed, wrong))
+    answer("fairlearn", (intervals, scores, gaps, speed, wrong, unknown))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from fairpipe.metrics import FairnessAnalyzer
+from fairpipe.monitoring import DriftConfig, FairnessDriftAndAlertEngine
 from fairpipe.stats.bayesian import beta_binomial_interval
 from talk import answer, by_group, outcome, pair, seconds
 
@@ -65,5 +68,44 @@ def honest(job: dict[str, Any]) -> dict[str, Any]:
     return {"interval": [float(end) for end in result.ci], "pvalue": float(result.p_value)}
 
 
+def looks(job: dict[str, Any]) -> list[Any]:
+    """The week of the first alert, in each year; its engine is given the gaps so far, without sign."""
+    points = {"ref_points": 26} if "26" in job["monitor"] else {}
+    found: list[Any] = []
+    for year in job["years"]:
+        few, size, many, others = np.array(year, dtype=float).T
+        frame = pd.DataFrame(
+            {"metric": "DP[group]", "group_key": "__DPD__", "value": np.abs(few / size - many / others), "n": size},
+            index=pd.date_range("2026-01-05", periods=len(size), freq="7D", name="timestamp"),
+        )
+        weeks = (
+            week
+            for week in range(1, len(size) + 1)
+            if FairnessDriftAndAlertEngine(DriftConfig()).analyze(frame.iloc[:week], **points)
+        )
+        found.append(next(weeks, None))
+    return found
+
+
+def units(job: dict[str, Any]) -> list[bool]:
+    """It has no units; the cases that are positive, by the gap of their selection."""
+    found = []
+    for one in job["audits"]:
+        hits = np.array(one["hits"])
+        p = (np.arange(job["each"])[None, :] < hits[:, None]).astype(int).ravel()
+        names = np.where(np.repeat(one["group"], job["each"]) == 1, "group", "others")
+        found.append(bool(FairnessAnalyzer().demographic_parity_difference(p, names).p_value <= 0.05))
+    return found
+
+
+def unknown(job: dict[str, Any]) -> dict[str, Any]:
+    p, names = np.array(job["y_pred"]), np.array(job["groups"], dtype=object)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        said = FairnessAnalyzer().demographic_parity_difference(p, names)
+    noted = bool(caught) or said.caveat is not None or said.ci_note is not None or bool(said.n_dropped_nonfinite)
+    return {"groups": sorted(map(str, said.n_per_group)), "told": noted}
+
+
 if __name__ == "__main__":
-    answer("fairpipe", (intervals, audits, gaps, speed, honest))
+    answer("fairpipe", (intervals, audits, gaps, speed, honest, looks, units, unknown))

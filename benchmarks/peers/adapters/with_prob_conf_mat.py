@@ -78,6 +78,19 @@ def audits(job: dict[str, Any]) -> list[Any]:
     return found
 
 
+def alike(job: dict[str, Any]) -> list[bool]:
+    """Whether the interval of the difference of TPR is within the margin."""
+    found = []
+    for groups in job["audits"]:
+        made = study(groups, ["tpr"])
+        compared = made.get_pairwise_comparison(
+            NAMES["tpr"], 1, experiment_a="group/group", experiment_b="reference/reference"
+        )
+        low, high = compared.diff_dist_summary.hdi
+        found.append(bool(-job["margin"] <= low and high <= job["margin"]))
+    return found
+
+
 def scores(job: dict[str, Any]) -> dict[str, Any]:
     """The observed values of its reports."""
 
@@ -127,4 +140,4 @@ def wrong(job: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    answer("prob_conf_mat", (intervals, audits, scores, speed, wrong))
+    answer("prob_conf_mat", (intervals, audits, alike, scores, speed, wrong))

@@ -6,8 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from statsmodels.genmod.cov_struct import Exchangeable
+from statsmodels.genmod.families import Binomial
+from statsmodels.genmod.generalized_estimating_equations import GEE
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint, test_proportions_2indep
+from statsmodels.stats.proportion import (
+    confint_proportions_2indep,
+    proportion_confint,
+    test_proportions_2indep,
+    tost_proportions_2indep,
+)
 from talk import answer, outcome, pair, seconds, tables
 
 # Of a matrix: the part, and what it is a part of.
@@ -69,5 +77,37 @@ def wrong(job: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def gee(hits: Any, group: Any, each: int) -> float:
+    """The p-value of a group's rate by estimating equations with people as clusters."""
+    decided = (np.arange(each)[None, :] < hits[:, None]).astype(int).ravel()
+    design = np.column_stack([np.ones(len(decided)), np.repeat(group, each)])
+    people = np.repeat(np.arange(len(hits)), each)
+    model = GEE(decided, design, groups=people, family=Binomial(), cov_struct=Exchangeable())
+    return float(model.fit().pvalues[1])
+
+
+def units(job: dict[str, Any]) -> list[bool]:
+    found = []
+    for one in job["audits"]:
+        hits, group, each = np.array(one["hits"]), np.array(one["group"]), job["each"]
+        if job["how"] == "gee":
+            p = gee(hits, group, each)
+        else:
+            sums = [int(hits[group == g].sum()) for g in (1, 0)]
+            sizes = [each * int((group == g).sum()) for g in (1, 0)]
+            p = float(test_proportions_2indep(sums[0], sizes[0], sums[1], sizes[1]).pvalue)
+        found.append(p <= 0.05)
+    return found
+
+
+def alike(job: dict[str, Any]) -> list[bool]:
+    found = []
+    for groups in job["audits"]:
+        counts = [*COUNTS["tpr"](*groups["group"]), *COUNTS["tpr"](*groups["reference"])]
+        p = tost_proportions_2indep(*counts, -job["margin"], job["margin"]).pvalue
+        found.append(bool(p <= 0.05))
+    return found
+
+
 if __name__ == "__main__":
-    answer("statsmodels", (intervals, audits, speed, wrong))
+    answer("statsmodels", (intervals, audits, speed, wrong, units, alike))
