@@ -130,8 +130,8 @@ def better_looks(found: dict[str, Any]) -> Iterator[str]:
             continue
         for kind, mine, theirs in zip(list(YEARS)[1:], ours[1:], results[1:], strict=True):
             if theirs.weeks is not None and (mine.weeks is None or theirs.weeks < mine.weeks):
-                by_us = "more than a year" if mine.weeks is None else f"{mine.weeks:g}"
+                by_us = "none of the year" if mine.weeks is None else f"week {mine.weeks:g}"
                 yield (
-                    f"- {each.name}, {each.monitor}: {kind} is found after {theirs.weeks:g} weeks (median), by "
-                    f"evenhand after {by_us}; false alarms in {results[0].alarm} of years, evenhand {ours[0].alarm}."
+                    f"- {each.name}, {each.monitor}: {kind} is found in week {theirs.weeks:g} of it (median), by "
+                    f"evenhand in {by_us}; false alarms in {results[0].alarm} of years, evenhand {ours[0].alarm}."
                 )
