@@ -6,9 +6,8 @@ its own, and times are CPU seconds of all threads, the best of a few runs, so th
 little. Runs differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to
 read.
 
-Groups are made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. The floor is what
-the bare tests and intervals would take: SciPy's hypergeometric tails and beta quantiles of as many rows. (Those tails
-are many times slower among fewer than about 100,000 cases, which shows in the smaller audit's floor.)
+Groups are made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. Each row shows the
+setting that is worst, beside the usual one where they differ much.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -30,7 +28,9 @@ from typing import Any
 import numpy as np
 from audit import COLUMNS, table
 from experiment import exact, the_papers_way
+from growth import cases, drawn, exponents, measured
 from match import DRAWS, RATES, draw, group_of
+from timing import Counts, made_up, seconds
 
 import evenhand as eh
 from evenhand.auditing import METRICS
@@ -38,31 +38,12 @@ from evenhand.inference import counts_of
 from evenhand.metrics import metric
 from evenhand.paper.study import METRICS as PAPER_METRICS, SIZES, Study
 
-Counts = dict[str, tuple[int, ...]]
 Row = tuple[str, str, str]
 # Large groups with other rates: about a billion cases in each.
 HUGE = {
     "A": (231_000_007, 119_000_003, 151_000_011, 499_000_001),
     "B": (230_900_003, 119_100_001, 150_900_007, 499_100_009),
 }
-
-
-def made_up(groups: int, seed: int = 0) -> Counts:
-    rng = np.random.default_rng(seed)
-    sizes = np.maximum(1, np.exp(rng.normal(4.5, 1.6, groups))).astype(int)
-    prev, tpr, fpr = rng.beta(12, 28, groups), rng.beta(24, 16, groups), rng.beta(8, 32, groups)
-    rates = np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=1)
-    return {f"group {i}": tuple(rng.multinomial(sizes[i], rates[i]).tolist()) for i in range(groups)}
-
-
-def seconds(work: Callable[[], Any], times: int = 3) -> float:
-    """CPU seconds of this process, the best of some runs."""
-    taken = []
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        taken.append(time.process_time() - start)
-    return min(taken)
 
 
 def floor(counts: Counts) -> None:
@@ -80,18 +61,18 @@ def floor(counts: Counts) -> None:
             beta.ppf(q, a + 0.5, of_a - a + 0.5)
 
 
-def audit_of_365() -> float:
-    return min(seconds(partial(eh.audit_counts, made_up(365, seed)), 1) for seed in range(3))
+def audit_of(groups: int) -> float:
+    return min(seconds(partial(eh.audit_counts, made_up(groups, seed), max_groups=20_000), 1) for seed in range(3))
 
 
-def hundreds() -> Row:
-    bare = seconds(partial(floor, made_up(365)))
-    whole = audit_of_365()
+def above_the_floor(groups: int) -> Row:
+    bare = seconds(partial(floor, made_up(groups)))
+    whole = audit_of(groups)
     return f"{whole:.2f} s", f"SciPy's tails and quantiles: {bare:.3f} s", f"{whole / bare:.1f}"
 
 
 def thousands() -> Row:
-    small = audit_of_365()
+    small = audit_of(365)
     large = seconds(partial(eh.audit_counts, made_up(10_000, 3), max_groups=20_000), 1)
     return f"{large:.1f} s", f"365 groups: {small:.2f} s", f"{large / small:.1f}"
 
@@ -164,16 +145,17 @@ def experiment() -> Row:
     )
 
 
-def mcc() -> Row:
+def of_several_rates(key: str) -> Row:
     one, other = (
         min(seconds(partial(eh.audit_counts, made_up(100, seed), metrics=key), 1) for seed in range(3))
-        for key in ("mcc", "tpr")
+        for key in (key, "tpr")
     )
     return f"{10 * one:.0f} ms per group", f"TPR: {10 * other:.1f} ms per group", f"{one / other:.0f}"
 
 
-def frame(library: str) -> Row:
-    columns = table()
+def frame(library: str, apart: bool = False) -> Row:
+    """A million rows, of groups whose rates are nearly equal or far apart, which needs more of the tests."""
+    columns = cases(1_000_000) if apart else table()
     if library == "pandas":
         import pandas as pd
 
@@ -190,10 +172,62 @@ def frame(library: str) -> Row:
 
 
 def report() -> Row:
-    whole, audited = audit_of_365(), eh.audit_counts(made_up(365))
+    whole, audited = audit_of(365), eh.audit_counts(made_up(365))
     page = seconds(audited.to_html)
     size = len(audited.to_html()) / 1e6
     return f"{page:.2f} s, {size:.1f} MB of HTML", f"the audit: {whole:.2f} s", f"{page / whole:.2f}"
+
+
+def planned(key: str) -> Row:
+    """The slowest question of planning, in a process that has planned nothing yet."""
+    large = eh.ConfusionMatrix(300, 100, 120, 480)
+    asked = {
+        "power": lambda m: eh.power(m, 60, large, difference=-0.2),
+        "sample_size": lambda m: eh.sample_size(m, large, -0.2),
+        "detectable_difference": lambda m: eh.detectable_difference(m, 60, large),
+        "half-width": lambda m: eh.sample_size(m, large, half_width=0.1),
+    }
+    taken = {name: seconds(partial(ask, key), 1) for name, ask in asked.items()}
+    slowest = max(taken, key=lambda name: taken[name])
+    other = seconds(partial(asked[slowest], "tpr"), 1)
+    return f"{taken[slowest]:.1f} s ({slowest})", f"TPR: {other:.2f} s", f"{taken[slowest] / other:.0f}"
+
+
+def quantiles(key: str, n: int) -> Row:
+    reference = eh.ConfusionMatrix(770, 1290, 3800, 16790)
+    predicted = eh.distribution(key, n=n, reference=reference, law="predictive")
+    three = seconds(partial(predicted.quantile, [0.025, 0.5, 0.975]), 1)
+    one = seconds(partial(predicted.cdf, 0.37), 1)
+    return f"{three:.1f} s", f"one cumulative probability: {one:.2f} s", f"{three / one:.0f}"
+
+
+CSV_COUNT = """
+import duckdb
+duckdb.sql("SET enable_progress_bar = false")
+duckdb.sql("SELECT g, y, p, count(*) FROM read_csv('{}', all_varchar = true) GROUP BY ALL").fetchall()
+"""
+
+
+def text() -> Row:
+    """A CSV file with quotes around text and lines of about 90 bytes, the slowest form; start and imports included."""
+    import duckdb
+
+    taken: dict[str, float] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "decisions.csv"
+        duckdb.sql("SET enable_progress_bar = false")
+        duckdb.sql(
+            "COPY (SELECT 'a name, and a comma, number ' || i AS who, 'some more text of a usual length' AS note, "
+            "'group ' || (i % 8) AS g, (random() < 0.3)::INT AS y, (random() < 0.4)::INT AS p "
+            f"FROM range(2_000_000) t(i)) TO '{path}' (FORMAT csv, HEADER)"
+        )
+        for name, code in (("count", CSV_COUNT), ("audit", AUDIT)):
+            for _ in range(2):
+                before = children()
+                subprocess.run([sys.executable, "-c", code.format(path)], check=True, capture_output=True)
+                taken[name] = min(taken.get(name, np.inf), children() - before)
+    count, audit = taken["count"], taken["audit"]
+    return f"{audit:.1f} s", f"DuckDB's count: {count:.1f} s", f"{audit / count:.1f} (limit {1.5 + 0.3 / count:.1f})"
 
 
 def tested(key: str) -> Row:
@@ -206,17 +240,35 @@ def tested(key: str) -> Row:
 
 
 ROWS: dict[str, tuple[str, str, Callable[[], Row]]] = {
-    "hundreds": ("audit of 365 groups × 8 default metrics, from counts", "at most 40, better 10", hundreds),
+    "eight": ("audit of 8 groups × 8 default metrics, from counts", "–", partial(above_the_floor, 8)),
+    "hundreds": (
+        "audit of 365 groups × 8, where the floor is slow (see below)",
+        "at most 40",
+        partial(above_the_floor, 365),
+    ),
+    "three thousand": ("audit of 3,000 groups × 8", "–", partial(above_the_floor, 3_000)),
     "thousands": ("audit of 10,000 groups × 8, from counts", "at most 30, under 1 GB", thousands),
     "millions": ("80 million rows of Parquet, rates 2 points apart", "twice and 1 s, under 400 MB", millions),
+    "text": ("2 million quoted lines of CSV", "1.5 times and 0.3 s", text),
     "billions": ("two groups of 10⁹ cases that differ, the slowest metric", "under 1 s", billions),
-    "experiment": ("the paper's experiment, 152,250 exact errors", "6 s", experiment),
-    "mcc": ("MCC: interval, gap and test, in an audit of 100 groups", "30 ms per group", mcc),
+    "experiment": ("the paper's experiment, 152,250 exact errors", "2.2 s", experiment),
+    "mcc": (
+        "MCC: interval, gap and test, in an audit of 100 groups",
+        "3 ms per group",
+        partial(of_several_rates, "mcc"),
+    ),
+    "kappa": ("kappa, the same", "3 ms per group", partial(of_several_rates, "kappa")),
+    "planning": ("planning with MCC, the slowest question", "1 s", partial(planned, "mcc")),
+    "planning kappa": ("planning with kappa, the slowest question", "1 s", partial(planned, "kappa")),
+    "quantiles": ("three quantiles of TPR, n = 10⁶, predicted", "1 s", partial(quantiles, "tpr", 10**6)),
+    "quantiles of mcc": ("three quantiles of MCC, n = 10⁴, predicted", "1 s", partial(quantiles, "mcc", 10**4)),
     "pandas": ("10⁶ rows in pandas, 8 groups × 8 metrics", "3 times and 50 ms", partial(frame, "pandas")),
+    "pandas apart": ("the same, groups far apart", "3 times and 50 ms", partial(frame, "pandas", apart=True)),
     "polars": ("10⁶ rows in Polars, 8 groups × 8 metrics", "3 times and 50 ms", partial(frame, "polars")),
+    "polars apart": ("the same, groups far apart", "3 times and 50 ms", partial(frame, "polars", apart=True)),
     "report": ("report of 365 groups", "0.1", report),
-    "pt": ("exact PT test at n = 10⁴, rates known, only n given", "1 / 3", partial(tested, "pt")),
-    "mcc_test": ("exact MCC test at n = 10⁴, rates known, only n given", "1 / 3", partial(tested, "mcc")),
+    "pt": ("exact PT test at n = 10⁴, rates known, only n given", "1 / 5", partial(tested, "pt")),
+    "mcc_test": ("exact MCC test at n = 10⁴, rates known, only n given", "1 / 5", partial(tested, "mcc")),
 }
 
 
@@ -233,6 +285,14 @@ def main() -> None:
         what, goal, _ = ROWS[name]
         took, beside, ratio = json.loads(row)
         print(f"| {what} | {took} | {beside} | {ratio} | {goal} | {int(peak):,} MB |", flush=True)
+    if not sys.argv[1:]:
+        print(GROWN)
+        every = dict(measured())
+        for name, series in every.items():
+            first, last = next(iter(series.items())), list(series.items())[-1]
+            ends = f"{first[0]:,}: {first[1]:.2g} s | {last[0]:,}: {last[1]:.2g} s"
+            print(f"| {name} | {ends} | {' | '.join(f'{power:g}' for power in exponents(series))} |")
+        drawn(every)
 
 
 HEAD = """# Speed
@@ -248,10 +308,25 @@ Times are CPU seconds of all threads, each row in a process of its own, whose pe
 depend on the machine; the ratio of the two times does so much less. Results do not depend on the number of threads or
 on the order in which groups are given.
 
+The floor of audits from counts is what SciPy's hypergeometric tails and beta quantiles take. These tails are many times
+slower among fewer than about 100,000 cases, as 365 groups have, so that the ratio there is the nicest and not the rule.
+
 Measured on {date}, on {machine}, with {versions}.
 
 | work | takes | beside | ratio | goal | peak memory |
 |---|---|---|---|---|---|"""
+
+
+GROWN = """
+## Growth
+
+CPU seconds at the smallest and the largest size, and the power of the size by which they grow: over all sizes, and
+between the last two. 1 is in proportion.
+
+![CPU time against size, both relative to the smallest, on logarithmic scales](../images/growth.svg)
+
+| what grows | smallest | largest | power | at the end |
+|---|---|---|---|---|"""
 
 
 def _machine() -> str:

@@ -154,7 +154,7 @@ def test_the_short_text_has_what_differs_and_what_to_do_next() -> None:
     assert not any(r.differs for r in few.rows)
     assert len(table_of(as_text(few))) == 1 + 4 + 1, "where little differs, a table has four rows"
     steps = ["- A difference is no explanation: confirm it on new cases", "- Where a verdict depends on one group, "]
-    last = "p: exact, adjusted over groups (Holm). Rests on: "
+    last = "p: exact, adjusted over groups (Holm); intervals are not. Rests on: "
     order = ["Overall: ppr", "group metric rests on", *steps, last]
     places = [" ".join(short.split()).index(part) for part in order]
     assert places == sorted(places)
@@ -297,7 +297,7 @@ def test_the_title_says_where_on_the_axes() -> None:
         (of_classes(classified(), metrics="tpr", classes=["x"]),
          "Audit of 400 cases in 3 groups by race, 1 of 3 classes against the rest"),
         (STRATA, "Audit of 600 cases in 3 groups by race, within 3 strata of department"),
-        (MODELS, "Audit of 600 cases in 3 groups by race, new against old"),
+        (MODELS, "Audit of 600 cases in 3 groups by race: new against old"),
         (THRESHOLDS.at(threshold=0.5), "Audit of 500 cases in 4 groups by race, threshold 0.5"),
         (BOTH, "Audit of 500 cases in 4 groups by race at 2 thresholds, within 2 strata of d"),
     ):  # fmt: skip
@@ -462,8 +462,8 @@ def of_three(**settings: Any) -> eh.Audit:
 @pytest.mark.parametrize(
     ("pairs", "opening", "reading"),
     [
-        ("first", "by race, new and net against old", "on the same cases, from old to each other model."),
-        ("all", "by race, new and net against old, net against new", "on the same cases, from one model to another."),
+        ("first", "by race: new and net against old", "on the same cases, from old to each other model."),
+        ("all", "by race: new and net against old, net against new", "on the same cases, from one model to another."),
     ],
 )
 def test_every_output_says_what_models_are_compared_against(pairs: str, opening: str, reading: str) -> None:

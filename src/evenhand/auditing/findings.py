@@ -180,8 +180,10 @@ def find(
     if tally.rule is None:
         findings += _similar_groups(tally)
     else:
-        which = f". {join_and(unjudged)}: not judged, as no bound holds for all tables behind rounded ones"
-        findings.append(_finding("protected", tally.rule.sentence.removesuffix(".") + (which if unjudged else "")))
+        said = tally.rule.sentence
+        if unjudged:
+            said += f" {join_and(unjudged)}: not judged, as no bound holds for all tables behind rounded ones"
+        findings.append(_finding("protected", said.removesuffix(".")))
     findings += [
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
