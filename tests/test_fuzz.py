@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -34,6 +35,7 @@ from evenhand.cli import COMMANDS, evenhand
 from evenhand.fairlearn import confusion_counts, equalized_odds_difference
 from evenhand.ranking import auc
 from evenhand.sklearn import small_sample_report
+from evenhand.tabulate import rule_of
 from evenhand.web import create_app
 from evenhand.web.tasks import TASKS
 
@@ -422,6 +424,106 @@ def test_a_changed_document_is_refused_or_loads_as_what_it_says(whole: Any, data
         answered(out)
 
 
+WATCH = eh.Watch(metrics=["tpr", "acc"], reference={"g": "a"})
+for week in ("W1", "W2"):
+    WATCH = WATCH.add({**SOUND, "u": [f"{week} {i}" for i in range(15)]}, at=week, y_true="y", y_pred="p", groups="g",
+                      unit="u")  # fmt: skip
+
+
+def sealed(state: Any) -> str:
+    """A state with the digest that belongs to it, which anybody can compute."""
+    if not isinstance(state, dict):
+        return written(state)
+    kept = json.loads(written({name: value for name, value in state.items() if name != "digest"}))
+    text = json.dumps(kept, ensure_ascii=True, sort_keys=True)
+    return json.dumps(kept | {"digest": hashlib.sha256(text.encode()).hexdigest()})
+
+
+@st.composite
+def states(draw: st.DrawFn) -> str:
+    """The state of a watch: damaged, or edited and sealed again."""
+    if draw(st.integers(0, 3)):
+        return sealed(changed(json.loads(WATCH.to_json()), draw(st.data())))
+    return hostile.damaged(WATCH.to_json().encode(), draw).decode("utf-8", "surrogateescape")
+
+
+@given(text=states())
+@few(100)
+def test_a_changed_state_of_a_watch_is_refused_or_loads_as_what_it_says(text: str) -> None:
+    loaded = answered(lambda: eh.Watch.from_json(text))
+    if isinstance(loaded, Refused):
+        return
+    again = eh.Watch.from_json(answered(loaded.to_json))
+    assert (again.rows, again.batches, again.columns) == (loaded.rows, loaded.batches, loaded.columns)
+    shows_only_text(loaded)
+    assert tags_of(answered(loaded.to_html)) <= tags_of(WATCH.to_html())
+    answered(lambda: loaded.add_counts({"a": (1, 2, 3, 4), "b": (2, 2, 2, 2)}, at="W3", by="g"))
+    later = answered(lambda: loaded.add({**SOUND, "u": list(range(15))}, at="W3"))
+    if not isinstance(later, Refused):
+        shows_only_text(later)
+
+
+@given(
+    names=st.lists(hostile.names, min_size=2, max_size=3, unique=True),
+    at=st.one_of(hostile.names, hostile.values),
+    by=hostile.names,
+)
+@few(40)
+def test_names_are_text_wherever_a_watch_is_shown(names: list[str], at: Any, by: str) -> None:
+    counts = dict(zip(names, [(1, 9, 0, 2), (80, 20, 1, 9), (1, 1, 1, 1)], strict=False))
+    watch = answered(lambda: eh.Watch(metrics="tpr").add_counts(counts, at=at, by=by))
+    if not isinstance(watch, Refused):
+        shows_only_text(watch)
+        page = answered(watch.to_html)
+        assert isinstance(page, Refused) or page.count("<script") == WATCH.to_html().count("<script")
+        again = answered(watch.to_json)
+        assert isinstance(again, Refused) or eh.Watch.from_json(again).rows == watch.rows
+
+
+RULES = st.sampled_from(["cms", "opensafely", "ons", 3])
+
+
+@given(data=st.data(), protect=RULES, by=hostile.names)
+@few(15)
+def test_names_tell_nothing_more_of_protected_counts(data: Data, protect: Any, by: str) -> None:
+    """Two tables of the same blocks are the same bytes, and text, in every output whatever their groups are called."""
+    names = data.draw(st.lists(hostile.names, min_size=2, max_size=4, unique=True))
+    table = {name: tuple(data.draw(st.integers(0, 60)) for _ in range(4)) for name in names}
+
+    def elsewhere(count: int) -> int:
+        block = rule_of(protect).rounded(count)  # type: ignore[union-attr]
+        return data.draw(st.integers(block.low, block.high))
+
+    other = {name: tuple(map(elsewhere, counts)) for name, counts in table.items()}
+    first, second = (
+        answered(lambda t=t: eh.audit_counts(t, by=by, protect=protect, metrics=["tpr", "mcc"], title=by))  # type: ignore[misc]
+        for t in (table, other)
+    )
+    if isinstance(first, Refused):
+        assert isinstance(second, Refused) and first.sentence == second.sentence
+        return
+    for output in ("to_json", "to_csv", "to_markdown", "to_html", "to_text"):
+        one, two = (answered(getattr(audit, output)) for audit in (first, second))
+        assert isinstance(one, Refused) or one == two
+    shows_only_text(first)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".db"])
+@given(data=st.data(), protect=RULES)
+@few(8)
+def test_damaged_files_are_protected_or_refused(data: Data, suffix: str, protect: Any) -> None:
+    table = {name: held * 12 for name, held in SOUND.items()}
+    with file_of(hostile.damaged(hostile.FORMATS[suffix](table), data.draw), suffix) as path:
+        result = answered(lambda: eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc", protect=protect))
+    if isinstance(result, Refused):
+        return
+    rule = rule_of(protect)
+    for row in result.rows:
+        assert row.cells is None or all(rule.rounded(n).value == n for n in row.cells)  # type: ignore[union-attr]
+    assert not {"sha256", "rows", "bytes"} & set(result.record["source"])
+    shows_only_text(result)
+
+
 # The command line.
 
 
@@ -544,6 +646,24 @@ def test_any_command_line_ends_with_0_1_or_2(data: Data) -> None:
         assert is_text(result.output, "\n"), result.output
         if result.exit_code == 2 and not result.stdout:
             assert result.stderr.strip().splitlines()[-1].startswith("Error: "), result.stderr
+
+
+@given(text=states(), more=st.lists(st.sampled_from(["--counts", "--all", "--fail-on=alarm"]), max_size=2))
+@few(40)
+def test_any_state_is_watched_or_refused_and_then_left_alone(text: str, more: list[str]) -> None:
+    with folder_of_inputs() as folder:
+        state = Path(folder, "state.json")
+        state.write_bytes(text.encode("utf-8", "surrogateescape"))
+        before = state.read_bytes()
+        shown = typed(["watch", str(state), *(word for word in more if word != "--counts")])
+        assert is_text(shown.output) and state.read_bytes() == before
+        file = "c.csv" if "--counts" in more else "d.csv"
+        added = typed(["watch", str(state), f"{folder}/{file}", "--at", "W3", "--html", f"{folder}/w.html", *more])
+        assert is_text(added.output)
+        if added.exit_code == 2:
+            assert state.read_bytes() == before
+        else:
+            assert eh.Watch.from_json(state.read_text("utf-8")).batches[-1] == "W3"
 
 
 @given(

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from pytest import approx
 
 import evenhand as eh
+from evenhand.auditing.watch_batches import digest
 from evenhand.cli.main import evenhand as command
 from evenhand.errors import InvalidInput
 from evenhand.inference.evidence import Gathered, log_ratios
@@ -305,6 +306,41 @@ def test_a_state_is_read_as_it_was_written_and_refused_if_it_was_changed() -> No
     for text in (json.dumps(state), "{}", "[]", "not json", watch.to_json()[:-40]):
         with pytest.raises(InvalidInput, match=r"damaged or edited|no state of a watch"):
             eh.Watch.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"metrics": None},
+        {"positive": None},
+        {"positive": {"label": [[1]]}},
+        {"read": {"groups": {"a": 1}}},
+        {"read": {"nonsense": "x"}},
+        {"read": {"threshold": float("inf")}},
+        {"batches": [{"at": "W1", "counts": {"region": {"a": [-1, 2, 3, 4]}}}]},
+        {"batches": [{"at": "W1", "counts": {"region": {"a": [1.5, 2, 3, 4]}}}]},
+        {"batches": [{"at": "W1", "counts": {"region": {"a": [10**400, 2, 3, 4]}}}]},
+        {"batches": [{"at": "W1", "counts": {"region": {"a": [1, 2, 3, 4]}}, "units": 5}]},
+    ],
+)
+def test_a_state_that_somebody_made_up_is_refused(change: dict[str, Any]) -> None:
+    """Also with the digest that belongs to it, which anybody can compute."""
+    state = {name: kept for name, kept in json.loads(_watch(1).to_json()).items() if name != "digest"} | change
+    with pytest.raises(InvalidInput, match=r"^this is no state of a watch; pass one that a watch wrote$"):
+        eh.Watch.from_json(json.dumps(state | {"digest": digest(state)}))
+    with pytest.raises(InvalidInput, match=r"^this is no state of a watch; pass one that a watch wrote$"):
+        eh.Watch.from_json("[" * 100_000)
+
+
+def test_large_batches_are_watched_and_larger_ones_refused() -> None:
+    many = 10**11
+    watch = eh.Watch(metrics="tpr").add_counts({"A": (many, many, 0, 0), "B": (many, many + 10**4, 0, 0)}, at=1)
+    # Half of the weight is not begun; of the other half, all is lost but that of equal rates.
+    assert watch.rows[0].evidence == approx(0.5 + 0.5 * 0.0374, abs=1e-4)
+    with pytest.raises(
+        InvalidInput, match=r"^a batch must have at most 1,000,000,000,000 cases; got 4,000,000,000,000$"
+    ):
+        watch.add_counts({"A": (10 * many, 10 * many, 0, 0), "B": (20 * many, 0, 0, 0)}, at=2)
 
 
 def test_false_alarms_of_many_groups_and_metrics() -> None:

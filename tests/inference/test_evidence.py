@@ -10,6 +10,7 @@ import pytest
 from pytest import approx
 from scipy.stats import hypergeom, nchypergeom_fisher
 
+from evenhand.inference import evidence
 from evenhand.inference.evidence import LOG_ODDS, Evidence, Gathered, joint, log_ratios, started
 
 
@@ -25,6 +26,28 @@ def test_ratios_are_those_of_the_noncentral_law(n: int, m: int, k: int) -> None:
         noncentral = nchypergeom_fisher.pmf(counts, n + m, k, n, np.exp(LOG_ODDS[i]))
         found = [np.exp(_ratios(int(x), n, k - int(x), m)[i]) for x in counts]
         assert found == approx((noncentral / central).tolist(), rel=1e-6)
+
+
+def test_wide_supports_are_summed_as_narrow_ones_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = [
+        np.array(column, dtype=float) for column in ((300, 2, 900), (900, 700, 999), (800, 640, 1), (1_500, 650, 800))
+    ]
+    found = log_ratios(*counts)
+    monkeypatch.setattr(evidence, "_POINTS_OF_WIDE", 10_000)
+    assert found == approx(log_ratios(*counts), rel=1e-12, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [10**6, 10**12])
+def test_exchanging_group_and_reference_turns_the_odds_ratio_round(n: int) -> None:
+    """At any size, and within the memory and the time of a small one."""
+    counts = n // 3, n, n // 4, n
+    assert _ratios(*counts) == approx(_ratios(*counts[2:], *counts[:2])[::-1], rel=1e-12, abs=1e-3)
+
+
+def test_beside_a_large_reference_the_law_is_binomial() -> None:
+    """The mean of exp(θK) is (1 - p + p exp(θ))^n."""
+    expected = LOG_ODDS * 1_500 - 5_000 * np.log1p(0.3 * np.expm1(LOG_ODDS))
+    assert _ratios(1_500, 5_000, 3 * 10**11, 10**12) == approx(expected, rel=1e-6, abs=1e-3)
 
 
 def test_batches_in_which_nothing_can_be_learnt_change_nothing() -> None:

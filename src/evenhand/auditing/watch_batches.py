@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from ..tabulate import Answers, Tally, group_columns, tabulated
 from .comparisons import groupings_of
 from .settings import Settings
 
-__all__ = ["Batch", "Counts", "Reading", "counts_of_groups", "digest", "read_batch", "refused"]
+__all__ = ["MOST_CASES", "Batch", "Counts", "Reading", "counts_of_groups", "digest", "read_batch", "refused"]
 
 Counts = dict[str, dict[str, tuple[int, int, int, int]]]
 """Cells by column and group."""
 _POSITIVE = ("positive", "positive_label", "positive_prediction")
+_COLUMNS = ("y_true", "y_pred", "groups", "y_score", "threshold", "count", "unit", "bins")
 _HASH = 16
+MOST_CASES = 10**12
+"""The most cases of a batch; the evidence of more is lost in rounding."""
 _REFUSED = {
     "classes": "evidence is gathered of two classes; say which are `positive`, and keep a watch of each class",
     "within": "evidence pooled over strata is not known; make the strata the groups, or keep a watch of each stratum",
@@ -75,10 +79,12 @@ class Batch:
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Batch:
-        """The batch that a state keeps."""
-        counts = {by: {who: _cells(cells) for who, cells in groups.items()} for by, groups in kept["counts"].items()}
-        left = {name: int(kept.get(name, 0)) for name in _LEFT_OUT}
-        return cls(counts=counts, units=frozenset(str(kept.get("units", "")).split()), **left)
+        """The batch that a state keeps; a ValueError if none would be kept so."""
+        counts = {
+            by: {who: _cells(map(_whole, cells)) for who, cells in of.items()} for by, of in kept["counts"].items()
+        }
+        left = {name: _whole(kept.get(name, 0)) for name in _LEFT_OUT}
+        return cls(counts=counts, units=frozenset(kept.get("units", "").split()), **left)
 
 
 @dataclass(slots=True)
@@ -115,6 +121,18 @@ class Reading:
         """The reading of the first batch; without data, columns are values."""
         kept = {name: _named(name, value, has_data) for name, value in given.items() if name not in _POSITIVE}
         return cls(columns=kept, positive={what: list(values) for what, values in tally.positive.items() if values})
+
+    @classmethod
+    def from_dict(cls, columns: Mapping[str, Any], positive: Mapping[str, Any]) -> Reading:
+        """The reading that a state keeps; a ValueError if none would be kept so."""
+        if not set(columns) <= set(_COLUMNS) or not set(positive) <= {"label", "prediction"}:
+            raise ValueError
+        for name, kept in columns.items():
+            if not (kept is None or (_is_number(kept) if name == "threshold" else _named(name, kept, True) == kept)):
+                raise ValueError
+        if not all(isinstance(one, (str, int, float)) for labels in positive.values() for one in labels):
+            raise ValueError
+        return cls(columns=columns, positive={what: list(labels) for what, labels in positive.items()})
 
     def asked(self, given: Mapping[str, Any], has_data: bool) -> dict[str, Any]:
         """What a later batch is read with; what differs from the first is refused."""
@@ -176,6 +194,17 @@ def counts_of_groups(tally: Tally) -> Counts:
 def _cells(cells: Iterable[float]) -> tuple[int, int, int, int]:
     tp, fn, fp, tn = (int(cell) for cell in cells)
     return tp, fn, fp, tn
+
+
+def _whole(kept: Any) -> int:
+    """A number of cases that a state keeps."""
+    if type(kept) is not int or not 0 <= kept <= MOST_CASES:
+        raise ValueError
+    return kept
+
+
+def _is_number(kept: Any) -> bool:
+    return isinstance(kept, (int, float)) and isfinite(kept)
 
 
 def _named(name: str, value: Any, has_data: bool) -> Any:

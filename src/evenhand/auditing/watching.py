@@ -23,7 +23,7 @@ from ..tabulate import as_counts, counts_frame
 from ..wording import number, several
 from .asked import asked_metrics, described
 from .settings import METRICS, WITHOUT_LABELS, Settings
-from .watch_batches import Batch, Counts, Reading, counts_of_groups, digest, read_batch, refused
+from .watch_batches import MOST_CASES, Batch, Counts, Reading, counts_of_groups, digest, read_batch, refused
 
 __all__ = ["Watch", "WatchRow"]
 
@@ -268,6 +268,8 @@ class Watch:
             raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(first)})")
         if len(self._batches) >= _MOST_BATCHES:
             raise InvalidInput(f"a watch takes at most {_MOST_BATCHES:,} batches; begin another")
+        if batch.cases > MOST_CASES:
+            raise InvalidInput(f"a batch must have at most {MOST_CASES:,} cases; got {batch.cases:,}")
         compared = self._compared(batch.counts, metrics)
         self._metrics = metrics
         self._batches[name] = batch
@@ -525,11 +527,13 @@ class Watch:
                 raise InvalidInput("the state of the watch was damaged or edited; its counts cannot be trusted")
             watch = cls(metrics=state["metrics"], reference=state["reference"], alpha=state["alpha"])
             if state["read"]:
-                watch._reading = Reading(columns=state["read"], positive=state["positive"])
+                watch._reading = Reading.from_dict(state["read"], state["positive"])
             watch._salt = str(state.get("salt", watch._salt))
+            if state["batches"] and watch._metrics is None:
+                raise ValueError
             for batch in state["batches"]:
-                watch._take(str(batch["at"]), Batch.from_dict(batch), watch._metrics or [])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+                watch._take(_named(batch["at"]), Batch.from_dict(batch), watch._metrics or [])
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             if isinstance(error, InvalidInput):
                 raise
             raise InvalidInput("this is no state of a watch; pass one that a watch wrote") from None

@@ -17,6 +17,7 @@ is left for those that have not begun yet counts as evidence of 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +43,9 @@ _MOST_AT_ONCE = 2_000_000
 _LARGEST_LOG = 650.0
 # Up to so many steps exp(θ k) and the probabilities that matter beside it are floats.
 _MOST_STEPS = 64
+# Supports with more steps than this are summed near their peak, at so many points: at least 20 per standard deviation.
+_POINTS_OF_WIDE = 512
+_NEGLIGIBLE_LOG = -45.0
 
 
 def started(batch: Any) -> Floats:
@@ -66,12 +70,17 @@ def log_ratios(a: Floats, of_a: Floats, b: Floats, of_b: Floats) -> Floats:
     while start < len(order):
         # Pairs with similar supports are computed together.
         end = start + 1
-        while end < len(order) and (end + 1 - start) * int(width[order[end]]) * len(LOG_ODDS) <= _MOST_AT_ONCE:
+        while end < len(order) and (end + 1 - start) * _terms(width[order[end]]) * len(LOG_ODDS) <= _MOST_AT_ONCE:
             end += 1
         rows = order[start:end]
-        found[rows] = _block(a[rows], of_a[rows], b[rows], of_b[rows], low[rows], high[rows])
+        block = _block if width[rows[-1]] <= _POINTS_OF_WIDE else _wide_block
+        found[rows] = block(a[rows], of_a[rows], b[rows], of_b[rows], low[rows], high[rows])
         start = end
     return found
+
+
+def _terms(width: int) -> int:
+    return min(int(width), _POINTS_OF_WIDE + 1)
 
 
 def _block(a: Floats, of_a: Floats, b: Floats, of_b: Floats, low: Floats, high: Floats) -> Floats:
@@ -88,6 +97,41 @@ def _block(a: Floats, of_a: Floats, b: Floats, of_b: Floats, low: Floats, high: 
         top = tilted.max(axis=1, keepdims=True)
         mean = top[:, 0] + np.log(np.exp(tilted - top).sum(axis=1))
     return np.asarray(LOG_ODDS * (a - low)[:, None] - mean)
+
+
+def _wide_block(a: Floats, of_a: Floats, b: Floats, of_b: Floats, low: Floats, high: Floats) -> Floats:
+    """As `_block`, at a cost that does not grow with the counts.
+
+    Terms are log-concave, so that all beyond one that is negligible beside the largest are so together. Those between
+    are summed one by one or, where they are many and thus smooth, in equal strides, whose error is far below rounding.
+    """
+    size, first, second, low, high = (x[:, None] for x in (of_a, a + b, of_a + of_b - a - b, low, high))
+
+    def log_term(k: Floats) -> Floats:
+        return np.asarray(log_hypergeometric(k, size, first, second) + LOG_ODDS * (k - low))
+
+    shape = (len(a), len(LOG_ODDS))
+    ends = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
+    odds = np.exp(LOG_ODDS)
+    peak = _last(lambda k: odds * (first - k + 1) * (size - k + 1) >= k * (second - size + k), *ends)
+    top = log_term(peak)
+    left = -_last(lambda k: log_term(-k) >= top + _NEGLIGIBLE_LOG, -peak, -ends[0])
+    right = _last(lambda k: log_term(k) >= top + _NEGLIGIBLE_LOG, peak, ends[1])
+    stride = np.maximum(1.0, np.ceil((right - left) / _POINTS_OF_WIDE))
+    total = np.zeros(shape)
+    for step in range(_POINTS_OF_WIDE + 1):
+        k = left + step * stride
+        total += np.where(k <= right, np.exp(log_term(np.minimum(k, right)) - top), 0.0)
+    return np.asarray(LOG_ODDS * (a[:, None] - low) - top - np.log(total * stride))
+
+
+def _last(holds: Callable[[Floats], Any], low: Floats, high: Floats) -> Floats:
+    """The last whole number from ``low``, where it is taken to hold, to ``high`` at which a condition holds."""
+    while (low < high).any():
+        middle = np.ceil((low + high) / 2)
+        kept = holds(middle)
+        low, high = np.where(kept, middle, low), np.where(kept, high, middle - 1)
+    return low
 
 
 def _unknown() -> Floats:
