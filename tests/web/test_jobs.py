@@ -28,6 +28,21 @@ def test_cancelling_ends_the_work_at_once_and_the_page_goes_on(shared: Page) -> 
     assert shared.answer(shared.post("table", {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\n"}))["cases"] == 10
 
 
+@pytest.mark.parametrize("how", ["cancelled", "failed"])
+def test_what_another_tab_asked_is_answered_when_work_is_cancelled_or_killed(shared: Page, how: str) -> None:
+    pid = started(shared, "audits")
+    mine = shared.post("table", {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\n"}, slot="mine").json()["job"]
+    theirs = shared.post("table", {"text": "g,tp,fn,fp,tn\nB,5,6,7,8\n"}, slot="theirs")
+    eventually(lambda: shared.state(mine)["state"] == "working")
+    if how == "cancelled":
+        shared.client.delete(f"/token/job/{mine}", headers=MINE)
+    else:
+        os.kill(pid, signal.SIGKILL)
+    assert shared.answer(theirs)["cases"] == 26
+    assert shared.state(mine)["state"] == how
+    assert gone(pid)
+
+
 def test_what_is_asked_later_overtakes_what_was_asked_before(shared: Page) -> None:
     pid = started(shared)
     first = shared.post("what-if", WHAT_IF, slot="mine").json()["job"]
