@@ -49,6 +49,23 @@ def test_a_call_returns_or_refuses_with_a_sentence(size: int) -> None:
     assert not failures, "\n".join(failures)
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: eh.jaggedness("tpr", range(10**15)),
+         "the reference must be an array of numbers; got range(0, 1000000000000000)"),
+        (lambda: eh.learn_strengths([ConfusionMatrix(1, 2, 3, 4)]),  # type: ignore[arg-type]
+         "groups must map names to confusion matrices; got [ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)]"),
+        (lambda: eh.stress_test([ConfusionMatrix(1, 2, 3, 4)]),  # type: ignore[arg-type]
+         "groups must map names to confusion matrices; got [ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)]"),
+    ],
+)  # fmt: skip
+def test_arguments_that_are_something_else_are_refused(call: Any, sentence: str) -> None:
+    with pytest.raises(eh.EvenhandError) as refusal:
+        call()
+    assert str(refusal.value) == sentence
+
+
 def test_a_call_that_takes_too_much_is_noticed() -> None:
     """The limits hold, and warnings and foreign errors count as failures."""
     wrong = {

@@ -371,7 +371,7 @@ def _numbers(array: Any, what: str) -> NDArray[Any]:
             given = given.astype(np.float64)
     except OverflowError:
         raise InvalidInput(f"{what} must be at most 2**53, beyond which float64 is not exact") from None
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, MemoryError):
         raise InvalidInput(f"{what} must be an array of numbers; got {brief(array)}") from None
     if given.dtype.kind == "b":
         raise InvalidInput(f"{what} must contain counts; got booleans ({_COUNT_LABELS})")

@@ -37,6 +37,7 @@ __all__ = [
     "Strengths",
     "additive_smooth",
     "as_strength",
+    "check_groups",
     "cross_prior_smooth",
     "matrix_of",
     "rates_of",
@@ -449,6 +450,12 @@ def additive_smooth(cm: ConfusionMatrix, epsilon: float = 1.0) -> ConfusionMatri
     ConfusionMatrix(tp=4, fn=1, fp=2, tn=5)
     """
     return Additive(epsilon).apply(cm)
+
+
+def check_groups(groups: Any) -> None:
+    """Refuse groups without names."""
+    if not isinstance(groups, Mapping):
+        raise InvalidInput(argument="groups", must="map names to confusion matrices", got=groups)
 
 
 def rest_of(groups: Groups, name: str) -> ConfusionMatrix:

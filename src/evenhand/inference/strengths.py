@@ -20,7 +20,7 @@ from ..cells import CELLS, ConfusionMatrix, as_size
 from ..errors import InvalidInput
 from ..metrics import Metric, metric as find_metric
 from ..records import Record
-from .smoothing import CAUTIOUS, SPLITS, Groups, Rates, _checked, matrix_of, rates_of
+from .smoothing import CAUTIOUS, SPLITS, Groups, Rates, _checked, check_groups, matrix_of, rates_of
 
 __all__ = [
     "BiasVariance",
@@ -142,6 +142,7 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
     {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
     """
+    check_groups(groups)
     spread = learn_spread(groups)
     everybody = sum((matrix_of(cm) for cm in groups.values()), ConfusionMatrix(0, 0, 0, 0))
     return {name: limited_strengths(spread, cm, everybody - cm) for name, cm in groups.items()}

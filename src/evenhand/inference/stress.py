@@ -14,7 +14,7 @@ from ..progress import progress
 from ..records import Record
 from ..text_layout import aligned
 from .risk import Risk, risk, sample_sizes
-from .smoothing import CrossPrior, Raw, rest_of
+from .smoothing import CrossPrior, Raw, check_groups, rest_of
 
 __all__ = ["StressRow", "StressTest", "stress_test"]
 
@@ -174,6 +174,7 @@ def stress_test(
     [(5, 0.61), (20, 0.77)]
     """
     sizes, weights, risks = sample_sizes(n), list(strengths), {}
+    check_groups(groups)
     if not groups or not sizes or not weights:
         raise InvalidInput("`groups`, `n` and `strengths` must not be empty")
     for name in progress(list(groups), "stress test"):
