@@ -87,7 +87,9 @@ scalars = st.one_of(
     st.dates(),
     st.times(),
     st.timedeltas(),
-    st.sampled_from([pd.NA, pd.NaT, np.datetime64("NaT"), np.timedelta64("NaT", "s"), np.ma.masked, np.float32(0.1)]),
+    st.sampled_from(
+        [pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), np.ma.masked, np.float32(0.1)]
+    ),
     st.sampled_from([np.int8(1), np.bool_(True), np.str_("a"), np.datetime64("2020-01-01"), np.float16("nan")]),
     st.sampled_from([pd.Timestamp("2020-01-01", tz="UTC"), pd.Interval(0, 1), pd.Period("2020-01"), Ellipsis, object]),
     st.builds(Awkward),

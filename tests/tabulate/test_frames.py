@@ -346,7 +346,7 @@ def test_dates_are_the_same_days_in_every_library() -> None:
                   pa.scalar(day), day):  # fmt: skip
         found = frames.plain(value)
         assert (type(found), found) == (datetime.datetime, day)
-    assert [frames.plain(x) for x in (pd.NaT, pd.NA, np.datetime64("NaT"), None, float("nan"))] == [None] * 5
+    assert [frames.plain(x) for x in (pd.NaT, pd.NA, np.datetime64("NaT", "s"), None, float("nan"))] == [None] * 5
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=lambda f: f.__name__)
