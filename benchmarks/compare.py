@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from import_time import STATEMENTS, best
 from match import RATES, group_of
-from scale import made_up
+from timing import made_up
 
 import evenhand as eh
 

@@ -70,7 +70,7 @@ def sizes() -> Iterator[str]:
 def in_the_audit() -> Iterator[str]:
     """How much of an audit of 365 groups the numbers of cases needed take."""
     sys.path.insert(0, __file__.rpartition("/")[0])
-    from scale import made_up
+    from timing import made_up
 
     judge: Any = import_module("evenhand.auditing.judge")
     spent = [0.0]

@@ -171,5 +171,9 @@ def test_numbers_of_rows_are_no_counts() -> None:
 def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
     """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
     rows = [(n, m) for m in ("a", "b", "c", "d") for n in range(3000)][:10_000]
-    columns = {"person": [n for n, _ in rows], "model": [m for _, m in rows], "p": [0] * len(rows)}
+    columns: dict[str, list[Any]] = {
+        "person": [n for n, _ in rows],
+        "model": [m for _, m in rows],
+        "p": [0] * len(rows),
+    }
     assert model_of_rows(columns, {"p"}, {"p"}, "person") == Stacked("model", 4)

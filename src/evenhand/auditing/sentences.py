@@ -312,8 +312,8 @@ def _size(row: Row, m: Any, level: float) -> str:
         gap = "odds ratio" if odds else "ratio of the two" if row.gap.is_ratio else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
     if of_people:
-        least = per * row.gap.at_least
-        return f"At least {f'{floor(least):,}' if least >= 1 else rounded_down(least)} {_more(row)} per {per:,}."
+        people = per * row.gap.at_least
+        return f"At least {f'{floor(people):,}' if people >= 1 else rounded_down(people)} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):
         return f"At least {rounded_down(row.gap.at_least)}."
     least = rounded_down(row.gap.at_least)
