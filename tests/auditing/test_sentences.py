@@ -27,7 +27,8 @@ cells = st.tuples(*[st.integers(0, 400)] * 4)
 SENTENCE = re.compile(
     r"Of (the )?([\d,]+) (.+?) in (.+?), (about )?([\d,]+) (was|were) (.+?); "
     r"of (the )?([\d,]+) (.+?), (about )?([\d,]+)\."
-    r"(?: At least ([\d,]+) (more|fewer) per ([\d,]+)\.| The gap is [+-]\d.\d+ \(95 % interval .+? to .+?\)\.)"
+    r"(?: At least ([\d,.]+) (more|fewer) per ([\d,]+)\.| The gap is [+-]\d.\d+ \(95 % interval .+? to .+?\)\."
+    r"| About ([\d.]+) (more|fewer) per ([\d,]+) \(95 % interval [\d.]+ to [\d.]+\)\.)"
     r"(?: This depends on one group: if .+ were left out of the comparison, the verdict on .+ would be: .+\.)?"
 )
 KINDS = {
@@ -64,7 +65,9 @@ def check_counts(sentence: str, r: Row) -> None:
     """The counts are those of the matrices, and "at least" is not more than the bound of the row says."""
     found = SENTENCE.fullmatch(sentence)
     assert found, sentence
-    all_, of, kind, _, about, n, verb, what, all2, of2, _, about2, n2, sure, way, per = found.groups()
+    all_, of, kind, _, about, n, verb, what, all2, of2, _, about2, n2, sure, way, per, seen, seen_way, seen_per = (
+        found.groups()
+    )
     for matrix, exactly, size, hedged, counted in zip(
         matrices(r), (all_, all2), (of, of2), (about, about2), (n, n2), strict=True
     ):
@@ -82,8 +85,12 @@ def check_counts(sentence: str, r: Row) -> None:
     assert r.gap.low is not None and r.gap.high is not None
     if sure is not None:
         assert r.gap.at_least is not None
-        assert 1 <= whole(sure) <= whole(per) * r.gap.at_least
+        assert 0.1 <= float(sure.replace(",", "")) <= whole(per) * r.gap.at_least
         assert (way == "more") == (r.verdict == "higher")
+    elif seen is not None:
+        assert r.gap.at_least is None or whole(seen_per) * r.gap.at_least < 0.1, "a bound that is next to nothing"
+        assert r.gap.difference is not None and abs(float(seen) - whole(seen_per) * abs(r.gap.difference)) <= 0.051
+        assert (seen_way == "more") == (r.verdict == "higher")
     else:
         assert r.gap.at_least is None
 
@@ -223,7 +230,7 @@ def test_a_group_and_the_groups_inside_it_are_one_headline() -> None:
     said = headlines(a.rows, a.settings)
     women = [h for h in said if h.group == "F"]
     assert len(women) == 1
-    assert re.search(r" Also in F & \w+, F & \w+, F & \w+ and 2 more\.$", women[0].sentence)
+    assert re.search(r" In the same direction, by other amounts: F & \w+, F & \w+, F & \w+ and 2 more\.$", women[0].sentence)
     assert not any(h.group.startswith("F &") for h in said)
 
 
@@ -233,7 +240,7 @@ def test_a_group_inside_with_the_other_direction_is_not_said_to_be_alike() -> No
     a = eh.audit_counts(counts, by=["sex", "town"], metrics=["tpr"])
     assert row(a, "F & East").verdict == "higher" and row(a, "F").verdict == "lower"
     (women,) = [h.sentence for h in headlines(a.rows, a.settings) if h.group == "F"]
-    assert "Also in F & " in women and "F & East" not in women
+    assert "by other amounts: F & " in women and "F & East" not in women
 
 
 # Headlines of axes
@@ -376,7 +383,7 @@ def test_changes_are_told_in_the_words_of_who_asks_and_whom_they_harm() -> None:
         "others, it stays at 25. The observed gap goes from +0.450 to +0.000 (a change of -0.450, at least "
         f"{least[1]}): it closes."
     )
-    assert told == [f"{said} Compared with the reference, this group does worse than before."]
+    assert told == [f"{said} Relative to the others, this group is worse off than before."]
     assert len(untold_) == 1 and "worse" not in untold_[0]
 
 
@@ -521,7 +528,7 @@ def test_one_case_is_told_from_many(rests_on: int, step: str) -> None:
     assert next_steps(one, a.settings) == (f"{FIND}for tpr of A, {step}",)
 
 
-@pytest.mark.parametrize(("groups", "last"), [(4, "; 1 other group lacks more."), (6, "; 3 other groups lack more.")])
+@pytest.mark.parametrize(("groups", "last"), [(4, "; 1 other group needs more."), (6, "; 3 other groups need more.")])
 def test_no_more_than_three_groups_are_told_what_to_collect(groups: int, last: str) -> None:
     counts = {f"g{i}": (6, 3, 2, 21) for i in range(groups)} | {"C": (2800, 1100, 1100, 5000)}
     a = eh.audit_counts(counts, metrics="tpr", reference="C")

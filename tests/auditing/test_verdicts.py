@@ -37,10 +37,10 @@ def test_meanings_are_sentences_with_the_settings_filled_in() -> None:
 def test_verdicts_on_changes_are_about_the_gap() -> None:
     """A model that raises a gap may leave the score lower than the reference's."""
     assert Verdict.HIGHER.of_change.format(alpha=0.05) == (
-        "the gap rises: the change is higher than the reference's (adjusted p at most 0.05)"
+        "the group's score moved up relative to the reference's (adjusted p at most 0.05)"
     )
     assert Verdict.LOWER.of_change.format(alpha=0.05) == (
-        "the gap falls: the change is lower than the reference's (adjusted p at most 0.05)"
+        "the group's score moved down relative to the reference's (adjusted p at most 0.05)"
     )
     assert Verdict.ALIKE.of_change.format(margin=0.1) == (
         "no change of the gap was found, and changes beyond ±0.1 are ruled out"

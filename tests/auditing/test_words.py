@@ -237,8 +237,8 @@ def test_the_report_says_what_is_good_for_a_person() -> None:
         words: eh.audit_counts(TWO, metrics="ppr", **given).to_html()
         for words, given in {
             "not said": RISK,
-            "a negative prediction: they were not called risky": RISK | {"favourable": "negative"},
-            "a positive prediction: they got a loan": LOANS | {"favourable": "positive"},
+            "a negative prediction (were not called risky)": RISK | {"favourable": "negative"},
+            "a positive prediction (got a loan)": LOANS | {"favourable": "positive"},
             "a positive prediction": {"favourable": "positive"},
         }.items()
     }

@@ -468,7 +468,7 @@ def of_three(**settings: Any) -> eh.Audit:
 )
 def test_every_output_says_what_models_are_compared_against(pairs: str, opening: str, reading: str) -> None:
     a = of_three(pairs=pairs)
-    assert dict(facts(a))["Models"] == opening.removeprefix("by race, ")
+    assert dict(facts(a))["Models"] == opening.removeprefix("by race: ")
     for text in (as_text(a), html.unescape(re.sub(r"<[^>]+>", " ", a.to_html())), a.to_markdown()):
         said = " ".join(text.split())
         assert opening in said and reading in said
@@ -494,7 +494,7 @@ def test_verdicts_are_counted_by_what_the_axes_are_called() -> None:
 
 def test_meanings_of_verdicts_on_models_are_about_gaps() -> None:
     text = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", of_three().to_html())).split())
-    assert "the gap rises: the change is higher than the reference's (adjusted p at most 0.05)" in text
+    assert "the group's score moved up relative to the reference's (adjusted p at most 0.05)" in text
     assert "the score is higher than the reference's" not in text
 
 

@@ -582,7 +582,7 @@ def test_what_is_favourable_and_what_things_are_called_is_said_in_fields(page: A
     report = page.frame_locator("#report")
     report.locator("h1", has_text="Audit of 600 defendants").wait_for()
     said = report.locator("main").inner_text()
-    assert "were called risky" in said and "a negative prediction: they were not called risky" in said
+    assert "were called risky" in said and "a negative prediction (were not called risky)" in said
     assert "say which prediction is good for a person" not in said
 
 

@@ -194,8 +194,7 @@ def _also(names: Sequence[str]) -> str:
     if not names:
         return ""
     shown, left = list(names[:_ALSO]), len(names) - _ALSO
-    parts = [*shown, f"{left:,} more"] if left > 0 else shown
-    return f" Also in {', '.join(parts)}."
+    return f" In the same direction, by other amounts: {', '.join(shown)}{f' and {left:,} more' if left > 0 else ''}."
 
 
 def _counted(row: Row) -> str | None:
@@ -213,7 +212,12 @@ def _harm(row: Row, settings: Mapping[str, Any]) -> str:
     """That a change is to the disadvantage of a group, whose own score may have changed for the better."""
     if not row.is_change or not _harmed(row, settings):
         return ""
-    return " Compared with the reference, this group does worse than before."
+    others = "the others" if row.reference.kind in (ReferenceKind.REST, ReferenceKind.ALL) else _reference_name(row)
+    return f" Relative to {others}, this group is worse off than before."
+
+
+def _reference_name(row: Row) -> str:
+    return "the given reference" if row.reference.kind is ReferenceKind.MATRIX else legible(row.reference.name)
 
 
 def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: int) -> bool:
@@ -520,7 +524,7 @@ def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[st
         for more, row in nearest[:_STEPS]
     ]
     left = len(nearest) - _STEPS
-    others = f"; {several(left, 'other group')} {'lacks' if left == 1 else 'lack'} more" if left > 0 else ""
+    others = f"; {several(left, 'other group')} {'needs' if left == 1 else 'need'} more" if left > 0 else ""
     yield (
         f"To find a true gap of {settings['margin']:g} with a probability of about 80 %, if the reference's score is "
         f"the one observed: {'; '.join(each)}{others}."

@@ -68,12 +68,12 @@ class Verdict(StrEnum):
     HIGHER = (
         *("higher", 0, "the score is higher than the reference's (adjusted p at most {alpha:g})"),
         *("^", "M0,-6L6,5H-6Z", _RED, True, "▲"),
-        "the gap rises: the change is higher than the reference's (adjusted p at most {alpha:g})",
+        "the group's score moved up relative to the reference's (adjusted p at most {alpha:g})",
     )
     LOWER = (
         *("lower", 0, "the score is lower than the reference's (adjusted p at most {alpha:g})"),
         *("v", "M0,6L6,-5H-6Z", _BLUE, True, "▼"),
-        "the gap falls: the change is lower than the reference's (adjusted p at most {alpha:g})",
+        "the group's score moved down relative to the reference's (adjusted p at most {alpha:g})",
     )
     UNLIKE = (
         *(

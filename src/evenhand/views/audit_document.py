@@ -42,6 +42,8 @@ from .row_words import row_table, tallied
 
 __all__ = ["adjustment", "document_of"]
 
+# Cases without a group, of all cases, of which everything else has to be read.
+_MANY_UNKNOWN = 0.1
 _OF_DATA = (
     *("same-name", "spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled"),
 )
@@ -143,7 +145,7 @@ def _meanings(audit: Audit) -> dict[Verdict, str]:
 def _matters(audit: Audit) -> Iterator[Block]:
     """What is wrong with the data as such, the differences that matter most, and what could not be told."""
     verdicts = {(str(row.at), row.by, row.group, row.metric): row.verdict for row in audit.rows}
-    first = [Item(_placed(f)) for f in audit.findings if f.kind in ("constant", "repeated-rows", "similar-groups")]
+    first = [Item(_placed(f)) for f in audit.findings if f.kind in _first_of_all(audit)]
     # The sentence about a change says itself whom it harms.
     apart = not _is_of_models(audit)
     differ = [
@@ -153,11 +155,33 @@ def _matters(audit: Audit) -> Iterator[Block]:
     impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"]
     left = len(impacts) - _IMPACTS
     more = [Item(f"{several(left, 'more rate')} {'is' if left == 1 else 'are'} below four fifths.")] if left > 0 else []
-    yield Listing((*first, *differ, *impacts[:_IMPACTS], *more))
+    yield Listing((*first, *differ, *_unchanged(audit), *impacts[:_IMPACTS], *more))
+    if any(row.gap.at_least is not None for row in audit.rows):
+        yield Paragraph(
+            "“At least” is cautious: it holds for all such sentences together, not one by one as intervals do."
+        )
     yield Listing(tuple(map(Item, untold(audit.rows))), "What could not be told")
-    yield Listing(tuple(Item(_placed(f)) for f in audit.findings if f.kind in _OF_DATA), "About the data")
+    others = set(_OF_DATA).difference(_first_of_all(audit))
+    yield Listing(tuple(Item(_placed(f)) for f in audit.findings if f.kind in others), "About the data")
     if audit.findings:
         yield Paragraph(f"{several(len(audit.findings), 'finding')} in all")
+
+
+def _first_of_all(audit: Audit) -> tuple[str, ...]:
+    """The kinds of findings that come before all others: many cases without a group are one."""
+    unknown = max(audit.unknown.values(), default=0) >= _MANY_UNKNOWN * audit.n
+    return ("constant", "repeated-rows", "similar-groups", *(("missing-group",) if unknown else ()))
+
+
+def _unchanged(audit: Audit) -> Iterator[Item]:
+    """Of several models, those with which no gap changed by more than the margin."""
+    places: dict[str, list[Row]] = {}
+    for row in audit.rows if _is_of_models(audit) else ():
+        places.setdefault(place_text(row.at), []).append(row)
+    for place, rows in places.items():
+        if all(row.verdict is Verdict.ALIKE for row in rows):
+            said = f"no gap changed by more than {margins_text(rows, audit.settings['margin'])}"
+            yield Item(f"{_capitalised(place)}: {said} ({several(len(rows), 'comparison')}).", Verdict.ALIKE)
 
 
 def _overall(audit: Audit) -> Iterator[Block]:

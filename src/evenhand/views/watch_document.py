@@ -134,7 +134,12 @@ def _table(rows: Sequence[WatchRow], names: dict[tuple[str, str], str]) -> Table
             column("versus", lambda row: number(row.versus), means="the score of what the group is compared with"),
             column("odds ratio", _span, kind="text", gives_way=1),
             column("evidence", lambda row: _short(row.joint), means="for all groups and metrics together"),
-            column("alone", lambda row: _short(row.evidence), extra=True, means="as if it were the only comparison"),
+            column(
+                "alone",
+                lambda row: _short(row.evidence),
+                extra=True,
+                means="before allowing for the number of comparisons; alarms use the other",
+            ),
             column("alarm", lambda row: row.alarm or "-", kind="text", means="the batch that raised it first"),
             column("no score", lambda row: f"{row.undefined:,} of {row.batches:,}", extra=True, means="batches"),
         ),
