@@ -386,12 +386,13 @@ def test_the_command_tells_its_author_what_protection_costs_and_no_file(tmp_path
     exact, rounded = (eh.audit_counts(compas(), by="race", protect=rule) for rule in (None, "cms"))
     before = {(row.group, row.metric): row.verdict for row in exact.rows}
     after = {(row.group, row.metric): row.verdict for row in rounded.rows}
-    lost = sum(after.get(key) != verdict for key, verdict in before.items())
+    hidden = sum(key not in after for key in before)
+    lost = sum(after.get(key, verdict) != verdict for key, verdict in before.items())
     found = [key for key, verdict in before.items() if verdict in ("higher", "lower")]
     left = sum(after.get(key) == before[key] for key in found)
     assert result.stderr == (
-        f"For you, in no file: {lost} of 48 verdicts of the exact audit differ, and {left} of {len(found)} differences "
-        "found are left.\n"
+        f"For you, in no file: of 48 verdicts of the exact audit, {hidden} are not shown and {lost} differ; {left} of "
+        f"{len(found)} differences found are left.\n"
     )
     assert "For you" not in result.stdout + written.read_text("utf-8")
     assert CliRunner().invoke(command, ["audit", "--example", "compas", "--protect", "2"]).exit_code == 2
@@ -506,3 +507,14 @@ def test_the_exit_code_of_a_gate_is_that_of_rounded_counts(tmp_path: Any) -> Non
             codes[found, bool(protect)] = CliRunner().invoke(command, words).exit_code
     assert (codes[34, False], codes[43, False]) == (1, 0)
     assert codes[34, True] == codes[43, True]
+
+
+def test_a_gap_to_a_reference_of_small_counts_has_no_sign() -> None:
+    """By opensafely's rule small counts are 0, of which a rate of 1 and a gap of the other sign would follow."""
+    counts = {"A": (40, 12, 20, 130), "B": (9, 6, 4, 30), "C": (3, 5, 2, 9)}
+    a = eh.audit_counts(counts, protect="opensafely", metrics=["tpr", "acc"])
+    (row,) = [row for row in a.rows if (row.group, row.metric) == ("A", "tpr")]
+    assert row.score.value is not None and row.gap.value is None and row.reference.score is None
+    assert row.gap.low is not None and row.gap.high is not None and row.gap.low < 0 < row.gap.high
+    said = " ".join(a.to_text().split())
+    assert "undefined" not in said.replace("0 undefined", "") and "Overall: tpr between 0." in said

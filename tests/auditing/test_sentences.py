@@ -230,7 +230,9 @@ def test_a_group_and_the_groups_inside_it_are_one_headline() -> None:
     said = headlines(a.rows, a.settings)
     women = [h for h in said if h.group == "F"]
     assert len(women) == 1
-    assert re.search(r" In the same direction, by other amounts: F & \w+, F & \w+, F & \w+ and 2 more\.$", women[0].sentence)
+    assert re.search(
+        r" In the same direction, by other amounts: F & \w+, F & \w+, F & \w+ and 2 more\.$", women[0].sentence
+    )
     assert not any(h.group.startswith("F &") for h in said)
 
 
@@ -321,7 +323,7 @@ def test_models_are_told_by_how_scores_change(placed: bool) -> None:
     for sentence in said_of(a):
         assert re.fullmatch(
             where + r"Of (the )?\d+ (cases|actual negatives) in [AB], the number that were predicted "
-            r"(correctly|positive) (goes from \d+ to \d+|stays at \d+); of \d+ among the others, it "
+            r"(correctly|positive) (goes from \d+ to \d+|stays at \d+); of \d+ (among the|such) others, it "
             r"(goes from \d+ to about \d+|stays at \d+)\. The observed gap goes from \+0\.000 to -0\.\d{3} "
             r"\(a change of -0\.\d{3}, at least 0\.\d{3}\): it opens\.", sentence
         ), sentence  # fmt: skip

@@ -13,7 +13,9 @@ from click.testing import CliRunner, Result
 from hostile import STEERING, steers
 
 from evenhand.cli import evenhand
+from evenhand.cli.first_look import first_look
 from evenhand.records import csv_text
+from evenhand.tabulate import guessed_roles
 
 NAMED = "the groups with --group, and --label, --prediction or --score"
 REFUSED = f"Nothing was audited yet: name the columns to audit, {NAMED}.\n"
@@ -227,3 +229,18 @@ def test_a_file_that_is_missing_is_a_file(tmp_path: Path) -> None:
         "Error: there is no file zzzzz.csv"
     )
     assert run("audit", "--prediction", "y", "--group", "sex", "zzzzz").output == "Error: there is no file zzzzz\n"
+
+
+def test_a_table_of_counts_is_called_one(tmp_path: Path) -> None:
+    path = tmp_path / "union table.csv"
+    path.write_text("group,tp,fn,fp,tn\nA,1,2,3,4\nB,4,3,2,1\n", "utf-8")
+    said = first_look(str(path), [path.name])
+    assert said.endswith("\n  evenhand audit --counts 'union table.csv'")
+    assert "looks like a table of counts" in said
+
+
+def test_a_column_of_one_model_is_asked_about_if_it_has_more_rows_than_are_looked_at() -> None:
+    many: dict[str, list[Any]] = {"model": ["logit"] * 20_000, "person": list(range(20_000)), "p": [0, 1] * 10_000}
+    few = {name: values[:50] for name, values in many.items()}
+    assert guessed_roles({name: values[:10_000] for name, values in many.items()})["model_column"] == "model"
+    assert guessed_roles(few)["model_column"] is None

@@ -580,3 +580,21 @@ def test_no_false_alarms_are_counted_where_nothing_is_tested() -> None:
 def test_the_share_of_false_discoveries_is_that_of_each_family() -> None:
     text = " ".join(as_text(at_thresholds(SCORED, [0.3, 0.5], metrics="tpr", adjust="bh"), None).split())
     assert "about 5 % on average are false alarms, within each metric at each threshold." in text
+
+
+def test_impact_ratios_that_may_be_chance_are_said() -> None:
+    a = eh.audit_counts({"A": (10, 5, 4, 31), "B": (300, 100, 120, 480)}, metrics="ppr", favourable="positive")
+    (row,) = [row for row in a.rows if row.group == "A"]
+    assert row.impact is not None and row.impact.ratio < 0.8 and not row.impact.is_below
+    assert f"Impact ratios below four fifths that may be chance: A {row.impact.ratio:.3f} (at most" in as_text(a)
+
+
+def test_selections_of_few_people_can_identify_them() -> None:
+    people = {"p": [1, 0, 1] * 20 + [1, 0], "g": ["A"] * 60 + ["B"] * 2}
+    assert "Counts below 11 can identify people" in " ".join(as_text(eh.audit(people, y_pred="p", groups="g")).split())
+
+
+def test_many_cases_without_a_group_come_first() -> None:
+    counts = {"A": (10, 40, 20, 30), "B": (80, 20, 20, 80), None: (30, 20, 10, 40)}
+    said = as_text(eh.audit_counts(counts, metrics=["tpr", "ppr"]))
+    assert said.index("100 cases have no known group") < said.index("actual positives in")

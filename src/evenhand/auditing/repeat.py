@@ -130,9 +130,10 @@ def protection_cost(protected: Audit, exact: Audit) -> str:
     lost = [row for row in exact.rows if shown.get(_whose(row.to_dict())) != row.verdict]
     found = [row for row in exact.rows if row.differs]
     left = sum(row.differs and shown.get(_whose(row.to_dict())) == row.verdict for row in exact.rows)
+    hidden = sum(_whose(row.to_dict()) not in shown for row in exact.rows)
     return (
-        f"{len(lost):,} of {several(len(exact.rows), 'verdict')} of the exact audit differ, and {left:,} of "
-        f"{several(len(found), 'difference')} found are left"
+        f"of {several(len(exact.rows), 'verdict')} of the exact audit, {hidden:,} are not shown and "
+        f"{len(lost) - hidden:,} differ; {left:,} of {several(len(found), 'difference')} found are left"
     )
 
 

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 Measure = Callable[[Sequence[Comparison]], Measures]
 _MOST_DIGITS = 6
 _VAGUE = 0.1
+_GAPS = ("gap", "difference", "ratio")
 _SHORTENED = ("score", "reference", "gap", "difference", "ratio", "smoothed")
 
 
@@ -60,6 +61,12 @@ def allowing(measure: Measure, metric: Metric, comparisons: Sequence[Comparison]
         found = _without_reasons(found)
     vague = _is_vague(published.score, least.score, most.score) & ~(found.pvalue <= alpha)
     found = _hidden(found, vague if metric.comparisons else vague | _both_small(base, comparisons, rule))
+    # A gap to a reference of which little is known could have the other sign.
+    open_ = ~(found.pvalue <= alpha)
+    unclear = _is_vague(published.difference, least.difference, most.difference) & open_
+    gaps: dict[str, Any] = {name: np.where(unclear, nan, getattr(found, name)) for name in _GAPS}
+    unknown = _is_vague(published.reference, most.reference, least.reference) & open_
+    found = replace(found, **gaps, reference=np.where(unknown, nan, found.reference))
     ends_of_each = {name: (getattr(least, name), getattr(most, name)) for name in _SHORTENED}
     return _shortened(found, ends_of_each | {"smoothed": ends_of_each["score"]})
 

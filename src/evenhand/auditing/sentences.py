@@ -263,7 +263,7 @@ def _change(row: Row, m: Metric, who: str, level: float, words: Words) -> str:
     gap = gap_change(row, size)
     return (
         f"Of {of} {whole}, the number {words.pronoun} {words.counted(m)} {_moved(first, second)}; of {per:,} "
-        f"{_among(row)}, it {_moved(*others)}. {gap[0].upper()}{gap[1:]}."
+        f"{_such(row, m, words)}, it {_moved(*others)}. {gap[0].upper()}{gap[1:]}."
     )
 
 
@@ -317,13 +317,18 @@ def _size(row: Row, m: Any, level: float) -> str:
         return f"The {gap} is {_gap_text(row, level)}."
     if of_people:
         people = per * row.gap.at_least
-        return f"At least {f'{floor(people):,}' if people >= 1 else rounded_down(people)} {_more(row)} per {per:,}."
+        return f"At least {f'{floor(people):,}' if people >= 1 else _tenths(people)} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):
         return f"At least {rounded_down(row.gap.at_least)}."
     least = rounded_down(row.gap.at_least)
     if row.gap.is_ratio:
         return f"{odds or 'It is'} {row.verdict} by a factor of at least {least}."
     return f"At least {least} {row.verdict}."
+
+
+def _tenths(people: float) -> str:
+    """Less than one of so many people, as text that is not more than that."""
+    return f"{floor(10 * people) / 10:.1f}" if people >= _LEAST else rounded_down(people)
 
 
 def _per_round(row: Row, per: int) -> str:
@@ -497,8 +502,8 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
         steps.append("Where a verdict depends on one group, compare with a named group (--reference, reference=).")
     turned = [row for row in differ if turning_text(row, settings) and row.unknown and row.unknown.turns]
     if turned:
-        columns = join_and(list(dict.fromkeys(row.by for row in turned)))
-        steps.append(f"Learn the {columns} of those whose {columns} is unknown: that could change verdicts.")
+        columns = join_and(list(dict.fromkeys(map(_unknown_of, turned))))
+        steps.append(f"Learn the {columns} of those of whom it is unknown: that could change verdicts.")
     return (*steps, *_to_collect(rows, settings))
 
 
@@ -566,10 +571,15 @@ def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     known = known and row.test.effective is None and settings["protect"] is None and row.test.method == "fisher"
     if unknown is None or not unknown.n or not known or row.verdict not in (Verdict.HIGHER, Verdict.LOWER):
         return ""
-    whose = f"The {row.by} of {unknown.n:,} {Words.of(settings).whole(m, many=unknown.n != 1)} is unknown"
+    whose = f"The {_unknown_of(row)} of {unknown.n:,} {Words.of(settings).whole(m, many=unknown.n != 1)} is unknown"
     if unknown.turns is None:
         return f"{whose}; assigning them to this group or its reference alone would not change this verdict."
     return f"{whose}; learning it for about {unknown.turns:,} of them could change this verdict."
+
+
+def _unknown_of(row: Row) -> str:
+    """What is not known of a case: a column or, of a crossing, the group, since a part of it may be known."""
+    return "group" if " & " in row.by else row.by
 
 
 def needed_text(row: Row, settings: Mapping[str, Any]) -> str:

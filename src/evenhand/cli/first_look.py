@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..auditing import AuditRequest, ModelsRequest, command_of, options_of
-from ..cells import read_labels
+from ..cells import CELLS, read_labels
 from ..errors import EvenhandError, printable
 from ..tabulate import (
     columns_again,
@@ -51,6 +52,9 @@ def first_look(data: str | list[str], words: Sequence[str], width: int = 80, com
     The command is ``compare`` if that is asked for, or if a column seems to name models.
     """
     columns = first_columns(data)
+    if set(CELLS) <= {name.strip().lower() for name in columns}:
+        said = f"{printable(' '.join(words))} looks like a table of counts: it has the columns tp, fn, fp and tn. Type:"
+        return "\n".join([*wrapped(said, width), "", f"  evenhand audit --counts {printable(shlex.join(words))}"])
     roles = guessed_roles(columns)
     of_models = compares or roles["model_column"] is not None
     found = _suggested_comparison(columns, roles) if of_models else _suggestion(columns, roles)

@@ -57,7 +57,10 @@ class Repeated(NamedTuple):
 
 
 class Stacked(NamedTuple):
-    """A column that tells the decisions of several models on the same cases apart, and how many models there are."""
+    """A column that tells the decisions of several models on the same cases apart, and how many were seen.
+
+    One model was seen if its decisions are more than the rows that are looked at, and the column is called a model.
+    """
 
     column: str
     models: int
@@ -144,7 +147,7 @@ def _whole(value: Any) -> int | None:
 def check_is_not_stacked(columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str]) -> None:
     """Refuse a table in which several models' decisions on the same cases stand below each other."""
     found = model_of_rows(columns, decisions, used)
-    if found is not None:
+    if found is not None and found.models > 1:
         raise InvalidInput(
             f"the rows are equal in everything but the predictions and {brief(found.column)}, as if {found.models} "
             "models had decided on the same cases, which are then not independent; compare the models with "
@@ -167,6 +170,9 @@ def model_of_rows(
     everything = sum(hashes.values(), np.zeros(rows, dtype=np.uint64))
     for model, own in hashes.items():
         models = len(np.unique(own))
+        if models == 1 and rows >= _rows(len(columns)) and _MODEL.fullmatch(model) and model not in used:
+            # One of several models may have more rows than were looked at.
+            return Stacked(model, 1)
         if model in used or model == unit or not 2 <= models <= _MOST_MODELS or rows < _FEWEST_CASES * models:
             continue
         if (unit is not None or not identified) and not _MODEL.search(model):

@@ -152,7 +152,7 @@ def _matters(audit: Audit) -> Iterator[Block]:
         Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms and apart)
         for h in headlines(audit.rows, audit.settings)
     ]
-    impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"]
+    impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"] + list(_perhaps_below(audit))
     left = len(impacts) - _IMPACTS
     more = [Item(f"{several(left, 'more rate')} {'is' if left == 1 else 'are'} below four fifths.")] if left > 0 else []
     yield Listing((*first, *differ, *_unchanged(audit), *impacts[:_IMPACTS], *more))
@@ -171,6 +171,21 @@ def _first_of_all(audit: Audit) -> tuple[str, ...]:
     """The kinds of findings that come before all others: many cases without a group are one."""
     unknown = max(audit.unknown.values(), default=0) >= _MANY_UNKNOWN * audit.n
     return ("constant", "repeated-rows", "similar-groups", *(("missing-group",) if unknown else ()))
+
+
+def _perhaps_below(audit: Audit) -> Iterator[Item]:
+    """Impact ratios that were seen below four fifths, and may be above."""
+    names = told_apart(audit.rows)
+    seen = {
+        names[row.by, row.group] + _where(row): f"{number(i.ratio)} (at most {number(i.at_most)})"
+        for row in audit.rows
+        if (i := row.impact) and i.at_most is not None and i.ratio < FOUR_FIFTHS and not i.is_below
+    }
+    if seen:
+        listed = ", ".join(f"{who} {ratio}" for who, ratio in list(seen.items())[:_IMPACTS])
+        left = len(seen) - _IMPACTS
+        more = f" and {left:,} more" if left > 0 else ""
+        yield Item(f"Impact ratios below four fifths that may be chance: {listed}{more}.")
 
 
 def _unchanged(audit: Audit) -> Iterator[Item]:
@@ -192,7 +207,7 @@ def _overall(audit: Audit) -> Iterator[Block]:
     overall = "changes overall" if _is_of_models(audit) else "overall"
     for place, scores in islice(places.items(), _PLACES):
         where = f"{place}, {overall}" if place else overall
-        yield Paragraph(f"{_capitalised(where)}: {', '.join(map(_scored, scores))}.")
+        yield Paragraph(f"{_capitalised(where)}: {', '.join(_scored(one, audit) for one in scores)}.")
     exact = audit.settings["protect"] is None
     worse = [one for one in audit.overall if exact and one.constant is not None and _is_worse(one)]
     if worse:
@@ -201,8 +216,12 @@ def _overall(audit: Audit) -> Iterator[Block]:
         yield Paragraph(f"{said}{at}.")
 
 
-def _scored(one: Overall) -> str:
+def _scored(one: Overall, audit: Audit) -> str:
     constant = "" if one.constant is None else f" (always predicting the commoner outcome: {number(one.constant)})"
+    if one.score.value is None and audit.settings["protect"] is not None:
+        ends = one.score.low, one.score.high
+        known = f"between {number(ends[0])} and {number(ends[1])}" if None not in ends else "not shown"
+        return f"{one.metric} {known}{constant}"
     return f"{one.scored}{constant}"
 
 
@@ -290,8 +309,8 @@ def _notes(audit: Audit) -> Iterator[str]:
 
 def _identifying(audit: Audit) -> Iterator[str]:
     """That small counts can identify people, where there are any."""
-    cells = (row.cells for row in audit.rows if row.cells is not None)
-    if audit.settings["protect"] is None and any(0 < cell < _IDENTIFYING for four in cells for cell in four):
+    shown = (row.cells if row.cells is not None else (row.n, *row.rests_on) for row in audit.rows)
+    if audit.settings["protect"] is None and any(0 < count < _IDENTIFYING for counts in shown for count in counts):
         yield (
             f"Counts below {_IDENTIFYING} can identify people; to publish this, round them: --protect cms, or protect= "
             "in Python."
