@@ -154,7 +154,7 @@ def _check_four_fifths(f: Finding, a: Audit) -> None:
     said = re.fullmatch(r"(.*); the true ratio is at most (\S+), below four fifths", f.sentence)
     assert said is not None
     whose = f"The share of cases in {r.group} that were predicted {a.settings['favourable']}"
-    best = f"the highest, that of the {r.impact.n:,} cases in {r.impact.group}"
+    best = f"the highest of groups with at least 2 % of the cases, that of the {r.impact.n:,} cases in {r.impact.group}"
     assert said[1] == f"{whose} is {number(r.impact.ratio)} times {best}"
     assert 0 <= float(said[2]) - r.impact.at_most < 0.001
     assert float(said[2]) < 0.8

@@ -12,6 +12,7 @@ import evenhand as eh
 from evenhand.metrics import CATALOGUE, RANKING, Part, Ratio, Share, metric
 
 RATES = [m.key for m in CATALOGUE if m.counted]
+PREDICTIVE = ("npv", "for", "ppv", "fdr")
 ERRORS = ("tpr", "fnr", "npv", "for", "tnr", "fpr", "ppv", "fdr")
 CELLS = ("tp", "fn", "fp", "tn")
 # What words say of cases, as sets of cells.
@@ -114,7 +115,8 @@ def test_harm_makes_a_score_worse(key: str, favourable: Any) -> None:
         assert moved * (1 if way == "higher" else -1) > 0
     assert (way is None) <= (key in ("prev", "nprev", "te_part", "mb", *ERRORS))
     if key in ERRORS:
-        assert m.good(favourable).endswith(f"errors {'harm' if way else 'favour'} the person")
+        harmed = (key in ("npv", "for")) == (favourable == "positive") if key in PREDICTIVE else way is not None
+        assert m.good(favourable).endswith(f"errors {'harm' if harmed else 'favour'} the person")
 
 
 @pytest.mark.parametrize("m", [*CATALOGUE, eh.metric("npv_difference")], ids=lambda m: m.key)

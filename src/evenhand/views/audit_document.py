@@ -40,7 +40,7 @@ from .document import Block, Code, Document, Interactive, Item, Listing, Pairs, 
 from .record_facts import facts, reference_words, setting_text
 from .row_words import row_table, tallied
 
-__all__ = ["adjustment", "document_of"]
+__all__ = ["adjustment", "caution", "document_of"]
 
 # Cases without a group, of all cases, of which everything else has to be read.
 _MANY_UNKNOWN = 0.1
@@ -152,19 +152,24 @@ def _matters(audit: Audit) -> Iterator[Block]:
         Item(h.sentence, verdicts[str(h.at), h.by, h.group, h.metric], group=(h.by, h.group), harms=h.harms and apart)
         for h in headlines(audit.rows, audit.settings)
     ]
-    impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"] + list(_perhaps_below(audit))
+    impacts = [Item(_placed(f)) for f in audit.findings if f.kind == "four-fifths"]
     left = len(impacts) - _IMPACTS
     more = [Item(f"{several(left, 'more rate')} {'is' if left == 1 else 'are'} below four fifths.")] if left > 0 else []
-    yield Listing((*first, *differ, *_unchanged(audit), *impacts[:_IMPACTS], *more))
-    if any(row.gap.at_least is not None for row in audit.rows):
-        yield Paragraph(
-            "“At least” is cautious: it holds for all such sentences together, not one by one as intervals do."
-        )
+    yield Listing((*first, *differ, *_unchanged(audit), *impacts[:_IMPACTS], *more, *_perhaps_below(audit)))
+    if said := caution(audit):
+        yield Paragraph(said)
     yield Listing(tuple(map(Item, untold(audit.rows))), "What could not be told")
     others = set(_OF_DATA).difference(_first_of_all(audit))
     yield Listing(tuple(Item(_placed(f)) for f in audit.findings if f.kind in others), "About the data")
     if audit.findings:
         yield Paragraph(f"{several(len(audit.findings), 'finding')} in all")
+
+
+def caution(audit: Audit) -> str:
+    """How bounds in sentences are to be read beside intervals, if there are any."""
+    if all(row.gap.at_least is None for row in audit.rows):
+        return ""
+    return "“At least” is cautious: it holds for all such sentences together, not one by one as intervals do."
 
 
 def _first_of_all(audit: Audit) -> tuple[str, ...]:

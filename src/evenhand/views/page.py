@@ -18,7 +18,7 @@ from typing import Any
 from ..auditing import Audit, Tier, Verdict, Watch
 from ..errors import MissingExtra, printable
 from ..wording import several
-from .audit_document import adjustment, document_of
+from .audit_document import adjustment, caution, document_of
 from .axes import columns_of
 from .charts import Picture, traces_of
 from .document import Document, Table
@@ -49,7 +49,7 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
             document=document,
             part={section.name: section for section in document.sections},
             title=str(audit.record.get("title") or document.title),
-            reading=meaning_of_positive(audit),
+            reading=" ".join(filter(None, (meaning_of_positive(audit), caution(audit)))),
             contents=[{"id": name, "title": title, "blocks": ()} for name, title in _CONTENTS.items()]
             if interactive
             else [
