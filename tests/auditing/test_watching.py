@@ -494,3 +494,10 @@ def test_cases_without_a_group_are_counted_and_said() -> None:
     assert "compared with all cases outside it whose group is known." in said
     assert "20 cases have no known group in some column; there they are in no group or reference." in said
     assert eh.Watch.from_json(w.to_json()).history["1"].unknown == 20
+
+
+def test_the_same_counts_under_two_names_are_said() -> None:
+    counts, others = {"A": (9, 3, 4, 20), "B": (30, 10, 8, 60)}, {"A": (9, 3, 4, 21), "B": (30, 10, 8, 60)}
+    w = eh.Watch(metrics="tpr").add_counts(counts, at="1").add_counts(others, at="2").add_counts(counts, at="3")
+    said = " ".join(str(w).split())
+    assert "1 and 3 have the same counts; if they are the same cases, they should be added once." in said

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..auditing import Watch, WatchRow, described, told_apart
-from ..wording import number, percent, several
+from ..wording import join_and, number, percent, several
 from .document import (
     Block,
     Cell,
@@ -27,6 +27,8 @@ __all__ = ["watch_document"]
 
 # How many rows are drawn, and how many are named in a sentence.
 _DRAWN, _NAMED = 24, 6
+# Smaller batches have the same counts by chance.
+_FEWEST_TWINS = 30
 _LEFT_OUT = {
     "lacking": "without a label, prediction or unit",
     "unknown": "without a known group",
@@ -165,6 +167,7 @@ def _notes(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], 
         )
         more = f"; and {len(silent) - _NAMED:,} more" if len(silent) > _NAMED else ""
         yield f"Batches without a score: {each}{more}."
+    yield from _twins(watch)
     lacking = sum(batch.lacking for batch in watch.history.values())
     if lacking:
         yield (
@@ -175,6 +178,17 @@ def _notes(watch: Watch, rows: Sequence[WatchRow], names: dict[tuple[str, str], 
     if unknown:
         have, they = ("has", "it is") if unknown == 1 else ("have", "they are")
         yield f"{several(unknown, 'case')} {have} no known group in some column; there {they} in no group or reference."
+
+
+def _twins(watch: Watch) -> Iterator[str]:
+    """Batches with the same counts under two names, which may be the same cases twice."""
+    names: dict[str, list[str]] = {}
+    for name, batch in watch.history.items():
+        if batch.cases >= _FEWEST_TWINS:
+            names.setdefault(repr(batch.counts), []).append(name)
+    for same in names.values():
+        if len(same) > 1:
+            yield f"{join_and(same)} have the same counts; if they are the same cases, they should be added once."
 
 
 def _meant(rows: Sequence[WatchRow]) -> Iterator[tuple[str, str]]:
