@@ -1,5 +1,5 @@
 # The commands of this project, one line each. `make help` lists them.
-# ARGS are passed on: make test ARGS="tests/metrics -n 0", make bench-peers ARGS="--environments /tmp/peers".
+# ARGS are passed on: make test ARGS="tests/metrics -n 0", make bench-peers ARGS="--environments DIR".
 bin := .venv/bin
 python := $(bin)/python
 PYTHON ?= python3
