@@ -188,7 +188,8 @@ def _twins(watch: Watch) -> Iterator[str]:
             names.setdefault(repr(batch.counts), []).append(name)
     for same in names.values():
         if len(same) > 1:
-            yield f"{join_and(same)} have the same counts; if they are the same cases, they should be added once."
+            listed = [*same[:_NAMED], *([f"{len(same) - _NAMED:,} more"] if len(same) > _NAMED else [])]
+            yield f"{join_and(listed)} have the same counts; if they are the same cases, they should be added once."
 
 
 def _meant(rows: Sequence[WatchRow]) -> Iterator[tuple[str, str]]:
