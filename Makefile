@@ -33,7 +33,7 @@ modin: ; $(bin)/pip install -q modin && $(bin)/pytest tests/tabulate -k modin ##
 bench-calibration: ; $(python) benchmarks/calibration.py > docs/reference/calibration.md ## how often tests reject and intervals cover; five minutes
 bench-peers: ; $(python) benchmarks/peers $(ARGS) > docs/reference/peers.md ## other libraries: ARGS="--environments DIR"; some GB, a quarter of an hour
 bench-conformance: ; $(python) benchmarks/peers/own_tests.py $(ARGS) > docs/reference/conformance.md ## peers' own tests, repeated here: ARGS="--tests fairlearn=DIR --tests PyCM=DIR"; a few minutes
-bench-scale: ; $(python) benchmarks/scale.py > docs/reference/speed.md ## groups by the thousand, rows by the million; a few minutes
+bench-scale: ; $(python) benchmarks/scale.py > docs/reference/speed.md ## groups by the thousand, rows by the million, and growth; ten minutes
 bench-coverage-picture: ; $(python) benchmarks/coverage_picture.py ## the picture of README, from the page of peers
 bench-rooms-picture: ; $(python) benchmarks/rooms_picture.py ## the picture of the architecture, from what modules import
 bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium; ARGS="--pictures docs/images" takes screenshots

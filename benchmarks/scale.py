@@ -298,7 +298,7 @@ def main() -> None:
 HEAD = """# Speed
 
 What takes long with hundreds of groups, millions of rows or exact sums, beside what it is measured against. The table
-is written by one command, in a few minutes:
+is written by one command, in ten minutes:
 
 ```console
 $ .venv/bin/python benchmarks/scale.py > docs/reference/speed.md
