@@ -321,6 +321,8 @@ def test_models_are_told_by_how_scores_change(placed: bool) -> None:
     assert found.score.value is not None and found.score.value < -0.3
     assert said_of(a)
     for sentence in said_of(a):
+        # A rate among actual negatives is compared with that among others like them.
+        assert ("; of 100 such others, " in sentence) == ("actual negatives in" in sentence)
         assert re.fullmatch(
             where + r"Of (the )?\d+ (cases|actual negatives) in [AB], the number that were predicted "
             r"(correctly|positive) (goes from \d+ to \d+|stays at \d+); of \d+ (among the|such) others, it "

@@ -598,3 +598,20 @@ def test_many_cases_without_a_group_come_first() -> None:
     counts = {"A": (10, 40, 20, 30), "B": (80, 20, 20, 80), None: (30, 20, 10, 40)}
     said = as_text(eh.audit_counts(counts, metrics=["tpr", "ppr"]))
     assert said.index("100 cases have no known group") < said.index("actual positives in")
+
+
+def test_a_model_that_changes_no_gap_is_said() -> None:
+    y, who = [0, 1] * 1_000, ["A", "A", "B", "B"] * 500
+    data = {
+        "y": y,
+        "who": who,
+        "old": y,
+        "same": y,
+        "other": [1 - v if w == "A" else v for v, w in zip(y, who, strict=True)],
+    }
+    models = {name: name for name in ("old", "same", "other")}
+    said = " ".join(
+        as_text(eh.compare_models(data, y_true="y", models=models, groups="who", metrics=["acc", "ppr"])).split()
+    )
+    assert "● Model same, against old: no gap changed by more than ±0.1 (4 comparisons)." in said
+    assert "Model other, against old: no gap changed" not in said
