@@ -207,8 +207,8 @@ def test_ratios_are_unbiased_given_defined() -> None:
          "tpr is never defined under this law; p_undefined is 1"),
         (lambda: distribution("te", 5, [0.25] * 4), InvalidInput,
          "te compares two groups, so n must be a pair (n1, n2); got 5"),
-        (lambda: distribution("mcc", 10**6, [0.25] * 4).cdf(0.1), TooLarge,
-         re.compile(r"an exact sum over n = 1,000,000 cases has [\d,]+ paths, more than the limit of 33,554,432; "
+        (lambda: distribution("mcc", 10**7, [0.25] * 4).cdf(0.1), TooLarge,
+         re.compile(r"an exact sum over n = 10,000,000 cases has [\d,]+ paths, more than the limit of 33,554,432; "
                     r"a test can condition on the margin \(given='margin'\) or simulate \(method='montecarlo'\)")),
         (lambda: distribution("mcc", 10**4, [0.25] * 4).support, TooLarge,
          re.compile(r"listing every score of n = 10,000 cases takes [\d,]+ steps, more than the limit of 4,194,304; "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from ..metrics import Tree
 from .budget import MOST_PATHS, check_cost
 from .families import Law
 from .ordering import Order, OrderPart, Threshold
+from .paths import Paths, path_blocks
+from .rectangles import CLOSE, crossing, rectangles
 from .splits import Split
 from .sums import interval_sums, split_table
 
@@ -30,17 +32,13 @@ __all__ = ["Leaves", "Tails", "extremes", "score_blocks", "scores_and_weights", 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Span = tuple[Floats, Floats]
+Sums = Callable[[list[Span]], list[Floats]]
+"""The probability of each of some intervals of last counts, on each path."""
 
 _COARSE, _FINE = 1e-18, 1e-300
-# The most values of a margin, which are held at once.
-_MOST_MARGINS = 2**23
-# Paths with the same margin share a table, whose rows are as wide as there are such paths.
-_MOST_AT_A_MARGIN = 2**21
 _MOST_LISTED, _MOST_WALKED = 2**22, 2**24
-_GUESS_ABOVE, _BLOCK, _LONG_BLOCK = 2**12, 2**16, 2**20
+_GUESS_ABOVE = 2**12
 _EXACT_BELOW = 1e-12
-# Up to this n, a last count in closed form is accurate enough unless it is as close as this to a whole number.
-_SOLVED_UP_TO, _CLOSE = 2**20, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,83 +53,6 @@ class Tails:
     above: float
     defined: float
     error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Paths:
-    """Ways down a tree to its last split: the counts, the weight, and the size of the last split."""
-
-    n: int
-    margin: Floats
-    side: Floats
-    weight: Floats
-    size: Floats
-
-
-def _path_blocks(
-    tree: Tree, law: Law, eps: float, margin: float | None = None, negligible: float = 0.0, most: int = MOST_PATHS
-) -> Iterator[Paths]:
-    """The paths of a tree under a law, in blocks; with a ``margin``, those with that margin, whose weights sum to 1.
-
-    Blocks are small enough for a processor's cache, and paths with the same margin stay together.
-    """
-    n = law.n
-
-    def block(margins: Floats, side: Floats, weight: Floats) -> Paths:
-        return Paths(n, margins, side, weight, tree.last_size(float(n), margins) + 0 * margins)
-
-    margins, weight = _margins(tree, law, eps, margin, most)
-    kept = weight > negligible
-    margins, weight = margins[kept], weight[kept]
-    if not tree.side:
-        # There is one path per margin; sums over consecutive margins follow from each other, and blocks are longer.
-        for at in _pieces(np.arange(1, len(margins) + 1), _LONG_BLOCK):
-            yield block(margins[at], np.zeros_like(margins[at]), weight[at])
-        return
-    split = law.split(tree.side, tree.margin)
-    low, high = split.window(margins, eps)
-    _check_paths((high - low + 1).sum(), n, margin, most)
-    width = (high - low + 1).max(initial=1)
-    _check_paths(width, n, margin, _MOST_AT_A_MARGIN)
-    least = max(negligible, eps / max(width * len(margins), 1))
-    for at in _pieces(np.cumsum(high - low + 1), _BLOCK):
-        inner = split_table(split, margins[at], eps)
-        rows, columns = np.nonzero(inner.pmf * weight[at, None] > least)
-        # A single margin can have more paths than a block.
-        for start in range(0, len(rows), _LONG_BLOCK):
-            row, column = rows[start : start + _LONG_BLOCK], columns[start : start + _LONG_BLOCK]
-            yield block(margins[at][row], inner.start[row] + column, weight[at][row] * inner.pmf[row, column])
-
-
-def _margins(tree: Tree, law: Law, eps: float, margin: float | None, most: int) -> tuple[Floats, Floats]:
-    """The values of a tree's margin and their probabilities; without a margin, a single path."""
-    if not tree.margin:
-        return np.zeros(1), np.ones(1)
-    if margin is not None:
-        return np.array([float(margin)]), np.ones(1)
-    split, n = law.split(tree.margin), np.array([float(law.n)])
-    low, high = split.window(n, eps)
-    _check_paths(float(high[0] - low[0] + 1), law.n, margin, min(most, _MOST_MARGINS))
-    table = split_table(split, n, eps)
-    return table.start[0] + np.arange(table.pmf.shape[1]), table.pmf[0]
-
-
-def _pieces(reached: NDArray[Any], size: int) -> Iterator[slice]:
-    """Consecutive slices, each of about ``size``, from the running total of the sizes of the elements."""
-    wanted = np.arange(size, float(reached[-1]) if len(reached) else 0.0, size)
-    cuts = np.unique(np.searchsorted(reached, wanted) + 1)
-    for start, end in pairwise([0, *cuts[cuts < len(reached)].tolist(), len(reached)]):
-        yield slice(start, end)
-
-
-def _check_paths(paths: float, n: int, margin: float | None, most: int) -> None:
-    condition = "condition on the margin (`given='margin'`) or " if margin is None else ""
-    check_cost(
-        paths,
-        most,
-        f"an exact sum over n = {n:,} cases has {{}} paths",
-        f"a test can {condition}simulate (`method='montecarlo'`)",
-    )
 
 
 def tails(
@@ -161,15 +82,25 @@ def tails(
 
 def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
     split = law.split(order.tree.last, order.tree.last_of)
-    blocks = _path_blocks(order.tree, law, eps, margin, most=MOST_PATHS // len(order.parts))
-    parts = sum((np.array(_parts(order, split, paths, threshold, eps)) for paths in blocks), np.zeros(3)).tolist()
+    known = rectangles(order, law, threshold.value, margin=margin, eps=eps)
+    if known is not None:
+        blocks = (
+            np.add((each.below, 0.0, each.above), _parts(order, split, each.rest, threshold, each.sums))
+            for each in known
+        )
+    else:
+        blocks = (
+            np.array(_parts(order, split, paths, threshold, partial(interval_sums, split, paths.size, eps=eps)))
+            for paths in path_blocks(order.tree, law, eps, margin, most=MOST_PATHS // len(order.parts))
+        )
+    parts = sum(blocks, np.zeros(3)).tolist()
     defined = sum(parts)
     if defined == 0:
         return Tails(np.nan, np.nan, np.nan, 0.0, 8 * eps)
     return Tails(parts[0] / defined, parts[1] / defined, parts[2] / defined, defined, 8 * eps / defined)
 
 
-def _parts(order: Order, split: Split, paths: Paths, threshold: Threshold, eps: float) -> list[float]:
+def _parts(order: Order, split: Split, paths: Paths, threshold: Threshold, sums_of: Sums) -> list[float]:
     """The probability of some paths with a score below, at and above a threshold."""
     first, final = _defined_range(order, paths, *split.support(paths.size))
     below, up_to = _intervals(order, paths, first, final, threshold)
@@ -177,7 +108,7 @@ def _parts(order: Order, split: Split, paths: Paths, threshold: Threshold, eps: 
     holes = [np.where(_in(k, (first, final)), k, np.nan) for k in filled]
     # The counts at the score surround those below it, and the counts above it surround both.
     intervals = [below, *_around(up_to, below), *_around((first, final), up_to), *(_points(h) for h in holes)]
-    sums = [paths.weight * s for s in interval_sums(split, paths.size, intervals, eps)]
+    sums = [paths.weight * s for s in sums_of(intervals)]
     totals = [float(s.sum()) for s in sums]
     parts = [totals[0], totals[1] + totals[2], totals[3] + totals[4]]
     for at, gone in zip(holes, sums[5:], strict=True):
@@ -280,14 +211,13 @@ def _crossed(
 
     Where the score is reached in closed form, between two counts and not close to either, the number is certain.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        last = part.crossing(value, float(paths.n), paths.margin, paths.side) if paths.n <= _SOLVED_UP_TO else None
+    last = crossing(part, value, paths.n, paths.margin, paths.side)
     if last is None:
         return 0 * length, length, np.arange(len(length))
     place = sign * (last - start)
     nearest = np.rint(place)
     with np.errstate(invalid="ignore"):
-        certain = np.abs(place - nearest) > _CLOSE
+        certain = np.abs(place - nearest) > CLOSE
     low = np.where(certain, np.ceil(place), np.where(np.isfinite(place), nearest - 1, 0))
     high = np.where(certain, low, np.where(np.isfinite(place), nearest + 2, length))
     open_ = np.flatnonzero(~certain)
@@ -332,7 +262,7 @@ def extremes(order: Order, law: Law, *, margin: float | None = None) -> tuple[Th
     split = law.split(order.tree.last, order.tree.last_of)
     ends = [
         cells
-        for paths in _path_blocks(order.tree, law, _FINE, margin)
+        for paths in path_blocks(order.tree, law, _FINE, margin)
         if (cells := _ends_of_paths(order, split, paths)) is not None
     ]
     cells = np.concatenate(ends)
@@ -377,7 +307,7 @@ def walk(
     ``negligible`` are left out too. Cells that the tree does not distinguish are merged.
     """
     split = law.split(tree.last, tree.last_of)
-    every = list(_path_blocks(tree, law, eps, margin, negligible, most))
+    every = list(path_blocks(tree, law, eps, margin, negligible, most))
     check_cost(
         sum(_leaves(split, paths, eps) for paths in every),
         most,
@@ -431,7 +361,7 @@ def scores_between(
         raise TooLarge(f"scores made of {len(order.parts)} others are not listed between two scores")
     split = law.split(order.tree.last, order.tree.last_of)
     scores, weights, listed = [np.zeros(0)], [np.zeros(0)], 0.0
-    for paths in _path_blocks(order.tree, law, _COARSE, margin):
+    for paths in path_blocks(order.tree, law, _COARSE, margin):
         first, final = _defined_range(order, paths, *split.support(paths.size))
         _, up_to_low = _intervals(order, paths, first, final, Threshold(low))
         _, up_to_high = _intervals(order, paths, first, final, Threshold(high))

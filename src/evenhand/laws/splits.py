@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import log
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,7 @@ class Split(ABC):
         """P(K = k)."""
         return np.exp(self.log_pmf(k, m))
 
-    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+    def window(self, m: Floats, eps: float | Floats) -> tuple[Floats, Floats]:
         """The range of K, except for a probability of at most ``eps`` on either side."""
         low, high = self.support(m)
         peak = self.peak(m)
@@ -96,7 +95,7 @@ class Binomial(Split):
         """Binomial variates."""
         return rng.binomial(m, min(self.p, 1.0))
 
-    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+    def window(self, m: Floats, eps: float | Floats) -> tuple[Floats, Floats]:
         """By Bernstein's inequality, at no cost."""
         low, high = self.support(m)
         reach = _bernstein(m * self.p * self.q, eps)
@@ -179,7 +178,7 @@ class Hypergeometric(Split):
         """Hypergeometric variates."""
         return rng.hypergeometric(int(self.first), int(self.second), m)
 
-    def window(self, m: Floats, eps: float) -> tuple[Floats, Floats]:
+    def window(self, m: Floats, eps: float | Floats) -> tuple[Floats, Floats]:
         """By Bernstein's inequality, which also holds without replacement (Hoeffding 1963)."""
         low, high = self.support(m)
         total = max(self.first + self.second, 1)
@@ -201,9 +200,9 @@ def log_hypergeometric(k: Floats, m: Floats, first: Floats, second: Floats) -> F
     return _inside(value, k, m, np.maximum(0.0, m - second), np.minimum(m, first))
 
 
-def _bernstein(variance: Floats, eps: float) -> Floats:
+def _bernstein(variance: Floats, eps: float | Floats) -> Floats:
     """The distance from its mean that a sum of independent 0-1 variables exceeds with probability at most ``eps``."""
-    bits = -log(eps)
+    bits = -np.log(eps)
     reach: Floats = bits / 3 + np.sqrt(bits * bits / 9 + 2 * bits * variance)
     return reach
 

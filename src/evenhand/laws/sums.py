@@ -8,7 +8,7 @@ from size to size.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from math import log
 
@@ -19,7 +19,7 @@ from .budget import MOST_ENTRIES, check_cost
 from .splits import Binomial, Split
 from .wide import WideTails, is_wide
 
-__all__ = ["SplitTable", "binomial_cdf", "interval_sums", "split_table"]
+__all__ = ["SplitTable", "binomial_cdf", "interval_sums", "similar_tables", "split_table"]
 
 Floats = NDArray[np.float64]
 Span = tuple[Floats, Floats]
@@ -30,26 +30,36 @@ _MOST_ENTRIES, _LARGEST_TABLE = 2**16, 2**21
 _MOST_TABULATED = 2**28
 # Up to this many sums over windows with too many values to list are integrals.
 _MOST_WIDE = 2**10
+# Rows of a table for similar sizes follow from the value at one column, unless that is as unlikely as this.
+_ANCHORED = 1e-30
 _SMALLER = "take fewer cases, or simulate"
 
 
 class SplitTable:
     """Probabilities of a split, one row per size, each row starting at its own value."""
 
-    def __init__(self, start: Floats, pmf: Floats) -> None:
-        self.start, self.pmf = start, pmf
+    def __init__(self, sizes: Floats, start: Floats, pmf: Floats) -> None:
+        self.sizes, self.start, self.pmf = sizes, start, pmf
 
     @cached_property
-    def _left(self) -> Floats:
+    def left(self) -> Floats:
+        """The probability of all values before each column."""
         left = np.zeros((len(self.pmf), self.pmf.shape[1] + 1))
         np.cumsum(self.pmf, axis=1, out=left[:, 1:])
         return left
 
     @cached_property
-    def _right(self) -> Floats:
+    def right(self) -> Floats:
+        """The probability of all values from each column on."""
         right = np.zeros((len(self.pmf), self.pmf.shape[1] + 1))
         np.cumsum(self.pmf[:, ::-1], axis=1, out=right[:, -2::-1])
         return right
+
+    def clear(self, value: float | Floats) -> None:
+        """Leave out a value, or one value per row."""
+        column = value - self.start
+        row = np.flatnonzero((column >= 0) & (column < self.pmf.shape[1]))
+        self.pmf[row, column[row].astype(np.int64)] = 0.0
 
     def sums(self, row: NDArray[np.int64], low: Floats, high: Floats) -> Floats:
         """P(low <= K <= high), 0 if the interval is empty."""
@@ -61,7 +71,7 @@ class SplitTable:
         value = self.pmf[row[single], first[single]]
         first += row * (width + 1)
         after += row * (width + 1)
-        left, right = self._left.ravel(), self._right.ravel()
+        left, right = self.left.ravel(), self.right.ravel()
         up_to, from_on = left[after], right[first]
         total: Floats = np.where(up_to <= from_on, up_to - left[first], from_on - right[after])
         total[single] = value
@@ -94,7 +104,40 @@ def split_table(split: Split, m: Floats, eps: float) -> SplitTable:
         ratios = 1 / np.where(k[:, :last] >= peak[:, None], 1.0, steps[:, :last])
         pmf[:, :last] *= np.cumprod(ratios[:, ::-1], axis=1)[:, ::-1]
         pmf *= split.pmf(peak, m)[:, None]
-    return SplitTable(low, pmf)
+    return SplitTable(m, low, pmf)
+
+
+def similar_tables(split: Split, blocks: list[Floats], eps: Floats) -> Iterator[SplitTable]:
+    """The table of each block of similar sizes, whose rows begin at the same value; ``eps`` is that of each block.
+
+    With one more case, the first part has as many cases as before or one more. Its window therefore lies between the
+    beginning of the window of the smallest size and the end of that of the largest.
+    """
+    low, _ = split.window(np.array([block.min() for block in blocks]), eps)
+    _, high = split.window(np.array([block.max() for block in blocks]), eps)
+    for m, first, last in zip(blocks, low, high, strict=True):
+        k, rows = np.arange(first, last + 1), m[:, None]
+        anchor = np.clip(split.peak(m).min(), first, last)
+        at_anchor = split.pmf(anchor, m)
+        if not (at_anchor > _ANCHORED).all():
+            # The sizes are not that similar, or probabilities rise towards both ends.
+            yield SplitTable(m, np.full_like(m, first), split.pmf(k, rows))
+            continue
+        here = int(anchor - first)
+        pmf = np.empty((len(m), len(k)))
+        with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
+            steps = split.step(k[:-1], rows)
+            pmf[:, here] = at_anchor
+            pmf[:, here + 1 :] = steps[:, here:]
+            np.cumprod(pmf[:, here:], axis=1, out=pmf[:, here:])
+            np.divide(1.0, steps[:, :here], out=pmf[:, :here])
+            left = pmf[:, here::-1]
+            np.cumprod(left, axis=1, out=left)
+        # Outside the support, a step may have been 0 / 0.
+        low_end, high_end = split.support(m)
+        if first < low_end.max() or last > high_end.min():
+            pmf[(k < low_end[:, None]) | (k > high_end[:, None])] = 0.0
+        yield SplitTable(m, np.full_like(m, first), pmf)
 
 
 def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:

@@ -130,17 +130,13 @@ def _mcc(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
 
 
 def _mcc_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
-    # With FP = y + TP * N / P, the determinant is -P y and the predicted positives are a + y, where a = n TP / P.
+    # With u = n TP / P - n / 2, FP is the root of a quadratic whose middle is TP N / P - share * u.
     negatives = n - positives
-    a, b = n * tp / positives, n * (positives - tp) / positives
-    scale = score * score * positives * negatives
-    # The roots of (P^2 + scale) y^2 + scale (a - b) y - scale a b, one on either side of 0.
-    first, last = positives * positives + scale, scale * a * b
-    middle = scale * (a - b) / 2
-    large = np.abs(middle) + np.sqrt(middle * middle + first * last)
-    sign = -1.0 if score > 0 else 1.0
-    y = np.where(sign * middle <= 0, large / first, last / large)
-    return tp * negatives / positives + (sign * y if score else 0.0)
+    share = score * score * negatives / (positives + score * score * negatives)
+    u = tp * (n / positives) - n / 2
+    away = np.sqrt(share * (n * n / 4) - share * (1 - share) * (u * u))
+    middle = tp * (negatives / positives) - share * u
+    return middle - away if score > 0 else middle + away
 
 
 def _has_empty_margin(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
@@ -170,7 +166,40 @@ def _pt(tp: Any, fn: Any, fp: Any, tn: Any) -> Any:
 
 def _pt_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
     ratio = (score / (1 - score)) ** 2 if score < 1 else inf
-    return ratio * tp * (n - positives) / positives
+    return tp * (ratio * ((n - positives) / positives))
+
+
+def _informedness_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    negatives = n - positives
+    return tp * (negatives / positives) - score * negatives
+
+
+def _fowlkes_mallows_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    return tp * (tp / (positives * score * score) - 1)
+
+
+def _kappa_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    more = (n - positives) - positives
+    below = 2 * positives + score * more
+    last = tp * ((2 * (n - positives) - score * more) / below) - score * positives * n / below
+    # Very low scores are out of reach if few cases are positive.
+    return np.where(below > 0, last, inf)
+
+
+def _g_mean_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    return (n - positives) * (1 - score * score * positives / tp)
+
+
+def _lr_plus_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    return tp * ((n - positives) / (positives * score))
+
+
+def _lr_minus_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    return (n - positives) * (1 - (positives - tp) / (positives * score))
+
+
+def _dor_crossing(score: float, n: Any, positives: Any, tp: Any) -> Any:
+    return (n - positives) * (tp / (tp + score * (positives - tp)))
 
 
 def _product_rank(*rates: tuple[str, str]) -> Any:
@@ -203,7 +232,8 @@ MCC_LIMIT = Pair(
     needs=tuple(Part(tuple(c for c in CELLS if c != corner.cells[0]), f"cases other than {corner.name}")
                 for corner in (TP, FN, FP, TN)),
     printed="0 if (TP + FP)*(TP + FN)*(TN + FP)*(TN + FN) == 0 else MCC",
-    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, by_margins=True, synonyms=("MCC with limits",))
+    ranked=_mcc_limit_rank, link=signed_root, scored=_mcc_limit, by_margins=True,
+    solved=_mcc_crossing, synonyms=("MCC with limits",))
 PT = Pair(
     key="pt", name="Prevalence threshold", means=_PT_MEANS, needs=MARGINS, apart=True, better="lower", rises=True,
     in_paper=True, printed="(sqrt(TPR*FPR) - FPR) / (TPR - FPR)", computed=_PT_LIMIT, ranked=_pt_rank, link=root_share,
@@ -218,46 +248,47 @@ BALANCED_ACCURACY = Pair(
     means="The mean of tpr and tnr, so that actual positives and negatives count the same",
     overall=partial(MeanOf, of=TPR),
     ranked=lambda tp, fn, fp, tn: (tp * (fp + tn) + tn * (tp + fn), 2 * (tp + fn) * (fp + tn)), zero_if=(CORRECT,),
-    by_margins=True)
+    by_margins=True, solved=lambda score, *counts: _informedness_crossing(2 * score - 1, *counts))
 INFORMEDNESS = Pair(
     key="informedness", name="Informedness", needs=ROWS, better="higher", low=-1.0, printed="TPR + TNR - 1",
     means="How well actual positives and negatives are told apart (tpr - fpr): 1 perfectly, 0 as by chance",
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fn) * (fp + tn)),
-    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True)
+    synonyms=("Youden's J", "Youden", "Youden index", "bookmaker informedness"), by_margins=True,
+    solved=_informedness_crossing)
 MARKEDNESS = Pair(
     key="markedness", name="Markedness", needs=(PREDICTED_POSITIVES, PREDICTED_NEGATIVES), better="higher", low=-1.0,
     means="How much can be learnt from a prediction (ppv + npv - 1): 1 everything, 0 nothing",
-    printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",),
+    printed="PPV + NPV - 1", columns=True, by_margins=True, synonyms=("delta P",), solved=_informedness_crossing,
     ranked=lambda tp, fn, fp, tn: (determinant(tp, fn, fp, tn), (tp + fp) * (fn + tn)))
 FOWLKES_MALLOWS = Pair(
     key="fowlkes_mallows", name="Fowlkes-Mallows index", needs=(POSITIVES, PREDICTED_POSITIVES), better="higher",
     means="How well predicted and actual positives agree: the geometric mean of tpr and ppv",
     printed="sqrt(PPV*TPR)", ranked=_FM_RANK, link=signed_root, zero_if=(TP,), by_margins=True,
-    wholes=(POSITIVES, PREDICTED_POSITIVES))
+    wholes=(POSITIVES, PREDICTED_POSITIVES), solved=_fowlkes_mallows_crossing)
 KAPPA = Pair(
     key="kappa", name="Cohen's kappa", needs=(EITHER_POSITIVE, EITHER_NEGATIVE), better="higher", low=-1.0,
     means="How much more often than by chance predictions are right: 1 always, 0 as often as by chance", overall=Kappa,
     printed="2*(TP*TN - FP*FN) / ((TP + FP)*(FP + TN) + (TP + FN)*(FN + TN))", synonyms=("kappa", "Heidke skill score"),
-    by_margins=True, ranked=lambda tp, fn, fp, tn: (
+    by_margins=True, solved=_kappa_crossing, ranked=lambda tp, fn, fp, tn: (
         2 * determinant(tp, fn, fp, tn), (tp + fp) * (fp + tn) + (tp + fn) * (fn + tn)))
 G_MEAN = Pair(
     key="g_mean", name="Geometric mean of TPR and TNR", needs=ROWS, better="higher", printed="sqrt(TPR*TNR)",
     means="The geometric mean of tpr and tnr, which is low if either of them is",
-    ranked=_G_RANK, link=signed_root, zero_if=(TP, TN), synonyms=("geometric mean",))
+    ranked=_G_RANK, link=signed_root, zero_if=(TP, TN), solved=_g_mean_crossing, synonyms=("geometric mean",))
 LR_PLUS = Pair(
     key="lr_plus", name="Positive likelihood ratio", needs=(POSITIVES, FP), better="higher", high=inf,
     means="How many times as often actual positives are predicted positive as actual negatives are",
     printed="TPR / FPR", ranked=lambda tp, fn, fp, tn: (tp * (fp + tn), fp * (tp + fn)), zero_if=(TP,),
-    synonyms=("LR+",))
+    solved=_lr_plus_crossing, synonyms=("LR+",))
 LR_MINUS = Pair(
     key="lr_minus", name="Negative likelihood ratio", needs=(POSITIVES, TN), better="lower", high=inf, rises=True,
     means="How many times as often actual positives are predicted negative as actual negatives are",
     printed="FNR / TNR", ranked=lambda tp, fn, fp, tn: (fn * (fp + tn), tn * (tp + fn)), zero_if=(FN,),
-    synonyms=("LR-",))
+    solved=_lr_minus_crossing, synonyms=("LR-",))
 DOR = Pair(
     key="dor", name="Diagnostic odds ratio", needs=(FN, FP), better="higher", high=inf, printed="TP*TN / (FP*FN)",
     means="The odds of a positive prediction for actual positives, divided by those for actual negatives",
-    ranked=lambda tp, fn, fp, tn: (tp * tn, fp * fn), zero_if=(TP, TN), synonyms=("odds ratio",))
+    ranked=lambda tp, fn, fp, tn: (tp * tn, fp * fn), zero_if=(TP, TN), solved=_dor_crossing, synonyms=("odds ratio",))
 
 
 def f_beta(beta: float | Fraction) -> OneGroup:
@@ -296,7 +327,8 @@ def _f_beta(beta: Fraction) -> OneGroup:
         means="How well predicted and actual positives agree, with tpr weighing "
               f"{float(beta):g} times as much as ppv", needs=(EITHER_POSITIVE,),
         better="higher", printed=f"{p + q}*TP / ({p + q}*TP + {p}*FN + {q}*FP)", zero_if=(TP,), by_margins=True,
-        wholes=(EITHER_POSITIVE,), ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp))
+        wholes=(EITHER_POSITIVE,), ranked=lambda tp, fn, fp, tn: ((p + q) * tp, (p + q) * tp + p * fn + q * fp),
+        solved=lambda score, n, positives, tp: ((p + q) * (1 / score - 1) + p) / q * tp - p / q * positives)
 
 
 # Two groups ------------------------------------------------------------------------------------------------------
