@@ -17,13 +17,13 @@ from ..errors import InvalidInput, TooLarge
 from ..metrics import Metric, OneGroup, metric as find_metric
 from ..progress import progress
 from ..records import reach
-from .approximate import spread_of
 from .emptiness import hole_probability, pooled_hole_probability
 from .engine import extremes, score_blocks, scores_and_weights, scores_between, tails
 from .families import Law, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
 from .quantiles import Bracket, brackets
 from .reference import LawName, Reference, law_of, references_of
+from .sampling import sample_cells
 
 __all__ = ["Distribution", "distribution"]
 
@@ -32,6 +32,8 @@ Floats = NDArray[np.float64]
 # Scores are listed once so little probability lies between two of them, again once it is so much less, and every few
 # turns, since a single score can have more.
 _FEW_BETWEEN, _TURNS = 1e-3, 6
+# So many random groups say about where a quantile lies. Quantiles of smaller levels need accurate tails.
+_DRAWS, _FAR_OUT = 2**12, 1e-9
 
 _MOST_PAIRS = 2**23
 
@@ -189,9 +191,10 @@ class Distribution(ABC):
     def _search(self, levels: Floats) -> Floats:
         """The quantiles of several levels; each search starts between the scores at which others looked."""
         known: dict[float, float] = {}
+        relative = bool((np.minimum(levels, 1 - levels) < _FAR_OUT).any())
 
         def cdf(score: float) -> float:
-            known[score] = self.cdf(score)
+            known[score] = self._cumulative(score, relative)
             return known[score]
 
         found = {}
@@ -199,10 +202,14 @@ class Distribution(ABC):
             found[level] = self._quantile(level, cdf, _known(level, known, self._bounds(level)))
         return np.array([found[level] for level in levels.ravel().tolist()]).reshape(levels.shape)
 
+    def _cumulative(self, score: float, relative: bool) -> float:
+        """P(S <= score); with ``relative=False``, only accurate in absolute terms."""
+        return float(self.cdf(score))
+
     def _quantile(self, level: float, cdf: Callable[[float], float], start: Bracket) -> float:
         """The quantile of one level: between two close scores, those that can occur are listed."""
         bracket, attempted = start, 1.0
-        for turn, bracket in enumerate(brackets(cdf, level, start, self._centre(), self._step()), 1):
+        for turn, bracket in enumerate(brackets(cdf, level, start, *self._guess(level)), 1):
             within = bracket.up_to - bracket.below
             if within <= _FEW_BETWEEN * attempted or (turn % _TURNS == 0 and within <= 1):
                 attempted = min(attempted, within)
@@ -221,13 +228,11 @@ class Distribution(ABC):
         """Scores between which the quantile of a level lies."""
         return self._ends()
 
-    def _centre(self) -> float:
-        """A score about which the others lie."""
-        return sum(self._ends()) / 2
-
-    def _step(self) -> float:
-        """About how far from there they lie."""
-        return float(max(abs(self._centre()), 0.1) / np.sqrt(np.min(self.n)))
+    def _guess(self, level: float) -> tuple[float, float]:
+        """About where the quantile of a level lies, and how far scores are apart."""
+        low, high = self._ends()
+        centre = (low + high) / 2
+        return centre, float(max(abs(centre), 0.1) / np.sqrt(np.min(self.n)))
 
     @property
     def support(self) -> Floats:
@@ -386,14 +391,19 @@ class OneGroupDistribution(Distribution):
             return self._ends()
         return self.metric.range
 
-    def _centre(self) -> float:
-        if self.metric.comparisons:
-            return Distribution._centre(self)
-        score = float(self.metric.scores(self.law.rates))
-        return score if np.isfinite(score) else Distribution._centre(self)
+    def _guess(self, level: float) -> tuple[float, float]:
+        scores = _some_scores(self)
+        if not len(scores):
+            return Distribution._guess(self, level)
+        # The middle half of a normal law is 1.35 standard deviations wide.
+        low, middle, high = np.quantile(scores, [0.25, level, 0.75])
+        return float(middle), float(max((high - low) / 1.35, 1e-6 * max(1.0, abs(middle))))
 
-    def _step(self) -> float:
-        return Distribution._step(self) * float(np.sqrt(spread_of(self.law)))
+    def _cumulative(self, score: float, relative: bool) -> float:
+        at = tails(self.order, self.law, Threshold(score), margin=self.margin, relative=relative)
+        if np.isnan(at.below):
+            raise InvalidInput(f"{self.metric.key} is never defined under this law; p_undefined is 1")
+        return min(at.below + at.at, 1.0)
 
     def _ends(self) -> tuple[float, float]:
         low, high = extremes(self.order, self.law, margin=self.margin)
@@ -453,6 +463,17 @@ class TwoGroupDistribution(Distribution):
 
     def _listed(self) -> tuple[Floats, Floats]:
         return _list_two(self)
+
+
+@lru_cache(maxsize=256)
+def _some_scores(d: OneGroupDistribution) -> Floats:
+    """The scores of some random groups, finite and in ascending order; none of a population too large to sample."""
+    try:
+        cells = sample_cells(d.order.tree, d.law, np.random.default_rng(0), _DRAWS, d.margin)
+    except (InvalidInput, ValueError):
+        return np.zeros(0)
+    scores = d.order.scores(cells)
+    return np.sort(scores[np.isfinite(scores)])
 
 
 @lru_cache(maxsize=256)

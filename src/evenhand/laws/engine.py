@@ -67,11 +67,11 @@ def tails(
     """How much probability lies below, at and above a score.
 
     With ``point``, the probability of the score itself has the same relative accuracy as the tails. With
-    ``relative=False``, all of them are only accurate to 1e-17 in absolute terms, at less cost.
+    ``relative=False``, all of them are only accurate to 1e-12 in absolute terms, at less cost.
     """
     eps = _COARSE
     while True:
-        result = _tails(order, law, threshold, margin, eps)
+        result = _tails(order, law, threshold, margin, eps, relative)
         if not relative:
             return result
         small = min(result.below + result.at, result.above + result.at, result.at if point else 1.0)
@@ -80,7 +80,7 @@ def tails(
         eps = max(_FINE, min(eps * 1e-3, small * result.defined * 1e-12))
 
 
-def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float) -> Tails:
+def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, eps: float, relative: bool) -> Tails:
     split = law.split(order.tree.last, order.tree.last_of)
     known = rectangles(order, law, threshold.value, margin=margin, eps=eps)
     if known is not None:
@@ -90,7 +90,15 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
         )
     else:
         blocks = (
-            np.array(_parts(order, split, paths, threshold, partial(interval_sums, split, paths.size, eps=eps)))
+            np.array(
+                _parts(
+                    order,
+                    split,
+                    paths,
+                    threshold,
+                    partial(interval_sums, split, paths.size, eps=eps, relative=relative),
+                )
+            )
             for paths in path_blocks(order.tree, law, eps, margin, most=MOST_PATHS // len(order.parts))
         )
     parts = sum(blocks, np.zeros(3)).tolist()

@@ -112,6 +112,8 @@ class BetaBinomial(Split):
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """log C(m, k) B(k+a, m-k+b) / B(a, b)."""
         k, m = _floats(k, m)
+        if self.a == self.b == 1:
+            return _inside(-np.log1p(m), k, m)
         total = self.a + self.b
         p, q = total / (total + m), m / (total + m)
         value = (
@@ -208,14 +210,27 @@ def _bernstein(variance: Floats, eps: float | Floats) -> Floats:
 
 
 def _reach(split: Split, peak: Floats, end: Floats, m: Floats, cut: Floats) -> Floats:
-    """The value farthest from the peak towards ``end`` with a log probability of at least ``cut``."""
-    sign = np.where(end >= peak, 1.0, -1.0)
+    """A value beyond which, from the peak towards ``end``, log probabilities are below ``cut``; the nearest, or close.
+
+    They fall off about as a square of the distance, so that one of them says about where the next should be looked at.
+    """
+    sign, top = np.where(end >= peak, 1.0, -1.0), split.log_pmf(peak, m)
     inside, outside = np.zeros_like(peak), np.abs(end - peak) + 1
-    while (outside - inside > 1).any():
-        middle = np.floor((inside + outside) / 2)
-        kept = split.log_pmf(peak + sign * middle, m) >= cut
-        inside, outside = np.where(kept, middle, inside), np.where(kept, outside, middle)
-    return peak + sign * inside
+    at = np.minimum(np.ceil(np.sqrt(m + 1)), outside - 1)
+    turn = 0
+    while (open_ := outside - inside > 1 + outside / 32).any():
+        level = split.log_pmf(peak + sign * at, m)
+        kept = level >= cut
+        inside, outside = np.where(open_ & kept, at, inside), np.where(open_ & ~kept, at, outside)
+        turn += 1
+        with np.errstate(divide="ignore", invalid="ignore"):
+            aim = at * np.sqrt((top - cut) / (top - level)) * np.where(kept, 1.01, 0.99)
+        middle = (inside + outside) / 2
+        aim = np.where((aim > inside) & (aim < outside) & (turn % 3 > 0), aim, middle)
+        at = np.clip(np.floor(aim), inside, np.maximum(outside - 1, inside))
+        at = np.where((at == inside) & (outside - inside > 1), inside + 1, at)
+    reached: Floats = peak + sign * (outside - 1)
+    return reached
 
 
 def _floats(k: ArrayLike, m: ArrayLike) -> tuple[Floats, Floats]:
@@ -238,12 +253,14 @@ def _log_binomial_term(x: ArrayLike, n: ArrayLike, p: ArrayLike, q: ArrayLike) -
     x, n, p, q = (np.asarray(v, dtype=np.float64) for v in (x, n, p, q))
     y = n - x
     with np.errstate(divide="ignore", invalid="ignore"):
-        inner = (
+        value: Floats = (
             _stirling_error(n) - _stirling_error(x) - _stirling_error(y) - _deviance(x, n * p) - _deviance(y, n * q)
         ) - 0.5 * np.log(2 * np.pi * x * (y / n))
-        none = np.where(n == 0, 0.0, n * _log(q, p))
-        every = n * _log(p, q)
-    return np.where(x == 0, none, np.where(y == 0, every, inner))
+        if not np.all(x):
+            value = np.where(x == 0, np.where(n == 0, 0.0, n * _log(q, p)), value)
+        if not np.all(y):
+            value = np.where((y == 0) & (x != 0), n * _log(p, q), value)
+    return value
 
 
 def _log(p: Floats, q: Floats) -> Floats:
@@ -263,9 +280,11 @@ def _stirling_error(x: Floats) -> Floats:
 
     if np.min(x, initial=np.inf) >= 16:
         return _stirling_series(x)
-    small: Any = np.clip(x, 1e-300, 16.0)
-    direct = gammaln(small + 1) - ((small + 0.5) * np.log(small) - small + 0.5 * np.log(2 * np.pi))
-    return np.where(x >= 16, _stirling_series(np.maximum(x, 16.0)), direct)
+    error = np.asarray(_stirling_series(np.maximum(x, 16.0)))
+    few = x < 16
+    small = np.maximum(x[few], 1e-300)
+    error[few] = gammaln(small + 1) - ((small + 0.5) * np.log(small) - small + 0.5 * np.log(2 * np.pi))
+    return error
 
 
 def _stirling_series(x: Floats) -> Floats:

@@ -140,8 +140,11 @@ def similar_tables(split: Split, blocks: list[Floats], eps: Floats) -> Iterator[
         yield SplitTable(m, np.full_like(m, first), pmf)
 
 
-def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
-    """P(low <= K <= high) for each size in ``m`` and each interval."""
+def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float, *, relative: bool = True) -> list[Floats]:
+    """P(low <= K <= high) for each size in ``m`` and each interval.
+
+    With ``relative=False``, small sums need not be accurate in proportion to themselves.
+    """
     sizes, _ = _distinct(m)
     width = _width(split, sizes, eps)
     if width * len(sizes) > _MOST_ENTRIES and len(m) * len(intervals) <= _MOST_WIDE and is_wide(width, eps):
@@ -157,7 +160,7 @@ def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float) ->
 
             return [_from_cumulative(split, m, interval, both) for interval in intervals]
         if consecutive:
-            chain = Chain(split, m, eps, width)
+            chain = Chain(split, m, eps, width, relative)
             return [_from_cumulative(split, m, interval, chain) for interval in intervals]
     return _by_table(split, m, intervals, eps)
 
@@ -236,15 +239,15 @@ class Chain:
 
     One more case lowers P(K <= k) by the probability that K is k and the case falls into the first part. The chain
     restarts from a direct sum at intervals, before probabilities can have changed so much that the rounding errors of
-    the larger ones would matter for the smaller.
+    the larger ones would matter for the smaller; if that does ``relative`` to themselves.
     """
 
     __slots__ = ("eps", "links", "m", "split", "starts", "table", "wide")
 
-    def __init__(self, split: Split, m: Floats, eps: float, width: float) -> None:
+    def __init__(self, split: Split, m: Floats, eps: float, width: float, relative: bool) -> None:
         self.split, self.m, self.eps = split, m, eps
         # Within the window, log P changes by less than 4 log(1/eps) / width per case.
-        self.links = max(1, int(width / (-log(eps))))
+        self.links = max(1, int(width / (-log(eps)))) if relative else len(m)
         self.starts = np.arange(0, len(m), self.links)
         self.wide = is_wide(width, eps)
         small = not self.wide and width * len(self.starts) <= _LARGEST_TABLE
