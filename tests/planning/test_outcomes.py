@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from evenhand import ConfusionMatrix, metric
+from evenhand import ConfusionMatrix, metric, power
 from evenhand.planning.outcomes import EqualScores, _distinct
 from evenhand.planning.truths import Scenario
 
@@ -31,3 +31,14 @@ def test_p_values_that_are_kept_give_the_power_that_a_walk_gives(truth: list[flo
     test = EqualScores.of(scenario, 0.05, 1_000, 0)
     found, *_, normal = test._candidates(scenario, 20, None)
     assert test.quick(scenario, 20) == approx(float(found.weight[normal <= 0.05].sum()), abs=1e-10)
+
+
+@pytest.mark.parametrize(("key", "n", "difference"), [("mcc", 60, -0.2), ("kappa", 40, -0.3)])
+def test_few_tested_outcomes_give_the_power_within_the_stated_error(key: str, n: int, difference: float) -> None:
+    """Beside five times as many, from several starts."""
+    reference = ConfusionMatrix(300, 100, 120, 480)
+    fine = power(key, n, reference, difference=difference, draws=5_000, rng=9)
+    for seed in range(3):
+        found = power(key, n, reference, difference=difference, rng=seed)
+        assert 0.002 < found.error <= 0.01
+        assert abs(found.power - fine.power) <= 2 * found.error

@@ -30,6 +30,8 @@ _MANY_NODES = 160
 # Ends beyond which less than this lies are computed with as many.
 _FAR_OUT = 0.01
 _TOLERANCE = 1e-8
+# A guess is within 2^-12 of the range of what is certain.
+_ROUGH = 12
 # Gaps of atoms that differ by less are equal.
 _SAME = 1e-12
 
@@ -165,7 +167,7 @@ class PairedBeliefs:
     def _roughly(self, tail: float, above: bool) -> tuple[Floats, Floats]:
         """Guesses of the ends, folded, and how far they may be off, from the ends of both sides."""
         mine, theirs = (
-            [np.nan_to_num(self._lined(belief.end(q, over)), posinf=1e6, neginf=-1e6) for q, over in asked]
+            [np.nan_to_num(self._lined(belief.end(q, over, _ROUGH)), posinf=1e6, neginf=-1e6) for q, over in asked]
             for belief, asked in (
                 (self.group, ((tail, above), (0.5, above))),
                 (self.reference, ((tail, not above), (0.5, above))),

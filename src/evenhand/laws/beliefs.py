@@ -33,7 +33,7 @@ End = Literal["low", "mid", "high"]
 
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
-_HALVINGS = 60
+_HALVINGS, _SAME = 60, 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,11 @@ class Belief(ABC):
         smooth = (self.sf if above else self.cdf)(scores[:, None], rows)[:, 0]
         return np.asarray(smooth + (self.atoms.masses[rows] * within).sum(axis=1) + self.undefined[rows])
 
-    def end(self, tail: float, above: bool) -> Floats:
-        """The scores beyond which lies this probability; infinite where more than that is undefined."""
+    def end(self, tail: float, above: bool, halvings: int = _HALVINGS) -> Floats:
+        """The scores beyond which lies this probability; infinite where more than that is undefined.
+
+        Fewer ``halvings`` of the range in which it must lie give it roughly.
+        """
         atoms = np.where(self.atoms.masses > 0, self.atoms.values, np.nan)
         places = np.column_stack([*self.reach(1 - tail if above else tail), atoms])
         outer, inner = (np.nanmax, np.nanmin) if above else (np.nanmin, np.nanmax)
@@ -87,7 +90,10 @@ class Belief(ABC):
         reached = self.tail(out, above) >= tail
         found[reached] = out[reached]
         rows = np.flatnonzero(out != found)
-        for _ in range(_HALVINGS if len(rows) else 0):
+        for _ in range(halvings):
+            rows = rows[np.abs(out[rows] - found[rows]) > _SAME * np.abs(found[rows])]
+            if not len(rows):
+                break
             middle = _between(out[rows], found[rows])
             enough = self.tail(middle, above, rows) >= tail
             found[rows], out[rows] = np.where(enough, middle, found[rows]), np.where(enough, out[rows], middle)
@@ -236,8 +242,8 @@ class _OneSplit(Belief):
         low, high = (np.asarray(self.curve.score(rates)) for rates in self.rates.reach(q))
         return low, high
 
-    def end(self, tail: float, above: bool) -> Floats:
-        return np.asarray(self.curve.score(self.rates.end(tail, above)))
+    def end(self, tail: float, above: bool, halvings: int = _HALVINGS) -> Floats:
+        return np.asarray(self.curve.score(self.rates.end(tail, above, halvings)))
 
     def _rate(self, scores: Floats) -> Floats:
         return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.metric.high)))

@@ -38,7 +38,7 @@ class Law(ABC):
 
     def p_empty(self, cells: Iterable[str]) -> float:
         """The probability that all these cells are zero."""
-        return float(self.split(cells).pmf(0, self.n))
+        return self.split(cells).none(self.n)
 
     def pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
         """The probability of each matrix, for cells along the last axis."""

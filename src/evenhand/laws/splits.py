@@ -19,6 +19,9 @@ __all__ = ["BetaBinomial", "Binomial", "Hypergeometric", "Split", "log_hypergeom
 
 Floats = NDArray[np.float64]
 
+# A probability of so few factors is computed from them.
+_FEW = 2**10
+
 
 class Split(ABC):
     """How many of ``m`` cases fall into the first of two parts."""
@@ -52,6 +55,10 @@ class Split(ABC):
     def pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """P(K = k)."""
         return np.exp(self.log_pmf(k, m))
+
+    def none(self, m: float) -> float:
+        """P(K = 0), for one size."""
+        return float(self.pmf(0, m))
 
     def window(self, m: Floats, eps: float | Floats) -> tuple[Floats, Floats]:
         """The range of K, except for a probability of at most ``eps`` on either side."""
@@ -123,6 +130,11 @@ class BetaBinomial(Split):
         )
         return _inside(value, k, m)
 
+    def none(self, m: float) -> float:
+        """A ratio per case, if these are few."""
+        b = self.b + np.arange(min(m, _FEW + 1))
+        return _product(b / (self.a + b)) if m <= _FEW and self.b > 0 else Split.none(self, m)
+
     def support(self, m: Floats) -> tuple[Floats, Floats]:
         """0 to m."""
         return 0 * m, m
@@ -158,6 +170,12 @@ class Hypergeometric(Split):
     def log_pmf(self, k: ArrayLike, m: ArrayLike) -> Floats:
         """log C(first, k) C(second, m-k) / C(first+second, m)."""
         return log_hypergeometric(*_floats(k, m), *_floats(self.first, self.second))
+
+    def none(self, m: float) -> float:
+        """A ratio per case that is drawn or could be, if these are few."""
+        fewer, others = sorted((self.first, m))
+        left = self.first + self.second - np.arange(min(fewer, _FEW + 1))
+        return _product((left - others) / left) if fewer <= _FEW and m <= self.second else Split.none(self, m)
 
     def support(self, m: Floats) -> tuple[Floats, Floats]:
         """max(0, m-second) to min(m, first)."""
@@ -231,6 +249,11 @@ def _reach(split: Split, peak: Floats, end: Floats, m: Floats, cut: Floats) -> F
         at = np.where((at == inside) & (outside - inside > 1), inside + 1, at)
     reached: Floats = peak + sign * (outside - 1)
     return reached
+
+
+def _product(ratios: Floats) -> float:
+    """A product that keeps its relative accuracy below the smallest normal number."""
+    return float(np.exp(np.log(ratios).sum()))
 
 
 def _floats(k: ArrayLike, m: ArrayLike) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,17 @@ from ..metrics import OneGroup
 from ..progress import progress
 from .truths import Floats, Scenario
 
-__all__ = ["Chance", "EqualScores", "Match", "Outcomes", "PlannedTest", "law_at", "outcomes", "p_undefined"]
+__all__ = [
+    "Chance",
+    "EqualScores",
+    "Match",
+    "Outcomes",
+    "PlannedTest",
+    "corrected",
+    "law_at",
+    "outcomes",
+    "p_undefined",
+]
 
 _EPS, _NEGLIGIBLE = 1e-13, 1e-13
 # The most matrices that are listed, and the number that are drawn if there are more.
@@ -33,7 +43,9 @@ _QUICK = 40_000
 _MOST_NUMBERED = 2**20
 # The most matrices of which each has its own null.
 _MOST_TESTED = 4_000
-_BLOCK = 64
+_BLOCK = 256
+# The standard error of a power below which no more outcomes are tested.
+_ENOUGH = 0.01
 # An outcome whose normal p-value exceeds so many times alpha, and this, is not rejected; at most twice alpha was found.
 _LARGE_NORMAL = 6.0, 0.1
 # Known rates stand for a reference of this many cases.
@@ -154,12 +166,23 @@ def wrong(m: OneGroup, scenario: Scenario, cells: Floats) -> Floats:
     return np.asarray(np.sign(m.scores(cells) - scenario.reference_score) * way < 0, dtype=np.float64)
 
 
+def corrected(quick: float, found: float, target: float) -> float:
+    """The quick power at which another test's has the target, from one at which both are known.
+
+    Between the two tests, normal scores of the power differ by about the same amount everywhere.
+    """
+    from scipy.special import ndtr, ndtri
+
+    quick, found = (min(max(power, 1e-9), 1 - 1e-9) for power in (quick, found))
+    return min(float(ndtr(ndtri(quick) + ndtri(target) - ndtri(found))), 1 - 1e-6)
+
+
 @dataclass(frozen=True)
 class EqualScores(PlannedTest):
     """The audit's test of equal scores that are made of several rates.
 
     A normal test is cheap. It is computed for all outcomes, and the audit's own test only where the normal p-value is
-    not large: for all such outcomes, or for ``draws`` that are spread evenly over the order of their p-values.
+    not large: for all such outcomes, or for at most ``draws`` that are spread evenly over the order of their p-values.
     """
 
     metric: OneGroup
@@ -212,28 +235,39 @@ class EqualScores(PlannedTest):
         if not len(chosen):
             error = 0.0 if found.listed else 1 / _DRAWN
             return Chance(0.0, 0.0, undefined, "exact" if found.listed else "simulation", error)
+        weight, variance = found.weight[chosen], 0.0
         every = len(chosen) <= self.draws
-        weight = found.weight[chosen]
         if every:
-            picked, share = chosen, weight
+            picked, share, rejected = chosen, weight, self._rejected(found.cells[chosen])
         else:
-            # Evenly spaced along the cumulative probability, from a seeded start.
-            start = np.random.default_rng(self.seed).random()
-            marks = (np.arange(self.draws) + start) / self.draws * weight.sum()
-            where = np.minimum(np.searchsorted(np.cumsum(weight), marks), len(chosen) - 1)
-            picked, share = chosen[where], np.full(self.draws, normal / self.draws)
-        rejected = self._rejected(found.cells[picked])
+            some, rejected, variance = self._spread(found.cells[chosen], weight)
+            picked, share = chosen[some], np.full(len(some), normal / len(some))
         power = float(share @ rejected)
         astray = float(share @ (rejected * wrong(self.metric, scenario, found.cells[picked])))
-        variance = 0.0
-        if not every:
-            agrees = (rejected.sum() + 1) / (len(rejected) + 2)
-            variance += normal**2 * agrees * (1 - agrees) / len(rejected)
         if not found.listed:
             variance += max(normal * (1 - normal), 1 / _DRAWN) / _DRAWN
         exact = every and found.listed
         left_out = max(0.0, 1 - undefined - float(found.weight.sum())) if exact else sqrt(variance)
         return Chance(power, astray, undefined, "exact" if exact else "simulation", left_out)
+
+    def _spread(self, cells: Floats, weight: Floats) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Floats, float]:
+        """Some of the outcomes, which of them are rejected, and the variance of the power that follows from these.
+
+        They are evenly spaced along the cumulative probability, from a seeded start: few at first, then twice as many
+        until the error is small. Neighbours differ only about where p-values cross alpha, so that how often they do
+        says how much depends on the start.
+        """
+        total = float(weight.sum())
+        marks = (np.arange(self.draws) + np.random.default_rng(self.seed).random()) / self.draws * total
+        where = np.minimum(np.searchsorted(np.cumsum(weight), marks), len(weight) - 1)
+        for step in (8, 4, 2, 1):
+            some = where[::step]
+            rejected = self._rejected(cells[some])
+            changes = np.count_nonzero(np.diff(rejected)) + 1
+            variance = total**2 * changes / (2 * len(some) ** 2)
+            if sqrt(variance) <= _ENOUGH:
+                break
+        return some, rejected, variance
 
     def _rejected(self, cells: Floats) -> Floats:
         """1 for outcomes that the audit's test rejects; each is computed once."""

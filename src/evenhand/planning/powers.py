@@ -8,7 +8,7 @@ from ..errors import InvalidInput
 from ..inference import Given, NullName, one_group_metric
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
-from .outcomes import Chance, PlannedTest
+from .outcomes import Chance, PlannedTest, corrected
 from .plan import FEW_SCORES, SCORES, Plan
 from .planned_tests import DRAWS, AskedTest, OneRate, TestName, check_size
 from .truths import Scenario, Side, number_between, reachable_scores
@@ -269,5 +269,5 @@ def _detected(
         if exact or abs(found.power - target) <= max(found.error, 0.005):
             return difference, found
         # The quick estimate is that of a test that rejects about as often.
-        aim = min(aim * target / max(found.power, 1e-9), 1 - 1e-9)
+        aim = corrected(aim, found.power, target)
     return difference, found

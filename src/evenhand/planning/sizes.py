@@ -17,7 +17,7 @@ from ..laws import Binomial, split_table
 from ..metrics import Metric, OneGroup
 from ..progress import ProgressLine
 from ..randomness import Rng, seed_of
-from .outcomes import Chance, PlannedTest, outcomes, p_undefined
+from .outcomes import Chance, PlannedTest, corrected, outcomes, p_undefined
 from .plan import Goal, Plan
 from .planned_tests import DRAWS, AskedTest, OneRate, TestName, fixed_seed
 from .regions import over_denominators
@@ -298,7 +298,7 @@ def _searched(test: PlannedTest, scenario: Scenario, target: float, most: int) -
             if abs(found.power - target) <= 0.002 and turn:
                 break
             # The quick estimate is that of a test that rejects about as often.
-            aim = min(target * known[n] / max(found.power, 1e-9), 1 - 1e-6)
+            aim = corrected(known[n], found.power, target)
         while found.power < target:
             n += max(1, round(n * (target - found.power) / 2))
             found = test.chance(scenario, n)

@@ -186,15 +186,13 @@ def _path(m: OneGroup, rates: Floats) -> tuple[Callable[[float], Floats], tuple[
 
 
 def _reached(score_at: Callable[[float], float], path: Any, ends: tuple[float, float], score: float) -> Floats:
-    """The rates on a path whose score is ``score``, by bisection; the score is monotone along the path."""
-    low, high = ends
-    rises = score_at(high) >= score_at(low)
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
-            break
-        low, high = (middle, high) if (score_at(middle) <= score) == rises else (low, middle)
-    return np.asarray(path((low + high) / 2))
+    """The rates on a path whose score is ``score``; the score is monotone along the path."""
+    from scipy.optimize import brentq
+
+    beyond = [score_at(end) - score for end in ends]
+    if beyond[0] * beyond[1] >= 0:
+        return np.asarray(path(ends[int(abs(beyond[1]) < abs(beyond[0]))]))
+    return np.asarray(path(brentq(lambda t: score_at(t) - score, *ends, xtol=1e-15, rtol=1e-15)))
 
 
 def _with_rate(rates: Floats, m: OneGroup, rate: float) -> Floats:
