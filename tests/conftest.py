@@ -1,4 +1,4 @@
-"""Shared by all tests: repeatable Hypothesis runs, and no test that touches the global random state."""
+"""Shared by all tests: repeatable Hypothesis runs, oracles of 60 digits, and the global random state left alone."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import settings
 
 settings.register_profile("evenhand", deadline=None, derandomize=True, database=None)
 settings.load_profile("evenhand")
+
+mpmath.mp.dps = 60
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,6 @@ from typing import Any
 import mpmath
 import numpy as np
 
-mpmath.mp.dps = 60
-
 Value = Any  # Fraction, mpmath.mpf or None
 Cells = tuple[int, int, int, int]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import nan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ _MOST_CASES = 2**24
 _MOST_POOLED = 10**9
 # Counts of all simulated matrices together, about half a minute.
 _MOST_COUNTS = 2**28
+# A count is as much work as drawing so many cases.
+_MANY_COUNTS, _CASES_PER_COUNT = 64, 6
 
 
 def match_each(cm: Any, reference: Any, summaries: Sequence[Summary], asked: Question) -> list[MatchResult]:
@@ -192,6 +194,12 @@ def _tested(pair: _Pair, summary: Summary, scores: Floats) -> MatchResult:
     return replace(result, percentile=percentile, pvalue=pvalue, error=error)
 
 
+def _drawing(pair: _Pair, held: NDArray[np.int64]) -> Literal["count", "marginals"]:
+    """How groups of the pooled cases are drawn: case by case if there are fewer of them than of many counts."""
+    drawn = min(pair.n, int(pair.reference.n))
+    return "count" if len(held) >= _MANY_COUNTS and drawn < _CASES_PER_COUNT * len(held) else "marginals"
+
+
 def _groups(pair: _Pair) -> Iterator[NDArray[np.int64]]:
     """Random groups under the null, in blocks of shape (draws, K, K)."""
     rng, n, k, theirs = generator(pair.asked.rng), pair.n, pair.cm.k, pair.reference.counts.ravel()
@@ -204,7 +212,7 @@ def _groups(pair: _Pair) -> Iterator[NDArray[np.int64]]:
         counts = np.zeros((size, k * k), dtype=np.int64)
         if pair.asked.null == "pooled":
             held = np.flatnonzero(pooled)
-            counts[:, held] = rng.multivariate_hypergeometric(pooled[held], n, size=size, method="marginals")
+            counts[:, held] = rng.multivariate_hypergeometric(pooled[held], n, size=size, method=_drawing(pair, held))
         elif pair.asked.null == "known":
             held = np.flatnonzero(theirs)
             counts[:, held] = rng.multinomial(n, theirs[held] / theirs.sum(), size=size)

@@ -155,6 +155,10 @@ class Attainable:
         self._width = np.minimum(of_a, pooled) - self._low + 1
         self._of_a, self._pooled, self._rest = of_a, pooled, total - pooled
 
+    def take(self, rows: NDArray[np.int64]) -> Attainable:
+        """Those of some comparisons."""
+        return Attainable(self._of_a[rows], self._pooled[rows], (self._pooled + self._rest)[rows])
+
     def steps(self) -> tuple[Steps, Steps]:
         """The lower and the upper tails of every comparison, in ascending order."""
         starts = np.zeros((2, len(self._width)), dtype=np.int64)
@@ -232,14 +236,15 @@ class Sizes:
     """P(p <= x) under the nulls of some comparisons, the chosen ``rows``, for levels x in ascending order."""
 
     def __init__(self, attainable: Attainable, rows: NDArray[np.int64]) -> None:
-        self._lower, self._upper = attainable.steps()
-        self._rows, self._listed = rows, attainable.listed
+        chosen = attainable.take(rows)
+        self._lower, self._upper = chosen.steps()
+        self._listed = chosen.listed
 
     def at(self, level: float) -> Floats:
         """P(p <= level) per row; the level itself if there are too many outcomes to list."""
         half = level / 2 * (1 + 1e-9)
         size = np.minimum(self._lower.walk(half) + self._upper.walk(half), level)
-        return np.asarray(np.where(self._listed, size, level)[self._rows])
+        return np.asarray(np.where(self._listed, size, level))
 
 
 class LargestSizes:
