@@ -1,30 +1,42 @@
 """Do the tests notice small mistakes? One change at a time is made to a copy of the source, and its tests are run.
 
-Run it with ``.venv/bin/python benchmarks/mutations.py [each] [seed] [module ...]``: it samples ``each`` changes (5 by
-default) of every module in ``TESTS``, or of the modules named (``inference/null``). A change swaps a comparison, a
-sign, ``and`` with ``or``, ``min`` with ``max``, ``True`` with ``False``, removes a ``not``, or adds 1 to a number or
-doubles it. Docstrings, f-strings, ``__all__``, annotations, decorators and the ``strict`` of ``zip`` are left alone. A
-change is killed if its tests fail or take too long; one that survives is equivalent to the original, or lacks a test.
-The table goes to stdout, progress to stderr. Expect about half an hour.
+Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [room or module ...]``, for rooms such as
+``inference`` or modules such as ``inference/null``; without any, for every room above ``laws``. First all tests run
+once, and each line is noted with the tests that run it, which takes twice as long as the tests; ``--measured FOLDER``
+keeps that for another time. Then ``--each`` changes of every room are tried, at random places, each with the tests that
+run the changed line, the fastest first.
+
+A change swaps a comparison, a sign, ``and`` with ``or``, ``min`` with ``max``, ``True`` with ``False``, removes a
+``not``, or adds 1 to a number or doubles it. Docstrings, f-strings, ``__all__``, annotations, decorators and the
+``strict`` of ``zip`` are left alone. A change is killed if a test fails or takes too long; one that survives is
+equivalent to the original, or lacks a test. The table goes to stdout, progress to stderr. Expect ten seconds a change.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src", "evenhand")
-SECONDS = 120
+ROOMS = ("inference", "planning", "tabulate", "auditing", "views", "cli", "web", "adapters", "paper")
+# Tests of a line that take longer than this in all are not all run, and a change that makes them take longer is killed.
+MOST, SECONDS = 60.0, 240
 # Hypothesis stops at the first example that fails, instead of looking for a simpler one.
 FIRST_FAILURE = """
 from hypothesis import Phase
@@ -32,29 +44,6 @@ from hypothesis import Phase
 settings.register_profile("first", parent=settings.get_profile("evenhand"), phases=tuple(Phase)[:3])
 settings.load_profile("first")
 """
-
-# Without the two slowest tests, which take a third of its time.
-DISPARITY = ("tests/test_disparity.py", "-k", "not keep_their_level and not excludes_none")
-MATCH, SMOOTHING = ("tests/test_match.py",), ("smoothing", "strengths", "risk", "prior", "stress")
-AUDIT = ("tests/test_verdicts.py", "tests/test_audit.py")
-TESTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("inference/rates", "inference/equality", "inference/gaps", "inference/disparities"), DISPARITY),
-    **dict.fromkeys(("inference/match", "inference/match_result"), MATCH),
-    "inference/null": (*MATCH, "tests/test_audit.py"),
-    **{f"inference/{name}": (f"tests/inference/test_{name}.py",) for name in SMOOTHING},
-    "inference/moments": ("tests/inference/test_risk.py",),
-    "inference/intervals": ("tests/test_intervals.py",),
-    "inference/undefined": ("tests/test_undefined.py",),
-    **{
-        f"planning/{name}": (f"tests/planning/test_{name}.py",)
-        for name in ("truths", "powers", "sizes", "needs", "search", "jagged", "gaming")
-    },
-    **{
-        f"auditing/{path.stem}": AUDIT
-        for path in sorted((ROOT / PACKAGE / "auditing").glob("*.py"))
-        if path.stem != "__init__"
-    },
-}
 
 COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<=",
@@ -214,71 +203,136 @@ def mutations(source: bytes) -> list[Mutation]:
     return sorted(filter(compiles, set(collector.found)), key=lambda mutation: (mutation.start, mutation.new))
 
 
-def sample(source: bytes, each: int, chosen: random.Random) -> list[Mutation]:
-    """At most ``each`` mutations, at different places."""
-    found = mutations(source)
-    chosen.shuffle(found)
-    places = {mutation.start: mutation for mutation in found}
-    return sorted(list(places.values())[:each], key=lambda mutation: mutation.start)
+class Tests(NamedTuple):
+    """Which tests run a line of a module, and how long each takes."""
+
+    lines: dict[str, dict[int, set[str]]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def read(cls, folder: Path) -> Tests:
+        """From what `measure` has left."""
+        from coverage import CoverageData
+
+        seconds: dict[str, float] = defaultdict(float)
+        for case in ElementTree.parse(folder / "tests.xml").iter("testcase"):
+            seconds[f"{case.get('classname')}.{str(case.get('name')).partition('[')[0]}"] += float(case.get("time", 0))
+        data = CoverageData(str(folder / "coverage"))
+        data.read()
+        lines = {
+            str(Path(file).with_suffix("")).partition(f"{PACKAGE.name}{os.sep}")[2]: {
+                line: {name for name in names if name in seconds}
+                for line, names in data.contexts_by_lineno(file).items()
+            }
+            for file in data.measured_files()
+        }
+        return cls(lines, seconds)
+
+    def of(self, module: str, line: int) -> list[str]:
+        """The tests of a line, the fastest first; of a line that runs when it is imported, those of its module."""
+        lines = self.lines.get(module, {})
+        names = lines.get(line) or set().union(*lines.values())
+        some: list[str] = []
+        taken = 0.0
+        for name in sorted(names, key=lambda name: (self.seconds[name], name)):
+            taken += self.seconds[name]
+            if some and taken > MOST:
+                break
+            path, _, function = name.rpartition(".")
+            some.append(f"{path.replace('.', '/')}.py::{function}")
+        return some
 
 
-def passes(copy: Path, module: str) -> bool:
-    """Whether the module's doctests and tests pass on the copy, within the time limit."""
+def measure(folder: Path) -> None:
+    """Run all tests once, and note which of them run which line."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["coverage"]["run"]
+    written = [f"{key} = {', '.join(value) if isinstance(value, list) else value}" for key, value in settings.items()]
+    written += ["dynamic_context = test_function", f"data_file = {folder / 'coverage'}"]
+    (folder / "settings.ini").write_text("[run]\n" + "\n".join(written) + "\n", "utf-8")
+    coverage = [sys.executable, "-m", "coverage"]
+    rules = f"--rcfile={folder / 'settings.ini'}"
+    tests = ["-m", "pytest", "tests", f"--junitxml={folder / 'tests.xml'}"]
+    subprocess.run([*coverage, "run", rules, *tests], cwd=ROOT, check=False, stdout=sys.stderr)
+    subprocess.run([*coverage, "combine", "-q", rules], cwd=ROOT, check=True)
+
+
+def failing(copy: Path, tests: list[str]) -> str | None:
+    """The first of some tests that fails on the copy; all of them if they take too long, and None if they pass."""
     command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
     try:
         done = subprocess.run(
-            [*command, str(PACKAGE / f"{module}.py"), *TESTS[module]],
+            [*command, *tests],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
             capture_output=True,
+            text=True,
             timeout=SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == 0
+        return "they take too long"
+    if done.returncode == 0:
+        return None
+    named = re.search(r"^(?:FAILED|ERROR) (\S+?)(?:\[|$| )", done.stdout, re.MULTILINE)
+    return named[1] if named else tests[0]
 
 
-def outcomes(copy: Path, modules: list[str], each: int, seed: int) -> Iterator[tuple[str, bytes, Mutation, bool]]:
-    """Module, its source, mutation, and whether it was killed."""
-    for module in {TESTS[module]: module for module in modules}.values():
-        if not passes(copy, module):
-            raise SystemExit(f"the tests of {module} fail, or take over {SECONDS} s, without any mutation")
-    for module in modules:
-        path = copy / PACKAGE / f"{module}.py"
-        source = path.read_bytes()
-        for mutation in sample(source, each, random.Random(f"{seed} {module}")):
-            start = time.perf_counter()
-            path.write_bytes(mutation.applied(source))
-            killed = not passes(copy, module)
-            path.write_bytes(source)
-            seconds = time.perf_counter() - start
-            print(f"{module}:{mutation.line(source)} killed={killed} {seconds:.0f} s", file=sys.stderr, flush=True)
-            yield module, source, mutation, killed
+def chosen(where: str, each: int, seed: int) -> list[tuple[str, bytes, Mutation]]:
+    """Changes of a room, or of a module: module, its source, and the change."""
+    files = sorted((ROOT / PACKAGE / where).rglob("*.py")) or [(ROOT / PACKAGE / where).with_suffix(".py")]
+    found = []
+    for file in files:
+        source, module = file.read_bytes(), str(file.relative_to(ROOT / PACKAGE).with_suffix(""))
+        found += [(module, source, mutation) for mutation in {m.start: m for m in mutations(source)}.values()]
+    return random.Random(f"{seed} {where}").sample(found, min(each, len(found)))
+
+
+def outcomes(copy: Path, changes: list[tuple[str, bytes, Mutation]], tests: Tests) -> Iterator[str]:
+    """What became of each change: killed, survived, or not tested at all."""
+    for module, source, mutation in changes:
+        path, start = copy / PACKAGE / f"{module}.py", time.perf_counter()
+        names = tests.of(module, mutation.line(source))
+        path.write_bytes(mutation.applied(source))
+        killer = failing(copy, names) if names else None
+        path.write_bytes(source)
+        outcome = "killed" if killer else "survived" if names else "no test"
+        if killer in names and failing(copy, [killer]):
+            outcome = f"{killer} fails anyway"
+        print(f"{module}:{mutation.line(source)} {outcome} {time.perf_counter() - start:.0f} s", file=sys.stderr)
+        yield outcome
 
 
 def main() -> None:
-    numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    each, seed = [*numbers, *(5, 0)[len(numbers) :]]
-    modules = [word for word in sys.argv[1:] if not word.isdigit()] or list(TESTS)
-    killed = total = 0
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("where", nargs="*", default=list(ROOMS), help="rooms or modules")
+    parser.add_argument("--each", type=int, default=12, help="how many changes of each")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--measured", type=Path, help="a folder that keeps which tests run which line")
+    asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for part in ("src", "tests", "docs"):
+        kept = asked.measured or Path(folder) / "measured"
+        kept.mkdir(exist_ok=True, parents=True)
+        if not (kept / "coverage").exists():
+            measure(kept.resolve())
+        tests, copy = Tests.read(kept), Path(folder) / "copy"
+        for part in ("src", "tests", "docs", "benchmarks"):
             shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", copy)
+        for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile"):
+            shutil.copy(ROOT / name, copy)
         with (copy / "tests" / "conftest.py").open("a") as conftest:
             conftest.write(FIRST_FAILURE)
-        print("| Module | Line | Change | Outcome |\n|---|---|---|---|")
-        for module, source, mutation, dead in outcomes(copy, modules, each, seed):
-            total += 1
-            killed += dead
-            outcome = "killed" if dead else "**survived**"
-            print(
-                f"| {module} | {mutation.line(source)} | {mutation.described(source)} | {outcome} |",
-                flush=True,
-            )
-    print(f"\n{killed} of {total} killed.")
+        scores = []
+        print("| module | line | change |\n|---|---|---|")
+        for where in asked.where:
+            changes = chosen(where, asked.each, asked.seed)
+            found = list(outcomes(copy, changes, tests))
+            for (module, source, mutation), outcome in zip(changes, found, strict=True):
+                if outcome != "killed":
+                    print(
+                        f"| {module} | {mutation.line(source)} | {mutation.described(source)}: {outcome} |", flush=True
+                    )
+            scores.append(f"| {where} | {found.count('killed')} of {len(found)} |")
+    print("\n| room | killed |\n|---|---|", *scores, sep="\n")
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ def power(
         Whether the reference is a new sample too: its denominator stays, and its count is drawn with its rate. By
         default the reference's counts are those at hand.
     draws : int
-        How many outcomes are tested if there are too many to test all.
+        How many outcomes are tested at most if there are too many to test all; fewer if the standard error of the power
+        is below 1 percentage point.
     rng : int, numpy.random.Generator or None
         The seed or generator of what is simulated.
 
