@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,9 @@ settings.register_profile("evenhand", deadline=None, derandomize=True, database=
 settings.load_profile("evenhand")
 
 mpmath.mp.dps = 60
+
+# Commands that tests start keep what they compile, which would take most of their time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(autouse=True)
