@@ -222,7 +222,9 @@ def _crossed(
     last = crossing(part, value, paths.n, paths.margin, paths.side)
     if last is None:
         return 0 * length, length, np.arange(len(length))
-    place = sign * (last - start)
+    # With nothing on one side, a score may be the same whatever the last count is.
+    varies = (paths.side > 0) & (paths.side < paths.margin)
+    place = np.where(varies, sign * (last - start), np.nan)
     nearest = np.rint(place)
     with np.errstate(invalid="ignore"):
         certain = np.abs(place - nearest) > CLOSE

@@ -131,7 +131,8 @@ class _ByMetric:
         return self.metric.holes[0].at_columns(columns)
 
     def crossing(self, score: float, n: float, margin: Floats, side: Floats) -> Floats | None:
-        last: Floats | None = self.metric.crossing(score, n, margin, side)
+        low, high = self.metric.range
+        last: Floats | None = self.metric.crossing(score, n, margin, side) if low < score < high else None
         return last
 
     def inside(self, columns: list[Any]) -> Floats:

@@ -587,7 +587,10 @@ class OneGroup(Metric):
         return self.exact(tp, fn, fp, tn)
 
     def crossing(self, score: float, n: Any, margin: Any, side: Any) -> Any:
-        """The last count at which the score is reached, not rounded, given the others; None if not in closed form."""
+        """The last count at which the score is reached, not rounded, given the others; None if not in closed form.
+
+        It is asked of scores inside the range, with cases on either side of the margin.
+        """
         return None
 
     @property
