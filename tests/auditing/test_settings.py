@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from dataclasses import fields
@@ -228,9 +229,10 @@ def test_settings_are_checked_before_any_work_is_done(settings: dict[str, Any], 
 
 def test_the_text_of_a_setting_is_complete() -> None:
     """What documentation, command and page read: a type, a meaning, and an option with a few words."""
+    documented = inspect.getdoc(Settings) or ""
     for name, (field, known) in settings_of(Settings).items():
         assert field.name == name
-        assert re.search(rf"^    (?:\w+, )*{name}(?:, \w+)* : \S.*\n        [A-Z]", Settings.__doc__ or "", re.M), name
+        assert re.search(rf"^(?:\w+, )*{name}(?:, \w+)* : \S.*\n    [A-Z]", documented, re.M), name
         assert known.option is not None and known.option.startswith("--") and known.brief
         assert not known.named or set(known.named) >= set(known.choices)
     options = [known.option for _, known in settings_of(Settings).values()]

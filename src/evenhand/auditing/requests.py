@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import wraps
-from textwrap import indent
 from typing import Any, ParamSpec, TypeVar
 
 from ..errors import UnknownName
@@ -59,7 +58,9 @@ def accepting(request: Callable[P, Asked]) -> Callable[[Callable[[Asked], Result
 
         result = inspect.signature(answer).return_annotation
         called.__signature__ = signature.replace(return_annotation=result)  # type: ignore[attr-defined]
-        called.__doc__ = (answer.__doc__ or "").replace("    {settings}\n", _documented(request))
+        # Newer Pythons take the indentation away by themselves.
+        text = inspect.cleandoc(answer.__doc__ or "")
+        called.__doc__ = text.replace("{settings}\n", _documented(request)) + "\n"
         return called
 
     return decorated
@@ -83,7 +84,7 @@ def _own_first(request: Any) -> dict[str, Any]:
 def _documented(request: Any) -> str:
     """The settings of a request as the Parameters of a docstring, from the docstrings of its classes."""
     parts = [inspect.cleandoc(cls.__doc__ or "").partition("----------\n")[2] for cls in (request, Settings)]
-    return indent("".join(f"{part}\n" for part in parts), "    ")
+    return "".join(f"{part}\n" for part in parts)
 
 
 def _positive(**more: Any) -> Any:
