@@ -1,10 +1,10 @@
 """Do the tests notice small mistakes? One change at a time is made to a copy of the source, and its tests are run.
 
 Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [room or module ...]``, for rooms such as
-``inference`` or modules such as ``inference/null``; without any, for every room above ``laws``. First the tests of these
-rooms run once, and each line is noted with the tests that run it, which takes twice as long as the tests;
-``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every room are tried, at random places, each
-with the tests that run the changed line, the fastest first. Tests in other rooms may notice more.
+``inference`` or modules such as ``inference/null``; without any, for every room above ``laws``. First the tests of
+these rooms run once, and each line is noted with the tests that run it, which takes twice as long as the tests;
+``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every room are tried, at random places,
+each with the tests that run the changed line, the fastest first. Tests in other rooms may notice more.
 
 A change swaps a comparison, a sign, ``and`` with ``or``, ``min`` with ``max``, ``True`` with ``False``, removes a
 ``not``, or adds 1 to a number or doubles it. Docstrings, f-strings, ``__all__``, annotations, decorators and the

@@ -369,3 +369,25 @@ def down_the_tree(c: Any, w: Any, strength: Any) -> list[Fraction]:
     tpr = rate("tpr", tp, tp + fn, a / (a + b) if a + b else half)
     fpr = rate("fpr", fp, fp + tn, x / (x + y) if x + y else half)
     return [(n or 1) * part for part in (prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr))]
+
+
+# Mirrors ----------------------------------------------------------------------------------------------------------
+
+# Swapping the classes exchanges TP with TN and FN with FP.
+CLASSES_SWAPPED = {
+    "acc": "acc", "inacc": "inacc", "prev": "nprev", "ppr": "pnr", "tpr": "tnr", "fpr": "fnr", "ppv": "npv",
+    "fdr": "for", "mcc": "mcc", "mcc_limit": "mcc_limit", "balanced_accuracy": "balanced_accuracy",
+    "informedness": "informedness", "markedness": "markedness", "kappa": "kappa", "g_mean": "g_mean", "dor": "dor",
+}  # fmt: skip
+# Swapping truth and prediction exchanges FN with FP.
+SIDES_SWAPPED = {
+    "acc": "acc", "inacc": "inacc", "prev": "ppr", "nprev": "pnr", "tpr": "ppv", "fnr": "fdr", "tnr": "npv",
+    "fpr": "for", "f1": "f1", "f1_original": "f1_original", "jaccard": "jaccard", "f2": "f0.5",
+    "fowlkes_mallows": "fowlkes_mallows", "mcc": "mcc", "mcc_limit": "mcc_limit", "kappa": "kappa", "dor": "dor",
+    "informedness": "markedness",
+}  # fmt: skip
+
+
+def both_ways(table: dict[str, str]) -> list[tuple[str, str]]:
+    """Every metric of a table of mirrors, and its mirror."""
+    return list(dict.fromkeys([*table.items(), *((other, key) for key, other in table.items())]))

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from audit_oracle import same
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
+from oracle import CLASSES_SWAPPED, SIDES_SWAPPED, both_ways
 from pytest import approx
 
 import evenhand as eh
@@ -59,20 +60,9 @@ def test_smoothing_twice_as_strongly_with_twice_the_cases_is_the_same(a: Any) ->
 
 # Mirrors.
 
-SWAPPED_CLASSES = {
-    "tpr": "tnr", "tnr": "tpr", "fpr": "fnr", "fnr": "fpr", "ppv": "npv", "npv": "ppv", "fdr": "for", "for": "fdr",
-    "prev": "nprev", "nprev": "prev", "ppr": "pnr", "pnr": "ppr", "acc": "acc", "inacc": "inacc", "mcc": "mcc",
-    "kappa": "kappa", "informedness": "informedness", "markedness": "markedness", "g_mean": "g_mean", "dor": "dor",
-    "balanced_accuracy": "balanced_accuracy", "mcc_limit": "mcc_limit",
-}  # fmt: skip
-SWAPPED_COLUMNS = {
-    "tpr": "ppv", "ppv": "tpr", "tnr": "npv", "npv": "tnr", "fpr": "for", "for": "fpr", "fnr": "fdr", "fdr": "fnr",
-    "prev": "ppr", "ppr": "prev", "acc": "acc", "f1": "f1", "mcc": "mcc", "kappa": "kappa", "jaccard": "jaccard",
-    "fowlkes_mallows": "fowlkes_mallows", "informedness": "markedness", "f0.5": "f2", "f2": "f0.5",
-}  # fmt: skip
 MIRRORS = [
-    *((key, other, (3, 2, 1, 0)) for key, other in SWAPPED_CLASSES.items()),
-    *((key, other, (0, 2, 1, 3)) for key, other in SWAPPED_COLUMNS.items()),
+    *((key, other, (3, 2, 1, 0)) for key, other in both_ways(CLASSES_SWAPPED)),
+    *((key, other, (0, 2, 1, 3)) for key, other in both_ways(SIDES_SWAPPED)),
 ]
 
 

@@ -38,7 +38,7 @@ def saved() -> Iterator[eh.Audit]:
 
 def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
     Draft202012Validator.check_schema(audit_schema())
-    assert PUBLISHED.read_text("utf-8") == text()
+    assert PUBLISHED.read_text("utf-8") == text(), "run: make schema"
 
 
 def test_every_saved_audit_is_valid() -> None:

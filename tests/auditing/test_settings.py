@@ -182,6 +182,7 @@ SENTENCES: list[tuple[dict[str, Any], str]] = [
     ({"max_groups": 0}, "max_groups must be a whole number above 0; got 0"),
     ({"max_groups": None}, "max_groups must be a whole number above 0; got None"),
     ({"max_groups": math.nan}, "max_groups must be a whole number above 0; got nan"),
+    ({"max_groups": math.inf}, "max_groups must be a whole number above 0; got inf"),
     ({"crossings": 0}, "crossings must be 1, 2, 3, … or 'all'; got 0"),
     ({"crossings": True}, "crossings must be 1, 2, 3, … or 'all'; got True"),
     ({"draws": 0}, "draws must be a whole number above 0; got 0"),

@@ -47,7 +47,9 @@ def margin_of(key: str, c: tuple[int, ...]) -> int | None:
         return tp + fp if base.key == "markedness" else tp + fn
     found = {"fpr": fp + tn, "tnr": fp + tn, "ppv": tp + fp, "fdr": tp + fp, "npv": fn + tn, "for": fn + tn}
     found |= dict.fromkeys(("f1", "f1_original", "jaccard"), tp + fn + fp)
-    return {**found, "te_part": fn + fp}.get(base.key)
+    found |= {"te_part": fn + fp}
+    assert base.key in found or base.shape != "ratio", f"margin_of lacks the denominator of {base.key}"
+    return found.get(base.key)
 
 
 def listed(m: Any, g: ConfusionMatrix, r: ConfusionMatrix, null: str, given_: str) -> tuple[Fraction, ...]:

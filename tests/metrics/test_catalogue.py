@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from oracle import ONE_GROUP, TWO_GROUPS, golden, matrices
+from oracle import CLASSES_SWAPPED, ONE_GROUP, SIDES_SWAPPED, TWO_GROUPS, golden, matrices
 from pytest import approx
 
 from evenhand import ConfusionMatrix, difference, f_beta, list_metrics, metric, ratio
@@ -44,19 +44,6 @@ one_group = pytest.mark.parametrize("m", CATALOGUE.one_group, ids=lambda m: m.ke
 cells = st.tuples(*[st.integers(0, 10**12)] * 4).filter(any)
 small = [(n, list(matrices(n))) for n in (0, 1, 2, 5, 8)]
 COMPLEMENTS = {"acc": "inacc", "prev": "nprev", "ppr": "pnr", "tpr": "fnr", "tnr": "fpr", "ppv": "fdr", "npv": "for"}
-# Swapping the classes exchanges TP with TN and FN with FP.
-CLASSES_SWAPPED = {
-    "acc": "acc", "inacc": "inacc", "prev": "nprev", "ppr": "pnr", "tpr": "tnr", "fpr": "fnr", "ppv": "npv",
-    "fdr": "for", "mcc": "mcc", "mcc_limit": "mcc_limit", "balanced_accuracy": "balanced_accuracy",
-    "informedness": "informedness", "markedness": "markedness", "kappa": "kappa", "g_mean": "g_mean", "dor": "dor",
-}  # fmt: skip
-# Swapping truth and prediction exchanges FN with FP.
-SIDES_SWAPPED = {
-    "acc": "acc", "inacc": "inacc", "prev": "ppr", "nprev": "pnr", "tpr": "ppv", "fnr": "fdr", "tnr": "npv",
-    "fpr": "for", "f1": "f1", "f1_original": "f1_original", "jaccard": "jaccard", "f2": "f0.5",
-    "fowlkes_mallows": "fowlkes_mallows", "mcc": "mcc", "mcc_limit": "mcc_limit", "kappa": "kappa", "dor": "dor",
-    "informedness": "markedness",
-}  # fmt: skip
 # Scores that such a swap negates or inverts.
 NEGATED, INVERTED = {"mb"}, {"te_part": "te_part", "lr_plus": "lr_minus"}
 # The second is the first with its removable holes filled.

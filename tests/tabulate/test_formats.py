@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import hostile
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -64,6 +65,7 @@ def written(key: str, ending: str, folder: Path, frame: pl.DataFrame | None = No
 def test_every_format_is_tested() -> None:
     assert set(WRITERS) == {found.key for found in FORMATS}
     assert len({found.key for found in FORMATS}) == len(FORMATS)
+    assert all(set(found.endings) & set(hostile.FORMATS) for found in FORMATS), "the fuzzers write every format"
     endings = [ending for _, ending in FILES]
     assert len(set(endings)) == len(endings), "an ending has one meaning"
     assert all(ending == ending.lower() and ending.startswith(".") for ending in endings)

@@ -470,7 +470,7 @@ class Settings:
         as_strength(self.strength)
         check_draws(self.draws)
         seed_of(self.rng)
-        if not _is_number(self.max_groups) or not self.max_groups > 0 or self.max_groups != int(self.max_groups):
+        if not _is_number(self.max_groups) or not 0 < self.max_groups < inf or self.max_groups != int(self.max_groups):
             raise InvalidInput(argument="max_groups", must="be a whole number above 0", got=self.max_groups)
         whole = type(self.crossings) is int and self.crossings > 0
         if not whole and self.crossings != "all":
