@@ -28,8 +28,8 @@ def audit(request: AuditRequest) -> Audit:
     ----------
     data : dataframe, path, mapping of columns or None
         A dataframe that narwhals supports (pandas, polars, lazy polars, pyarrow, DuckDB, Dask, PySpark, Ibis); a CSV,
-        TSV, Parquet, Arrow or SQLite file, or a folder or glob of Parquet files (extra ``files``); or None if columns are
-        passed.
+        TSV, Parquet, Arrow or SQLite file, or a folder or glob of Parquet files (extra ``files``); or None if the
+        columns are passed.
     {settings}
 
     Returns
