@@ -239,6 +239,21 @@ def tested(key: str) -> Row:
     return f"{1e3 * ours:.0f} ms", f"{DRAWS:,} draws: {1e3 * drawn:.0f} ms", f"1 / {drawn / ours:.1f}"
 
 
+def of_a_million() -> Row:
+    """The slowest exact test given nothing but n = 10^6, of the scores made of several rates."""
+    n = 10**6
+    cm, nulls = group_of(n), {"known": RATES, "predictive": eh.ConfusionMatrix(*(int(c) for c in RATES * 10 * n))}
+    asked: dict[str, Any] = {
+        f"{m.key}, {null}": partial(eh.match_test, cm, against, m, given="n", null=null)  # type: ignore[arg-type]
+        for m in eh.list_metrics() if m.shape == "pair" for null, against in nulls.items()
+    }  # fmt: skip
+    taken = {name: seconds(ask, 1) for name, ask in asked.items()}
+    slowest = max(taken, key=lambda name: taken[name])
+    drawn = seconds(partial(draw, slowest.partition(",")[0], n, np.random.default_rng(0)), 1)
+    ratio = f"{taken[slowest] / drawn:.1f}"
+    return f"{taken[slowest]:.1f} s ({slowest})", f"{DRAWS:,} draws: {drawn:.2f} s", ratio
+
+
 ROWS: dict[str, tuple[str, str, Callable[[], Row]]] = {
     "eight": ("audit of 8 groups × 8 default metrics, from counts", "–", partial(above_the_floor, 8)),
     "hundreds": (
@@ -269,6 +284,7 @@ ROWS: dict[str, tuple[str, str, Callable[[], Row]]] = {
     "report": ("report of 365 groups", "0.1", report),
     "pt": ("exact PT test at n = 10⁴, rates known, only n given", "1 / 5", partial(tested, "pt")),
     "mcc_test": ("exact MCC test at n = 10⁴, rates known, only n given", "1 / 5", partial(tested, "mcc")),
+    "million": ("exact test at n = 10⁶, only n given, the slowest of 15 scores and two nulls", "1 s", of_a_million),
 }
 
 
