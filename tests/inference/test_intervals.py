@@ -237,3 +237,32 @@ NONE = (
 def test_what_has_no_interval_says_why(call: Any, sentence: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
         call()
+
+
+@pytest.mark.parametrize(
+    ("key", "cells"),
+    [("lr_plus", (34, 0, 0, 30)), ("dor", (30, 0, 0, 30)), ("dor", (36, 0, 39, 35)), ("lr_minus", (1, 3, 2, 0))],
+)
+def test_a_score_that_may_be_infinite_has_a_finite_lower_end(key: str, cells: tuple[int, ...]) -> None:
+    """Half of the mass of an empty cell is at infinity; the lower end is where 2.5 % of random rates lie below."""
+    found = interval(ConfusionMatrix(*cells), key)
+    tp, fn, fp, tn = cells
+    rng = np.random.default_rng(5)
+
+    def rates(a: int, b: int) -> Any:
+        upper = rng.random(400_000) < 0.5
+        first, second = a + upper, b + ~upper
+        with np.errstate(invalid="ignore"):
+            return np.where(
+                first == 0, 0.0, np.where(second == 0, 1.0, rng.beta(np.maximum(first, 1), np.maximum(second, 1)))
+            )
+
+    tpr, fpr = rates(tp, fn), rates(fp, tn)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = {
+            "lr_plus": tpr / fpr,
+            "lr_minus": (1 - tpr) / (1 - fpr),
+            "dor": tpr / (1 - tpr) * ((1 - fpr) / fpr),
+        }[key]
+    assert np.isinf(found.high)
+    assert np.mean(drawn <= found.low) == approx(0.025, abs=0.002)

@@ -42,3 +42,21 @@ def test_few_tested_outcomes_give_the_power_within_the_stated_error(key: str, n:
         found = power(key, n, reference, difference=difference, rng=seed)
         assert 0.002 < found.error <= 0.01
         assert abs(found.power - fine.power) <= 2 * found.error
+
+
+def test_the_start_of_what_is_tested_does_not_move_the_power() -> None:
+    """Averaged over starts, and beside all outcomes: neither up nor down by more than chance."""
+    reference = ConfusionMatrix(50, 20, 25, 80)
+    exact = power("lr_plus", 30, reference, difference=-0.1, draws=10**6)
+    assert exact.method == "exact"
+    found = [power("lr_plus", 30, reference, difference=-0.1, draws=200, rng=seed) for seed in range(8)]
+    away = np.array([one.power for one in found]) - exact.power
+    stated = np.array([one.error for one in found])
+    assert abs(away.mean()) < stated.mean() / 2
+    assert (away**2).mean() < 1.5 * (stated**2).mean()
+
+
+def test_drawn_outcomes_have_a_small_error() -> None:
+    found = power("mcc", 3_000, ConfusionMatrix(300, 100, 120, 480), difference=-0.05, draws=100)
+    assert found.method == "simulation"
+    assert 0 < found.error < 0.05

@@ -91,7 +91,8 @@ class Belief(ABC):
         found[reached] = out[reached]
         rows = np.flatnonzero(out != found)
         for _ in range(halvings):
-            rows = rows[np.abs(out[rows] - found[rows]) > _SAME * np.abs(found[rows])]
+            same = np.abs(out[rows] - found[rows]) <= _SAME * np.abs(found[rows])
+            rows = rows[~same | np.isinf(found[rows])]
             if not len(rows):
                 break
             middle = _between(out[rows], found[rows])

@@ -257,11 +257,12 @@ class EqualScores(PlannedTest):
         until the error is small. Neighbours differ only about where p-values cross alpha, so that how often they do
         says how much depends on the start.
         """
-        total = float(weight.sum())
-        marks = (np.arange(self.draws) + np.random.default_rng(self.seed).random()) / self.draws * total
-        where = np.minimum(np.searchsorted(np.cumsum(weight), marks), len(weight) - 1)
+        total, rng = float(weight.sum()), np.random.default_rng(self.seed)
+        count = max(self.draws // 8, 1) * 8
+        marks = (np.arange(count) + rng.random()) / count * total
+        where, first = np.minimum(np.searchsorted(np.cumsum(weight), marks), len(weight) - 1), int(rng.integers(8))
         for step in (8, 4, 2, 1):
-            some = where[::step]
+            some = where[first % step :: step]
             rejected = self._rejected(cells[some])
             changes = np.count_nonzero(np.diff(rejected)) + 1
             variance = total**2 * changes / (2 * len(some) ** 2)
