@@ -219,3 +219,12 @@ def test_what_cannot_be_answered_is_explained(call: Any, error: type[Exception],
     pattern = sentence.pattern if isinstance(sentence, re.Pattern) else re.escape(sentence)
     with pytest.raises(error, match=f"^{pattern}$"):
         call()
+
+
+@pytest.mark.parametrize("key", ["acc", "tpr", "mcc", "kappa", "lr_plus", "mb"])
+def test_no_score_is_infinite(key: str) -> None:
+    d = distribution(key, 8, [0.1, 0.2, 0.3, 0.4])
+    inf = float("inf")
+    assert d.pmf([-inf, inf]).tolist() == [0.0, 0.0]
+    assert d.cdf([-inf, inf]) == approx([0.0, 1.0])
+    assert d.sf([-inf, inf]) == approx([1.0, 0.0])

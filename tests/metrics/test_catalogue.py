@@ -229,3 +229,7 @@ def test_f_beta_of_one_is_f1() -> None:
 def test_what_cannot_be_meant_is_explained(call: Any, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(sentence)}$"):
         call()
+
+
+def test_the_smallest_beta_is_allowed_in_either_form() -> None:
+    assert f_beta(Fraction(1, 1000)) is f_beta(0.001)

@@ -199,7 +199,7 @@ def _counts(
     less, high, open_ = _crossed(part, paths, start, sign, length, value)
     not_more = less.copy()
     # Closer than this, floats cannot decide. A number without a key stands for every score that rounds to it.
-    near = (_EXACT_BELOW if key is not None else 1e-14) * max(1.0, abs(value))
+    near = (_EXACT_BELOW if key is not None else 1e-14) * max(1.0, abs(value)) if np.isfinite(value) else 0.0
     less[open_] = _search(open_, less[open_], high[open_], lambda p, t: below(p, t, value - near))
     not_more[open_] = less[open_]
     more = open_[less[open_] < high[open_]]

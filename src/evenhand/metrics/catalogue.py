@@ -311,7 +311,7 @@ def f_beta(beta: float | Fraction) -> OneGroup:
     >>> f_beta(2)(ConfusionMatrix(tp=3, fn=1, fp=2, tn=4))
     0.7142857142857143
     """
-    if isinstance(beta, bool) or not isinstance(beta, Real) or not 0.001 <= beta <= 1000:
+    if isinstance(beta, bool) or not isinstance(beta, Real) or not Fraction(1, 1000) <= beta <= 1000:
         raise InvalidInput(argument="beta", must="be a number from 0.001 to 1000", got=beta)
     return _f_beta(Fraction(float(beta)).limit_denominator(1000))
 
