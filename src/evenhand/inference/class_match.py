@@ -33,7 +33,7 @@ _MOST_CASES = 2**24
 _MOST_POOLED = 10**9
 # Counts of all simulated matrices together, about half a minute.
 _MOST_COUNTS = 2**28
-# A count is as much work as drawing so many cases.
+# With so many counts, cases are drawn one by one if they are few: a count is as much work as so many cases.
 _MANY_COUNTS, _CASES_PER_COUNT = 64, 6
 
 
@@ -195,7 +195,7 @@ def _tested(pair: _Pair, summary: Summary, scores: Floats) -> MatchResult:
 
 
 def _drawing(pair: _Pair, held: NDArray[np.int64]) -> Literal["count", "marginals"]:
-    """How groups of the pooled cases are drawn: case by case if there are fewer of them than of many counts."""
+    """How a group of the pooled cases is drawn, whichever is less work: case by case or count by count."""
     drawn = min(pair.n, int(pair.reference.n))
     return "count" if len(held) >= _MANY_COUNTS and drawn < _CASES_PER_COUNT * len(held) else "marginals"
 

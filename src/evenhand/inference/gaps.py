@@ -30,7 +30,7 @@ _MANY_NODES = 160
 # Ends beyond which less than this lies are computed with as many.
 _FAR_OUT = 0.01
 _TOLERANCE = 1e-8
-# A guess is within 2^-12 of the range of what is certain.
+# Guesses come from so few halvings, which leave 2^-12 of a range.
 _ROUGH = 12
 # Gaps of atoms that differ by less are equal.
 _SAME = 1e-12

@@ -229,7 +229,7 @@ class Distribution(ABC):
         return self._ends()
 
     def _guess(self, level: float) -> tuple[float, float]:
-        """About where the quantile of a level lies, and how far scores are apart."""
+        """About where the quantile of a level lies, and how widely scores are spread."""
         low, high = self._ends()
         centre = (low + high) / 2
         return centre, float(max(abs(centre), 0.1) / np.sqrt(np.min(self.n)))

@@ -89,16 +89,9 @@ def _tails(order: Order, law: Law, threshold: Threshold, margin: float | None, e
             for each in known
         )
     else:
+        sums = partial(interval_sums, split, eps=eps, relative=relative)
         blocks = (
-            np.array(
-                _parts(
-                    order,
-                    split,
-                    paths,
-                    threshold,
-                    partial(interval_sums, split, paths.size, eps=eps, relative=relative),
-                )
-            )
+            np.array(_parts(order, split, paths, threshold, partial(sums, paths.size)))
             for paths in path_blocks(order.tree, law, eps, margin, most=MOST_PATHS // len(order.parts))
         )
     parts = sum(blocks, np.zeros(3)).tolist()

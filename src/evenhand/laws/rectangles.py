@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from .families import Law
 from .ordering import Order, OrderPart
 from .paths import Paths, check_paths, margins_of
-from .splits import Split
-from .sums import SplitTable, similar_tables
+from .sums import SplitTable, similar_tables, some_widths
 
 __all__ = ["CLOSE", "Rectangle", "crossing", "rectangles"]
 
@@ -57,10 +56,11 @@ def rectangles(order: Order, law: Law, score: float, *, margin: float | None, ep
     margins, weight = margins_of(order.tree, law, eps, None, _MOST)
     sides, lasts = law.split(order.tree.side, order.tree.margin), law.split(order.tree.last, order.tree.last_of)
     sizes = order.tree.last_size(float(law.n), margins)
-    width = _width(sides, margins, eps)
+    width = float(some_widths(sides, margins, eps).mean())
     if width * len(margins) < _FEWEST:
         return None
-    check_paths(max(width, _width(lasts, sizes, eps)) * len(margins), law.n, None, _MOST)
+    others = float(some_widths(lasts, sizes, eps).mean())
+    check_paths(max(width, others) * len(margins), law.n, None, _MOST)
     first = np.arange(0, len(margins), max(1, int(min(_ENTRIES / width, width / 4))))
     # Of unlikely margins, less has to be summed.
     enough = eps / np.maximum(len(margins) * np.maximum.reduceat(weight, first), eps)
@@ -79,13 +79,6 @@ def crossing(part: OrderPart, score: float, n: int, margin: Floats, side: Floats
         return None
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return part.crossing(np.float64(score), float(n), margin, side)
-
-
-def _width(split: Split, sizes: Floats, eps: float) -> float:
-    """About how many values a split has in a window, from those of some sizes."""
-    some = sizes[np.unique(np.linspace(0, len(sizes) - 1, 33).astype(np.int64))]
-    low, high = split.window(some, eps)
-    return float((high - low + 1).mean())
 
 
 def _undefined_ends(order: Order) -> tuple[bool, bool]:

@@ -252,7 +252,7 @@ def _reach(split: Split, peak: Floats, end: Floats, m: Floats, cut: Floats) -> F
 
 
 def _product(ratios: Floats) -> float:
-    """A product that keeps its relative accuracy below the smallest normal number."""
+    """A product of many ratios, none of which underflows on the way."""
     return float(np.exp(np.log(ratios).sum()))
 
 

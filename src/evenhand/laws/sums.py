@@ -19,7 +19,7 @@ from .budget import MOST_ENTRIES, check_cost
 from .splits import Binomial, Split
 from .wide import WideTails, is_wide
 
-__all__ = ["SplitTable", "binomial_cdf", "interval_sums", "similar_tables", "split_table"]
+__all__ = ["SplitTable", "binomial_cdf", "interval_sums", "similar_tables", "some_widths", "split_table"]
 
 Floats = NDArray[np.float64]
 Span = tuple[Floats, Floats]
@@ -146,7 +146,7 @@ def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float, *,
     With ``relative=False``, small sums need not be accurate in proportion to themselves.
     """
     sizes, _ = _distinct(m)
-    width = _width(split, sizes, eps)
+    width = float(some_widths(split, sizes, eps).max(initial=1))
     if width * len(sizes) > _MOST_ENTRIES and len(m) * len(intervals) <= _MOST_WIDE and is_wide(width, eps):
         tails = WideTails(split, m, eps)
         return [tails.sums(m, *interval) for interval in intervals]
@@ -165,16 +165,17 @@ def interval_sums(split: Split, m: Floats, intervals: list[Span], eps: float, *,
     return _by_table(split, m, intervals, eps)
 
 
-def _width(split: Split, sizes: Floats, eps: float) -> float:
-    """About the largest width of the windows of several sizes: windows grow and shrink slowly with the size."""
+def some_widths(split: Split, sizes: Floats, eps: float) -> Floats:
+    """The widths of the windows of some of these sizes, which grow and shrink slowly with the size."""
     some = sizes[np.unique(np.linspace(0, len(sizes) - 1, 33).astype(np.int64))] if len(sizes) else sizes
     low, high = split.window(some, eps)
-    return float((high - low + 1).max(initial=1))
+    widths: Floats = high - low + 1
+    return widths
 
 
 def _by_table(split: Split, m: Floats, intervals: list[Span], eps: float) -> list[Floats]:
     sizes, row = _distinct(m)
-    entries = _width(split, sizes, eps) * len(sizes)
+    entries = float(some_widths(split, sizes, eps).max(initial=1)) * len(sizes)
     sums = [np.zeros(len(m)) for _ in intervals]
     some = [np.flatnonzero(a <= b) for a, b in intervals]
     check_cost(
@@ -239,7 +240,7 @@ class Chain:
 
     One more case lowers P(K <= k) by the probability that K is k and the case falls into the first part. The chain
     restarts from a direct sum at intervals, before probabilities can have changed so much that the rounding errors of
-    the larger ones would matter for the smaller; if that does ``relative`` to themselves.
+    the larger ones would matter for the smaller; without ``relative``, they need not be accurate, and it never does.
     """
 
     __slots__ = ("eps", "links", "m", "split", "starts", "table", "wide")
