@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..laws import Belief
+from ..laws import Belief, Bracket, narrowed, normal_score
 from ..metrics import Kind
 
 __all__ = ["Gaps", "PairedBeliefs"]
@@ -30,8 +30,8 @@ _MANY_NODES = 160
 # Ends beyond which less than this lies are computed with as many.
 _FAR_OUT = 0.01
 _TOLERANCE = 1e-8
-# Guesses come from so few halvings, which leave 2^-12 of a range.
-_ROUGH = 12
+# Guesses are not finer than this.
+_ROUGH = 1e-3
 # Gaps of atoms that differ by less are equal.
 _SAME = 1e-12
 
@@ -75,9 +75,7 @@ class PairedBeliefs:
         sign = -1.0 if above else 1.0
 
         def excess(place: Floats, rows: Rows) -> Floats:
-            # Normal scores are nearly linear in the gap, so a secant converges fast.
-            reached = np.clip(self.tail(self._unfolded(place), rows, above, fine), 1e-290, 1 - 1e-16)
-            return np.asarray(sign * (ndtri(reached) - ndtri(tail)))
+            return sign * (normal_score(self.tail(self._unfolded(place), rows, above, fine)) - ndtri(tail))
 
         found = self._unfolded(_roots(excess, start, step))
         nowhere = np.inf if above else (-np.inf if self.kind == "difference" else 0.0)
@@ -136,7 +134,8 @@ class PairedBeliefs:
                 beyond = mine[:, :, None] - others[:, None, :] - gap[:, None, None]
             else:
                 beyond = mine[:, :, None] - others[:, None, :] * gap[:, None, None]
-        reached = np.nan_to_num(-beyond if above else beyond) <= _SAME
+        # An infinite gap of infinite scores is any gap.
+        reached = ~((-beyond if above else beyond) > _SAME)
         return np.asarray(np.einsum("ri,rj,rij->r", own, other, reached))
 
     def _atoms_of_one(self, gap: Floats, rows: Rows, above: bool, theirs: bool) -> Floats:
@@ -154,10 +153,10 @@ class PairedBeliefs:
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             if over_theirs:
                 scores = nodes + gap if self.kind == "difference" else nodes * gap
-                reached = (self.group.sf if above else self.group.cdf)(np.nan_to_num(scores), rows)
+                reached = (self.group.sf if above else self.group.cdf)(_known(scores), rows)
             else:
                 scores = nodes - gap if self.kind == "difference" else nodes / gap
-                reached = (self.reference.cdf if above else self.reference.sf)(np.nan_to_num(scores), rows)
+                reached = (self.reference.cdf if above else self.reference.sf)(_known(scores), rows)
         return np.asarray((reached * masses).sum(axis=1))
 
     def _lined(self, scores: Floats) -> Floats:
@@ -179,7 +178,7 @@ class PairedBeliefs:
         return folded[0], np.abs(folded[0] - folded[1]) / 6 + 1e-9
 
     def _folded(self, gap: Floats) -> Floats:
-        return np.asarray(np.clip(np.arcsinh(gap) if self.kind == "difference" else gap, -_REACH, _REACH))
+        return _clipped(np.arcsinh(gap) if self.kind == "difference" else gap)
 
     def _unfolded(self, place: Floats) -> Floats:
         return np.sinh(place) if self.kind == "difference" else np.exp(place)
@@ -195,37 +194,24 @@ class _Part:
     masses: Floats
 
 
-def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:
-    """The root of an increasing function per row, bracketed by ``start`` ± ``step`` if possible.
+def _known(scores: Floats) -> Floats:
+    """Scores that can be looked up: none is infinite, and one that may be any is 0."""
+    return scores if np.isfinite(scores).all() else np.nan_to_num(scores)
 
-    Illinois variant of regula falsi, with a bisection every sixth step for functions that bend sharply.
-    """
+
+def _clipped(places: Floats) -> Floats:
+    return np.minimum(np.maximum(places, -_REACH), _REACH)
+
+
+def _roots(excess: Callable[[Floats, Rows], Floats], start: Floats, step: Floats) -> Floats:
+    """The root of an increasing function per row, bracketed by ``start`` ± ``step`` if possible."""
     every = np.arange(len(start))
-    low, high = (np.clip(start + sign * step, -_REACH, _REACH) for sign in (-1, 1))
+    low, high = (_clipped(start + sign * step) for sign in (-1, 1))
     at_low, at_high = excess(low, every), excess(high, every)
     for ends, values, wrong, limit in ((low, at_low, at_low > 0, -_REACH), (high, at_high, at_high < 0, _REACH)):
         missed = np.flatnonzero(wrong)
         if len(missed):
             ends[missed] = limit
             values[missed] = excess(ends[missed], missed)
-    best = np.where(np.abs(at_low) < np.abs(at_high), low, high)
-    open_, stayed = (at_low < 0) & (at_high > 0), np.zeros(len(start))
-    for turn in range(120):
-        rows = np.flatnonzero(open_)
-        if not len(rows):
-            break
-        left, right, below, above = low[rows], high[rows], at_low[rows], at_high[rows]
-        middle = (left + right) / 2
-        cut = middle if turn % 6 == 5 else right - above * (right - left) / (above - below)
-        place = np.where((cut > left) & (cut < right), cut, middle)
-        value = excess(place, rows)
-        up = value <= 0
-        # The value at an end that is kept twice in a row is halved, so that the end soon moves.
-        low[rows], high[rows] = np.where(up, place, left), np.where(up, right, place)
-        at_low[rows] = np.where(up, value, np.where(stayed[rows] < 0, below / 2, below))
-        at_high[rows] = np.where(up, np.where(stayed[rows] > 0, above / 2, above), value)
-        stayed[rows] = np.where(up, 1.0, -1.0)
-        best[rows] = place
-        narrow = high[rows] - low[rows] <= _TOLERANCE * np.maximum(1.0, np.abs(place))
-        open_[rows] = (np.abs(value) > _TOLERANCE) & ~narrow
-    return best
+    found = narrowed(excess, Bracket(high, low, at_high, at_low), _TOLERANCE, least=1.0, enough=_TOLERANCE)
+    return np.where(np.abs(found.at_outside) < np.abs(found.at_inside), found.outside, found.inside)

@@ -9,6 +9,7 @@ from .engine import Leaves, Tails, extremes, tails, walk
 from .families import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
 from .ordering import Order, Threshold, order_of
 from .reference import LawName, Reference, as_prior, as_probabilities, law_of, references_of
+from .roots import Bracket, narrowed, normal_score
 from .sampling import sample_cells
 from .splits import BetaBinomial, Binomial, Hypergeometric, Split, log_hypergeometric
 from .sums import SplitTable, binomial_cdf, interval_sums, split_table
@@ -18,6 +19,7 @@ __all__ = [
     "Belief",
     "BetaBinomial",
     "Binomial",
+    "Bracket",
     "DirichletMultinomial",
     "Distribution",
     "End",
@@ -47,6 +49,8 @@ __all__ = [
     "interval_sums",
     "law_of",
     "log_hypergeometric",
+    "narrowed",
+    "normal_score",
     "normal_tails",
     "order_of",
     "posterior_of",

@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 from ..cells import CELLS
 from ..metrics import Curve, OneGroup, Tree
 from .interpolation import Curves
+from .roots import Bracket, narrowed, normal_score
 from .score_tables import Law, Laws, Part, from_line, quadrature, slopes_of, tabulated, to_line
 
 __all__ = ["ROW_TREE", "Atoms", "Belief", "End", "betas_of", "confidence_of", "posterior_of", "quadrature"]
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 End = Literal["low", "mid", "high"]
 """Whether the score counts low, for lower ends of intervals, high, for upper ones, or both evenly."""
@@ -33,7 +35,8 @@ End = Literal["low", "mid", "high"]
 
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 
-_HALVINGS, _SAME = 60, 1e-14
+# Ends of intervals are found to this share of their size, on a scale on which the largest finite one is this far out.
+_SAME, _FAR = 1e-14, 1e200
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +75,18 @@ class Belief(ABC):
 
     def tail(self, scores: Floats, above: bool, rows: Any = slice(None)) -> Floats:
         """The probability of scores up to these, or from them on, one per matrix of ``rows``."""
-        sign = -1.0 if above else 1.0
-        with np.errstate(invalid="ignore"):
-            within = np.nan_to_num(sign * (self.atoms.values[rows] - scores[:, None])) <= 0
-        smooth = (self.sf if above else self.cdf)(scores[:, None], rows)[:, 0]
+        values, column = self.atoms.values[rows], scores[:, None]
+        within = values >= column if above else values <= column
+        smooth = (self.sf if above else self.cdf)(column, rows)[:, 0]
         return np.asarray(smooth + (self.atoms.masses[rows] * within).sum(axis=1) + self.undefined[rows])
 
-    def end(self, tail: float, above: bool, halvings: int = _HALVINGS) -> Floats:
-        """The scores beyond which lies this probability; infinite where more than that is undefined.
+    def end(self, tail: float, above: bool, tolerance: float = _SAME) -> Floats:
+        """The scores beyond which lies this probability; infinite where more than that is undefined."""
+        from scipy.special import ndtri
 
-        Fewer ``halvings`` of the range in which it must lie give it roughly.
-        """
+        def excess(places: Floats, rows: Rows) -> Floats:
+            return normal_score(self.tail(np.sinh(places), above, rows)) - ndtri(tail)
+
         atoms = np.where(self.atoms.masses > 0, self.atoms.values, np.nan)
         places = np.column_stack([*self.reach(1 - tail if above else tail), atoms])
         outer, inner = (np.nanmax, np.nanmin) if above else (np.nanmin, np.nanmax)
@@ -90,21 +94,13 @@ class Belief(ABC):
         reached = self.tail(out, above) >= tail
         found[reached] = out[reached]
         rows = np.flatnonzero(out != found)
-        for _ in range(halvings):
-            same = np.abs(out[rows] - found[rows]) <= _SAME * np.abs(found[rows])
-            rows = rows[~same | np.isinf(found[rows])]
-            if not len(rows):
-                break
-            middle = _between(out[rows], found[rows])
-            enough = self.tail(middle, above, rows) >= tail
-            found[rows], out[rows] = np.where(enough, middle, found[rows]), np.where(enough, out[rows], middle)
+        if len(rows):
+            ends = [np.arcsinh(np.minimum(np.maximum(each[rows], -_FAR), _FAR)) for each in (found, out)]
+            bracket = Bracket(*ends, *(excess(end, rows) for end in ends))
+            narrow = narrowed(lambda at, some: excess(at, rows[some]), bracket, tolerance)
+            found[rows] = np.where(narrow.inside == bracket.inside, found[rows], np.sinh(narrow.inside))
         found[self.undefined >= tail] = np.inf if above else -np.inf
         return np.asarray(found)
-
-
-def _between(out: Floats, in_: Floats) -> Floats:
-    """The middle of ranges, on a scale on which an infinite end is finite."""
-    return np.asarray(np.sinh((np.arcsinh(np.clip(out, -1e200, 1e200)) + np.arcsinh(np.clip(in_, -1e200, 1e200))) / 2))
 
 
 def betas_of(tree: Tree, cells: Floats, added: float | Floats) -> Floats:
@@ -243,11 +239,11 @@ class _OneSplit(Belief):
         low, high = (np.asarray(self.curve.score(rates)) for rates in self.rates.reach(q))
         return low, high
 
-    def end(self, tail: float, above: bool, halvings: int = _HALVINGS) -> Floats:
-        return np.asarray(self.curve.score(self.rates.end(tail, above, halvings)))
+    def end(self, tail: float, above: bool, tolerance: float = _SAME) -> Floats:
+        return np.asarray(self.curve.score(self.rates.end(tail, above, tolerance)))
 
     def _rate(self, scores: Floats) -> Floats:
-        return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.metric.high)))
+        return np.asarray(self.curve.rate(np.minimum(np.maximum(scores, 0.0), self.metric.high)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,20 +28,23 @@ class Curves:
         most = max((len(one) for one in x), default=2)
         self._x, self._y = (_extended(each, most) for each in (x, y))
         self._slopes = _slopes(self._x, self._y)
+        # Rows lie in ranges of their own, so that one search finds all.
+        self._apart = (2 * np.abs(self._x).max(initial=0.0) + 1) * np.arange(len(self._x))[:, None]
+        self._ladder = (self._x + self._apart).ravel()
 
     def __call__(self, at: Floats, rows: Any = slice(None)) -> Floats:
         """The values of the curves ``rows`` at places of shape (rows, k)."""
-        chosen = np.arange(len(self._x))[rows]
-        x = self._x[chosen]
-        inside = np.clip(at, x[:, :1], x[:, -1:])
-        left = _places_left(x, inside)
-        start = left + self._x.shape[1] * chosen[:, None]
+        chosen = np.arange(len(self._x))[rows, None]
+        inside = np.minimum(np.maximum(at, self._x[rows, :1]), self._x[rows, -1:])
+        points = self._x.shape[1]
+        found = np.searchsorted(self._ladder, inside + self._apart[rows], side="right") - 1
+        start = np.minimum(np.maximum(found, points * chosen), points * chosen + points - 2)
         x0, x1, y0, y1, d0, d1 = (each.ravel()[start + k] for each in (self._x, self._y, self._slopes) for k in (0, 1))
         width = x1 - x0
         t = (inside - x0) / width
         rise, bend0, bend1 = y1 - y0, width * d0 - (y1 - y0), (y1 - y0) - width * d1
         values = y0 + t * (rise + (1 - t) * (bend0 * (1 - t) + bend1 * t))
-        beyond = np.where(at < inside, self._slopes[chosen, :1], self._slopes[chosen, -1:])
+        beyond = np.where(at < inside, self._slopes[rows, :1], self._slopes[rows, -1:])
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(at == inside, values, values + beyond * (at - inside)))
 
@@ -66,12 +69,3 @@ def _slopes(x: Floats, y: Floats) -> Floats:
     harmonic = 3 * (left + right) / ((2 * right + left) / before + (right + 2 * left) / after)
     slopes[:, 1:-1] = np.where(smooth, parabola, harmonic)
     return slopes
-
-
-def _places_left(x: Floats, at: Floats) -> NDArray[np.int64]:
-    """The index of the last point of each row that is not above these places, but for the last point."""
-    points = x.shape[1]
-    # Rows lie in ranges of their own, so that one search finds all.
-    apart = (2 * np.abs(x).max(initial=0.0) + 1) * np.arange(len(x))[:, None]
-    found = np.searchsorted((x + apart).ravel(), (at + apart).ravel(), side="right").reshape(at.shape)
-    return np.asarray(np.clip(found - 1 - points * np.arange(len(x))[:, None], 0, points - 2), dtype=np.int64)
