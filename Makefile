@@ -12,22 +12,23 @@ help: ; @sed -nE 's/^([a-z-]+): ;.* ## (.*)/\1|\2/p; s/^## (.*)/\n\1:/p' $(MAKEF
 env: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -e '.[dev]' ## makes .venv, with the newest versions
 env-locked: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -c .ci/lock.txt -e '.[dev]' ## makes .venv, with the versions in .ci/lock.txt
 test: ; $(bin)/pytest $(ARGS) ## tests, doctests of src, docs and README.md; warnings are errors
+test-slow: ; $(bin)/pytest -m slow $(ARGS) ## what `make test` leaves out: pages in Chromium, long simulations, most cases of long tables
 check: ; $(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/mypy && $(bin)/lint-imports ## style, types, and the rooms
 format: ; $(bin)/ruff check --fix . && $(bin)/ruff format . ## mends what ruff can mend
 hooks: ; $(bin)/pip install -q pre-commit && $(bin)/pre-commit install ## runs the checks before each commit
 docs: ; $(bin)/sphinx-build -W -b html docs docs/_build/html ## the documentation; open docs/_build/html/index.html
 page: ; $(python) tests/pages.py $(ARGS) ## writes what the blocks of a page print into it: ARGS=docs/tutorial.md
 schema: ; PYTHONPATH=tests $(python) tests/auditing/test_schema.py ## writes the schema of saved audits into the documentation
-coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
+coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest -m "" $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
 
 ## Before a change lands
 ci: ; .ci/run ## everything that must hold, as the hosted CI runs it
 floors: ; .ci/floors $(ARGS) ## what touches other packages, with the lowest versions that pyproject.toml allows
 outside: ; .ci/outside $(ARGS) ## all tests against the wheel, elsewhere, with every supported Python; slow
 lock: ; python3.11 -m venv --clear .venv-lock && .venv-lock/bin/pip install -q -e '.[dev]' && .venv-lock/bin/pip freeze --exclude-editable > .ci/lock.txt && rm -r .venv-lock ## writes .ci/lock.txt with the newest versions, on the oldest Python
-browser: ; apt-get install chromium && $(bin)/pytest tests/views tests/web ## tests that are skipped without Chromium
-spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest tests/tabulate -k pyspark ## tests that are skipped without Spark; needs Java
-modin: ; $(bin)/pip install -q modin && $(bin)/pytest tests/tabulate -k modin ## tests that are skipped without Modin; takes pandas 2
+browser: ; apt-get install chromium && $(bin)/pytest -m "" tests/views tests/web ## tests that are skipped without Chromium
+spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest -m "" tests/tabulate -k pyspark ## tests that are skipped without Spark; needs Java
+modin: ; $(bin)/pip install -q modin && $(bin)/pytest -m "" tests/tabulate -k modin ## tests that are skipped without Modin; takes pandas 2
 
 ## Pages and pictures that scripts write
 bench-calibration: ; $(python) benchmarks/calibration.py > docs/reference/calibration.md ## how often tests reject and intervals cover; five minutes

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import mpmath
@@ -18,8 +20,33 @@ settings.load_profile("evenhand")
 
 mpmath.mp.dps = 60
 
+# Fixtures that take long: Chromium, the built documentation, and what peers and the paper's experiment give.
+SLOW = {"browser", "built", "generated", "study", "study_at_all_sizes"}
+
 # Commands that tests start keep what they compile, which would take most of their time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts a browser or builds much is slow.
+
+    Of a test marked ``many``, cases are slow but for a few in which every value of every parameter occurs.
+    """
+    tests = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function):
+            if SLOW & set(item.fixturenames):
+                item.add_marker("slow")
+            if item.get_closest_marker("many"):
+                tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        seen: set[tuple[str, int]] = set()
+        for case in sorted(cases, key=lambda case: sha256(case.nodeid.encode()).digest()):
+            values = {(name, id(value)) for name, value in case.callspec.params.items()}
+            if values <= seen:
+                case.add_marker("slow")
+            seen |= values
 
 
 @pytest.fixture(autouse=True)
@@ -36,10 +63,14 @@ def _it_is_no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _global_random_state_is_left_alone() -> Iterator[None]:
-    before = np.random.get_state(legacy=False)  # noqa: NPY002
+    before = _global_random_state()
     yield
-    after = np.random.get_state(legacy=False)  # noqa: NPY002
-    assert str(before) == str(after), "the code under test drew from numpy's global random state"
+    assert before == _global_random_state(), "the code under test drew from numpy's global random state"
+
+
+def _global_random_state() -> tuple[object, ...]:
+    kind, key, *rest = np.random.get_state()  # noqa: NPY002
+    return kind, np.asarray(key).tobytes(), *rest
 
 
 class Terminal(io.StringIO):

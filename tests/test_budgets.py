@@ -40,7 +40,7 @@ def _some(every: list[Call], most: int = 6) -> list[Call]:
     return every[:: max(1, len(every) // most)]
 
 
-@pytest.mark.parametrize("size", [0, 10, 10**15], ids=lambda n: f"{n:.0e}")
+@pytest.mark.parametrize("size", [0, 10, pytest.param(10**15, marks=pytest.mark.slow)], ids=lambda n: f"{n:.0e}")
 def test_a_call_returns_or_refuses_with_a_sentence(size: int) -> None:
     """No call ends in a warning, in an error that is not ours, or beyond the limits."""
     chosen = [call for name in CALLS for call in _some(list(calls([name], [size])), 1 if name in SEARCHES else 6)]
@@ -154,6 +154,7 @@ def test_counts_of_a_thousand_trillion_are_tested() -> None:
     assert tested.pvalue == approx(math.erfc(z / math.sqrt(2)), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_all_wrong_against_all_right_with_ten_million_cases() -> None:
     k = 10**7
     for given in ("margin", "n"):
@@ -259,6 +260,7 @@ def _crossed(columns: int, **settings: Any) -> eh.Audit:
 GROUP, REST = [ConfusionMatrix(*(c * 10**11 for c in cells)) for cells in ((3, 2, 1, 4), (30, 20, 11, 40))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
@@ -296,6 +298,7 @@ def test_requests_are_counted_before_they_are_answered(call: Any, sentence: str)
     assert len(str(refused.value)) < 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
 def test_scores_of_a_single_wide_margin_are_tested(null: Any) -> None:
     """A table of one size is wider than a block of tables, at 10^10 cases."""

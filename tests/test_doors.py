@@ -427,6 +427,7 @@ ARGUMENTS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", ARGUMENTS)
 @pytest.mark.parametrize("from_file", [True, False])
 def test_every_setting_is_repeated(settings: dict[str, Any], from_file: bool, tmp_path: Path) -> None:

@@ -211,6 +211,7 @@ SOUND: dict[str, list[Any]] = {
 FILES = {suffix: write(SOUND) for suffix, write in hostile.FORMATS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", FILES)
 @given(data=st.data())
 @few(15)
@@ -319,6 +320,7 @@ def is_number(text: str) -> bool:
     return True
 
 
+@pytest.mark.slow
 @given(naughty=st.lists(hostile.names, min_size=2, max_size=3, unique=True), by=hostile.names)
 @few(12)
 def test_names_are_text_on_the_page(naughty: list[str], by: str) -> None:
@@ -483,6 +485,7 @@ def test_names_are_text_wherever_a_watch_is_shown(names: list[str], at: Any, by:
 RULES = st.sampled_from(["cms", "opensafely", "ons", 3])
 
 
+@pytest.mark.slow
 @given(data=st.data(), protect=RULES, by=hostile.names)
 @few(15)
 def test_names_tell_nothing_more_of_protected_counts(data: Data, protect: Any, by: str) -> None:
@@ -634,6 +637,7 @@ def typed(line: list[str], stdin: bytes | None = None) -> Any:
     return result
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @few(120)
 def test_any_command_line_ends_with_0_1_or_2(data: Data) -> None:

@@ -45,6 +45,7 @@ def told(tmp_path: Path, before: str = "") -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_binary_calls_without_weights_are_compared_and_no_others(tmp_path: Path) -> None:
     counted, tests, kept = told(tmp_path)
     assert counted == "{'calls': 3, 'equal': 3, 'hole': 1, 'other calls': 3}"
@@ -52,6 +53,7 @@ def test_binary_calls_without_weights_are_compared_and_no_others(tmp_path: Path)
     assert kept == "[['hole', 'precision_score', '0, 1, 0, 2', '0', 'nan', '', 1]]"
 
 
+@pytest.mark.slow
 def test_another_value_would_be_listed(tmp_path: Path) -> None:
     """A plugin that takes accuracy for its complement: 1/3 here, 2/3 there."""
     (tmp_path / "wrong.py").write_text(

@@ -156,6 +156,7 @@ print(eh.__file__, *audit.versions)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zipped", [False, True])
 def test_a_copy_needs_no_metadata_of_an_installed_package(zipped: bool, tmp_path: Path) -> None:
     """A folder or a zip file on PYTHONPATH, as ``spark-submit --py-files`` has it."""

@@ -313,6 +313,7 @@ def test_alarms_before_a_gap_began_are_counted_apart() -> None:
     assert found == approx([2 / 3, 3, 3, 1 / 4, 1 / 4])
 
 
+@pytest.mark.slow
 def test_a_section_that_is_run_alone_takes_the_place_of_the_old_one() -> None:
     """A section replaces that of its title, or is put before conformance; everything else stays as it is."""
     found = in_generator(

@@ -63,6 +63,7 @@ def shipped(*folders: str) -> set[str]:
     return {path.as_posix() for path in found if not NOT_SHIPPED & set(path.parts) and path.suffix != ".pyc"}
 
 
+@pytest.mark.slow
 def test_the_archive_has_everything_that_the_tests_need(release: Release) -> None:
     with tarfile.open(release.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -159,6 +160,7 @@ def lines_of_mistakes() -> list[int]:
     return [USER.count("\n") + 1 + i for i in range(len(WRONG))]
 
 
+@pytest.mark.slow
 def test_mypy_knows_the_public_interface(release: Release, user: Path) -> None:
     mypy = [
         sys.executable,
@@ -176,6 +178,7 @@ def test_mypy_knows_the_public_interface(release: Release, user: Path) -> None:
     assert [int(line.split(":")[1]) for line in said if ": error: " in line] == lines_of_mistakes()
 
 
+@pytest.mark.slow
 def test_pyright_knows_the_public_interface(release: Release, user: Path) -> None:
     """Here with the types of NumPy and SciPy."""
     settings: dict[str, Any] = {"typeCheckingMode": "standard", "extraPaths": [sysconfig.get_path("purelib")]}

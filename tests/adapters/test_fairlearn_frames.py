@@ -115,6 +115,7 @@ FRAMES: dict[str, dict[str, Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metrics", FRAMES.values(), ids=FRAMES)
 @given(groups=counts)
 @settings(max_examples=15, deadline=None)

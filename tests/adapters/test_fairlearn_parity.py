@@ -30,6 +30,7 @@ NAMES = [
 METRICS = {"demographic_parity": ["ppr"], "equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["between_groups", "to_overall"])
 @pytest.mark.parametrize("name", NAMES)
 @given(groups=counts, mean=st.booleans())

@@ -110,6 +110,7 @@ SCORERS = {
 }
 
 
+@pytest.mark.slow
 def test_scorers_can_be_used_together_in_two_processes() -> None:
     model = LogisticRegression()
     here, there = (cross_validate(model, X, Y, scoring=SCORERS, cv=3, n_jobs=jobs) for jobs in (1, 2))

@@ -183,6 +183,7 @@ def test_intervals_of_several_classes_come_from_the_recalls_and_from_a_posterior
     assert report == small_sample_report(true, pred, level=0.9)
 
 
+@pytest.mark.slow
 def test_intervals_of_several_classes_cover_about_at_the_level() -> None:
     """40 samples of 40 cases of four classes; the true recalls are 0.8, and MCC follows from the cells."""
     rng = np.random.default_rng(1)

@@ -32,6 +32,7 @@ def share(runs: int, happens: Callable[[np.random.Generator], bool], seed: int) 
 # Whole audits without any difference
 
 
+@pytest.mark.slow
 def test_a_named_reference_keeps_the_level() -> None:
     """20 groups of 20 against one of 60, all with a rate of .05: 9 % of audits once found a difference."""
     sizes = {f"g{i}": 20 for i in range(20)} | {"reference": 60}
@@ -80,6 +81,7 @@ def test_a_reference_that_was_chosen_by_a_rate_is_not_tested_by_it() -> None:
 # How large a gap is at least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("groups", "apart", "gap", "runs"), [(6, 1, 0.1, 60), (20, 1, 0.0, 40), (20, 3, 0.3, 40), (60, 60, 0.3, 12)]
 )
@@ -124,6 +126,7 @@ def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
 # Alike
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "margin"), [(7, 0.3), (24, 0.1), (49, 0.05), (100, 0.1)])
 @pytest.mark.parametrize("mid_p", [False, True])
 def test_alike_is_wrong_in_one_of_forty_at_most(n: int, margin: float, mid_p: bool) -> None:
@@ -153,6 +156,7 @@ def test_alike_can_hold_for_the_whole_audit() -> None:
 # Models
 
 
+@pytest.mark.slow
 def test_a_model_that_is_better_for_everybody_alike_changes_no_gap() -> None:
     """24 against 400 people: half of such comparisons once found a changed gap."""
 

@@ -41,6 +41,7 @@ def test_compas_caucasians_are_lower_only_beside_african_americans() -> None:
     assert (without.difference, without.low, without.high) == pytest.approx((gap.estimate, gap.low, gap.high))
 
 
+@pytest.mark.slow
 def test_a_driver_is_said_only_where_the_verdict_changes_side() -> None:
     named = 0
     for r, _ in every_row():

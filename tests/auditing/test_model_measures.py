@@ -31,6 +31,7 @@ def changed(people: list[tuple[int, int, int, str]], metric: Any, **more: Any) -
                              **{"draws": 49} | more)  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", SUCCESS)
 @given(people=st.lists(person, min_size=2, max_size=25))
 @settings(max_examples=15)

@@ -67,6 +67,7 @@ def test_all_models_are_compared_with_the_baseline(pairs: str, expected: list[tu
     assert a.changes(a.repeat(PEOPLE)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffled", [False, True])
 def test_columns_and_a_column_of_models_give_the_same(shuffled: bool) -> None:
     """Each row a decision of one model on one case, in any order."""

@@ -118,6 +118,7 @@ DTYPES: dict[str, Any] = {
 }
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     "frame", [dict, pd.DataFrame, pl.DataFrame, pa.table], ids=["dict", "pandas", "polars", "arrow"]
@@ -189,6 +190,7 @@ def made_up(groups: int, seed: int = 4) -> dict[str, tuple[int, ...]]:
 KINDS_OF_SCORES = ["ppr", "tpr", "ppv", "f1", "mcc", "mb"]
 
 
+@pytest.mark.slow
 def test_an_audit_is_the_same_bytes_whatever_the_order_of_the_groups() -> None:
     counts = made_up(10)
     given = eh.audit_counts(counts, metrics=KINDS_OF_SCORES).to_json()
@@ -196,6 +198,7 @@ def test_an_audit_is_the_same_bytes_whatever_the_order_of_the_groups() -> None:
         assert eh.audit_counts({name: counts[name] for name in order}, metrics=KINDS_OF_SCORES).to_json() == given
 
 
+@pytest.mark.slow
 def test_an_audit_is_the_same_bytes_in_parallel_threads() -> None:
     counts = made_up(5)
     alone = eh.audit_counts(counts, metrics=KINDS_OF_SCORES).to_json()
@@ -215,6 +218,7 @@ print(eh.match_test(eh.ConfusionMatrix(330, 170, 390, 1110), rates, "mcc", null=
 """
 
 
+@pytest.mark.slow
 def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
     """Sums that libraries split between threads would differ in their last digits."""
     outputs = set()
@@ -227,6 +231,7 @@ def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
     assert len(outputs.pop().splitlines()) > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked",
     [

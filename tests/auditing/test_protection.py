@@ -82,6 +82,7 @@ def test_the_rules_are_those_of_their_sources() -> None:
     assert all(rule.source and rule.dated and rule.why for rule in RULES.values())
 
 
+@pytest.mark.slow
 @given(data=st.data(), rule=st.sampled_from(["cms", "opensafely", "ons", 5]))
 @settings(max_examples=10, deadline=None)
 def test_tables_of_the_same_blocks_are_published_as_the_same_bytes(data: Any, rule: Any) -> None:
@@ -106,6 +107,7 @@ def cases(table: dict[tuple[Any, ...], int]) -> dict[str, list[Any]]:
     return {name: [row[i] for row in rows] for i, name in enumerate(("race", "y", "s", "age"))}
 
 
+@pytest.mark.slow
 @given(data=st.data(), rule=st.sampled_from(["cms", 4]), how=st.sampled_from(["thresholds", "strata", "selections"]))
 @settings(max_examples=6, deadline=None)
 def test_rows_of_the_same_blocks_are_published_as_the_same_bytes(data: Any, rule: Any, how: str) -> None:
@@ -148,6 +150,7 @@ def test_classes_of_the_same_blocks_are_published_as_the_same_bytes(data: Any) -
     assert published(first) == published(second)
 
 
+@pytest.mark.slow
 def test_an_attacker_who_lists_all_tables_excludes_no_value_of_a_small_cell() -> None:
     """All tables of two groups, of which the exact total of one is known: each hidden cell takes every value."""
     rule = rule_of(3)
@@ -216,6 +219,7 @@ def within(cells: Any, rule: Any) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(one.low, one.high + 1) for one in spans))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", RATES)
 def test_the_p_value_is_the_largest_over_all_tables_behind_the_published_one(metric: str) -> None:
     rule = rule_of(3)
@@ -269,6 +273,7 @@ def test_parts_of_rounded_tables_are_added_and_subtracted_with_their_ends() -> N
     assert ((one + one) - one).high == one.high and ((one + one) - one).cells == one.cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [*RULES, 11])
 def test_every_output_says_that_counts_were_rounded(rule: Any) -> None:
     audit = eh.audit_counts(compas(), by="race", protect=rule)
@@ -379,6 +384,7 @@ def test_the_rounded_table_is_that_of_counts_rounded_by_hand() -> None:
     assert np.isfinite(audit.rows[0].score.low or 0)
 
 
+@pytest.mark.slow
 def test_the_command_tells_its_author_what_protection_costs_and_no_file(tmp_path: Any) -> None:
     written = tmp_path / "out.html"
     result = CliRunner().invoke(command, ["audit", "--example", "compas", "--protect", "cms", "--html", str(written)])
@@ -473,6 +479,7 @@ def test_a_column_of_which_nothing_is_left_is_not_shown() -> None:
         eh.audit_counts({"a": (3, 3, 3, 3), "b": (2, 2, 2, 2)}, metrics="ppr", protect="cms")
 
 
+@pytest.mark.slow
 @given(data=st.data(), rule=st.sampled_from(["cms", "opensafely", 5]))
 @settings(max_examples=12, deadline=None)
 def test_no_score_lies_outside_its_own_interval(data: Any, rule: Any) -> None:

@@ -48,6 +48,7 @@ CALLS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_the_recorded_call_makes_the_same_audit(call: str, file: str) -> None:
     a = eh.audit(file, **CALLS[call])

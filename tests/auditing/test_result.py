@@ -79,6 +79,7 @@ def test_a_threshold_is_what_an_audit_of_it_alone_measures(threshold: float) -> 
     assert (part.n, part.axes) == (alone.n, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["x", "y", "z"])
 def test_a_class_is_what_an_audit_of_it_against_the_rest_measures(label: str) -> None:
     columns: Any = {"y_true": "kind", "y_pred": "guess", "groups": "race", "metrics": METRICS}

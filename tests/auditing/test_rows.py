@@ -133,6 +133,7 @@ def test_rows_are_read_back(kind: str) -> None:
         assert read_row(json.loads(json.dumps(r.to_dict())), "row 1") == r
 
 
+@pytest.mark.slow
 def test_no_number_is_nan() -> None:
     a = eh.audit_counts({"none": (0, 0, 0, 1), "all": (30, 10, 12, 48)}, metrics=[m.key for m in eh.list_metrics()])
 
@@ -146,6 +147,7 @@ def test_no_number_is_nan() -> None:
     assert all(map(math.isfinite, found))
 
 
+@pytest.mark.slow
 def test_bounds_of_a_gap_are_those_of_verdicts_with_a_direction() -> None:
     """They hold for the whole audit, so they are never more than the interval of the gap allows."""
     bounded = 0

@@ -41,6 +41,7 @@ def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
     assert PUBLISHED.read_text("utf-8") == text(), "run: make schema"
 
 
+@pytest.mark.slow
 def test_every_saved_audit_is_valid() -> None:
     many = 0
     for a in saved():

@@ -95,6 +95,7 @@ def check_counts(sentence: str, r: Row) -> None:
         assert r.gap.at_least is None
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(
     groups=st.lists(cells, min_size=2, max_size=5),
@@ -394,6 +395,7 @@ def test_changes_are_told_in_the_words_of_who_asks_and_whom_they_harm() -> None:
 # Tiers
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(groups=st.lists(cells, min_size=1, max_size=3), margin=st.sampled_from([0.02, 0.1, 0.3]))
 def test_tiers_follow_from_verdict_and_interval(groups: list[tuple[int, ...]], margin: float) -> None:

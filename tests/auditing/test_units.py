@@ -41,6 +41,7 @@ def audit(data: Any, **settings: Any) -> eh.Audit:
     return eh.audit(data, y_true="y", y_pred="p", groups="site", **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
 def test_units_of_one_row_leave_the_audit_unchanged(correlation: float) -> None:
     """unit= the row number: every number is that of independent rows."""
@@ -89,6 +90,7 @@ def test_dependent_cases_say_less() -> None:
             assert other.test.pvalue > row.test.pvalue
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_rate_and_its_test_agree() -> None:
     """0 lies outside of the interval if and only if p <= 0.05."""
     for seed in range(8):

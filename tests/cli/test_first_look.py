@@ -71,6 +71,7 @@ def test_the_command_for_propublicas_file_is_ready_to_copy(tmp_path: Path) -> No
     assert run(*words[1:]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_what_is_suggested_can_be_run(tmp_path: Path) -> None:
     n, rng = 120, random.Random(2)
     y = [rng.randint(0, 1) for _ in range(n)]

@@ -81,6 +81,7 @@ SCORED = ["audit", "d.csv", "--label", "y", "--score", "s", "--group", "g", "--m
 PLAN = ["plan", "size", "--metric", "tpr", "--reference", "30", "10", "10", "50", "--difference", "0.1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "words"),
     [
@@ -173,6 +174,7 @@ sys.stdout.write(eh.audit("d.csv", y_true="y", y_pred="p", groups="g", metrics="
 """
 
 
+@pytest.mark.slow
 def test_audits_in_processes_at_once_are_the_same_bytes(tmp_path: Path) -> None:
     """Of the command, and of the library; and of those that write the same file, one whole file remains."""
     (tmp_path / "d.csv").write_text(ROWS)

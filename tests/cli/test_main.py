@@ -62,6 +62,7 @@ def command(*words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
 AUDITED = ["--label", "y", "--prediction", "p", "--group", "g"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -82,6 +83,7 @@ def test_no_failure_is_mistaken_for_a_finding(words: list[str], sentence: str) -
     assert (done.returncode, done.stdout, done.stderr.strip()) == (2, "", sentence)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["audit", "--example", "compas"], ["--help"]])
 def test_a_full_disk_is_a_sentence(words: list[str]) -> None:
@@ -162,6 +164,7 @@ def test_a_command_that_is_mistyped_is_guessed() -> None:
     assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="closes streams as shells of Unix do")
 @pytest.mark.parametrize(
     ("words", "closed", "code", "sentence"),

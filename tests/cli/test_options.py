@@ -60,6 +60,7 @@ BASE = {"y_true": "y", "groups": ["race"]}
 COLUMNS = "d.csv --label y --group race"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "settings"),
     [
@@ -108,6 +109,7 @@ def test_counts_may_have_strata(folder: Path) -> None:
     assert made(words.replace("counts.csv", "-"), piped).rows == expected.rows
 
 
+@pytest.mark.slow
 def test_models_are_compared(folder: Path) -> None:
     expected = eh.compare_models("d.csv", y_true="y", models={"old": "p", "new": "q"}, groups="race")
     words = "compare d.csv --label y --model old=p --model new=q --group race"

@@ -26,6 +26,7 @@ def matrix(table: Any, labels: Any = None) -> eh.MulticlassConfusion:
     return eh.MulticlassConfusion.from_array(table, labels)
 
 
+@pytest.mark.slow
 @given(table=tables(2, 20), other=tables(2, 20))
 def test_binary_is_the_case_of_two_classes(table: Table, other: Table) -> None:
     """Smoothed cells and exact p-values of K = 2 are those of the 2x2 matrix, to 1e-12."""
@@ -94,6 +95,7 @@ def exact_test(score: Any, observed: Table, law: Any, alternative: str) -> tuple
     return float(p), float(low), float(gone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
 def test_the_test_of_accuracy_and_of_micro_averages_is_exact(null: Any, alternative: Any) -> None:
@@ -114,6 +116,7 @@ def test_the_test_of_accuracy_and_of_micro_averages_is_exact(null: Any, alternat
             assert (found.pvalue, found.percentile, found.p_undefined) == approx(expected, rel=1e-10, abs=1e-14)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
 @pytest.mark.parametrize(
     ("key", "average"),
@@ -232,6 +235,7 @@ def test_mid_p_counts_half_of_the_observed_score(key: str, average: Any) -> None
     assert p("two-sided", True) == approx(2 * min(p("less", True), p("greater", True)), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
 def test_what_is_simulated_comes_close_to_listing_every_matrix(null: Any) -> None:
     """|p - exact p| <= 4 standard errors, with the seed, the draws and the standard error in the result."""

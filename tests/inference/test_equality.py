@@ -72,6 +72,7 @@ def test_a_p_value_of_several_rates_is_twice_the_smaller_tail() -> None:
 counts = st.sampled_from([0, 1, 2, 5, 12, 40, 300, 5000])
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(g=st.tuples(*[counts] * 4).filter(any), h=st.tuples(*[counts] * 4).filter(any))
 @example(g=(20, 1, 2, 40), h=(300, 300, 300, 300))
@@ -87,6 +88,7 @@ def test_a_score_that_is_told_apart_has_a_gap_that_excludes_none(g: Any, h: Any)
         assert not low[0] < none < high[0], m.key
 
 
+@pytest.mark.slow
 def test_ratios_of_equal_rates_are_rarely_told_apart() -> None:
     """Rates near 0 and 1, group drawn like a reference of a million: at most 5 % of all groups differ."""
     rng = np.random.default_rng(5)

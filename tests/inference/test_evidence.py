@@ -100,6 +100,7 @@ def test_equal_processes_have_equal_joint_evidence() -> None:
     )
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare_however_often_one_looks() -> None:
     """12 groups over 60 looks, of sizes that follow the past, while the common rate drifts; the level is 5 %."""
     rng = np.random.default_rng(11)

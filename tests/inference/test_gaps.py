@@ -28,6 +28,7 @@ GAPS: list[Any] = [
 DRAWS = 400_000
 
 
+@pytest.mark.many
 @pytest.mark.parametrize(
     ("m", "kind"),
     [(m, kind) for m in CATALOGUE.one_group for kind in ("difference", "ratio") if kind == "difference" or m.low == 0],

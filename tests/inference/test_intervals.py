@@ -60,6 +60,7 @@ def test_f1_is_a_rate_in_disguise() -> None:
 counts = st.sampled_from([0, 0, 1, 2, 3, 7, 30, 999, 10**5, 10**6])
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(cells=st.lists(st.tuples(counts, counts, counts, counts), min_size=1, max_size=2))
 @example(cells=[(100_000, 3, 3, 0), (1, 0, 0, 0), (0, 0, 0, 10**6)])
@@ -132,6 +133,7 @@ def test_intervals_of_rates_cover_almost_at_their_level(n: int, least: float) ->
     assert (binom.pmf(np.arange(n + 1), n, rates[:, None]) * inside).sum(axis=1).min() >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["mcc", "kappa", "informedness", "mb", "balanced_accuracy"])
 def test_intervals_of_several_rates_cover_a_nearly_perfect_classifier(key: str) -> None:
     """All tables of 20 cases: accuracy .99 with prevalence .3 or .05, where MCC was covered in 82 %."""

@@ -76,6 +76,7 @@ def listed(m: Any, g: ConfusionMatrix, r: ConfusionMatrix, null: str, given_: st
     return below / total, at / total, above / total
 
 
+@pytest.mark.many
 @every_metric
 @pytest.mark.parametrize("null", NULLS)
 @pytest.mark.parametrize("given_", ["margin", "n"])
@@ -318,6 +319,7 @@ def test_scores_that_are_rarely_defined_still_have_an_answer(
     assert 0 < r.smallest_pvalue <= 1
 
 
+@pytest.mark.many
 @every_metric
 @pytest.mark.parametrize("null", NULLS)
 def test_a_reference_without_a_score_is_a_result_or_a_refusal(m: Any, null: NullName) -> None:

@@ -49,6 +49,7 @@ HOWS: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
+@pytest.mark.many
 @pairs
 @pytest.mark.parametrize("how", HOWS)
 def test_the_errors_of_many_sizes_are_what_listing_every_matrix_gives(m: Any, how: str) -> None:

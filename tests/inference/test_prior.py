@@ -42,6 +42,7 @@ def test_the_prior_check_names_every_metric_that_gains_or_loses() -> None:
     assert "smoothing would help acc, ppr, prev, mb, tpr, fpr, ppv, npv, f1 and hurt none" in str(alike)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", [(300, 100, 120, 480), (116, 177, 554, 2429), (20, 5, 5, 170)])
 @pytest.mark.parametrize("n", [10, 20, 40])
 def test_a_perfect_reference_is_hardly_ever_unfit(reference: Any, n: int) -> None:
@@ -52,6 +53,7 @@ def test_a_perfect_reference_is_hardly_ever_unfit(reference: Any, n: int) -> Non
     assert sum(k for v, k in zip(verdicts, counts, strict=True) if v == "unfit") <= 4
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(c=st.tuples(*[st.integers(0, 5)] * 4).filter(any), w=st.tuples(*[st.integers(1, 90)] * 4))
 def test_a_reference_is_unfit_where_counts_contradict_it(c: Any, w: Any) -> None:

@@ -332,6 +332,7 @@ def test_the_normal_approximation_of_two_areas_is_delongs(others: int) -> None:
     assert found.pvalue == pytest.approx(2 * norm.sf(abs(area - other) / (own + theirs) ** 0.5), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(1, 150, 20, 250), (150, 4, 250, 30), (2, 250, 300, 9)])
 def test_large_groups_with_few_cases_of_a_class_are_not_compared_by_a_normal_law(
     sizes: tuple[int, int, int, int],

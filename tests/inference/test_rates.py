@@ -120,6 +120,7 @@ def rejection(chosen: Any, rates: Any) -> Any:
 FINE = np.sin(np.linspace(0, np.pi / 2, 2001)) ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(3, 4), (6, 20), (10, 30), (12, 12)])
 def test_boschloo_is_the_largest_probability_of_as_small_a_p_value(n: int, m: int) -> None:
     """sup P(Fisher's p <= p observed) over common rates in a 1 - 1e-9 interval, and 1e-9; never above Fisher's."""
@@ -135,6 +136,7 @@ def test_boschloo_is_the_largest_probability_of_as_small_a_p_value(n: int, m: in
         assert found <= table[a, b] * (1 + 1e-12) + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "m"), [(6, 20), (10, 30), (1, 50), (15, 15)])
 @pytest.mark.parametrize("test", ["unconditional", "fisher"])
 def test_tests_of_equal_rates_keep_their_level(n: int, m: int, test: Any) -> None:

@@ -203,6 +203,7 @@ def relative_errors(truth: Any, sizes: Any, rng: np.random.Generator, **how: Any
     return np.nanmean(found, axis=0)[:, 1] / np.nanmean(found, axis=0)[:, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 120])
 def test_one_group_that_differs_is_not_smoothed_away(n: int) -> None:
     """A TPR of 0.3 among eleven groups at 0.8 keeps within 1.5 times its raw error; it was 4 to 7 times."""
@@ -213,6 +214,7 @@ def test_one_group_that_differs_is_not_smoothed_away(n: int) -> None:
     assert found[1:].mean() < 0.65, "the others gain"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [compas(), INCOME], ids=["compas", "income"])
 def test_if_all_groups_are_small_learnt_strengths_are_close_to_the_best_fixed_one(groups: Any) -> None:
     sizes = np.random.default_rng(7).integers(5, 61, (150, len(groups)))

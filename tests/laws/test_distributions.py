@@ -67,6 +67,7 @@ def probabilities(law: str, n: int, w: tuple[int, ...]) -> list[Fraction]:
     return [laws(list(w))[law](c) for c in matrices(n)]
 
 
+@pytest.mark.many
 @one_group
 @pytest.mark.parametrize("law", ["multinomial", "predictive", "without_replacement", "uniform"])
 def test_the_distribution_is_what_listing_every_matrix_gives(key: str, law: str) -> None:
@@ -77,6 +78,7 @@ def test_the_distribution_is_what_listing_every_matrix_gives(key: str, law: str)
         check(d, *masses(pairs))
 
 
+@pytest.mark.many
 @two_groups
 @pytest.mark.parametrize("n", [(1, 1), (3, 2), (5, 6)])
 def test_the_distribution_of_two_groups_is_what_listing_every_pair_gives(key: str, n: tuple[int, int]) -> None:

@@ -63,6 +63,7 @@ def test_tails_of_a_ratio_keep_their_digits(n: int, a: int, k: int) -> None:
     assert found.below + found.at == approx(float(Fraction(low, defined)), rel=1e-8, abs=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [(20, 0, 0, 20), (0, 20, 20, 0), (18, 2, 3, 17), (5, 15, 0, 20)])
 def test_tails_of_mcc_keep_their_digits(cells: tuple[int, int, int, int]) -> None:
     """P(MCC >= s) and P(MCC <= s) by summing every matrix of 40 cases in 60 digits."""

@@ -26,6 +26,7 @@ def test_a_search_finds_what_a_list_shows(m: Any) -> None:
     assert d._search(np.zeros(1))[0] == approx(d.support[0], abs=2e-12)
 
 
+@pytest.mark.slow
 def test_a_search_serves_two_groups_one_case_and_prediction() -> None:
     for d in (
         distribution("mcc", n=9, reference=REFERENCE, law="predictive"),

@@ -43,6 +43,7 @@ def group(shares: tuple[float, ...], n: int) -> np.ndarray[Any, Any]:
     return np.array([tp, fn, fp, n - tp - fn - fp], dtype=np.float64)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("m", PAIRS, ids=lambda m: m.key)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_rectangles_have_the_tails_of_a_search(m: OneGroup, law: Law, monkeypatch: pytest.MonkeyPatch) -> None:

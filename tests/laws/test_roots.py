@@ -63,7 +63,7 @@ def test_what_is_no_bracket_stays_as_it_is() -> None:
 def test_a_bracket_is_not_changed_in_place() -> None:
     given = Bracket(*(np.array([each]) for each in (4.0, -1.0, 4.0, -1.0)))
     narrowed(lambda x, rows: x, given, 1e-3, least=1.0)
-    assert (given.inside, given.outside) == (4.0, -1.0)
+    assert (given.inside[0], given.outside[0]) == (4.0, -1.0)
 
 
 def test_normal_scores_are_finite() -> None:

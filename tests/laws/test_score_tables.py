@@ -72,6 +72,7 @@ def middle(part: int, rest: int) -> list[tuple[float, float]]:
     return [(part, rest + 1), (part + 1, rest)]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("key", ROOTS)
 @pytest.mark.parametrize(
     ("cells", "error"),

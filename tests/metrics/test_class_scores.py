@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from class_oracle import Table, class_score, same, tables
-from hypothesis import given
+from hypothesis import given, settings
 
 import evenhand as eh
 from evenhand.metrics import parsed
@@ -19,6 +19,7 @@ def matrix(table: Any, labels: Any = None) -> eh.MulticlassConfusion:
 
 
 @pytest.mark.parametrize("key", ONE_GROUP)
+@settings(max_examples=30)
 @given(table=tables(3))
 def test_a_class_scores_as_its_matrix_against_the_rest_does(key: str, table: Table) -> None:
     """S_c = S(tp_c, fn_c, fp_c, tn_c) for every metric of the catalogue, undefined in the same cases."""

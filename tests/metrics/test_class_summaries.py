@@ -12,7 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from class_oracle import Table, as_mp, averaged, cases, class_score, overall, same, tables
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from pytest import approx
 
 import evenhand as eh
@@ -26,8 +26,10 @@ def matrix(table: Any, labels: Any = None) -> eh.MulticlassConfusion:
     return eh.MulticlassConfusion.from_array(table, labels)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("average", ["micro", "macro", "weighted"])
 @pytest.mark.parametrize("key", ONE_GROUP)
+@settings(max_examples=50)
 @given(table=tables(3, 3), omit=st.booleans())
 def test_averages_are_what_their_definitions_say(key: str, average: Any, table: Table, omit: bool) -> None:
     """An average over classes is undefined if a class that counts is, unless such classes are left out."""
@@ -62,6 +64,7 @@ def test_micro_recall_precision_and_f1_are_accuracy(table: Table) -> None:
 
 
 @pytest.mark.parametrize("key", ONE_GROUP)
+@settings(max_examples=50)
 @given(table=tables(2, 3) | tables(3, 3))
 def test_micro_averages_depend_only_on_the_number_of_correct_cases(key: str, table: Table) -> None:
     n, k, correct = len(cases(table)), len(table), sum(table[i][i] for i in range(len(table)))
@@ -71,6 +74,7 @@ def test_micro_averages_depend_only_on_the_number_of_correct_cases(key: str, tab
         assert same(float(found[0]), averaged(key, table, "micro"))
 
 
+@pytest.mark.slow
 @given(table=tables(3, 5))
 def test_scores_agree_with_scikit_learn_where_both_are_defined(table: Table) -> None:
     """scikit-learn gives 0 where a class has no score; with undefined="omit" its balanced accuracy is ours."""

@@ -65,6 +65,7 @@ OF_LABELS = [f for f in SAME if f.name in THEIRS and eh.metric(f.key).groups == 
 OF_GROUPS = [f for f in SAME if f.name in THEIRS and eh.metric(f.key).groups == 2]
 
 
+@pytest.mark.slow
 @given(binary)
 @settings(max_examples=60)
 def test_a_function_of_another_library_is_the_metric_of_its_name(pairs: list[tuple[int, int]]) -> None:

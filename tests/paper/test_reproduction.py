@@ -87,6 +87,7 @@ def test_a_study_is_the_whole_experiment_by_default() -> None:
     assert len(whole.groups) == 10 and {"COMPAS/Black", "Folktables/Other"} <= set(whole.groups)
 
 
+@pytest.mark.slow
 def test_every_group_metric_estimator_and_size_has_a_row(risks: dict[Any, Any], study: Study) -> None:
     assert set(risks) == {(g, m, e, n) for g in study.groups for m in METRICS for e in ESTIMATORS for n in FEWER_SIZES}
 
@@ -188,6 +189,7 @@ def drawn(figure: Any) -> Any:
     return canvas.get_renderer()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for e in EXHIBITS for name in e.plots])
 def test_text_stays_inside_its_panel_and_the_page(name: str, study: Study) -> None:
     """Titles end where their panel ends, tick labels within the page, and each panel has a letter of its own."""
@@ -215,6 +217,7 @@ def test_text_stays_inside_its_panel_and_the_page(name: str, study: Study) -> No
     assert len({found[0] for found in letters}) == len(letters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for e in EXHIBITS for name in e.plots if name.endswith("_groups")])
 def test_groups_stand_in_a_grid_with_a_panel_per_group_and_metric(name: str, study: Study) -> None:
     (exhibit,) = [e for e in EXHIBITS if name in e.plots]

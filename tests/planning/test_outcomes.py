@@ -44,6 +44,7 @@ def test_few_tested_outcomes_give_the_power_within_the_stated_error(key: str, n:
         assert abs(found.power - fine.power) <= 2 * found.error
 
 
+@pytest.mark.slow
 def test_the_start_of_what_is_tested_does_not_move_the_power() -> None:
     """Averaged over starts, and beside all outcomes: neither up nor down by more than chance."""
     reference = ConfusionMatrix(50, 20, 25, 80)

@@ -48,6 +48,7 @@ def listed_power(n: int, pvalue: Any, keep: Any = lambda cells: True) -> tuple[f
     return rejected / total, undefined / total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ONE_GROUP)
 def test_the_power_of_the_audits_test_is_what_listing_every_matrix_gives(key: str) -> None:
     """P(p <= level) = Σ P(matrix) [p(matrix) <= level]."""
@@ -60,6 +61,7 @@ def test_the_power_of_the_audits_test_is_what_listing_every_matrix_gives(key: st
     assert found.test == ("fisher" if key in ONE_RATE else "mid-p")
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("given", ["margin", "n"])
 @pytest.mark.parametrize("null", ["pooled", "known", "predictive"])
 @pytest.mark.parametrize("key", ONE_GROUP)
@@ -148,6 +150,7 @@ def test_with_no_difference_power_is_size() -> None:
     assert found.power == found.wrong_way
 
 
+@pytest.mark.slow
 def test_a_simulated_power_is_within_its_error_of_the_exact_one() -> None:
     """The estimate lies within four standard errors of the list of all outcomes."""
     exact = eh.power("mcc", 10, LARGE, difference=-0.5, draws=5_000)
@@ -196,6 +199,7 @@ def test_a_detectable_difference_is_where_the_power_is_reached(key: str, n: int)
         assert eh.power(key, n, LARGE, difference=high).power < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "settings"), [("f1_original", {}), ("te_part", {}), ("lr_minus", {"draws": 40})])
 def test_a_far_end_without_power_does_not_hide_nearer_differences(key: str, settings: Any) -> None:
     """Where a score becomes undefined it is not tested, so power falls again towards the end of the range."""

@@ -51,6 +51,7 @@ def test_the_largest_number_to_look_at_is_no_reason_to_withhold_an_answer() -> N
     assert (capped.n, capped.n_stays, capped.n_looked) == (free.n, free.n_stays, 55)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"mid_p": True}, {"test": "unconditional"}])
 def test_less_cautious_tests_do_with_a_smaller_reference(settings: Any) -> None:
     """0.8^10 is more than 0.1, half of the level, which Fisher's test needs; the other two need less."""
@@ -64,6 +65,7 @@ def test_less_cautious_tests_do_with_a_smaller_reference(settings: Any) -> None:
         eh.sample_size("tpr", tiny, -0.2, alpha=0.2, **settings)
 
 
+@pytest.mark.slow
 def test_the_size_for_an_interval_is_that_of_every_count() -> None:
     """P(half-width <= w) = Σ over k of P(k) [width(k) <= 2 w]."""
     found = eh.sample_size("acc", LARGE, half_width=0.2)

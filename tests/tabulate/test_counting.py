@@ -86,6 +86,7 @@ def test_any_number_of_answers_are_counted_and_none_is_left_out() -> None:
     assert counted(TABLE, "race", {}).rows == Counter((race,) for race in TABLE["race"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HELD)
 @given(cuts=st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.45, 0.5, 0.7, 0.9, 1.0]), min_size=1, unique=True).map(sorted))
 def test_an_answer_with_cuts_is_how_many_it_reaches(held: str, cuts: list[float]) -> None:

@@ -53,6 +53,7 @@ def test_of_several_tables_one_is_named(table: str, tmp_path: Path) -> None:
     assert files.count_file(f"{path}?table={table}", ["g"], {}).source["name"] == f"d.db?table={table}"
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_audited_is_refused(tmp_path: Path) -> None:
     path = database(tmp_path / "d.db", "a", "b")
     short = str(path)

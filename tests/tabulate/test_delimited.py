@@ -243,6 +243,7 @@ def any_file(rng: random.Random) -> tuple[str, str]:
     return rng.choice(["", "", "", "\ufeff"]) + content, separator
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_files_are_read_as_the_csv_module_reads_them(seed: int, tmp_path: Path) -> None:
     """On 1,000 small files per seed: the same rows and counts, or both refuse."""

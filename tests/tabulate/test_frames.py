@@ -110,6 +110,7 @@ def test_an_engine_is_not_asked_for_more_rows_than_are_used(monkeypatch: pytest.
     assert seen == [4]
 
 
+@pytest.mark.slow
 def test_identifiers_as_groups_are_refused_without_hanging(tmp_path: Path) -> None:
     many = pl.DataFrame({"id": np.arange(1_000_000), "y": np.tile([0, 1], 500_000), "p": np.tile([0, 1], 500_000)})
     path = tmp_path / "many.parquet"
@@ -177,6 +178,7 @@ def test_a_column_may_be_counted_both_by_value_and_by_level(held: str, tmp_path:
     assert files.count_file(tmp_path / "d.csv", names, cuts).rows == written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", HELD)
 @pytest.mark.filterwarnings("ignore")
 def test_many_cuts_are_as_many_levels(held: str) -> None:

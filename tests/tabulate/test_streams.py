@@ -89,6 +89,7 @@ def test_messages_name_what_was_given_and_not_the_copy(tmp_path: Path, spool: Pa
     assert "evenhand-input" not in done.stderr
 
 
+@pytest.mark.slow
 def test_the_output_of_a_command_is_audited(tmp_path: Path, spool: Path) -> None:
     pl.DataFrame(TABLE).write_csv(tmp_path / "d.csv")
     words = f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv) {' '.join(WORDS)} --csv {tmp_path}/out.csv"

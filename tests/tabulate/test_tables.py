@@ -16,6 +16,7 @@ HOSTILE = ["*", "^a.*$", "a.b", "a`b", 'a"b', "a'b", "x\ny", " ", "evenhand_0", 
            "count", "名", "`x`", "select", "a b.c d", "$1", "\\", "{x}", "%s", ":p", "?"]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [*HELD, *ELSEWHERE])
 @pytest.mark.filterwarnings("ignore")
 def test_a_name_means_its_own_column_in_every_engine(held: str) -> None:

@@ -192,6 +192,7 @@ def test_what_can_become_an_array_is_a_column() -> None:
 PEOPLE = pl.DataFrame({"race": ["A", "B"] * 20, "sex": list("ffmm") * 10, "y": [0, 1] * 20, "p": [0, 1, 1, 1] * 10})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lazy", [False, True])
 def test_plain_expressions_of_polars_are_names(lazy: bool) -> None:
     data = PEOPLE.lazy() if lazy else PEOPLE

@@ -163,6 +163,7 @@ def many_groups(metrics: list[str]) -> eh.Audit:
     return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics, crossings=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["tpr", "lr_plus"])
 def test_many_groups_leave_the_axes_readable(metric: str) -> None:
     """Names stand beside the axes, do not touch and are whole; notes stand inside; the axes keep their width."""
@@ -226,6 +227,7 @@ def test_along_thresholds_each_group_has_a_line_through_its_scores() -> None:
     assert {r.verdict.value for r in rows} <= {text.get_text() for text in legend.get_texts()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("audit", [STRANGE, MANY, RANKED, CLASSES, STRATA, MODELS, OWN, HOLES])
 def test_every_metric_of_every_audit_can_be_plotted(audit: eh.Audit) -> None:
     for key in dict.fromkeys(row.metric for row in audit.rows):

@@ -83,6 +83,7 @@ def test_marks_are_legible_on_light_and_on_dark_and_text_has_the_colour_of_the_n
     assert "<style" not in html and "class=" not in html
 
 
+@pytest.mark.slow
 def test_hundreds_of_groups_and_many_metrics_stay_short_in_a_notebook() -> None:
     counts = {f"group {i}": (i % 7, 9, i % 5, 20 + i) for i in range(400)}
     metrics = [m.key for m in eh.list_metrics() if m.groups == 1 and m.shape != "pair"][:14]

@@ -99,6 +99,7 @@ def test_nothing_is_fetched_and_only_the_shipped_script_may_run() -> None:
     assert set(re.findall(r"https?://[^\"]+", text)) <= {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.slow
 def test_hundreds_of_groups_stay_small() -> None:
     audit = crossed(20)
     text = audit.to_html()

@@ -73,6 +73,7 @@ def without_hint(text: str) -> str:
     return re.sub(r"favourable:? *(?:none|not said)|\bGood for a person\b|\bharmonic mean\b", "", whole)
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("kind", MADE)
 def test_nothing_is_said_of_harm_unless_somebody_said_what_is_good(kind: str, view: str) -> None:
@@ -88,6 +89,7 @@ def test_no_headline_harms_and_nothing_has_an_impact(kind: str) -> None:
     assert not any(f.kind == "four-fifths" for f in a.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", ["text", "all", "verbose", "page"])
 def test_one_line_says_how_to_get_them(view: str) -> None:
     said = " ".join(VIEWS[view](compas()).split())

@@ -194,6 +194,7 @@ def test_the_summary_says_what_matters_in_council_words() -> None:
     assert as_text(constant).split("\n\n")[1].startswith("- Every prediction of all 4 cases is positive")
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     names=st.lists(st.text(min_size=0, max_size=60), min_size=2, max_size=6, unique=True),

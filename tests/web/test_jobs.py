@@ -43,6 +43,7 @@ def test_what_another_tab_asked_is_answered_when_work_is_cancelled_or_killed(sha
     assert gone(pid)
 
 
+@pytest.mark.slow
 def test_what_is_asked_later_overtakes_what_was_asked_before(shared: Page) -> None:
     pid = started(shared)
     first = shared.post("what-if", WHAT_IF, slot="mine").json()["job"]

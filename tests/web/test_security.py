@@ -141,6 +141,7 @@ def test_no_size_that_a_body_claims_or_hides_passes_the_limit(served: Served) ->
     assert [path.stat().st_size for path in served.folder.rglob("small.csv")] == [8]
 
 
+@pytest.mark.slow
 def test_whoever_sends_too_slowly_keeps_nobody_waiting(served: Served) -> None:
     """Silence, half a head, half an upload and half a request end by themselves; meanwhile others are served."""
     put = served.head("PUT", "file?name=slow.csv", "Content-Length: 400")

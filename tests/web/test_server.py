@@ -69,6 +69,7 @@ class Served:
         return code
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(("sign", "code"), [("SIGINT", 130), ("SIGTERM", -15), ("SIGHUP", -1)])
 def test_nothing_is_left_when_the_page_is_stopped(tmp_path: Path, sign: str, code: int) -> None:
