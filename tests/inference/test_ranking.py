@@ -224,7 +224,7 @@ def test_two_areas_with_a_single_case_in_a_class_are_compared_by_their_gap() -> 
 
 def test_two_areas_are_compared_by_their_studentised_gap() -> None:
     """|A − B| / √(V(A) + V(B)) over all exchanges within classes, V by DeLong plus 1 / (4 m n)."""
-    plus, minus = np.array([0.2, 0.7, 0.4, 0.9, 0.8, 0.6]), np.array([0.6, 0.7, 0.1, 0.3, 0.5])
+    plus, minus = np.array([0.5, 0.8, 0.4, 1.0, 0.9, 0.3]), np.array([0.0, 0.2, 0.6, 0.1, 0.7])
 
     def measured(first: list[int], second: list[int]) -> tuple[float, float]:
         wins = np.array([[(p > q) + (p == q) / 2 for q in minus[second]] for p in plus[first]])
@@ -241,7 +241,8 @@ def test_two_areas_are_compared_by_their_studentised_gap() -> None:
     exact = np.mean(np.array(every) >= every[0] - 1e-9)
     labels, others = [1] * 3 + [0] * 2, [1] * 3 + [0] * 3
     found = auc_test(labels, [*plus[:3], *minus[:2]], others, [*plus[3:], *minus[2:]], draws=4_999)
-    assert 0.001 < exact < 0.5
+    # Of the gaps alone, 71 % are as large.
+    assert exact == pytest.approx(0.44)
     assert found.error is not None and abs(found.pvalue - exact) < 5 * found.error
 
 

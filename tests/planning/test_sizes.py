@@ -100,6 +100,10 @@ def test_the_size_for_a_defined_score_is_the_first_below_the_bound(key: str) -> 
     assert found.n == next(n for n, p in enumerate(lacking, 1) if p <= 0.02)
     assert found.n_stays == max(n for n, p in enumerate(lacking, 1) if p > 0.02) + 1
     assert found.value == approx(lacking[found.n - 1])
+    assert list(found.values) == approx([eh.undefined_probability(key, int(n), LARGE) for n in found.sizes])
+    if key != "pt":
+        # The curve begins with one case and ends with twice as many as are needed, or ten.
+        assert (found.sizes[0], found.sizes[-1]) == (1, max(2 * found.n, 10))
 
 
 def test_the_size_for_a_score_of_several_rates_is_found_by_search() -> None:
@@ -124,11 +128,12 @@ def test_a_dip_does_not_hide_a_smaller_number_next_to_it() -> None:
 
 
 def refusals() -> Iterator[tuple[Any, str]]:
-    yield (
-        lambda: eh.sample_size("tpr", eh.ConfusionMatrix(30, 10, 12, 48), -0.05),
-        "the reference is too small: with 40 cases behind its tpr it cannot be told from a true score of 0.7 at "
-        "p <= 0.05, however large the group; collect more reference cases",
-    )
+    for power in (0.8, 0.5):
+        yield (
+            lambda power=power: eh.sample_size("tpr", eh.ConfusionMatrix(30, 10, 12, 48), -0.05, power=power),
+            "the reference is too small: with 40 cases behind its tpr it cannot be told from a true score of 0.7 at "
+            "p <= 0.05, however large the group; collect more reference cases",
+        )
     yield (
         lambda: eh.sample_size("ppr", LARGE, -0.1, most=50),
         "no number of cases up to 50 reaches 0.8; 49 cases come closest, with 0.256",
