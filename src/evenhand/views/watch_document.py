@@ -226,7 +226,8 @@ def _settings(watch: Watch) -> Iterator[tuple[str, str]]:
 
 
 def _short(evidence: float) -> str:
-    return f"{evidence:.3g}"
+    """Three digits, and zeros up to a billion."""
+    return f"{float(f'{evidence:.3g}'):,.0f}" if 1_000 <= evidence < 1e9 else f"{evidence:.3g}"
 
 
 def _span(row: WatchRow) -> str:
