@@ -158,6 +158,8 @@ def test_a_unit_counts_once_over_all_batches() -> None:
         "Each person counts once, with a case drawn at random: 3 cases of those seen in an earlier batch and 3 further "
         "cases of the same person in a batch were left out." in " ".join(str(watch).split())
     )
+    (every,) = eh.Watch(metrics="tpr").add(_visits([1, 1, 1, 2, 3]), at=1, **COLUMNS).history.values()
+    assert (every.cases, every.repeated, every.before, len(every.units)) == (5, 0, 0, 0)
     assert "Each case is taken as new and independent." in " ".join(str(_watch(1)).split())
 
 

@@ -219,6 +219,10 @@ def test_unknown_groups_are_said_in_the_same_words() -> None:
         "The group of 10 defendants who were charged again is unknown; learning it for about 4 of them could change "
         "this verdict."
     )
+    # How many would turn it was looked for by Fisher's test, which is not the one that gave this verdict.
+    other = eh.audit_counts(counts, metrics="tpr", test="unconditional", **RISK)
+    assert other.rows[0].verdict == "lower" and other.rows[0].unknown is not None
+    assert turning_text(other.rows[0], other.settings) == ""
 
 
 def test_four_fifths_are_said_of_the_favourable_decision() -> None:

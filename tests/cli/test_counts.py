@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner, Result
 
-from evenhand import list_metrics
+from evenhand import ConfusionMatrix, list_metrics, metric
 from evenhand.cli import evenhand
 
 REFERENCE = "116 177 554 2429"
@@ -77,6 +77,10 @@ def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
     assert all(m.key in output for m in list_metrics())
     assert "tpr is undefined: no actual positives (TP + FN = 0)" in output
     assert max(map(len, output.splitlines()[:50])) <= 80
+    # A metric of one group has a score of the reference beside it; one of two groups compares with it.
+    lines = {line.split()[0]: line.split() for line in output.splitlines() if line.split()}
+    assert lines["fpr"][1:3] == ["0.25", f"{metric('fpr')(ConfusionMatrix(*map(int, REFERENCE.split()))):.4g}"]
+    assert len(lines["predictive_equality"]) == len(lines["fpr"]) - 1
 
 
 def test_match_as_json_is_the_papers_test() -> None:

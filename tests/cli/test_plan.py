@@ -31,6 +31,30 @@ def test_every_plan_prints_a_block_with_a_chart_or_json(words: list[str], field:
     assert field in json.loads(found.output)
 
 
+def test_the_bars_of_a_chart_are_as_high_as_their_values() -> None:
+    """Eighths of a row, from the label of the lowest row to that of the highest; the goal is marked in its row."""
+    blocks = " ▁▂▃▄▅▆▇█"
+
+    def chart(*words: str) -> tuple[list[str], dict[str, list[float]]]:
+        text, found = (CliRunner().invoke(command, ["plan", *words, *REFERENCE, *more]) for more in ([], ["--json"]))
+        return text.output.split("\n\n")[1].splitlines()[:-1], json.loads(found.output)
+
+    rows, found = chart("jagged", "--metric", "acc", "--n", "5:20")
+    medians = [row[2] for row in found["quantiles"]]  # type: ignore[index]
+    low, high = min(medians), max(medians)
+    assert (rows[-1][:7].strip(), rows[0][:7].strip()) == (f"{low:.3g}", f"{high:.3g}")
+    bars = [row[8:].ljust(len(medians)) for row in rows]
+    heights = [sum(blocks.index(bar[k]) for bar in bars) for k in range(len(medians))]
+    assert heights == [round((value - low) / (high - low) * 8 * len(rows)) for value in medians]
+
+    rows, found = chart("size", "--metric", "ppr", "--difference", "-0.2")
+    assert (rows[-1][:7].strip(), rows[0][:7].strip()) == ("0", "1")
+    (goal,) = (at for at, row in enumerate(reversed(rows)) if row.endswith(" - 0.8"))
+    assert goal == int(0.8 * len(rows))
+    full = sum(blocks.index(row.removesuffix(" - 0.8")[-1]) for row in rows)
+    assert full == round(found["values"][-1] * 8 * len(rows))
+
+
 def test_exploit_says_which_metrics_it_takes() -> None:
     text = " ".join(CliRunner().invoke(command, ["plan", "exploit", "--help"]).output.split())
     assert "A metric of one group, or a difference or a ratio of two." in text

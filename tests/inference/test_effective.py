@@ -115,6 +115,13 @@ def test_units_whose_cases_are_all_the_same_count_once(m: object) -> None:
     assert found.group == approx(5, rel=1e-9)
 
 
+def test_pairs_of_cases_have_a_correlation_of_their_own() -> None:
+    """Two cases of a unit are enough to see that they are always the same."""
+    pairs, independent = cells([(2, 0)] * 10 + [(0, 2)] * 10), cells(beta_binomial(40, correlation=0.01))
+
+    assert effects_of(TPR, pairs, independent).group == approx(2, rel=1e-9)
+
+
 def test_what_is_not_known_is_taken_to_be_high() -> None:
     """Nobody failed, so that nothing says how much the cases of a unit depend on each other."""
     assert effects_of(TPR, cells([(5, 0)] * 4), cells([(5, 0)] * 9)).correlation == 1.0
