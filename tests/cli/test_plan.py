@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
+from inspect import signature
 
 import pytest
 from click.testing import CliRunner
 
+import evenhand as eh
 from evenhand.cli import evenhand as command
 
 REFERENCE = ["--reference", "300", "100", "120", "480"]
@@ -53,6 +57,18 @@ def test_the_bars_of_a_chart_are_as_high_as_their_values() -> None:
     assert goal == int(0.8 * len(rows))
     full = sum(blocks.index(row.removesuffix(" - 0.8")[-1]) for row in rows)
     assert full == round(found["values"][-1] * 8 * len(rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "function"), [("power", eh.power), ("size", eh.sample_size), ("detect", eh.detectable_difference)]
+)
+def test_what_is_not_said_is_what_the_library_takes(name: str, function: Callable[..., object]) -> None:
+    found = CliRunner().invoke(command, ["plan", name, "--help"], terminal_width=300).output
+    defaults = {n: p.default for n, p in signature(function).parameters.items() if type(p.default) in (int, float, str)}
+    assert {"alpha", "draws", "test", "null", "given", "rng"} <= set(defaults)
+    for argument, default in defaults.items():
+        (said,) = re.findall(rf"^  --{argument} (?:.|\n(?!  -))*", found, re.MULTILINE)
+        assert f"[default: {default}" in " ".join(said.split()), said
 
 
 def test_exploit_says_which_metrics_it_takes() -> None:
