@@ -17,6 +17,7 @@ from evenhand.errors import InvalidInput, MissingExtra, UnknownName
 mpl.use("Agg")
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.text import Annotation
 from shown_audits import (
     BOTH,
     CLASSES,
@@ -111,7 +112,8 @@ def test_the_worst_metric_is_the_default_and_others_are_refused() -> None:
 def test_undefined_scores_are_said_not_drawn() -> None:
     a = eh.audit_counts({"none $x$ <b>": (0, 0, 2, 6), "some": (30, 10, 12, 48)}, metrics=["tpr"])
     ax = drawn(a.plot())
-    assert "undefined: no actual positives (TP + FN = 0)" in {text.get_text() for text in ax.texts}
+    (said,) = (text for text in ax.texts if text.get_text() == "undefined: no actual positives (TP + FN = 0)")
+    assert isinstance(said, Annotation) and 0 <= said.xy[0] < 0.1, "a reason begins at the left end of its axes"
     assert r"none \$x\$ <b> (0)" in {tick.get_text() for tick in ax.get_yticklabels()}
 
 

@@ -6,11 +6,13 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 from shown_audits import AUDITS, CLASSES, COMPAS, HOLES, HOSTILE, MANY, STRANGE, STRATA, THRESHOLDS
 
 import evenhand as eh
 from evenhand.inference import spread_of
+from evenhand.views.notebook import _bars
 
 CM = eh.ConfusionMatrix
 
@@ -177,3 +179,11 @@ def test_markup_in_names_is_shown_as_text() -> None:
     html = STRANGE._repr_html_()
     assert "<img" not in html and "\u202e" not in html and "\x1b" not in html
     assert HOSTILE.split()[0].replace("<", "&lt;") in html
+
+
+def test_a_line_stands_at_the_observed_score() -> None:
+    """Of 60 bars that are 4 wide and begin at 8, the one in which 0.5 lies between -1 and 1 is the 46th."""
+    picture = _bars(np.array([-1.0, 0.0, 1.0]), np.array([0.2, 0.5, 0.3]), observed=0.5)
+    (line,) = re.findall(r'<line x1="([\d.]+)" y1="0" x2="([\d.]+)"', picture)
+    assert [float(x) for x in line] == [8 + 4 * 45 + 1.7] * 2
+    assert re.findall(r'<rect x="(\d+)"', picture) == ["8", str(8 + 4 * 30), str(8 + 4 * 59)]

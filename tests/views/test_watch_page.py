@@ -90,6 +90,8 @@ def test_a_trace_is_on_a_logarithmic_scale_and_begins_with_the_first_batch_of_it
     assert (one - top) == pytest.approx((low - high) / 4, abs=0.2)
     assert (low - middle) == pytest.approx((low - high) * 3 / 8, abs=0.2)
     assert (late.geometry.bottom, late.geometry.top) == (low, high)
+    # The tick of 100 would be too close to that of 20, at which an alarm is raised.
+    assert [text for _, text in far.ticks] == ["0.01", "1", "10000", "1e+06", "20"]
 
 
 def test_a_plot_has_a_line_per_group_and_a_mark_where_an_alarm_was_raised() -> None:
