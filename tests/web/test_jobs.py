@@ -65,8 +65,8 @@ def test_a_quick_answer_is_not_worth_a_new_process(shared: Page) -> None:
 
 
 def test_what_takes_too_long_or_dies_is_said(shared: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(shared.store.seconds, "what_if", 0.3)
     started(shared)
+    monkeypatch.setitem(shared.store.seconds, "what_if", 0.3)
     end = shared.end(shared.post("what-if", WHAT_IF))
     assert (end["state"], end["error"]) == ("failed", "this takes longer than 0.3 seconds; choose smaller counts")
     monkeypatch.setitem(shared.store.seconds, "what_if", 30)
