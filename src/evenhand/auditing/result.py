@@ -420,14 +420,15 @@ class Audit:
             raise InvalidInput(f"`text` must be an audit written by to_json(): {problem}") from None
 
     def _checked(self) -> Audit:
-        """The audit, if its rows agree with each other and with its axes."""
+        """The audit, if its rows agree with each other, and all that has a place with its axes."""
+        for one in (*self.rows, *self.findings, *self.overall):
+            for axis, value in one.at.items():
+                if value not in self.axes.get(axis, ()):
+                    raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
         sizes: dict[Any, dict[str, int]] = {}
         apart = self.settings["selection"] == "all"
         in_stratum = "stratum" in (self.record.get("at") or {})
         for row in self.rows:
-            for axis, value in row.at.items():
-                if value not in self.axes.get(axis, ()):
-                    raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
             # Ranking scores and functions may leave out other cases than cells.
             whose = apart and row.metric in WITHOUT_LABELS, isinstance(described(row.metric), Metric)
             place = tuple(

@@ -115,6 +115,7 @@ def _environment() -> Any:
 
     environment = Environment(
         loader=PackageLoader("evenhand.views"),
+        auto_reload=False,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
