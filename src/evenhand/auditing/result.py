@@ -421,7 +421,8 @@ class Audit:
 
     def _checked(self) -> Audit:
         """The audit, if its rows agree with each other, and all that has a place with its axes."""
-        for one in (*self.rows, *self.findings, *self.overall):
+        placed: tuple[Row | Finding | Overall, ...] = (*self.rows, *self.findings, *self.overall)
+        for one in placed:
             for axis, value in one.at.items():
                 if value not in self.axes.get(axis, ()):
                     raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
