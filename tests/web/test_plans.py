@@ -92,6 +92,12 @@ def test_a_plan_says_what_the_library_finds_and_how_to_get_it_again(
     assert set(map(tuple, curve)) <= set(shown)
     assert len(curve) == len(shown) or more == {"metric": "lr_plus"}
     assert [x for x, _ in curve] == sorted(x for x, _ in curve)
+    if question == "jagged":
+        # The middle 80 % of groups, and within them the middle 50 %.
+        quantiles = {n: list(row) for n, row in zip(expected.sizes, expected.quantiles, strict=True)}
+        for band, (low, high) in zip(found["picture"]["bands"], ((0, 4), (1, 3)), strict=True):
+            assert [n for n, *_ in band] == [n for n, _ in curve]
+            assert all([a, b] == [quantiles[n][low], quantiles[n][high]] for n, a, b in band)
 
 
 @pytest.mark.parametrize(
