@@ -136,6 +136,11 @@ def test_an_audit_of_a_frame_has_the_counts_of_its_groups_or_is_refused(
     assert not {"anything", "cm"} & set(metrics)
 
 
+def test_a_group_of_one_case_is_solved_too() -> None:
+    groups: Counts = {"a": (1, 0, 0, 0), "b": (3, 1, 2, 6)}
+    assert matrices(from_metric_frame(framed(groups, FRAMES["rates"]), metrics="acc"), "sensitive_feature_0") == groups
+
+
 @given(matrix=st.tuples(*[st.integers(1, 10**7)] * 4))
 @settings(max_examples=25, deadline=None)
 def test_counts_of_millions_of_cases_are_solved_exactly_or_refused(matrix: tuple[int, int, int, int]) -> None:
