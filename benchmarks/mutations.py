@@ -263,9 +263,10 @@ def measure(folder: Path) -> None:
     subprocess.run([*coverage, "combine", "-q", rules], cwd=ROOT, check=True)
 
 
-def failing(copy: Path, tests: list[str], seconds: float = SECONDS) -> str | None:
+def failing(copy: Path, tests: list[str], seconds: float = SECONDS, slow: bool = False) -> str | None:
     """The first of some tests that fails on the copy; all of them if they take too long, and None if they pass."""
-    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-n", "0", "-m", "", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider"]
+    command += ["-m", ""] if slow else []
     try:
         done = subprocess.run(
             [*command, *tests],
@@ -302,10 +303,10 @@ def outcomes(copy: Path, changes: list[tuple[str, bytes, Mutation]], tests: Test
         path.write_bytes(mutation.applied(source))
         killer, outcome = failing(copy, names) if names else None, "killed"
         if not killer:
-            killer = failing(copy, [f"tests/{module.partition('/')[0]}"], SECONDS_OF_ROOM)
+            killer = failing(copy, [f"tests/{module.partition('/')[0]}"], SECONDS_OF_ROOM, slow=True)
             outcome = "killed later" if killer else "survived"
         path.write_bytes(source)
-        if killer and killer.startswith("tests") and failing(copy, [killer]):
+        if killer and killer.startswith("tests") and failing(copy, [killer], slow=True):
             outcome = f"{killer} fails anyway"
         print(f"{module}:{mutation.line(source)} {outcome} {time.perf_counter() - start:.0f} s", file=sys.stderr)
         yield outcome

@@ -43,6 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in tests.values():
         seen: set[tuple[str, int]] = set()
         for case in sorted(cases, key=lambda case: sha256(case.nodeid.encode()).digest()):
+            # Values may be anything; those of one parameter are the same objects in all cases.
             values = {(name, id(value)) for name, value in case.callspec.params.items()}
             if values <= seen:
                 case.add_marker("slow")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -12,8 +14,7 @@ Floats = NDArray[np.float64]
 TARGETS = np.array([1e-9, 0.2, 1.0, 7.0, 50.0])
 
 
-def bracket_of(function: object, low: Floats, high: Floats) -> Bracket:
-    assert callable(function)
+def bracket_of(function: Callable[..., Floats], low: Floats, high: Floats) -> Bracket:
     rows = np.arange(len(low))
     return Bracket(high, low, function(high, rows), function(low, rows))
 

@@ -78,7 +78,7 @@ def _share(a: Floats, b: Floats, c: Floats, at_a: Floats, at_b: Floats, at_c: Fl
 
 
 def normal_score(probabilities: Floats) -> Floats:
-    """Of tails: nearly linear in the score, so that they are interpolated well."""
+    """The normal quantiles of tails, which are nearly linear in the score, so that few steps find a root."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(np.minimum(np.maximum(probabilities, 1e-290), 1 - 1e-16)))

@@ -68,7 +68,6 @@ def _write(path: Path, **values: object) -> Path:
 
     environment = Environment(
         loader=PackageLoader("evenhand.paper"),
-        auto_reload=False,
         autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
