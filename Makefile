@@ -9,9 +9,9 @@ PYTHON ?= python3
 help: ; @sed -nE 's/^([a-z-]+): ;.* ## (.*)/\1|\2/p; s/^## (.*)/\n\1:/p' $(MAKEFILE_LIST) | awk -F'|' 'NF > 1 {printf "%-25s %s\n", $$1, $$2; next} 1' ## this list
 
 ## Every day
-env: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -e '.[dev]' ## makes .venv, with the newest versions
+env: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -e '.[dev]' ## makes .venv, with everything that any test needs, in the newest versions
 env-locked: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -c .ci/lock.txt -e '.[dev]' ## makes .venv, with the versions in .ci/lock.txt
-test: ; $(bin)/pytest $(ARGS) ## tests, doctests of src, docs and README.md; warnings are errors
+test: ; $(bin)/pytest $(ARGS) ## quick tests, and doctests of src, docs and README.md; warnings are errors
 test-slow: ; $(bin)/pytest -m slow $(ARGS) ## what `make test` leaves out: pages in Chromium, long simulations, most cases of long tables
 check: ; $(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/mypy && $(bin)/lint-imports ## style, types, and the rooms
 format: ; $(bin)/ruff check --fix . && $(bin)/ruff format . ## mends what ruff can mend
@@ -22,30 +22,35 @@ schema: ; PYTHONPATH=tests $(python) tests/auditing/test_schema.py ## writes the
 coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest -m "" $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
 
 ## Before a change lands
-ci: ; .ci/run ## everything that must hold, as the hosted CI runs it
+ci: ; .ci/run ## the test command of README.md, `make check` and `make docs`, as the hosted CI runs them
+nightly: ; .ci/nightly $(ARGS) ## slow tests, Spark, lowest versions and wheels, as the hosted CI runs them each night; ARGS="slow floors" runs parts
 floors: ; .ci/floors $(ARGS) ## what touches other packages, with the lowest versions that pyproject.toml allows
 outside: ; .ci/outside $(ARGS) ## all tests against the wheel, elsewhere, with every supported Python; slow
 lock: ; python3.11 -m venv --clear .venv-lock && .venv-lock/bin/pip install -q -e '.[dev]' && .venv-lock/bin/pip freeze --exclude-editable > .ci/lock.txt && rm -r .venv-lock ## writes .ci/lock.txt with the newest versions, on the oldest Python
 browser: ; apt-get install chromium && $(bin)/pytest -m "" tests/views tests/web ## tests that are skipped without Chromium
-spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest -m "" tests/tabulate -k pyspark ## tests that are skipped without Spark; needs Java
-modin: ; $(bin)/pip install -q modin && $(bin)/pytest -m "" tests/tabulate -k modin ## tests that are skipped without Modin; takes pandas 2
+spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest -m "" tests/data -k pyspark ## tests that are skipped without Spark; needs Java
+modin: ; $(bin)/pip install -q modin && $(bin)/pytest -m "" tests/data -k modin ## tests that are skipped without Modin; takes pandas 2
 
-## Pages and pictures that scripts write
-bench-calibration: ; $(python) benchmarks/calibration.py > docs/reference/calibration.md ## how often tests reject and intervals cover; five minutes
-bench-peers: ; $(python) benchmarks/peers $(ARGS) > docs/reference/peers.md ## other libraries: ARGS="--environments DIR"; some GB, a quarter of an hour
-bench-conformance: ; $(python) benchmarks/peers/own_tests.py $(ARGS) > docs/reference/conformance.md ## peers' own tests, repeated here: ARGS="--tests fairlearn=DIR --tests PyCM=DIR"; a few minutes
-bench-scale: ; $(python) benchmarks/scale.py > docs/reference/speed.md ## groups by the thousand, rows by the million, and growth; ten minutes
-bench-coverage-picture: ; $(python) benchmarks/coverage_picture.py ## the picture of README, from the page of peers
+## The paper, and pictures that scripts write
+reproduce: ; $(python) -m reproduction $(ARGS) ## the paper's figures, tables and claims, in results/; a minute
+bench-coverage-picture: ; $(python) benchmarks/coverage_picture.py ## the picture of README, from docs/reference/evidence.md
 bench-rooms-picture: ; $(python) benchmarks/rooms_picture.py ## the picture of the architecture, from what modules import
 bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium; ARGS="--pictures docs/images" takes screenshots
 
 ## Measurements
+bench-calibration: ; $(python) benchmarks/calibration.py ## how often tests reject and intervals cover; five minutes
+bench-whole-audits: ; $(python) benchmarks/whole_audits.py $(ARGS) ## what audits claim of many numbers together; slow
+bench-peers: ; $(python) benchmarks/peers $(ARGS) ## other libraries: ARGS="--environments DIR"; some GB, a quarter of an hour
+bench-conformance: ; $(python) benchmarks/peers/own_tests.py $(ARGS) ## peers' own tests, repeated here: ARGS="--tests fairlearn=DIR --tests PyCM=DIR"; a few minutes
+bench-scale: ; $(python) benchmarks/scale.py $(ARGS) ## groups by the thousand, rows by the million, and growth; ten minutes
 bench-compare: ; @$(python) benchmarks/compare.py $(ARGS) ## times of this version, or ARGS="OLD.json NEW.json": what became slower or faster
 bench-audit: ; $(python) benchmarks/audit.py $(ARGS) ## a million rows, 100 million rows, and fairlearn
 bench-budgets: ; $(python) benchmarks/budgets.py $(ARGS) ## every public function at sizes from 0 to 10^15
 bench-dependencies: ; $(python) benchmarks/dependencies.py $(ARGS) ## what we stand on, licences, and advisories from a copy of OSV's
 bench-experiment: ; $(python) benchmarks/experiment.py ## the paper's whole experiment, exact
 bench-fuzz: ; $(python) benchmarks/fuzz.py $(ARGS) ## a long campaign of the fuzz tests: ARGS="--minutes 20"
+bench-frozen: ; $(python) benchmarks/frozen.py $(ARGS) ## writes the numbers that `make bench-frozen-compare` compares with; two minutes
+bench-frozen-compare: ; @$(python) benchmarks/frozen.py --compare $(ARGS) ## which numbers differ from the frozen ones, by kind: ARGS="--only results --match mcc"; two minutes
 bench-import-time: ; $(python) benchmarks/import_time.py ## import evenhand beside import numpy
 bench-match: ; $(python) benchmarks/match.py ## exact tests beside a million draws
 bench-memory: ; $(python) benchmarks/memory.py $(ARGS) ## memory that an audit of a large CSV file takes
@@ -58,5 +63,4 @@ bench-strengths: ; $(python) benchmarks/strengths.py ## the tables in docs/expla
 bench-structured: ; $(python) -W ignore benchmarks/structured.py ## smoothing beside shrinkage that knows the columns, the tables in docs/explanation/smoothing.md; five minutes
 bench-units: ; $(python) benchmarks/units.py $(ARGS) ## size and coverage with units; slow
 bench-walk: ; $(python) benchmarks/walk.py ## how far a request walks through the rooms
-bench-watching: ; $(python) benchmarks/watching.py $(ARGS) ## false alarms and delays of a watch, the tables in docs/how-to/watch.md; ten minutes
-bench-whole-audits: ; $(python) benchmarks/whole_audits.py $(ARGS) ## what audits claim of many numbers together; slow
+bench-monitoring: ; $(python) benchmarks/monitoring.py $(ARGS) ## false alarms and delays of a monitor, the tables in docs/how-to/monitor.md; ten minutes

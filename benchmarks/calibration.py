@@ -1,8 +1,8 @@
-"""How often tests reject and intervals cover: the whole of docs/reference/calibration.md.
+"""How often tests reject and intervals cover, printed as Markdown tables.
 
-Run it with ``.venv/bin/python benchmarks/calibration.py > docs/reference/calibration.md``; it takes about five minutes.
-What can be listed is exact: every outcome with its probability. The rest is simulated from a fixed seed, with standard
-errors. Progress and times go to stderr.
+Run it with ``.venv/bin/python benchmarks/calibration.py``; it takes about five minutes. What can be listed is exact:
+every outcome with its probability. The rest is simulated from a fixed seed, with standard errors. Progress and times go
+to stderr. docs/reference/evidence.md has the numbers that matter.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ from scipy.stats import binom, hypergeom
 
 from evenhand import ConfusionMatrix, audit_counts, distribution, enumerate_matrices
 from evenhand.auditing import METRICS
+from evenhand.distributions import Binomial, Hypergeometric, Split, law_of
+from evenhand.distributions.splits import BetaBinomial
 from evenhand.inference import (
-    Test,
-    counts_of,
-    equal_scores,
-    gap_intervals,
-    gaps_of,
+    count_successes,
+    equality_test,
     match_test,
+    score_gaps,
     score_intervals,
 )
-from evenhand.laws import BetaBinomial, Binomial, Hypergeometric, Split, law_of
-from evenhand.metrics import Kind, OneGroup, metric
+from evenhand.metrics import GapKind, OneGroupMetric, metric
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,11 +39,14 @@ Truth = tuple[float, float, float, float]
 
 LEVEL = 0.05
 RATES = np.arange(1, 200) / 200
-COMPAS = {"Black": ConfusionMatrix(273, 170, 1043, 1692), "White": ConfusionMatrix(77, 129, 380, 1679)}
+COMPAS = {
+    "Black": ConfusionMatrix(tp=273, fn=170, fp=1043, tn=1692),
+    "White": ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679),
+}
 
 
 def percent(p: float, digits: int = 1) -> str:
-    return f"{100 * p:.{digits}f} %"
+    return f"{100 * p:.{digits}f}%"
 
 
 def table(*heads: str) -> Iterator[str]:
@@ -56,7 +58,7 @@ def line(*cells: object) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def one_group(key: str) -> OneGroup:
+def one_group(key: str) -> OneGroupMetric:
     return metric(key).base
 
 
@@ -71,20 +73,10 @@ def every_pair(n: int, m: int) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 @cache
-def pvalues(test: Test, n: int, m: int) -> Floats:
+def pvalues(n: int, m: int) -> Floats:
     """The p-value of every pair of counts of shares; a share has the test of a rate, with n for the denominator."""
     _, _, groups, references = every_pair(n, m)
-    p = equal_scores(one_group("acc"), groups, references).pvalue
-    if test == "unconditional":
-        # The unconditional p-value is smaller than Fisher's, most so in small samples and for extreme rates.
-        pooled = (groups[:, 0] + references[:, 0]) / (n + m)
-        most = np.where((n <= 10) | (pooled < 0.1) | (pooled > 0.9), 0.3, 0.13)
-        unsure = np.flatnonzero((p > LEVEL) & (p <= most))
-        known = p[unsure]
-        p = p.copy()
-        p[unsure] = equal_scores(one_group("acc"), groups[unsure], references[unsure], test=test).pvalue
-        assert (known < 0.95 * most[unsure])[p[unsure] <= LEVEL].all()
-    return p.reshape(n + 1, m + 1)
+    return equality_test(one_group("acc"), groups, references).pvalues.reshape(n + 1, m + 1)
 
 
 def rejected(reject: NDArray[Any], p: Floats, q: Floats) -> Floats:
@@ -95,13 +87,10 @@ def rejected(reject: NDArray[Any], p: Floats, q: Floats) -> Floats:
 
 
 def size_of_rates() -> Iterator[str]:
-    yield from table("n", "reference", "Fisher: at 0.3", "largest", "unconditional: at 0.3", "largest")
+    yield from table("n", "reference", "Fisher: at 0.3", "largest")
     for n, m in ((5, 50), (10, 50), (10, 100), (20, 100), (20, 1000), (50, 500)):
-        cells = []
-        for test in ("fisher", "unconditional"):
-            sizes = rejected(pvalues(test, n, m) <= LEVEL, RATES, RATES)
-            cells += [percent(sizes[59]), percent(sizes.max())]
-        yield line(n, m, *cells)
+        sizes = rejected(pvalues(n, m) <= LEVEL, RATES, RATES)
+        yield line(n, m, percent(sizes[59]), percent(sizes.max()))
 
 
 def size_of_random_denominators() -> Iterator[str]:
@@ -115,22 +104,18 @@ def size_of_random_denominators() -> Iterator[str]:
                     weight = float(binom.pmf(k, n, share) * binom.pmf(j, m, share))
                     defined += weight
                     if weight > 1e-7:
-                        sizes += weight * rejected(pvalues("fisher", k, j) <= LEVEL, RATES, RATES)
+                        sizes += weight * rejected(pvalues(k, j) <= LEVEL, RATES, RATES)
             sizes /= defined
             yield line(name, n, m, percent(share, 0), percent(sizes[59]), percent(sizes.max()))
 
 
 def power_of_rates() -> Iterator[str]:
-    yield from table("rates", "n", "reference", "Fisher", "unconditional", "MATCH, rates known")
+    yield from table("rates", "n", "reference", "Fisher", "MATCH, rates known")
     for p, q in ((0.5, 0.3), (0.05, 0.25), (0.9, 0.6)):
         for n, m in ((10, 50), (20, 100), (50, 500)):
             cells = [
                 percent(float(rejected(r, np.array([p]), np.array([q]))[0]), 0)
-                for r in (
-                    pvalues("fisher", n, m) <= LEVEL,
-                    pvalues("unconditional", n, m) <= LEVEL,
-                    match_rejects("known", n, m),
-                )
+                for r in (pvalues(n, m) <= LEVEL, match_rejects("known", n, m))
             ]
             yield line(f"{p} v {q}", n, m, *cells)
 
@@ -198,7 +183,7 @@ TESTED = {"mcc": (36, 16), "kappa": (36, 16)}
 SURELY_NOT = 0.25
 
 
-def studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
+def studentised(m: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
     """Two-sided p-value of the gap over its standard error by the delta method, 1/2 added to every cell."""
 
     def estimate(cells: Floats) -> tuple[Floats, Floats]:
@@ -207,7 +192,7 @@ def studentised(m: OneGroup, groups: Floats, references: Floats) -> Floats:
 
         def score(at: Floats) -> Floats:
             scores = m.scores(at)
-            return np.log(scores) if m.unbounded else scores
+            return np.log(scores) if m.is_unbounded else scores
 
         slopes = np.stack(
             [
@@ -257,9 +242,9 @@ def rejections(case: Case, n: int, m: int, rng: np.random.Generator, matched: bo
         shares.append(float(inside.mean()))
         found.append((0.0, 0.0, 1))
         if len(at):
-            p = equal_scores(base, groups[at], references[at]).pvalue
-            kind: Kind = "ratio" if base.unbounded else "difference"
-            below, above = gaps_of(base, groups[at], references[at], kind, prior=0.5).tails(float(base.unbounded))
+            p = equality_test(base, groups[at], references[at]).pvalues
+            kind: GapKind = "ratio" if base.is_unbounded else "difference"
+            below, above = score_gaps(base, groups[at], references[at], kind, prior=0.5).tails(float(base.is_unbounded))
             tail = 2 * np.minimum(below, above)
             found[-1] = (float(np.mean(p <= LEVEL)), float(np.mean(tail <= LEVEL)), len(at))
     ours, sure = (sum(share * each[i] for share, each in zip(shares, found, strict=True)) for i in (0, 1))
@@ -281,7 +266,7 @@ def pooled_match(key: str, groups: Floats, references: Floats) -> float:
     """How often the pooled MATCH test of the score rejects."""
     found = []
     for group, reference in zip(groups.astype(int).tolist(), references.astype(int).tolist(), strict=True):
-        p = match_test(ConfusionMatrix(*group), ConfusionMatrix(*reference), key).pvalue
+        p = match_test(ConfusionMatrix.from_array(group), ConfusionMatrix.from_array(reference), key).pvalue
         found.append(p <= LEVEL)
     return float(np.mean(found))
 
@@ -289,16 +274,16 @@ def pooled_match(key: str, groups: Floats, references: Floats) -> float:
 def several_rates(
     cases: list[Case], sizes: tuple[tuple[int, int], ...], matched: tuple[tuple[int, int], ...]
 ) -> tuple[list[str], dict[tuple[str, int], float]]:
-    """The lines of a table, and our rejection rate less its standard error by case and n."""
+    """The lines of a table, and our rejection rate by case and n."""
     rng = np.random.default_rng(7)
     lines, ours = [], {}
     for case in cases:
         for n, m in sizes:
             r = rejections(case, n, m, rng, (n, m) in matched)
             ours[case.name, n] = r.ours
-            match = "" if np.isnan(r.match) else f"{100 * r.match:.0f} %"
+            match = "" if np.isnan(r.match) else f"{100 * r.match:.0f}%"
             lines.append(
-                line(case.name, f"{n} / {m}", percent(r.undefined, 0), f"{100 * r.ours:.1f} ± {100 * r.error:.1f} %",
+                line(case.name, f"{n} / {m}", percent(r.undefined, 0), f"{100 * r.ours:.1f} ± {100 * r.error:.1f}%",
                      percent(r.posterior), percent(r.normal), match)
             )  # fmt: skip
         note(case.name)
@@ -321,7 +306,7 @@ def attainable(of_a: int, pooled: int, total: int) -> tuple[Floats, Floats]:
 @cache
 def largest_sizes(n: int, m: int) -> tuple[Floats, Floats]:
     """The p-values of Fisher's test of two samples, ascending, and the largest P(p <= each) over common rates."""
-    p = pvalues("fisher", n, m).ravel()
+    p = pvalues(n, m).ravel()
     order = np.argsort(p)
     largest = np.zeros(p.size)
     for rate in RATES:
@@ -348,9 +333,9 @@ def holm(p: Floats, margins: NDArray[Any] | None = None) -> Floats:
     return np.maximum(adjusted, p)
 
 
-def margins_of(m: OneGroup, groups: Floats, references: Floats) -> NDArray[Any]:
+def margins_of(m: OneGroupMetric, groups: Floats, references: Floats) -> NDArray[Any]:
     """The size of each group, the pooled count and the size of both samples."""
-    (a, of_a), (b, of_b) = counts_of(m, groups), counts_of(m, references)
+    (a, of_a), (b, of_b) = count_successes(m, groups), count_successes(m, references)
     return np.stack([of_a, a + b, of_a + of_b], axis=1).astype(int)
 
 
@@ -365,8 +350,8 @@ ROUNDS = 600
 
 def audited(
     sizes: NDArray[Any], rates: Floats, others: int | None, base_rate: float, rng: np.random.Generator
-) -> tuple[Floats, Floats, Floats]:
-    """Adjusted p-values of many audits of one share: Fisher with Holm, the audit's own way, unconditional with Holm.
+) -> tuple[Floats, Floats]:
+    """Adjusted p-values of many audits of one share: Fisher with Holm, and the audit's own way.
 
     Groups are compared with the rest, or with ``others`` more cases.
     """
@@ -380,28 +365,23 @@ def audited(
     mine: Floats = np.stack([counts.ravel(), (sizes - counts).ravel(), zero, zero], axis=1)
     theirs = np.stack([against.ravel(), (of_against - against).ravel(), zero, zero], axis=1)
     base, shape = one_group("acc"), counts.shape
-    p = equal_scores(base, mine, theirs).pvalue
-    exact = p.copy()
-    # What Holm rejects at its first step it rejects by either test; what is far above it, by neither.
-    unsure = np.flatnonzero((p > LEVEL / shape[1]) & (p <= 5 * LEVEL / shape[1]))
-    if len(unsure):
-        exact[unsure] = equal_scores(base, mine[unsure], theirs[unsure], test="unconditional").pvalue
-    p, exact = p.reshape(shape), exact.reshape(shape)
+    p = equality_test(base, mine, theirs).pvalues
+    p = p.reshape(shape)
     margins = margins_of(base, mine, theirs)
     if others is not None:
         # Comparisons that share a reference are bounded for every common rate.
         margins = np.stack([margins[:, 0], margins[:, 2] - margins[:, 0]], axis=1)
     margins = margins.reshape(*shape, -1)
-    adjusted = [(holm(p[i]), holm(p[i], margins[i]), holm(exact[i])) for i in range(shape[0])]
-    plain, discrete, unconditional = (np.array(way) for way in zip(*adjusted, strict=True))
-    return plain, discrete, unconditional
+    adjusted = [(holm(p[i]), holm(p[i], margins[i])) for i in range(shape[0])]
+    plain, discrete = (np.array(way) for way in zip(*adjusted, strict=True))
+    return plain, discrete
 
 
 OTHERS = 1_000
 
 
 def audit_table() -> Iterator[str]:
-    heads = ("Fisher, Holm", "Fisher, discrete Holm (the audit)", "unconditional, Holm")
+    heads = ("Fisher, Holm", "Fisher, discrete Holm (the audit)")
     yield from table(
         "groups", "rates", "compared with", *(f"{h}: {w}" for h in heads for w in ("found", "false alarm"))
     )
@@ -438,7 +418,7 @@ def family_table() -> Iterator[str]:
         theirs: Floats = (cells.sum(axis=1, keepdims=True) - cells).reshape(-1, 4)
         bases = [one_group(key) for key in METRICS]
         shape = (len(METRICS), rounds, k)
-        p = np.array([equal_scores(m, mine, theirs).pvalue for m in bases]).reshape(shape)
+        p = np.array([equality_test(m, mine, theirs).pvalues for m in bases]).reshape(shape)
         margins = np.array([margins_of(m, mine, theirs) for m in bases]).reshape(*shape, 3)
         by_metric = np.zeros((rounds, len(METRICS)), dtype=bool)
         overall = np.zeros(rounds, dtype=bool)
@@ -498,7 +478,7 @@ FINE = np.arange(1, 1000) / 1000
 
 
 def coverage_of_shares() -> Iterator[str]:
-    yield from table("n", "mean", "smallest", "at", "rates with less than 93 %", "bootstrap: mean", "smallest")
+    yield from table("n", "mean", "smallest", "at", "rates with less than 93%", "bootstrap: mean", "smallest")
     for n in (5, 10, 20, 50, 100):
         ours, theirs = covered(share_intervals(n), FINE), covered(bootstrap_intervals(n), FINE)
         worst = int(ours.argmin())
@@ -532,7 +512,7 @@ def coverage(key: str, truth: ConfusionMatrix, n: int) -> tuple[float, float, fl
     kinds = [tuple(float(c) for c in base.tree.collapse(row)) if base.curve else tuple(row) for row in cells]
     for kind, row in zip(kinds, cells.astype(int).tolist(), strict=True):
         if kind not in held:
-            resampled = distribution(base, n, ConfusionMatrix(*row)).quantile([0.025, 0.975])
+            resampled = distribution(base, n, ConfusionMatrix.from_array(row)).quantile([0.025, 0.975])
             held[kind] = bool(resampled[0] <= true_score <= resampled[1])
     defined = float(weights.sum())
     ours = float(weights @ ((low <= true_score) & (true_score <= high))) / defined
@@ -540,7 +520,7 @@ def coverage(key: str, truth: ConfusionMatrix, n: int) -> tuple[float, float, fl
 
 
 def coverage_table() -> Iterator[str]:
-    yield from table("score", "rates of", "n", "undefined", "our 95 % interval", "percentile bootstrap")
+    yield from table("score", "rates of", "n", "undefined", "our 95% interval", "percentile bootstrap")
     for key, n in [*((key, n) for key in ("tpr", "ppv", "fpr", "acc", "f1") for n in (10, 20)), ("mcc", 8)]:
         for who, truth in COMPAS.items():
             ours, bootstrap, undefined = coverage(key, truth, n)
@@ -607,7 +587,7 @@ def gap_tables() -> Iterator[str]:
     disagree = []
     for n, m in ((10, 50), (20, 100), (50, 50), (20, 400)):
         a, b, groups, references = every_pair(n, m)
-        ends = gap_intervals(gaps_of(one_group("acc"), groups, references, "difference"), a / n - b / m, 0.95)
+        ends = score_gaps(one_group("acc"), groups, references, "difference").interval(0.95, a / n - b / m)
         cells = []
         mine, theirs = binom.pmf(np.arange(n + 1), n, p[:, None]), binom.pmf(np.arange(m + 1), m, q[:, None])
         for low, high in (ends, miettinen_nurminen(a, n, b, m), newcombe(a, n, b, m)):
@@ -618,21 +598,16 @@ def gap_tables() -> Iterator[str]:
             cells += [percent(float(found.mean())), percent(float(found.min()))]
         yield line(n, m, *cells)
         apart = ((ends[0] > 0) | (ends[1] < 0)).reshape(n + 1, m + 1)
-        numbers = []
-        for test in ("fisher", "unconditional"):
-            reject = pvalues(test, n, m) <= LEVEL
-            numbers += [
-                percent(float(rejected(apart & ~reject, p, q).mean())),
-                percent(float(rejected(reject & ~apart, p, q).mean())),
-            ]
-        numbers.append(percent(float(rejected(apart, RATES, RATES).max())))
+        reject = pvalues(n, m) <= LEVEL
+        numbers = [
+            percent(float(rejected(apart & ~reject, p, q).mean())),
+            percent(float(rejected(reject & ~apart, p, q).mean())),
+            percent(float(rejected(apart, RATES, RATES).max())),
+        ]
         disagree.append(line(n, m, *numbers))
         note(f"gaps, {n} and {m}")
-    yield "\nThe interval agrees with Fisher's test, but not always with the other. The probability that one sees a"
-    yield "difference and the other does not, averaged over the same rates; and how often the interval alone would"
-    yield "reject equal rates, at most:\n"
-    yield from table("n", "reference", "Fisher: only the interval", "only the test", "unconditional: only the interval",
-                     "only the test", "interval as a test of equal rates: largest")  # fmt: skip
+    yield "\nHow often only the interval, or only the test, sees a difference, on average over the same rates:\n"
+    yield from table("n", "reference", "only the interval", "only Fisher's test", "interval as a test: largest")
     yield from disagree
 
 
@@ -660,7 +635,7 @@ def central(split: Split, n: int, mid: bool) -> Floats:
 
 @cache
 def match_rejects(null: str, n: int, m: int) -> Bools:
-    """Whether MATCH rejects at 5 %, for each count of the group (rows) and of the reference (columns)."""
+    """Whether MATCH rejects at 5%, for each count of the group (rows) and of the reference (columns)."""
     reject = np.zeros((n + 1, m + 1), dtype=bool)
     if null.startswith("pooled"):
         for total in range(n + m + 1):
@@ -679,8 +654,9 @@ def check_match() -> None:
     for k, j in ((0, 3), (5, 9), (12, 20), (7, 2)):
         for null in NULLS:
             name, mid = null.split(",")[0], null.endswith("mid-p")
-            expected = match_test(ConfusionMatrix(k, n - k, 0, 0), ConfusionMatrix(j, m - j, 0, 0), "acc",
-                                  null=name, mid_p=mid).pvalue  # type: ignore[arg-type]  # fmt: skip
+            group = ConfusionMatrix(tp=k, fn=n - k, fp=0, tn=0)
+            reference = ConfusionMatrix(tp=j, fn=m - j, fp=0, tn=0)
+            expected = match_test(group, reference, "acc", null=name, mid_p=mid).pvalue  # type: ignore[arg-type]
             found = central(split_of(null, k, j, n, m), n, mid)[k]
             assert abs(found - expected) < 1e-9, (null, k, j, found, expected)
 
@@ -697,63 +673,9 @@ def match_table() -> Iterator[str]:
             yield line(n, m, *cells)
 
 
-# ------------------------------------------------------------------------------------------------------ page
+# ---------------------------------------------------------------------------------------------------- output
 
-INTRODUCTION = """\
-# Calibration: how often tests reject and intervals cover
-
-Made by `benchmarks/calibration.py`. Each section says whether its numbers are exact (every outcome is listed with its
-probability) or simulated (from a fixed seed, with standard errors). What is claimed of many numbers together, before
-and after [decision 13](../decisions/0013-intervals-and-tests-that-agree.md), is in [Whole audits](whole-audits.md)."""
-RATES_TEXT = """\
-Group and reference share one rate, and a p-value of at most 0.05 is a false alarm. "Largest" is the largest
-probability of one over common rates from 0.005 to 0.995. A rate or F1 with given denominators has the same test,
-with the denominators for n. Fisher's test is the default; the unconditional one is a setting. Exact."""
-DENOMINATORS_TEXT = """\
-Denominators are random in fact. This is the same for scores whose denominator counts each case with a given
-probability (for TPR the prevalence, for F1 the share of TP, FN and FP), given that both scores are defined. Exact."""
-SEVERAL_TEXT = f"""\
-The two groups have the same true score but, except in the last lines, different rates; the pooled MATCH test asks
-whether the *rates* are equal, so it must not be read as a test of equal scores. "Ours" is the mid-p p-value of
-`disparity` and of audits (decision 13), beside the posterior tail of the gap with 1/2 added to both sides of each
-split, and a studentised normal test. Simulated: {DRAWS:,} pairs by the normal test, of which up to 60 of those that
-it rejects, and up to 40 of those with a p-value up to {SURELY_NOT}, are tested by the other two (36 and 16 for MCC
-and kappa), and the rest is taken not to be rejected; ± is the standard error of ours, that of the posterior is about
-the same. MATCH: {MATCHED} pairs, with a standard error of 2 to 4 %. All given that both scores are defined."""
 SEVERAL_HEADS = ("scores", "n / reference", "undefined", "ours", "posterior", "normal", "pooled MATCH")
-POWER_TEXT = """\
-The same tests when the rates differ. MATCH with the reference's rates taken as known pays for its power with false
-alarms when the reference is small (last table). Exact."""
-POWER_OF_SEVERAL_TEXT = """\
-Scores made of several rates; simulated as above. The pooled MATCH test sees some of these differences more and some
-less often than ours, but what it sees may as well be a difference of rates without one of scores."""
-AUDIT_TEXT = f"""\
-"Found" is the probability that a truly different group is reported, "false alarm" that at least one other group is.
-Where one group differs, it is part of every other group's rest, so that all differ from their rest: false alarms are
-shown where groups are compared with {OTHERS:,} more cases instead, or where nobody differs. Simulated: {ROUNDS} audits
-per line, with a standard error of at most 2 % (found) and about 0.9 % (false alarms of 5 %)."""
-FAMILY_TEXT = """\
-Audits of the eight default metrics without any difference: how often at least one group is said to differ. Adjusted
-by metric (the default), each metric has its own 5 %; adjusted over the audit, each has its share of one 5 %. Metrics
-of the same cells go together, so eight metrics give fewer false alarms than eight times 5 %. Simulated: 300 audits,
-with a standard error of about 1.3 % (over the audit) to 2.6 %."""
-INTERVAL_TEXT = """\
-How often the interval holds the true share, over 999 true shares from 0.001 to 0.999. It is the mid-p interval
-(Clopper and Pearson's with half of the observed count): above its level on average, not a guaranteed minimum. The
-bootstrap is the percentile bootstrap with infinitely many resamples. Exact."""
-RANDOM_TEXT = """\
-The same for TPR and F1 with random denominators, given that the score is defined. Exact."""
-BOOTSTRAP_TEXT = """\
-Groups drawn with the rates of ProPublica's tables of violent recidivism, given that the group's score is defined. The
-bootstrap resamples rows and takes percentiles over resamples with a score. Exact."""
-GAP_TEXT = """\
-How often the interval holds the true difference, over all pairs of rates of a grid (0.01, 0.02, 0.05, 0.10, ...,
-0.95, 0.98, 0.99), beside two intervals from the literature. Ours is melded, which inverts Fisher's central test.
-Exact."""
-MATCH_TEXT = """\
-Group and reference share one rate; how often the MATCH test of `match_test` rejects at 5 %. Given the pooled counts
-the pooled p-value is that of an exact test, so it cannot exceed 5 %. Taking the reference's rates as known does so by
-far, unless the reference is much larger than the group. Exact."""
 
 _STARTED = time.perf_counter()
 
@@ -762,8 +684,8 @@ def note(what: str) -> None:
     print(f"{time.perf_counter() - _STARTED:6.0f} s  {what}", file=sys.stderr, flush=True)
 
 
-def section(title: str, text: str, lines: Iterator[str] | list[str]) -> None:
-    print("\n" + "\n\n".join(part for part in (title, text) if part) + ("\n" if text else ""))
+def section(title: str, lines: Iterator[str] | list[str]) -> None:
+    print(f"\n## {title}\n")
     for row in lines:
         print(row, flush=True)
     note(title)
@@ -771,33 +693,23 @@ def section(title: str, text: str, lines: Iterator[str] | list[str]) -> None:
 
 def main() -> None:
     check_match()
-    print(INTRODUCTION)
-    section("## Tests of equal scores: how often they reject at 5 % when the scores are equal", "", [])
-    section("### Shares, rates, F1 and Jaccard", RATES_TEXT, size_of_rates())
-    section("", DENOMINATORS_TEXT, size_of_random_denominators())
+    section("Size: shares and rates with given denominators, exact", size_of_rates())
+    section("Size: TPR and F1 with random denominators, both defined, exact", size_of_random_denominators())
     lines, ours = several_rates(EQUAL_SCORES, SIZES, SIZES[:3])
     more, also = several_rates(EQUAL_RATES, (SIZES[1], SIZES[3], SIZES[5]), (SIZES[1],))
-    section("### Scores made of several rates", SEVERAL_TEXT, [*table(*SEVERAL_HEADS), *lines, *more])
-    everything = {**ours, **also}
-    large = {key: value for key, value in everything.items() if key[1] >= 20}
-    where = max(large, key=lambda key: large[key])
-    above = [f"{name} at n = {n} ({percent(value)})" for (name, n), value in large.items() if value > 0.06]
-    print(
-        "\nThe goal is at most 6 % at n >= 20. The largest there is "
-        f"{percent(large[where])} ({where[0]}, n = {where[1]}); "
-        + (f"above 6 %: {'; '.join(above)}. " if above else "none is above it. ")
-        + f"At n = 10 the largest is {percent(max(v for k, v in everything.items() if k[1] == 10))}."
-    )
-    section("## Tests of equal scores: how often they see a difference", POWER_TEXT, power_of_rates())
+    section("Size: scores of several rates, both defined, simulated", [*table(*SEVERAL_HEADS), *lines, *more])
+    size, name, n = max((size, name, n) for (name, n), size in (ours | also).items() if n >= 20)
+    print(f"\nThe largest of ours at n >= 20: {percent(size)} ({name}, n = {n})")
+    section("Power: shares and rates, exact", power_of_rates())
     lines, _ = several_rates(DIFFERENT, (SIZES[1], SIZES[2], SIZES[3]), (SIZES[1], SIZES[2]))
-    section("", POWER_OF_SEVERAL_TEXT, [*table(*SEVERAL_HEADS), *lines])
-    section("## Audits of several groups", AUDIT_TEXT, audit_table())
-    section("### One metric, or the whole audit", FAMILY_TEXT, family_table())
-    section("## The 95 % interval of a score", INTERVAL_TEXT, coverage_of_shares())
-    section("", RANDOM_TEXT, coverage_of_random_denominators())
-    section("", BOOTSTRAP_TEXT, coverage_table())
-    section("## The 95 % interval of a gap between two rates", GAP_TEXT, gap_tables())
-    section("## The three nulls of MATCH", MATCH_TEXT, match_table())
+    section("Power: scores of several rates, simulated", [*table(*SEVERAL_HEADS), *lines])
+    section(f"Audits of several groups, {ROUNDS} simulated", audit_table())
+    section("False alarms by metric and over the audit, eight metrics, 300 simulated audits", family_table())
+    section("Coverage: a share, and the bootstrap of infinitely many resamples, exact", coverage_of_shares())
+    section("Coverage: TPR and F1 with random denominators, defined, exact", coverage_of_random_denominators())
+    section("Coverage: groups of COMPAS, defined, and the bootstrap of rows, exact", coverage_table())
+    section("Coverage: a gap between two rates, exact", gap_tables())
+    section("Size: the nulls of MATCH, exact", match_table())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ Each round times every row once, right after the loop that it is divided by, so 
 it, slows both. Rounds differ in their data, so that nothing is remembered from the one before. A file keeps, for each
 row, the median of the rounds and their quartiles. What changed is where the quartiles of the two files do not meet, and
 the medians differ by more than a tenth. In two runs of the same code on a busy machine, the quartiles of 1 row in 12
-did not meet, and medians differed by up to 15 %; no row did both. So a row that changed a little is worth a second run.
+did not meet, and medians differed by up to 15%; no row did both. So a row that changed a little is worth a second run.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def loop() -> None:
 
 def text_of(groups: int, seed: int) -> str:
     """A table of decisions as CSV, of a few ten thousand rows."""
-    counts = {name: eh.ConfusionMatrix(*cells) for name, cells in made_up(groups, seed).items()}
+    counts = {name: eh.ConfusionMatrix.from_array(cells) for name, cells in made_up(groups, seed).items()}
     columns = eh.examples.rows(counts)
     rows = zip(*(columns[name].tolist() for name in ("group", "y_true", "y_pred")), strict=True)
     return "g,y,p\n" + "".join(f"{g},{y},{p}\n" for g, y, p in rows)
@@ -56,14 +56,14 @@ def text_of(groups: int, seed: int) -> str:
 def works(seed: int, folder: Path) -> dict[str, Work]:
     """The rows of one round; what they need is made beforehand."""
     group, rates = group_of(1_000 + seed), RATES + 1e-6 * seed * np.array([1, -1, 0, 0])
-    reference = eh.ConfusionMatrix(1_500 + seed, 1_000, 2_000, 5_500)
+    reference = eh.ConfusionMatrix(tp=1_500 + seed, fn=1_000, fp=2_000, tn=5_500)
     counts, path = made_up(100, seed), folder / f"{seed}.csv"
     path.write_text(text_of(50, seed), "utf-8")
     audited = eh.audit_counts(made_up(50, 100 + seed))
     return {
         "audit of 100 groups, from counts": partial(eh.audit_counts, counts),
         "audit of MCC, 20 groups": partial(eh.audit_counts, made_up(20, seed), metrics="mcc"),
-        "audit of a CSV file": partial(eh.audit, path, y_true="y", y_pred="p", groups="g", max_groups=200),
+        "audit of a CSV file": partial(eh.audit, path, y_true="y", y_pred="p", groups="g"),
         "report of 50 groups": audited.to_html,
         "text of 50 groups": audited.to_text,
         "MATCH of TPR, 1,000 cases": partial(_tenfold, partial(eh.match_test, group, reference, "tpr")),

@@ -1,11 +1,10 @@
-"""The picture of README: how often 95 % intervals of small groups hold the truth, from docs/reference/peers.md.
+"""The picture of README: how often 95% intervals of small groups hold the truth, from docs/reference/evidence.md.
 
 Run it with ``.venv/bin/python benchmarks/coverage_picture.py``; it writes docs/images/coverage.svg.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,22 +14,19 @@ DOCS = Path(__file__).parents[1] / "docs"
 SHOWN = {
     "evenhand": "evenhand",
     "fairlearn": "bootstrap (fairlearn)",
-    "statsmodels": "normal approximation (statsmodels, PyCM)",
     "prob_conf_mat": "posterior, default prior (prob_conf_mat)",
+    "normal (PyCM, statsmodels: default)": "normal approximation (statsmodels, PyCM)",
 }
 SIZES = (10, 20, 50, 100, 150)
 COLOURS = ("#0072B2", "#D55E00", "#999999", "#CC79A7")
 
 
 def coverages() -> dict[str, list[float]]:
-    """The mean coverage of intervals of TPR by size, as the page of peers has it."""
-    part = (DOCS / "reference" / "peers.md").read_text("utf-8").split("### TPR")[1].split("###")[0]
-    found = {}
-    for line in part.splitlines():
-        name, *cells = [cell.strip() for cell in line.strip("| ").split("|")]
-        if name in SHOWN:
-            found[name] = [float(number.group()) for cell in cells[:5] if (number := re.match(r"[\d.]+", cell))]
-    return found
+    """The mean coverage of intervals of TPR by size, from the table on the page."""
+    part = (DOCS / "reference" / "evidence.md").read_text("utf-8").split("| TPR | n = 10 |")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in part.splitlines()]
+    cells = {name: row for name, *row in rows}
+    return {name: [float(cell.split()[0]) for cell in cells[name]] for name in SHOWN}
 
 
 def main() -> None:

@@ -8,20 +8,24 @@ each estimator scored) and scaled to the same experiment. Expect about 3 s on 2 
 from __future__ import annotations
 
 import resource
+import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 
 from evenhand import ConfusionMatrix, metric, risk
-from evenhand.paper.study import METRICS, SIZES, Study, estimators
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from reproduction.study import METRICS, SIZES, Study, estimators
 
 DRAWS = 10**6
 
 
 def exact(pair: tuple[ConfusionMatrix, ConfusionMatrix]) -> int:
     truth, reference = pair
-    return len(risk(METRICS, truth, SIZES.tolist(), estimators(reference)))
+    return len(risk(METRICS, truth, SIZES, estimators(reference)))
 
 
 def the_papers_way(n: int) -> float:

@@ -86,7 +86,7 @@ def guided(seconds: int) -> None:
     """Let atheris look for CSV bytes that reach new code."""
     atheris: Any = import_module("atheris")
 
-    with atheris.instrument_imports(include=["evenhand.tabulate", "evenhand.cells"]):
+    with atheris.instrument_imports(include=["evenhand.data", "evenhand.confusion"]):
         import evenhand as eh
 
     folder = tempfile.mkdtemp()

@@ -14,7 +14,7 @@ STATEMENTS = {
     "python": "pass",
     "numpy": "import numpy",
     "evenhand": "import evenhand",
-    "evenhand, first score": "import evenhand as eh; eh.metric('tpr')(eh.ConfusionMatrix(1, 2, 3, 4))",
+    "evenhand, first score": "import evenhand as eh; eh.metric('tpr')(eh.ConfusionMatrix(tp=1, fn=2, fp=3, tn=4))",
 }
 
 

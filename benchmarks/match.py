@@ -37,7 +37,7 @@ def group_of(n: int) -> ConfusionMatrix:
     """A group a little better than the reference, two standard deviations or so."""
     tp, fn, fp = (int(c) for c in np.floor(RATES[:3] * n))
     shift = int(np.sqrt(n) * 0.4)
-    return ConfusionMatrix(tp + shift, fn - shift, fp - shift // 2, n - tp - fn - fp + shift // 2)
+    return ConfusionMatrix(tp=tp + shift, fn=fn - shift, fp=fp - shift // 2, tn=n - tp - fn - fp + shift // 2)
 
 
 def draw(key: str, n: int, rng: np.random.Generator) -> object:
@@ -47,12 +47,12 @@ def draw(key: str, n: int, rng: np.random.Generator) -> object:
 
 def main() -> None:
     rng = np.random.default_rng(0)
-    match_test(group_of(100), ConfusionMatrix(15, 10, 20, 55), "mcc")
+    match_test(group_of(100), ConfusionMatrix(tp=15, fn=10, fp=20, tn=55), "mcc")
     print("metric                 n    default      paper  10^6 draws  draws/default  draws/paper")
     for key, shape in METRICS.items():
         first: dict[str, float] = {}
         for n in SIZES:
-            cm, reference = group_of(n), ConfusionMatrix(*(int(c) for c in RATES * 10 * n))
+            cm, reference = group_of(n), ConfusionMatrix.from_array([int(c) for c in RATES * 10 * n])
             ours = best(lambda cm=cm, ref=reference, key=key: match_test(cm, ref, key))  # type: ignore[misc]
             try:
                 paper = best(lambda cm=cm, key=key: match_test(cm, RATES, key, null="known", given="n"))  # type: ignore[misc]

@@ -1,7 +1,7 @@
 """Do the tests notice small mistakes? One change at a time is made to a copy of the source, and its tests are run.
 
 Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [room or module ...]``, for rooms such as
-``inference`` or modules such as ``inference/null``; without any, for every room above ``laws``. First all tests but
+``inference`` or modules such as ``inference/null``; without any, for all above ``distributions``. First all tests but
 the slow ones run once, and each line is noted with the tests that run it, which takes twice as long as the tests;
 ``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every room are tried, at random places,
 each with the tests that run the changed line, the fastest first, up to a minute of them. If these notice nothing, all
@@ -36,7 +36,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src", "evenhand")
-ROOMS = ("inference", "planning", "tabulate", "auditing", "views", "cli", "web", "adapters", "paper")
+ROOMS = ("inference", "planning", "data", "auditing", "views", "cli", "web", "adapters")
 # Tests of a line that take longer than this in all are not all run first.
 MOST = 60.0
 # A change that makes the tests of a line, or those of its room, take longer than this is killed.

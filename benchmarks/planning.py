@@ -18,10 +18,10 @@ import numpy as np
 
 from evenhand import ConfusionMatrix, audit_counts, jaggedness, list_metrics, metric, power, sample_size
 from evenhand.examples import compas
-from evenhand.inference import counts_of, fisher
+from evenhand.inference import compared_rates, fisher_tails
 from evenhand.planning import Jaggedness
 
-REST = ConfusionMatrix(3000, 1000, 1200, 4800)
+REST = ConfusionMatrix(tp=3000, fn=1000, fp=1200, tn=4800)
 DRAWS = 10**5
 SIZES = (10, 100, 300, 1_000, 10_000)
 
@@ -37,14 +37,12 @@ def best(call: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
 
 
 def simulated(key: str, n: int, rates: Any) -> float:
-    """The share of simulated groups that Fisher's test rejects at 5 %."""
-    m = metric(key).base
-    drawn = np.random.default_rng(0).multinomial(n, rates, size=DRAWS).astype(np.float64)
-    a, of_a = counts_of(m, drawn)
-    outcomes, times = np.unique(np.stack([a, of_a]), axis=1, return_counts=True)
-    b, of_b = (np.full(len(times), float(x[0])) for x in counts_of(m, np.array([REST.cells], dtype=np.float64)))
-    p = fisher(outcomes[0], outcomes[1], b, of_b).pvalue()
-    return float(times[(p <= 0.05) & (outcomes[1] > 0)].sum() / DRAWS)
+    """The share of simulated groups and references that Fisher's test rejects at 5%."""
+    m, rng = metric(key).base, np.random.default_rng(0)
+    groups = rng.multinomial(n, rates, size=DRAWS).astype(np.float64)
+    references = rng.multinomial(int(REST.n), REST.proportions, size=DRAWS).astype(np.float64)
+    pairs = compared_rates(m, groups, references)
+    return float(((fisher_tails(pairs).pvalues <= 0.05) & (pairs.n1 > 0)).mean())
 
 
 def beside_simulation() -> Iterator[str]:
@@ -60,7 +58,7 @@ def beside_simulation() -> Iterator[str]:
 
 
 def sizes() -> Iterator[str]:
-    yield "| number of cases for a power of 80 % | n | from which on | seconds |"
+    yield "| number of cases for a power of 80% | n | from which on | seconds |"
     yield "|---|---|---|---|"
     for key, difference in (("tpr", -0.05), ("fpr", 0.05), ("acc", -0.05), ("f1", -0.1), ("mcc", -0.2), ("mcc", -0.1)):
         taken, found = best(lambda k=key, d=difference: sample_size(k, REST, d), 1)  # type: ignore[misc]
@@ -111,7 +109,7 @@ def how_jagged() -> Iterator[str]:
 
 
 def _percent(found: Jaggedness) -> str:
-    return f"{100 * found.total:.2f} %"
+    return f"{100 * found.total:.2f}%"
 
 
 def main() -> None:

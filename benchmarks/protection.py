@@ -46,7 +46,7 @@ def line(name: str, counts: Any, rule: Any) -> str:
     found = [key for key, row in before.items() if row.differs]
     kept = [row for row in rounded.rows if row.differs]
     wrong = sum(before[row.group, row.metric].verdict != row.verdict for row in kept)
-    alike = [sum(row.verdict == "alike" for row in audit.rows) for audit in (exact, rounded)]
+    alike = [sum(row.verdict == "equivalent" for row in audit.rows) for audit in (exact, rounded)]
     shown = len({row.group for row in rounded.rows})
     wider = [
         (row.gap.high - row.gap.low) / (was.gap.high - was.gap.low)

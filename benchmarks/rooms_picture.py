@@ -15,10 +15,10 @@ import grimp
 ROOT = Path(__file__).parents[1]
 # Where a room stands (left, in the middle, right), and what it gives to the rooms above it.
 ROOMS = {
-    "tabulate": (0, "tallies of files and dataframes"),
-    "cells": (1, "confusion matrices"),
+    "data": (0, "tallies of files and dataframes"),
+    "confusion": (1, "confusion matrices"),
     "metrics": (1, "scores, and why some are undefined"),
-    "laws": (1, "probabilities of cells and scores"),
+    "distributions": (1, "probabilities of cells and scores"),
     "inference": (1, "tests, intervals, gaps, smoothing"),
     "planning": (1, "what groups of other sizes would show"),
     "auditing": (1, "comparisons, verdicts, findings: an Audit"),
@@ -26,9 +26,8 @@ ROOMS = {
     "views": (1, "text, Markdown, HTML, plots"),
     "web": (2, "the page"),
     "cli": (1, "the command"),
-    "paper": (1, "the reproduction, by public names"),
 }
-INPUTS = {"tabulate": "files, dataframes, arrays", "cells": "counts, labels"}
+INPUTS = {"data": "files, dataframes, arrays", "confusion": "counts, labels"}
 WIDTH, HEIGHT, ACROSS, UP, MARGIN = 250, 44, 290, 72, 20
 HALF = WIDTH // 2
 Place = tuple[int, int]

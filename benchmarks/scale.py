@@ -1,10 +1,10 @@
 """How fast it is: everything that was slow once, beside what it is measured against, in one run.
 
-Run it with ``.venv/bin/python benchmarks/scale.py > docs/reference/speed.md``; it takes a few minutes, and 100 MB in
-the folder of temporary files. Name rows to run only those. Each row runs in a process of its own, so that its memory is
-its own, and times are CPU seconds of all threads, the best of a few runs, so that other work on the machine matters
-little. Runs differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to
-read.
+Run it with ``.venv/bin/python benchmarks/scale.py``; it prints Markdown tables, and takes ten minutes and 100 MB in the
+folder of temporary files. Name rows to run only those. Each row runs in a process of its own, so that its memory is its
+own, and times are CPU seconds of all threads, the best of a few runs, so that other work on the machine matters little.
+Runs differ in their data, so that nothing is remembered from the one before. Ratios within a row are what to read; the
+numbers that matter are in docs/reference/speed.md.
 
 Groups are made up from a fixed seed, with log-normal sizes like those of race by sex by schooling. Each row shows the
 setting that is worst, beside the usual one where they differ much.
@@ -34,9 +34,9 @@ from timing import Counts, made_up, seconds
 
 import evenhand as eh
 from evenhand.auditing import METRICS
-from evenhand.inference import counts_of
+from evenhand.inference import count_successes
 from evenhand.metrics import metric
-from evenhand.paper.study import METRICS as PAPER_METRICS, SIZES, Study
+from reproduction.study import METRICS as PAPER_METRICS, SIZES, Study
 
 Row = tuple[str, str, str]
 # Large groups with other rates: about a billion cases in each.
@@ -53,8 +53,8 @@ def floor(counts: Counts) -> None:
     cells = np.array(list(counts.values()), dtype=np.float64)
     rest = cells.sum(axis=0) - cells
     for key in METRICS:
-        a, of_a = counts_of(metric(key).base, cells)
-        b, of_b = counts_of(metric(key).base, rest)
+        a, of_a = count_successes(metric(key).base, cells)
+        b, of_b = count_successes(metric(key).base, rest)
         hypergeom.cdf(a, of_a + of_b, a + b, of_a)
         hypergeom.sf(a - 1, of_a + of_b, a + b, of_a)
         for q in (0.025, 0.975):
@@ -62,7 +62,7 @@ def floor(counts: Counts) -> None:
 
 
 def audit_of(groups: int) -> float:
-    return min(seconds(partial(eh.audit_counts, made_up(groups, seed), max_groups=20_000), 1) for seed in range(3))
+    return min(seconds(partial(eh.audit_counts, made_up(groups, seed)), 1) for seed in range(3))
 
 
 def above_the_floor(groups: int) -> Row:
@@ -73,7 +73,7 @@ def above_the_floor(groups: int) -> Row:
 
 def thousands() -> Row:
     small = audit_of(365)
-    large = seconds(partial(eh.audit_counts, made_up(10_000, 3), max_groups=20_000), 1)
+    large = seconds(partial(eh.audit_counts, made_up(10_000, 3)), 1)
     return f"{large:.1f} s", f"365 groups: {small:.2f} s", f"{large / small:.1f}"
 
 
@@ -180,7 +180,7 @@ def report() -> Row:
 
 def planned(key: str) -> Row:
     """The slowest question of planning, in a process that has planned nothing yet."""
-    large = eh.ConfusionMatrix(300, 100, 120, 480)
+    large = eh.ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
     asked = {
         "power": lambda m: eh.power(m, 60, large, difference=-0.2),
         "sample_size": lambda m: eh.sample_size(m, large, -0.2),
@@ -194,7 +194,7 @@ def planned(key: str) -> Row:
 
 
 def quantiles(key: str, n: int) -> Row:
-    reference = eh.ConfusionMatrix(770, 1290, 3800, 16790)
+    reference = eh.ConfusionMatrix(tp=770, fn=1290, fp=3800, tn=16790)
     predicted = eh.distribution(key, n=n, reference=reference, law="predictive")
     three = seconds(partial(predicted.quantile, [0.025, 0.5, 0.975]), 1)
     one = seconds(partial(predicted.cdf, 0.37), 1)
@@ -242,7 +242,8 @@ def tested(key: str) -> Row:
 def of_a_million() -> Row:
     """The slowest exact test given nothing but n = 10^6, of the scores made of several rates."""
     n = 10**6
-    cm, nulls = group_of(n), {"known": RATES, "predictive": eh.ConfusionMatrix(*(int(c) for c in RATES * 10 * n))}
+    counts = eh.ConfusionMatrix.from_array([int(c) for c in RATES * 10 * n])
+    cm, nulls = group_of(n), {"known": RATES, "predictive": counts}
     asked: dict[str, Any] = {
         f"{m.key}, {null}": partial(eh.match_test, cm, against, m, given="n", null=null)  # type: ignore[arg-type]
         for m in eh.list_metrics() if m.shape == "pair" for null, against in nulls.items()
@@ -257,7 +258,7 @@ def of_a_million() -> Row:
 ROWS: dict[str, tuple[str, str, Callable[[], Row]]] = {
     "eight": ("audit of 8 groups × 8 default metrics, from counts", "–", partial(above_the_floor, 8)),
     "hundreds": (
-        "audit of 365 groups × 8, where the floor is slow (see below)",
+        "audit of 365 groups × 8, where the floor is slow",
         "at most 40",
         partial(above_the_floor, 365),
     ),
@@ -311,36 +312,13 @@ def main() -> None:
         drawn(every)
 
 
-HEAD = """# Speed
-
-What takes long with hundreds of groups, millions of rows or exact sums, beside what it is measured against. The table
-is written by one command, in ten minutes:
-
-```console
-$ .venv/bin/python benchmarks/scale.py > docs/reference/speed.md
-```
-
-Times are CPU seconds of all threads, each row in a process of its own, whose peak memory is the last column. They
-depend on the machine; the ratio of the two times does so much less. Results do not depend on the number of threads or
-on the order in which groups are given.
-
-The floor of audits from counts is what SciPy's hypergeometric tails and beta quantiles take. These tails are many times
-slower among fewer than about 100,000 cases, as 365 groups have, so that the ratio there is the nicest and not the rule.
-
-Measured on {date}, on {machine}, with {versions}.
+HEAD = """Measured on {date}, on {machine}, with {versions}.
 
 | work | takes | beside | ratio | goal | peak memory |
 |---|---|---|---|---|---|"""
 
 
 GROWN = """
-## Growth
-
-CPU seconds at the smallest and the largest size, and the power of the size by which they grow: over all sizes, and
-between the last two. 1 is in proportion.
-
-![CPU time against size, both relative to the smallest, on logarithmic scales](../images/growth.svg)
-
 | what grows | smallest | largest | power | at the end |
 |---|---|---|---|---|"""
 

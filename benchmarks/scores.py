@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import norm
 
-from evenhand.inference import RankingKey, ranking_score
-from evenhand.ranking import auc, auc_test
+from evenhand.inference import ranking_gap, ranking_score
 
 Floats = NDArray[np.float64]
 REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
 Z = 1.959963984540054
-KEYS: tuple[RankingKey, ...] = ("brier", "log_loss")
+KEYS = ("brier", "log_loss")
 
 
 def placements(plus: Floats, minus: Floats) -> tuple[float, float]:
@@ -46,7 +45,8 @@ def logit(plus: Floats, minus: Floats) -> tuple[float, float]:
 
 
 def newcombe(plus: Floats, minus: Floats) -> tuple[float, float]:
-    found = auc([1] * len(plus) + [0] * len(minus), np.r_[plus, minus])
+    positive = np.repeat([True, False], [len(plus), len(minus)])
+    found = ranking_score("auc", positive, np.r_[plus, minus], 0.95)
     return found.low, found.high
 
 
@@ -70,7 +70,7 @@ def areas() -> None:
                 for name, interval in INTERVALS.items():
                     low, high = interval(plus, minus)
                     hits[name] += low <= true <= high
-            shown = " | ".join(f"{100 * hit / REPEATS:.1f} %" for hit in hits.values())
+            shown = " | ".join(f"{100 * hit / REPEATS:.1f}%" for hit in hits.values())
             print(f"| {m}, {n} | {wide:g} | {true:g} | {shown} |", flush=True)
 
 
@@ -79,7 +79,7 @@ def losses() -> None:
     rng = np.random.default_rng(1)
     p = expit(2 * rng.normal(size=1_000_000))
     brier, log = (p * (1 - p)).mean(), -(p * np.log(p) + (1 - p) * np.log1p(-p)).mean()
-    true: dict[RankingKey, float] = {"brier": float(brier), "log_loss": float(log)}
+    true: dict[str, float] = {"brier": float(brier), "log_loss": float(log)}
     for n in (5, 15, 30, 100):
         hits = dict.fromkeys(KEYS, 0)
         for _ in range(REPEATS // 2):
@@ -88,7 +88,7 @@ def losses() -> None:
             for group, key in product((slice(n), slice(n, None)), KEYS):
                 found = ranking_score(key, y[group], q[group], 0.95)
                 hits[key] += found.low <= true[key] <= found.high
-        shown = " | ".join(f"{100 * hit / (2 * (REPEATS // 2)):.1f} %" for hit in hits.values())
+        shown = " | ".join(f"{100 * hit / (2 * (REPEATS // 2)):.1f}%" for hit in hits.values())
         print(f"| {n} | {shown} |", flush=True)
 
 
@@ -101,11 +101,14 @@ def sizes() -> None:
             group_shift = shift * ((1 + wide**2) / 2) ** 0.5
             for i in range(REPEATS // 2):
                 plus, minus = wide * rng.normal(size=m) + group_shift, rng.normal(size=n)
-                others = np.r_[rng.normal(size=m2) + shift, rng.normal(size=n2)]
-                y, y2 = [1] * m + [0] * n, [1] * m2 + [0] * n2
-                rejected += auc_test(y, np.r_[plus, minus], y2, others, draws=199, rng=i).pvalue <= 0.05
+                scores = np.r_[plus, minus, rng.normal(size=m2) + shift, rng.normal(size=n2)]
+                positive = np.repeat([True, False, True, False], [m, n, m2, n2])
+                member = np.arange(len(scores)) < m + n
+                source = np.random.default_rng(i)
+                found = ranking_gap("auc", member, positive, scores, confidence_level=0.95, draws=199, rng=source)
+                rejected += found.pvalue <= 0.05
             share = 100 * rejected / (REPEATS // 2)
-            print(f"| {m} + {n} | {m2} + {n2} | {wide:g} | {share:.1f} % |", flush=True)
+            print(f"| {m} + {n} | {m2} + {n2} | {wide:g} | {share:.1f}% |", flush=True)
 
 
 if __name__ == "__main__":

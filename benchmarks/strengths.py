@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -63,8 +63,8 @@ class Sample:
     @classmethod
     def of(cls, cells: list[list[int]]) -> Sample:
         """The sample with these cells of its groups."""
-        groups = {str(i): ConfusionMatrix(*one) for i, one in enumerate(cells)}
-        everybody = sum(groups.values(), ConfusionMatrix(0, 0, 0, 0))
+        groups = {str(i): ConfusionMatrix.from_array(one) for i, one in enumerate(cells)}
+        everybody = sum(groups.values(), ConfusionMatrix(tp=0, fn=0, fp=0, tn=0))
         return cls(groups, [everybody - cm for cm in groups.values()])
 
     def smoothed(self, how: list[Strength]) -> Floats:
@@ -87,9 +87,10 @@ def learnt(limit: str, prior: tuple[float, float], sample: Sample) -> list[Stren
     """Learnt strengths with a limit and a prior around a centre."""
     cases, errors = LIMITS[limit]
     with patch.multiple(strengths, _CASES=cases, _ERRORS=errors), prior_around(*prior):
-        spread = strengths.learn_spread(sample.groups)
-        pairs = zip(sample.groups.values(), sample.rests, strict=True)
-        return [strengths.limited_strengths(spread, cm, rest) for cm, rest in pairs]
+        spread = np.array(astuple(strengths.learn_spread(sample.groups)))
+        cells, rests = (np.array([cm.cells for cm in some]) for some in (sample.groups.values(), sample.rests))
+        limited = strengths.limit_strengths(spread, cells, rests)
+        return [dict(zip(SPLITS, row, strict=True)) for row in limited.tolist()]
 
 
 def before(sample: Sample) -> list[Strength]:
@@ -97,7 +98,7 @@ def before(sample: Sample) -> list[Strength]:
     found: list[Strength] = []
     with prior_around(8.0, 1.0):
         for name in sample.groups:
-            spread = strengths.spread_of({other: cm for other, cm in sample.groups.items() if other != name})
+            spread = strengths.estimate_spread({other: cm for other, cm in sample.groups.items() if other != name})
             each = {split: float(getattr(spread, split)) for split in SPLITS}
             found.append({split: h * h / (h + 3) for split, h in each.items()})
     return found
@@ -107,9 +108,7 @@ def before(sample: Sample) -> list[Strength]:
 def prior_around(centre: float, sigma: float) -> Iterator[None]:
     """Learn with another prior of the strength."""
     with patch.multiple(strengths, _CENTRE=centre, _SIGMA=sigma):
-        strengths._grid.cache_clear()
         yield
-    strengths._grid.cache_clear()
 
 
 def relative_errors(drawn: Drawn, strengthener: Strengthener) -> Floats:

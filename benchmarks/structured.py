@@ -142,7 +142,7 @@ def drawn(
 def like_compas(samples: int, rng: np.random.Generator) -> list[Crossings]:
     """COMPAS's races, with their sizes and rates, crossed with made-up sexes and ages; 36 crossings of 7,214 people.
 
-    A fifth are women; 22, 57 and 21 % are young, of middle age and old. Young people are convicted and called risky
+    A fifth are women; 22, 57 and 21% are young, of middle age and old. Young people are convicted and called risky
     more often, women and old people less often; each crossing deviates from that a little.
     """
     races = list(compas().values())

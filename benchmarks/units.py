@@ -1,8 +1,8 @@
 """Size, coverage and power of tests and intervals of dependent cases, in many settings.
 
-Units have rates that vary by a beta law, a logit-normal law or between two values, with a given intra-class
-correlation. Run it with ``.venv/bin/python benchmarks/units.py [rates|scores|power] [--runs 1000]``; it prints the
-tables of docs/reference/whole-audits.md.
+Clusters have rates that vary by a beta law, a logit-normal law or between two values, with a given intra-class
+correlation. Run it with ``.venv/bin/python benchmarks/units.py [rates|scores|power] [--runs 1000]``; it prints Markdown
+tables. docs/reference/evidence.md has the numbers that matter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
-from evenhand.inference import effects_of, equal_scores, melded_gaps, score_intervals
+from evenhand.inference import design_effects, equality_test, melded_gaps, score_intervals
 from evenhand.metrics import metric
 
 Floats = NDArray[np.float64]
@@ -25,17 +25,17 @@ Sizes = Callable[[np.random.Generator], NDArray[np.int64]]
 
 
 def fixed(n: int, size: int) -> Sizes:
-    """So many units of a size."""
+    """So many clusters of a size."""
     return lambda rng: np.full(n, size)
 
 
 def unequal(n: int) -> Sizes:
-    """So many units of 1 to 20 cases."""
+    """So many clusters of 1 to 20 cases."""
     return lambda rng: rng.integers(1, 21, n)
 
 
 def mostly_single(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Six units of one case and two of 20."""
+    """Six clusters of one case and two of 20."""
     return np.array([1] * 6 + [20] * 2)
 
 
@@ -104,11 +104,11 @@ LAWS = {"beta": beta_rates, "logit-normal": logit_rates, "two values": two_rates
 
 
 def effective(name: str, sides: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Effective cells of groups and references, given the cells of their units."""
+    """Effective cells of groups and references, given the cells of their clusters."""
     m = metric(name).base
     mine, theirs = np.empty((len(sides), 4)), np.empty((len(sides), 4))
     for i, (group, reference) in enumerate(sides):
-        found = effects_of(m, group, reference)
+        found = design_effects(m, group, reference)
         mine[i], theirs[i] = group.sum(axis=0) / found.group, reference.sum(axis=0) / found.reference
     return mine, theirs
 
@@ -116,7 +116,7 @@ def effective(name: str, sides: list[tuple[Floats, Floats]]) -> tuple[Floats, Fl
 def drawn_rates(
     rng: np.random.Generator, design: tuple[Sizes, Sizes], law: str, p: tuple[float, float], correlation: float
 ) -> tuple[Floats, Floats]:
-    """The cells of the units of a group and of its reference, of positives only."""
+    """The cells of the clusters of a group and of its reference, of positives only."""
     sides = []
     for sizes, rate in zip(design, p, strict=True):
         n = sizes(rng)
@@ -126,7 +126,7 @@ def drawn_rates(
 
 
 def drawn_scores(rng: np.random.Generator, design: tuple[Sizes, Sizes], correlation: float) -> tuple[Floats, Floats]:
-    """The same of positives and negatives: a unit's label is the same for all of its cases, its errors vary."""
+    """The same of positives and negatives: a cluster's label is the same for all of its cases, its errors vary."""
     sides = []
     for sizes in design:
         n = sizes(rng)
@@ -144,7 +144,7 @@ def drawn_scores(rng: np.random.Generator, design: tuple[Sizes, Sizes], correlat
 def rates(runs: int) -> Iterator[str]:
     """How often equal rates are found to differ, and intervals miss, in %: the largest over all rates."""
     m = metric("tpr").base
-    yield "| units | law | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap | of score |"
+    yield "| clusters | law | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap | of score |"
     yield "|---|---|" + "---|" * (len(CORRELATIONS) + 2)
     for (name, design), law in product(DESIGNS.items(), LAWS):
         if law != "beta" and name not in list(DESIGNS)[:8:3]:
@@ -156,7 +156,7 @@ def rates(runs: int) -> Iterator[str]:
             for p in RATES:
                 sides = [drawn_rates(rng, design, law, (p, p), correlation) for _ in range(runs)]
                 groups, references = effective("tpr", sides)
-                found = equal_scores(m, groups, references, whole=False).pvalue
+                found = equality_test(m, groups, references, whole=False).pvalues
                 size = max(size, float((found <= 0.05).mean()))
                 low, high = melded_gaps(m, groups, references, "difference").interval(0.95)
                 gaps = max(gaps, float(((low > 0) | (high < 0)).mean()))
@@ -168,7 +168,7 @@ def rates(runs: int) -> Iterator[str]:
 
 def scores(runs: int) -> Iterator[str]:
     """The same of scores made of several rates."""
-    yield "| units | score | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap |"
+    yield "| clusters | score | " + " | ".join(f"ρ = {one:g}" for one in CORRELATIONS) + " | misses of gap |"
     yield "|---|---|" + "---|" * (len(CORRELATIONS) + 1)
     for name, key in product(list(DESIGNS)[2:12:3], ("mcc", "informedness")):
         m, rng = metric(key).base, np.random.default_rng(1)
@@ -176,7 +176,7 @@ def scores(runs: int) -> Iterator[str]:
         for correlation in CORRELATIONS:
             sides = [drawn_scores(rng, DESIGNS[name], correlation) for _ in range(runs)]
             groups, references = effective(key, sides)
-            p = equal_scores(m, groups, references, whole=False).pvalue
+            p = equality_test(m, groups, references, whole=False).pvalues
             worst.append(float(np.nanmean(np.where(np.isnan(p), 1.0, p) <= 0.05)))
             low, high = melded_gaps(m, groups, references, "difference").interval(0.95)
             gaps = max(gaps, float(((low > 0) | (high < 0)).mean()))
@@ -186,15 +186,15 @@ def scores(runs: int) -> Iterator[str]:
 def power(runs: int) -> Iterator[str]:
     """How often a gap of 0.2 is found with independent cases, beside Fisher's test that knows they are."""
     m = metric("tpr").base
-    yield "| units | " + " | ".join(f"{max(p - 0.2, 0.3):g} v {p:g}" for p in RATES) + " |"
+    yield "| clusters | " + " | ".join(f"{max(p - 0.2, 0.3):g} v {p:g}" for p in RATES) + " |"
     yield "|---|" + "---|" * len(RATES)
     for name, design in DESIGNS.items():
         rng, cells = np.random.default_rng(1), []
         for p in RATES:
             sides = [drawn_rates(rng, design, "beta", (max(p - 0.2, 0.3), p), 0.0) for _ in range(runs)]
             whole = [np.array([side[i].sum(axis=0) for side in sides]) for i in (0, 1)]
-            naive = equal_scores(m, whole[0], whole[1]).pvalue <= 0.05
-            found = equal_scores(m, *effective("tpr", sides), whole=False).pvalue <= 0.05
+            naive = equality_test(m, whole[0], whole[1]).pvalues <= 0.05
+            found = equality_test(m, *effective("tpr", sides), whole=False).pvalues <= 0.05
             cells.append(f"{100 * found.mean():.0f} of {100 * naive.mean():.0f}")
         yield f"| {name} | " + " | ".join(cells) + " |"
 

@@ -51,7 +51,7 @@ def walk(request: Callable[[], object]) -> tuple[int, int, Counter[str]]:
 
 
 def main() -> None:
-    group, rest = eh.ConfusionMatrix(0, 2, 8, 30), eh.ConfusionMatrix(300, 100, 120, 480)
+    group, rest = eh.ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), eh.ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
     decisions = eh.examples.rows({"A": group, "B": rest})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decisions.csv"
@@ -61,7 +61,12 @@ def main() -> None:
         def audited() -> str:
             return eh.audit(path, y_true="y", y_pred="yhat", groups="group", metrics="tpr").to_html()
 
+        tpr = eh.metric("tpr")
         requests: dict[str, Callable[[], object]] = {
+            'metric("tpr")(group)': lambda: tpr(group),
+            'distribution("tpr", 30, rest)': lambda: eh.distribution("tpr", 30, rest),
+            'distribution("tpr", 30, rest).cdf(0.5)': lambda: eh.distribution("tpr", 30, rest).cdf(0.5),
+            'match_test(group, rest, "tpr")': lambda: eh.match_test(group, rest, "tpr"),
             'match_test(group, rest, "f1")': lambda: eh.match_test(group, rest, "f1"),
             'disparity(group, rest, "tpr")': lambda: eh.disparity(group, rest, "tpr"),
             "audit of a file to HTML, two rows": audited,

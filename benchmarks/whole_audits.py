@@ -4,7 +4,8 @@ Run it with ``.venv/bin/python benchmarks/whole_audits.py [section ...] [--runs 
 them, which takes about an hour. It reads rows and intervals as users get them, so the same script measures any
 version of the library: ``PYTHONPATH=other/src`` is enough. What can be listed is exact: every outcome with its
 probability. The rest is simulated from fixed seeds, with standard errors (±), on the same draws for every version. The
-worst setting of each table is in bold. Progress and times go to stderr.
+worst setting of each table is in bold. Progress and times go to stderr. docs/reference/evidence.md has the numbers that
+matter.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scipy.stats import binom, multinomial
 from evenhand import (
     ConfusionMatrix,
     audit_counts,
-    compare_models,
+    compare,
     disparity,
     enumerate_matrices,
     examples,
@@ -44,7 +45,6 @@ REFERENCE = "reference"
 # sample size is planned, and a fixed strength is not learnt.
 QUICK: Any = {"margin": 1.0, "strength": 10}
 # No group is large enough for impact ratios to compare with.
-WITHOUT_IMPACT: Any = QUICK | {"impact_share": 0.999}
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Share:
         # A share of 0 or 1 among few runs has a standard error too.
         near = (self.value * self.runs + 1) / (self.runs + 2)
         error = f" ± {100 * np.sqrt(near * (1 - near) / self.runs):.1f}" if self.runs else ""
-        return f"{100 * self.value:.1f}{error} %"
+        return f"{100 * self.value:.1f}{error}%"
 
 
 def share(hits: Iterable[bool]) -> Share:
@@ -162,7 +162,7 @@ def alarm_table(settings: Iterable[tuple[Groups, float, str]], runs: int, seed: 
     for i, (who, p, family) in enumerate(settings):
         # The same draws whatever the family.
         draws = seed + i % 9
-        made = drawn_audits(who, rate(p), rate(p), runs, draws, metrics="acc", family=family, **WITHOUT_IMPACT)
+        made = drawn_audits(who, rate(p), rate(p), runs, draws, metrics="acc", family=family, **QUICK)
         lines.append((who.name, p, who.against, family, alarms(made)))
         note(*lines[-1])
     yield from table(("groups", "rate", "against", "family", ALARMS), lines)
@@ -173,7 +173,7 @@ def alarms_of_crossings(runs: int) -> Iterator[str]:
     lines: list[Line] = []
     for seed, (p, named) in enumerate((p, named) for p in (0.05, 0.3) for named in (False, True)):
         for family in ("metric", "audit"):
-            made = crossed_audits(p, named, runs, 100 + seed, metrics="acc", family=family, **WITHOUT_IMPACT)
+            made = crossed_audits(p, named, runs, 100 + seed, metrics="acc", family=family, **QUICK)
             lines.append((p, "named groups" if named else "the rest", family, alarms(made)))
             note(*lines[-1])
     yield from table(("rate", "against", "family", ALARMS), lines)
@@ -186,7 +186,7 @@ def crossed_audits(p: float, named: bool, runs: int, seed: int, **how: Any) -> I
         how["reference"] = {"race": "r0", "sex": "s0"}
     for each in rng.binomial(20, p, (runs, 5, 4)).tolist():
         counts = {(f"r{i}", f"s{j}"): (x, 20 - x, 0, 0) for i, row in enumerate(each) for j, x in enumerate(row)}
-        yield audit_counts(counts, by=["race", "sex"], crossings=2, **how)
+        yield audit_counts(counts, by=["race", "sex"], intersections=2, **how)
 
 
 def alarms_of_default_audits(runs: int) -> Iterator[str]:
@@ -197,7 +197,7 @@ def alarms_of_default_audits(runs: int) -> Iterator[str]:
     truth, lines = (0.18, 0.12, 0.14, 0.56), []
     for seed, who in enumerate((SIX, equal(20, 20), equal(20, 20, 60))):
         for family in ("metric", "audit"):
-            made = drawn_audits(who, truth, truth, runs, 200 + seed, family=family, **WITHOUT_IMPACT)
+            made = drawn_audits(who, truth, truth, runs, 200 + seed, family=family, **QUICK)
             lines.append((who.name, who.against, family, alarms(made)))
             note(*lines[-1])
     yield from table(("groups", "against", "family", ALARMS), lines)
@@ -207,7 +207,7 @@ def power(runs: int) -> Iterator[str]:
     """One group differs: the share of audits that find it, and of those that find any other group. Simulated.
 
     In turn each group is the one that differs. Against the rest all others differ a little, too, so that what is found
-    of them is no false alarm. Last, the audits of docs/reference/peers.md: a group of 500 and small ones.
+    of them is no false alarm. Last, the audits of `benchmarks/peers`: a group of 500 and small ones.
     """
     lines: list[Line] = []
     settings: list[tuple[Groups, str, Truth, Truth]] = [
@@ -222,10 +222,10 @@ def power(runs: int) -> Iterator[str]:
         k = sum(n < 500 for n in who.sizes)
         truths = np.broadcast_to(base, (runs, len(who.sizes), 4)).copy()
         truths[np.arange(runs), np.arange(runs) % k] = other
-        true, usually = (float(metric(key)(ConfusionMatrix(*cells))) for cells in (other, base))
+        true, usually = (float(metric(key)(ConfusionMatrix.from_array(cells))) for cells in (other, base))
         way = "higher" if true > usually else "lower"
         hit, beside = [], []
-        for i, audit in enumerate(drawn_audits(who, truths, base, runs, 300 + seed, metrics=key, **WITHOUT_IMPACT)):
+        for i, audit in enumerate(drawn_audits(who, truths, base, runs, 300 + seed, metrics=key, **QUICK)):
             said = {row.group: row.verdict for row in differing(audit)}
             hit.append(said.pop(f"g{i % k}", None) == way)
             beside.append(bool(said))
@@ -298,14 +298,14 @@ def claim_holds(row: Any, true: float) -> bool:
     return bool((true if row.verdict == "higher" else -true) >= abs(row.gap.at_least) - 1e-12)
 
 
-# ---------------------------------------------------------------------------------------------------- "alike"
+# ---------------------------------------------------------------------------------------------------- "equivalent"
 
 
 def false_alike(runs: int) -> Iterator[str]:
-    """A true gap of exactly the margin: the largest probability of the verdict "alike" for one comparison. Exact.
+    """A true gap of exactly the margin: the largest probability of the verdict "equivalent" for one comparison. Exact.
 
     Over rates of the reference from 0 to 1 in steps of .0025, the group's being higher or lower by the margin. At its
-    level of 95 % it should be at most 2.5 %.
+    level of 95% it should be at most 2.5%.
     """
     lines: list[Line] = []
     for n in (7, 10, 24, 49, 100, 200):
@@ -325,7 +325,7 @@ def false_alike(runs: int) -> Iterator[str]:
 
 
 def alike_verdicts(n: int, m: int, margin: float) -> Bools:
-    """Whether the verdict is "alike" for each count of the group (rows) and of the reference (columns).
+    """Whether the verdict is "equivalent" for each count of the group (rows) and of the reference (columns).
 
     An interval contains its estimate, so only estimates within the margin can be alike. Counts of successes and of
     failures are alike in the same cases. Several counts of the reference share an audit, each in a column of its own.
@@ -343,10 +343,10 @@ def alike_verdicts(n: int, m: int, margin: float) -> Bools:
                 counts[tuple(key)] = (a, n - a, 0, 0)
             key[j] = REFERENCE
             counts[tuple(key)] = (b, m - b, 0, 0)
-        how: Any = {"adjust": "none", "margin": margin, "crossings": 1, "max_groups": 10**6}
+        how: Any = {"adjust": "none", "margin": margin, "intersections": 1}
         reference = dict.fromkeys(columns, REFERENCE)
         for row in audit_counts(counts, by=columns, metrics="acc", reference=reference, **how).rows:
-            if row.group.isdigit() and row.verdict == "alike":
+            if row.group.isdigit() and row.verdict == "equivalent":
                 found[int(row.group), int(row.by)] = True
                 found[n - int(row.group), m - int(row.by)] = True
     return found
@@ -382,7 +382,7 @@ def truths() -> dict[str, Truth]:
 
 
 def coverage_of_ten(runs: int) -> Iterator[str]:
-    """The 95 % interval of every score, of groups of 10: how often it holds the true score. Exact.
+    """The 95% interval of every score, of groups of 10: how often it holds the true score. Exact.
 
     Over 105 true matrices: prevalences .05 to .95 with eleven pairs of TPR and FPR, among them accuracy .99, and the
     groups of the paper. "Defined": given that the group has a score. "All": samples without one count as covered.
@@ -403,12 +403,12 @@ def coverage(n: int) -> Iterator[str]:
     for m in list_metrics():
         if m.comparisons:
             continue
-        made = [interval(ConfusionMatrix(*cells), m) for cells in tables.tolist()]
+        made = [interval(ConfusionMatrix.from_array(cells), m) for cells in tables.tolist()]
         low, high = (np.array(ends) for ends in zip(*map(ends_of, made), strict=True))
         defined = ~np.isnan([one.estimate for one in made])
         given, every = {}, {}
         for (name, p), weight in zip(true.items(), weights, strict=True):
-            score = float(m(ConfusionMatrix(*p)))
+            score = float(m(ConfusionMatrix.from_array(p)))
             if not np.isnan(score):
                 some = float(weight @ defined)
                 held = float(weight @ (defined & (low <= score + 1e-9) & (score - 1e-9 <= high)))
@@ -433,10 +433,10 @@ def mean_and_smallest(covered: dict[str, float]) -> tuple[Share, Share, str]:
 
 
 def coverage_of_gaps(runs: int) -> Iterator[str]:
-    """The 95 % interval of the difference of two rates, and how often it holds the true one. Exact.
+    """The 95% interval of the difference of two rates, and how often it holds the true one. Exact.
 
     Over all pairs of the rates 0, .005, .01, .02, .05, .1, .15, ..., .95, .98, .99, .995 and 1. "One-sided": how often
-    the true gap lies beyond one end, at most; half of 5 % is nominal. "Excludes 0" is the largest probability, over
+    the true gap lies beyond one end, at most; half of 5% is nominal. "Excludes 0" is the largest probability, over
     equal rates, that the interval sees a gap, and "beside p" that it and Fisher's p-value disagree, over all rates.
     """
     grid = np.array([0, 0.005, 0.01, 0.02, *np.arange(1, 20) / 20, 0.98, 0.99, 0.995, 1])
@@ -444,7 +444,11 @@ def coverage_of_gaps(runs: int) -> Iterator[str]:
     lines: list[Line] = []
     for n, m in ((10, 50), (20, 100)):
         made = [
-            disparity(ConfusionMatrix(a, n - a, 0, 0), ConfusionMatrix(b, m - b, 0, 0), "acc", test="fisher")
+            disparity(
+                ConfusionMatrix(tp=a, fn=n - a, fp=0, tn=0),
+                ConfusionMatrix(tp=b, fn=m - b, fp=0, tn=0),
+                "acc",
+            )
             for a in range(n + 1)
             for b in range(m + 1)
         ]
@@ -467,7 +471,7 @@ def coverage_of_gaps(runs: int) -> Iterator[str]:
 
 
 PAIRS = {
-    "alike": ((0.1, 0.05, 0.15, 0.7), (0.1, 0.05, 0.15, 0.7)),
+    "equivalent": ((0.1, 0.05, 0.15, 0.7), (0.1, 0.05, 0.15, 0.7)),
     "accuracy .99, prevalence .3": (matrix(0.3, 0.99, 0.01), matrix(0.3, 0.99, 0.01)),
     "prevalence .05 v .5, (.8, .2)": (matrix(0.05, 0.8, 0.2), matrix(0.5, 0.8, 0.2)),
     "(.5, .4) v (.9, .1), prevalence .3": (matrix(0.3, 0.5, 0.4), matrix(0.3, 0.9, 0.1)),
@@ -478,7 +482,7 @@ PAIRS = {
 def coverage_of_score_gaps(runs: int) -> Iterator[str]:
     """The same for scores made of several rates, given that both are defined. Simulated.
 
-    The pairs are (TPR, FPR) of group and reference. "Finds" is the share of p-values of at most 5 %: false alarms
+    The pairs are (TPR, FPR) of group and reference. "Finds" is the share of p-values of at most 5%: false alarms
     where the true gap is 0.
     """
     lines: list[Line] = []
@@ -488,10 +492,10 @@ def coverage_of_score_gaps(runs: int) -> Iterator[str]:
                 rng = np.random.default_rng([24, 500 + seed])
                 drawn = zip(*(rng.multinomial(*each, runs).tolist() for each in ((n, mine), (m, theirs))), strict=True)
                 score = metric(key)
-                gap = float(score(ConfusionMatrix(*mine)) - score(ConfusionMatrix(*theirs)))
+                gap = float(score(ConfusionMatrix.from_array(mine)) - score(ConfusionMatrix.from_array(theirs)))
                 held, finds = [], []
                 for (a, b), times in Counter((tuple(a), tuple(b)) for a, b in drawn).items():
-                    one = disparity(ConfusionMatrix(*a), ConfusionMatrix(*b), key)
+                    one = disparity(ConfusionMatrix.from_array(a), ConfusionMatrix.from_array(b), key)
                     if not np.isnan(one.estimate):
                         low, high = ends_of(one)
                         held += [low - 1e-9 <= gap <= high + 1e-9] * times
@@ -522,7 +526,7 @@ CHANGES: dict[str, tuple[Change, Change]] = {
 
 
 def two_models(runs: int) -> Iterator[str]:
-    """Old and new model on the same people; the gap does not change: how often its test rejects at 5 %. Simulated.
+    """Old and new model on the same people; the gap does not change: how often its test rejects at 5%. Simulated.
 
     Of each group a share goes up (only the new model says yes) and another goes down.
     """
@@ -551,15 +555,15 @@ def rejects_models(*sides: tuple[int, ...]) -> bool:
         columns["label"] += [i % 2 for i in range(up + down + same)]
         columns["old"] += [0] * up + [1] * down + [1] * half + [0] * (same - half)
         columns["new"] += [1] * up + [0] * down + [1] * half + [0] * (same - half)
-    audit = compare_models(
+    audit = compare(
         *(columns,), y_true="label", models={"old": "old", "new": "new"}, groups="who", metrics="ppr",
-        reference=REFERENCE, adjust="none", draws=99,
+        reference=REFERENCE, adjust="none",
     )  # fmt: skip
     (p,) = (row.test.pvalue for row in audit.rows if row.group == "group")
     return p is not None and p <= LEVEL
 
 
-# ------------------------------------------------------------------------------------------------------ page
+# ---------------------------------------------------------------------------------------------------- output
 
 SECTIONS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "alarms-named": ("False alarms of whole audits against a named group", alarms_against_a_group),
@@ -569,7 +573,7 @@ SECTIONS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "power": ("Power of whole audits", power),
     "at-least-few": ('Untrue "at least", up to 20 groups', at_least_few),
     "at-least-many": ('Untrue "at least", 60 and 150 groups', at_least_many),
-    "alike": ("False alike at the margin", false_alike),
+    "equivalent": ("False alike at the margin", false_alike),
     "scores-10": ("Coverage of the interval of a score of 10 cases", coverage_of_ten),
     "scores-20": ("Coverage of the interval of a score of 20 cases", coverage_of_twenty),
     "gaps": ("Coverage of the interval of a gap between two rates", coverage_of_gaps),

@@ -9,7 +9,7 @@ import csv
 import datetime
 import gzip
 import io
-import sqlite3
+import json
 import tempfile
 import unicodedata
 import warnings
@@ -21,15 +21,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet
+from engines import has, optional, pa, pl
 from hypothesis import strategies as st
 
 __all__ = [
-    "COLUMNS", "FORMATS", "FRAMES", "LABELS", "NAUGHTY", "STEERING", "columns", "csv_bytes", "damaged", "frames",
-    "names", "numbers", "steers", "values", "with_damage",
+    "COLUMNS", "FORMATS", "FRAMES", "LABELS", "NAUGHTY", "STEERING", "WRITTEN", "columns", "csv_bytes", "damaged",
+    "frames", "names", "numbers", "steers", "values", "with_damage",
 ]  # fmt: skip
 
 # Texts that steer a terminal, a page, a spreadsheet, a shell, a database or a format.
@@ -245,36 +242,32 @@ def _of(write: Callable[[Any, Path], None], suffix: str) -> Callable[[Mapping[st
     def written(table: Mapping[str, list[Any]]) -> bytes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, f"d{suffix}")
-            write(pa.table({name: pa.array(held) for name, held in table.items()}), path)
+            write(table, path)
             return path.read_bytes()
 
     return written
 
 
-def _sqlite(table: Any, path: Path) -> None:
-    connection = sqlite3.connect(path)
-    titles = ", ".join(f'"{name}"' for name in table.column_names)
-    connection.execute(f"CREATE TABLE t ({titles})")
-    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * table.num_columns)})", rows)
-    connection.commit()
-    connection.close()
+def _arrow(table: Mapping[str, list[Any]]) -> pa.Table:
+    return pa.table({name: pa.array(held) for name, held in table.items()})
+
+
+def _json_lines(table: Mapping[str, list[Any]]) -> bytes:
+    rows = (dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True))
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
 
 
 FORMATS: dict[str, Callable[[Mapping[str, list[Any]]], bytes]] = {
     ".csv": _csv,
     ".tsv": lambda table: _csv(table, delimiter="\t"),
     ".csv.gz": lambda table: gzip.compress(_csv(table), mtime=0),
-    ".parquet": _of(lambda table, path: pyarrow.parquet.write_table(table, path), ".parquet"),
-    ".feather": _of(lambda table, path: pyarrow.feather.write_feather(table, path), ".feather"),
-    ".arrow": _of(lambda table, path: _ipc(table, path), ".arrow"),
-    ".db": _of(_sqlite, ".db"),
+    ".parquet": _of(lambda table, path: optional("pyarrow.parquet").write_table(_arrow(table), path), ".parquet"),
+    ".jsonl": _json_lines,
 }
 
 
-def _ipc(table: Any, path: Path) -> None:
-    with pa.ipc.new_stream(str(path), table.schema) as out:
-        out.write_table(table)
+# Without pyarrow, fewer formats can be written.
+WRITTEN = [suffix for suffix in FORMATS if has("pyarrow") or suffix != ".parquet"]
 
 
 # What a text file may be put together from.

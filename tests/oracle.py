@@ -7,7 +7,7 @@ where the definition divides by zero.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from math import prod, sqrt
@@ -16,6 +16,7 @@ from typing import Any
 
 import mpmath
 import numpy as np
+from scipy.special import betaincinv
 
 Value = Any  # Fraction, mpmath.mpf or None
 Cells = tuple[int, int, int, int]
@@ -25,6 +26,15 @@ def golden(name: str) -> dict[str, Any]:
     """One of the files of exact values, made by independent 60-digit arithmetic."""
     loaded: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / f"{name}.json").read_text("utf-8"))
     return loaded
+
+
+def refusal(call: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    """The error that a call raises, as ``InvalidInput: message``; what it returned if it raises none."""
+    try:
+        returned = call(*arguments, **options)
+    except ValueError as error:
+        return f"{type(error).__name__}: {error}"
+    return f"no error: {returned!r}"
 
 
 def matrices(n: int) -> Iterator[Cells]:
@@ -224,6 +234,31 @@ def laws(w: list[int]) -> dict[str, Callable[[tuple[int, ...]], Fraction]]:
     }
 
 
+def rank_scores(scores: Sequence[Value]) -> tuple[list[float], list[int]]:
+    """The distinct scores in ascending order, and the place of each score among them; -1 where it is undefined.
+
+    Fractions are equal or not; roots are equal if 40 digits are.
+    """
+    named = [v if v is None or isinstance(v, Fraction) else mpmath.nstr(v, 40) for v in scores]
+    value_of = {name: v for name, v in zip(named, scores, strict=True) if v is not None}
+    ordered = sorted(value_of, key=lambda name: value_of[name])
+    place = {name: i for i, name in enumerate(ordered)} | {None: -1}
+    return [float(value_of[name]) for name in ordered], [place[name] for name in named]
+
+
+@lru_cache(maxsize=512)
+def ranked_matrices(key: str, n: int) -> tuple[list[float], Any]:
+    """The distinct scores of all matrices of n cases, and the rank of each matrix as an array; -1 where undefined."""
+    values, ranks = rank_scores([ONE_GROUP[key](*cells) for cells in matrices(n)])
+    return values, np.array(ranks)
+
+
+@lru_cache(maxsize=64)
+def probabilities(law: str, n: int, w: Cells) -> Any:
+    """The exact probability of each matrix of n cases, rounded once."""
+    return np.array([float(laws(list(w))[law](cells)) for cells in matrices(n)])
+
+
 # Posteriors
 
 # Scores that follow from one rate: the counts of the rate, and the score of it.
@@ -327,6 +362,54 @@ def drawn_scores(key: str, cells: Cells, seed: int, draws: int, prior: float | N
         if key == "markedness":
             return rate(tp, fp, 1) - rate(fn, tn, 2)
         return OF_THREE_RATES[key](rate(tp + fn, fp + tn, 0), rate(tp, fn, 1), rate(fp, tn, 2))
+
+
+# Whether a score rises or falls with each rate of its tree, whatever the others are.
+SLOPES: dict[str, tuple[int, int, int]] = {
+    "mcc": (0, 1, -1), "kappa": (0, 1, -1), "pt": (0, -1, 1), "lr_plus": (0, 1, -1), "lr_minus": (0, -1, 1),
+    "markedness": (0, 1, -1), "mb": (0, 0, 1), "f2": (1, 1, -1),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _sobol_points() -> Any:
+    from scipy.stats import qmc
+
+    return qmc.Sobol(3, seed=1).random_base2(15)
+
+
+@lru_cache(maxsize=512)
+def _quasi_random_rates(part: int, rest: int, axis: int, end: str | float) -> Any:
+    """Rates of Beta(part, rest + 1), Beta(part + 1, rest) or half of each; or of a posterior with this prior."""
+    u = _sobol_points()[:, axis]
+    if isinstance(end, float):
+        return betaincinv(part + end, rest + end, u)
+    is_low, level = {"low": u >= 0, "high": u < 0, "mid": u < 0.5}[end], 2 * u % 1 if end == "mid" else u
+    rates = np.where(is_low, 0.0, 1.0)
+    if part:
+        rates[is_low] = betaincinv(part, rest + 1, level[is_low])
+    if rest:
+        rates[~is_low] = betaincinv(part + 1, rest, level[~is_low])
+    return rates
+
+
+def quasi_random_scores(key: str, cells: Cells, end: str | float = "mid") -> tuple[Any, float]:
+    """32,768 true scores given counts, sorted, and the share of undefined ones, which are left out.
+
+    ``end`` is the confidence in each rate, "mid" or that which makes the score "low" or "high"; or a Beta prior.
+    """
+    tp, fn, fp, tn = cells
+    counts = {"mb": ((fn + fp, tp + tn), (0, 0), (fp, fn)), "markedness": ((0, 0), (tp, fp), (fn, tn))}
+    scores = OF_THREE_RATES | {"mb": lambda p, t, f: p * (2 * f - 1), "markedness": lambda p, t, f: t - f}
+    ends: list[str | float] = [end] * 3
+    if end in ("low", "high"):
+        ends = [{0: "mid", 1: end, -1: "high" if end == "low" else "low"}[slope] for slope in SLOPES[key]]
+    splits = counts.get(key, ((tp + fn, fp + tn), (tp, fn), (fp, tn)))
+    rates = [_quasi_random_rates(*splits[axis], axis, ends[axis]) for axis in range(3)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.sort(scores[key](*rates))
+    defined = found[~np.isnan(found)]
+    return defined, 1 - len(defined) / len(found)
 
 
 _OPERATORS: dict[str, Callable[..., Any]] = {

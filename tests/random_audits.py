@@ -33,7 +33,7 @@ def random_audits() -> tuple[Audit, ...]:
         groups["Z"] = tuple(int(x) for x in rng.multinomial(200, rates))  # type: ignore[assignment]
         if turn % 5 == 0:
             groups["Y"] = groups["Z"]
-        reference: Any = ("rest", "Z", "all", eh.ConfusionMatrix(100, 30, 20, 150))[turn % 4]
+        reference: Any = ("rest", "Z", "all", eh.ConfusionMatrix(tp=100, fn=30, fp=20, tn=150))[turn % 4]
         made.append(
             eh.audit_counts(
                 groups,
@@ -42,7 +42,7 @@ def random_audits() -> tuple[Audit, ...]:
                 alpha=(0.05, 0.2)[turn % 2],
                 margin=(0.1, 0.25)[turn % 3 == 0],
                 adjust=("holm", "bh", "none")[turn % 3],
-                level=(0.95, 0.8)[turn % 3 == 0],
+                confidence_level=(0.95, 0.8)[turn % 3 == 0],
                 favourable=("positive", "negative")[turn % 2],
             )
         )

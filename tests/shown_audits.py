@@ -15,9 +15,9 @@ SIGNS = {
     "lower": "▼",
     "unlike": "≠",
     "undefined": "✕",
-    "too few to tell": "□",
+    "inconclusive": "□",
     "not tested": "–",
-    "alike": "●",
+    "equivalent": "●",
     "reference": "◆",
 }
 
@@ -74,7 +74,7 @@ def classified(n: int = 400, seed: int = 3) -> dict[str, list[Any]]:
 
 def of_classes(data: Any, **settings: Any) -> eh.Audit:
     """The audit of all classes."""
-    given: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "race", "draws": 200, "classes": "all"}
+    given: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "race", "classes": "all"}
     return eh.audit(data, **given | settings)
 
 
@@ -106,12 +106,12 @@ STRANGE = at_thresholds(
     metrics=["tpr", "ppv", "lr_plus", "equal_opportunity"],
 )
 MANY = at_thresholds(scored(900, groups=12), [0.3, 0.4, 0.5, 0.6], metrics=["tpr", "fpr"])
-RANKED = at_thresholds(SCORED, [0.3, 0.5], metrics=["tpr", "auc", "brier"], draws=99)
-CLASSES = of_classes(classified(), metrics=["tpr", "ppv"])
+RANKED = at_thresholds(SCORED, [0.3, 0.5], metrics=["tpr", "auc", "brier"])
+CLASSES = of_classes(classified(), metrics=["tpr", "ppv", "macro tpr", "macro ppv", "macro f1"])
 STRATA = eh.audit(
-    decided(), y_true="y", y_pred="old", groups="race", within="department", metrics=["tpr", "ppr", "mcc"]
+    decided(), y_true="y", y_pred="old", groups="race", strata="department", metrics=["tpr", "ppr", "mcc"]
 )
-MODELS = eh.compare_models(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race")
+MODELS = eh.compare(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race")
 
 
 def agreement(y_true: Any, y_pred: Any) -> float:
@@ -119,10 +119,10 @@ def agreement(y_true: Any, y_pred: Any) -> float:
     return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
 
 
-OWN = eh.audit(decided(), y_true="y", y_pred="old", groups="race", metrics=["tpr", ("agreement", agreement)], draws=99)
+OWN = eh.audit(decided(), y_true="y", y_pred="old", groups="race", metrics=["tpr", ("agreement", agreement)])
 BOTH = eh.audit(
     {**dict(zip(("race", "label", "score"), map(list, zip(*SCORED, strict=True)), strict=True)), "d": ["x", "y"] * 250},
-    y_true="label", y_score="score", groups="race", within="d", threshold=[0.3, 0.5], metrics=["tpr", "auc"], draws=99,
+    y_true="label", y_score="score", groups="race", strata="d", threshold=[0.3, 0.5], metrics=["tpr", "auc"],
 )  # fmt: skip
 AUDITS = {
     "plain": COMPAS,

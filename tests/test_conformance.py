@@ -37,9 +37,9 @@ NAMES = {"PyCM": PYCM, "aequitas": AEQUITAS}
 
 def ours(fact: dict[str, Any], key: str) -> float:
     if "y_true" in fact:
-        return float(metric(key)(fact["y_true"], fact["y_pred"], pos_label=fact["pos_label"]))
+        return float(metric(key)(fact["y_true"], fact["y_pred"], positive=fact["pos_label"]))
     groups = [fact["cells"], fact["reference"]] if "reference" in fact else [fact["cells"]]
-    return float(metric(key)(*(ConfusionMatrix(*cells) for cells in groups)))
+    return float(metric(key)(*(ConfusionMatrix.from_array(cells) for cells in groups)))
 
 
 def folded(value: float) -> float:
@@ -88,15 +88,15 @@ def test_there_are_hundreds_of_facts_from_each_kind_of_source() -> None:
     assert sum(value is None for fact in FACTS for value in fact["values"].values()) == 43
 
 
-@pytest.mark.parametrize("fact", FACTS, ids=lambda f: f"{f['source']}, {f.get('who') or f.get('cells')}")
-def test_scores_are_those_of_the_library(fact: dict[str, Any]) -> None:
-    library, digits = library_of(fact), PEERS["sources"][fact["source"]]["digits"]
-    for name, theirs in fact["values"].items():
-        if (library, name) in DIFFERS:
-            explained, _ = DIFFERS[library, name]
-            assert agrees(explained(fact), theirs, digits), name
-        else:
-            assert agrees(ours(fact, NAMES.get(library, {}).get(name, name)), theirs, digits), name
+def test_scores_are_those_of_the_library() -> None:
+    for fact in FACTS:
+        library, digits = library_of(fact), PEERS["sources"][fact["source"]]["digits"]
+        for name, theirs in fact["values"].items():
+            if (library, name) in DIFFERS:
+                explained, _ = DIFFERS[library, name]
+                assert agrees(explained(fact), theirs, digits), (fact, name)
+            else:
+                assert agrees(ours(fact, NAMES.get(library, {}).get(name, name)), theirs, digits), (fact, name)
 
 
 @pytest.mark.parametrize(("library", "name"), DIFFERS, ids=lambda v: v)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from matrices import matrix
 
 import evenhand as eh
 from evenhand import ConfusionMatrix
@@ -17,9 +18,9 @@ VIOLENT, INCOME = compas_violent(), folktables_income()
 
 
 def test_the_examples_add_up() -> None:
-    assert sum(compas().values(), ConfusionMatrix(0, 0, 0, 0)) == ConfusionMatrix(2035, 1216, 1282, 2681)
-    assert sum(VIOLENT.values(), ConfusionMatrix(0, 0, 0, 0)) == ConfusionMatrix(389, 347, 1597, 4121)
-    assert sum(INCOME.values(), ConfusionMatrix(0, 0, 0, 0)) == ConfusionMatrix(26318, 16189, 20071, 93854)
+    assert sum(compas().values(), matrix(0, 0, 0, 0)) == matrix(2035, 1216, 1282, 2681)
+    assert sum(VIOLENT.values(), matrix(0, 0, 0, 0)) == matrix(389, 347, 1597, 4121)
+    assert sum(INCOME.values(), matrix(0, 0, 0, 0)) == matrix(26318, 16189, 20071, 93854)
     assert eh.examples.compas()["Asian"].n == 32
 
 
@@ -32,7 +33,7 @@ def test_rows_count_back_to_the_matrices() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: rows({"A": ConfusionMatrix(1.5, 1, 1, 1)}), "groups must have whole counts, one per person; group "
+        (lambda: rows({"A": matrix(1.5, 1, 1, 1)}), "groups must have whole counts, one per person; group "
          "'A' has ConfusionMatrix(tp=1.5, fn=1, fp=1, tn=1)"),
         (lambda: rows({}), "groups must contain at least one group; got none"),
     ],

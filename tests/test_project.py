@@ -81,10 +81,30 @@ WORKFLOW: dict[str, Any] = yaml.safe_load(text_of(".github/workflows/ci.yml"))
 def test_the_workflow_runs_what_is_run_here() -> None:
     jobs = WORKFLOW["jobs"]
     steps = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
-    assert steps == {"run": [".ci/run"], "outside": ["make env", ".ci/outside"], "floors": [".ci/floors"]}
-    assert jobs["outside"]["strategy"]["matrix"]["python"] == PYTHONS
-    (asked,) = (step["with"]["python-version"] for step in jobs["floors"]["steps"] if "python" in step.get("uses", ""))
-    assert asked == PROJECT["requires-python"].removeprefix(">=") == PYTHONS[0]
+    assert steps == {"run": [".ci/run"], "nightly": [".ci/nightly ${{ matrix.part }}"]}
+    usage = re.search(r"^\[ \$# -gt 0 \] \|\| set -- (.*)$", text_of(".ci/nightly"), re.MULTILINE)
+    assert usage is not None
+    assert jobs["nightly"]["strategy"]["matrix"]["part"] == usage[1].split()
+    assert jobs["nightly"]["if"] == "github.event_name == 'schedule'"
+    asked = {
+        name: step["with"]["python-version"].split()
+        for name, job in jobs.items()
+        for step in job["steps"]
+        if "python" in step.get("uses", "")
+    }
+    assert asked == {"run": PYTHONS[:1], "nightly": PYTHONS[::-1]}
+    assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
+
+
+def test_a_part_of_the_night_has_a_name() -> None:
+    done = subprocess.run([ROOT / ".ci/nightly", "moon"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "no part is called 'moon'; known: slow, spark, floors, wheels\n"
+
+
+def test_ci_builds_the_documentation() -> None:
+    built = TARGETS["docs"].partition(" ## ")[0].strip().removeprefix("$(bin)/")
+    assert f".venv/bin/{built}" in text_of(".ci/run").splitlines()
 
 
 def test_the_workflow_reads_little_and_pins_its_actions() -> None:
@@ -173,7 +193,7 @@ def test_a_request_walks_as_the_architecture_says(tmp_path: Path, monkeypatch: p
     """The files of the table are first entered in its order."""
     said = re.findall(r"^\| `([\w/]+\.py)` \|", ARCHITECTURE.partition("## One request")[2], re.MULTILINE)
     said = said[: said.index("views/text.py") + 1]
-    groups = {"a": eh.ConfusionMatrix(0, 2, 8, 30), "b": eh.ConfusionMatrix(30, 10, 12, 48)}
+    groups = {"a": eh.ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "b": eh.ConfusionMatrix(tp=30, fn=10, fp=12, tn=48)}
     rows = zip(*(column.tolist() for column in eh.examples.rows(groups).values()), strict=True)
     (tmp_path / "decisions.csv").write_text("race,y,yhat\n" + "".join(f"{g},{y},{p}\n" for g, y, p in rows), "utf-8")
     monkeypatch.chdir(tmp_path)

@@ -30,11 +30,11 @@ def test_folded_text_loses_nothing_but_blanks(text: str, width: int) -> None:
 
 
 def test_formulas_percentages_and_p_values_stay_whole() -> None:
-    sentence = "one two (TP + FN = 0) and 95 % of them, adjusted p < 0.001 as well"
+    sentence = "one two (TP + FN = 0) and 95% of them, adjusted p < 0.001 as well"
     for width in range(14, 70):
         lines = wrapped(sentence, width)
         assert " ".join(lines) == sentence
-        for part in ("(TP + FN = 0)", "95 %", "p < 0.001"):
+        for part in ("(TP + FN = 0)", "95%", "p < 0.001"):
             assert any(part in line for line in lines)
 
 

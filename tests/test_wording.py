@@ -43,7 +43,7 @@ def test_a_p_value_has_three_decimals_where_they_decide() -> None:
     assert {p: pvalue(p) for p in shown} == shown
 
 
-FEW, MANY = eh.ConfusionMatrix(3, 0, 0, 7), eh.ConfusionMatrix(100, 0, 0, 900)
+FEW, MANY = eh.ConfusionMatrix(tp=3, fn=0, fp=0, tn=7), eh.ConfusionMatrix(tp=100, fn=0, fp=0, tn=900)
 CLOSE = {"few": FEW, "many": MANY}
 
 
@@ -51,7 +51,7 @@ def test_every_view_of_a_p_value_just_below_alpha_shows_it_below() -> None:
     """3 of 10 against 100 of 1,000: alpha is set so close to the p-value that three decimals do not decide."""
     p = eh.audit_counts(CLOSE, metrics="ppr").rows[0].test.p_adjusted
     assert p is not None
-    for alpha, verdicts in ((p + 1e-5, {"higher", "lower"}), (p - 1e-5, {"too few to tell"})):
+    for alpha, verdicts in ((p + 1e-5, {"higher", "lower"}), (p - 1e-5, {"inconclusive"})):
         a = eh.audit_counts(CLOSE, metrics="ppr", alpha=alpha)
         assert {row.verdict.value for row in a.rows} == verdicts
         shown_in_text = [float(word) for word in a.to_text().split() if word[:1] == "." and word[1:].isdigit()]
@@ -68,14 +68,14 @@ def test_tests_print_the_digits_that_decide(monkeypatch: pytest.MonkeyPatch) -> 
     found = match_test(FEW, MANY, "ppr")
     for p in (0.049996, 0.050004):
         assert f"{p:.6g}" in str(replace(found, pvalue=p))
-    monkeypatch.setattr("evenhand.inference.prior.homogeneity_pvalue", lambda *_: (0.0496, "exact"))
+    monkeypatch.setattr("evenhand.inference.prior_check.homogeneity_pvalue", lambda *_: (0.0496, "exact"))
     assert any("equal rates: p = 0.0496 (exact)" in reason for reason in check_prior(FEW, MANY).reasons)
 
 
-@pytest.mark.parametrize(("value", "target", "text"), [(0.7996, 0.8, "79.96 %"), (0.80004, 0.8, "80.004 %"),
-                                                       (0.8, 0.8, "80 %"), (0.8123, 0.8, "81.2 %")])  # fmt: skip
+@pytest.mark.parametrize(("value", "target", "text"), [(0.7996, 0.8, "79.96%"), (0.80004, 0.8, "80.004%"),
+                                                       (0.8, 0.8, "80%"), (0.8123, 0.8, "81.2%")])  # fmt: skip
 def test_a_plan_shows_on_which_side_of_its_goal_it_is(value: float, target: float, text: str) -> None:
-    plan = eh.sample_size("acc", eh.ConfusionMatrix(300, 100, 120, 480), difference=-0.2)
+    plan = eh.sample_size("acc", eh.ConfusionMatrix(tp=300, fn=100, fp=120, tn=480), difference=-0.2)
     assert f"with a power of {text}" in str(replace(plan, value=value, target=target))
 
 

@@ -1,12 +1,11 @@
 """evenhand beside its peers: truth, conformance and speed, in one run on the same data.
 
-``.venv/bin/python benchmarks/peers --environments DIR > docs/reference/peers.md`` writes the page. The folder gets one
-environment for each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this
-environment are run, and the others are listed with the reason. The run takes perhaps 15 minutes on two idle cores;
-``--quick`` tries everything out in fewer, with too few draws to publish. ``--keep DIR`` keeps the answers of peers,
-times excepted, so that a run that was interrupted goes on where it was; empty the folder when a peer changes.
-``--only looks --only beyond --page docs/reference/peers.md`` runs these sections alone and prints that page with them
-in place of the old ones. Progress goes to stderr.
+``.venv/bin/python benchmarks/peers --environments DIR`` prints Markdown tables. The folder gets one environment for
+each peer that is not installed here (a few GB, a few minutes, once). Without it, only the peers of this environment are
+run, and the others are listed with the reason. The run takes perhaps 15 minutes on two idle cores; ``--quick`` tries
+everything out in fewer, with too few draws to publish. ``--keep DIR`` keeps the answers of peers, times excepted, so
+that a run that was interrupted goes on where it was; empty the folder when a peer changes. ``--only looks --only
+beyond`` runs these sections alone. Progress goes to stderr. docs/reference/evidence.md has the numbers that matter.
 """
 
 from __future__ import annotations
@@ -24,10 +23,12 @@ from conformance import compare_gaps, conform
 from covering import cover
 from groups import SIZES
 from looks import look
-from page import APART, COUNT, Results, page, with_sections
 from registry import PEERS, Desk
+from sections import SECTIONS, Results, about
 from speeds import race
 from wrong import find_wrong
+
+COUNT = 20_000
 
 
 def run(desk: Desk, quick: bool, only: Iterable[str] = ()) -> Results:
@@ -61,22 +62,19 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="benchmarks/peers", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--environments", type=Path, help="a folder for one environment per peer that is not here")
     parser.add_argument("--keep", type=Path, help="a folder where answers of peers are kept")
-    parser.add_argument("--only", action="append", choices=APART, help="run this section alone; may be repeated")
-    parser.add_argument("--page", type=Path, help="the page into which sections that are run alone are put")
+    parser.add_argument("--only", action="append", choices=SECTIONS, help="run this section alone; may be repeated")
     parser.add_argument("--quick", action="store_true", help="try everything out, with too few draws to publish")
     options = parser.parse_args(None if arguments is None else list(arguments))
     desk = Desk(options.environments, options.keep)
-    if bool(options.only) != bool(options.page):
-        parser.error("--only and --page go together")
     for name in PEERS:
         desk.find(name)
     results = run(desk, options.quick, options.only or ())
-    if options.only:
-        sections = ["\n".join(APART[name](results)) for name in APART if name in options.only]
-        print(with_sections(options.page.read_text("utf-8"), sections), end="")
-        return
-    for line in page(results):
+    for line in about(results):
         print(line)
+    for name in options.only or SECTIONS:
+        print(f"\n## {name.capitalize()}\n")
+        for line in SECTIONS[name](results):
+            print(line)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ def alike_table(found: dict[str, Any]) -> Iterator[str]:
 
 
 def better_alike(found: dict[str, Any]) -> Iterator[str]:
-    """Peers that say "alike" rightly more often than we do, in a setting where they keep to 5 % when it is wrong."""
+    """Peers that say "alike" rightly more often than we do, in a setting where they keep to 5% when it is wrong."""
     ours = found["evenhand"]
     for name, *_ in ALIKE[1:]:
         results = found[name]

@@ -1,4 +1,4 @@
-"""How often 95 % intervals hold the true score, for small groups with the rates of the paper's ten groups.
+"""How often 95% intervals hold the true score, for small groups with the rates of the paper's ten groups.
 
 A coverage is a share of the groups whose score is defined and that were given an interval; how many were given none is
 counted apart. It is exact where cases are listed, and has a standard error where they are drawn.
@@ -231,7 +231,7 @@ def coverage_tables(found: dict[str, Any], sizes: tuple[int, ...]) -> Iterator[s
         heads = [*(f"n = {n}" for n in sizes), f"width, n = {narrow}", f"n = {wide}"]
         yield "| interval | " + " | ".join(heads) + " |"
         yield "|" + "---|" * (len(heads) + 1)
-        shares = [f"*{100 * undefined(key, n):.1f} %*" for n in sizes]
+        shares = [f"*{100 * undefined(key, n):.1f}%*" for n in sizes]
         yield "| *score undefined* | " + " | ".join([*shares, "", ""]) + " |"
         for row in ROWS:
             results = found[row.name]

@@ -37,7 +37,7 @@ class Monitor:
 
 
 MONITORS = (
-    Monitor("evenhand", "watch", '`Watch(metrics="ppr")`, an alarm about the group', 100),
+    Monitor("evenhand", "watch", '`Monitor(metrics="ppr")`, an alarm about the group', 100),
     Monitor("vfairness", "cusum", "`cusum_drift` of the gaps so far, without sign, as its metrics give them; defaults"),
     Monitor("vfairness", "page_hinkley", "`page_hinkley` of the same; defaults"),
     Monitor("vfairness", "both", "`sequential_fairness_drift`: either of the two"),
@@ -123,7 +123,7 @@ def look_table(found: dict[str, Any]) -> Iterator[str]:
 
 def better_looks(found: dict[str, Any]) -> Iterator[str]:
     """Monitors that find a gap sooner than ours, with the false alarms that this costs."""
-    ours = found["evenhand, watch"]
+    ours = found["evenhand, monitor"]
     for each in MONITORS[1:]:
         results = found[f"{each.name}, {each.monitor}"]
         if isinstance(results, str):

@@ -1,8 +1,9 @@
 """The peers' own tests, with every binary call without weights repeated here.
 
-``.venv/bin/python benchmarks/peers/own_tests.py > docs/reference/conformance.md`` runs the tests of scikit-learn, which
-are part of what pip installs. Those of fairlearn and PyCM are in their repositories only: ``--tests fairlearn=DIR`` and
+``.venv/bin/python benchmarks/peers/own_tests.py`` runs the tests of scikit-learn, which are part of what pip installs,
+and prints Markdown tables. Those of fairlearn and PyCM are in their repositories only: ``--tests fairlearn=DIR`` and
 ``--tests PyCM=DIR`` name checkouts, into which PyCM's tests write files. It takes a few minutes.
+docs/reference/evidence.md has the numbers that matter.
 
 For each peer, pytest is run with this module as a plugin. It replaces the peer's metric functions by ones that do the
 same and, where a call is binary and has no weights, ask evenhand for the score of the same labels. What a test asserts
@@ -35,7 +36,7 @@ import numpy as np
 
 import evenhand as eh
 
-__all__ = ["KINDS", "Recorder", "main", "page"]
+__all__ = ["KINDS", "Recorder", "main", "tables"]
 
 # How the two values of a call can stand to each other.
 KINDS = {
@@ -89,8 +90,8 @@ def scored(metric: str | float) -> Callable[[Call], float]:
     def score(call: Call) -> float:
         ours = eh.metric(metric) if isinstance(metric, str) else eh.f_beta(metric)
         if call.labels is None:
-            return float(ours(eh.ConfusionMatrix(*call.cells)))
-        return float(ours(*call.labels, pos_label=call.positive))
+            return float(ours(eh.ConfusionMatrix.from_array(call.cells)))
+        return float(ours(*call.labels, positive=call.positive))
 
     return score
 
@@ -360,40 +361,6 @@ def run(name: str, checkout: Path | None = None, tests: Iterable[str] = (), repe
     return found
 
 
-INTRODUCTION = """\
-# Peers' own tests
-
-Other libraries test their metrics on labels that they chose. Here their own tests are run, and each binary call without
-weights is repeated with evenhand, on the labels as they were given: lists, arrays or series of numbers, strings or
-booleans. PyCM's matrices are compared by their counts, with either class as the positive one. Values are equal if they
-agree to nine digits. Calls that a metric function makes itself are not counted. Many calls have the same matrix: the
-table says how many different ones there are.
-
-```console
-$ .venv/bin/python benchmarks/peers/own_tests.py --tests fairlearn=DIR --tests PyCM=DIR > docs/reference/conformance.md
-```
-
-scikit-learn ships its tests; those of fairlearn and PyCM are in their repositories only, of which `DIR` is a checkout.
-Run on {date}, with Python {python}, NumPy {numpy} and evenhand {evenhand}.
-
-"""
-EXPLAINED = {
-    "hole": """\
-The denominator of the score, or of one of its rates, is 0, and the peer returns what its documentation or the test
-(`zero_division`) says. evenhand returns nan, and its audits say why
-([decision 1](../decisions/0001-undefined-is-an-outcome.md)).
-""",
-    "number": """\
-PyCM divides the likelihood ratios to get the diagnostic odds ratio (`DOR`), and has none if one of them is undefined.
-The odds ratio itself, TP · TN / (FN · FP), is defined there, and 0.
-""",
-    "refused": """\
-`f_beta` takes a beta from 0.001 to 1,000. At 0 it would be the positive predictive value, and at infinity the true
-positive rate.
-""",
-}
-
-
 def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
     heads = list(heads)
     yield f"| {' | '.join(heads)} |"
@@ -402,15 +369,10 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[st
         yield f"| {' | '.join(map(str, row))} |"
 
 
-def page(results: Mapping[str, Found | str], tests_of: Mapping[str, str]) -> Iterator[str]:
-    """The lines of docs/reference/conformance.md."""
-    yield INTRODUCTION.format(
-        date=date.today().isoformat(),
-        python=platform.python_version(),
-        numpy=np.__version__,
-        evenhand=version("evenhand"),
-    ).rstrip("\n")
-    yield ""
+def tables(results: Mapping[str, Found | str], tests_of: Mapping[str, str]) -> Iterator[str]:
+    """What was counted, and the values that are not equal."""
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__} and evenhand {version('evenhand')}"
+    yield f"Run on {date.today().isoformat()}, with {versions}.\n"
     run_here = {name: found for name, found in results.items() if not isinstance(found, str)}
     rows = [
         [
@@ -421,33 +383,23 @@ def page(results: Mapping[str, Found | str], tests_of: Mapping[str, str]) -> Ite
         for name, found in run_here.items()
     ]  # fmt: skip
     yield from table(["peer", "tests", "passed", "binary calls", "different matrices", *KINDS.values()], rows)
-    total = sum((Counter(found["counted"]) for found in run_here.values()), Counter[str]())
-    yield ""
-    yield (
-        f"In all, {total['equal']:,} equal values, {total['neither']:,} undefined in both, {total['hole']:,} undefined "
-        f"here where they return a number, {total['different']:,} different. {total['other calls']:,} other calls were "
-        "not repeated: more than two classes, weights, averages over classes, or arrays of two dimensions."
-    )
+    others = sum(found["counted"].get("other calls", 0) for found in run_here.values())
+    yield f"\nCalls of another kind, which were not repeated: {others:,}."
     for name, found in results.items():
         if isinstance(found, str):
             yield f"\n{name} was not run: {found}."
         elif bad := found["tests"].get("failed", 0):
-            yield (
-                f"\n{bad:,} of {name}'s tests failed, and {found['alone']:,} do if nothing is repeated; their calls "
-                "are counted all the same."
-            )
+            yield f"\n{bad:,} of {name}'s tests failed, and {found['alone']:,} do if nothing is repeated."
     for kind in ("hole", "number", "refused", "different"):
         yield from listed(run_here, kind)
 
 
 def listed(results: Mapping[str, Found], kind: str) -> Iterator[str]:
-    """A section of the values of one kind, with the reason where it is known; nothing if there are none."""
+    """A section of the values of one kind; nothing if there are none."""
     lines = [(name, *rest) for name, found in results.items() for k, *rest in found["kept"] if k == kind]
     if not lines:
         return
     yield f"\n## {KINDS[kind].capitalize()}\n"
-    if kind in EXPLAINED:
-        yield EXPLAINED[kind]
     if kind == "hole":
         rows: Iterable[Iterable[object]] = (
             [f"{name}: `{function}`", summed_up(cells), ", ".join(sorted(numbers, key=float))]
@@ -502,7 +454,7 @@ def main(arguments: Iterable[str] | None = None) -> None:
         if found["tests"].get("failed"):
             found["alone"] = run(name, folders.get(name), repeat=False)["tests"].get("failed", 0)
         results[name] = found
-    for line in page(results, tests_of):
+    for line in tables(results, tests_of):
         print(line)
 
 

@@ -64,8 +64,8 @@ def aequitas(found: Any) -> Iterator[Line]:
 
 def confidenceinterval(found: Any) -> Iterator[Line]:
     yield (
-        "95 % and 50 % intervals of precision in its report", f"{ends(found['usual'])} and {ends(found['half'])}",
-        "a narrower one for 50 %", "`confidence_level` is not passed on", found["half"] == found["usual"],
+        "95% and 50% intervals of precision in its report", f"{ends(found['usual'])} and {ends(found['half'])}",
+        "a narrower one for 50%", "`confidence_level` is not passed on", found["half"] == found["usual"],
     )  # fmt: skip
     error = found["precision"].get("error")
     yield '`precision_score(average="binary")`, all defaults', error or "a number", "a number", "", error is not None
@@ -91,7 +91,7 @@ def equiboots(found: Any) -> Iterator[Line]:
         "Clopper-Pearson; it draws 100 rows whatever the group has", spans[0] < 1.5 * spans[-1],
     )  # fmt: skip
     yield (
-        'two-tailed bootstrap p where 3 % of differences are below 0', f"{found['pvalue']:g}", "0.06",
+        'two-tailed bootstrap p where 3% of differences are below 0', f"{found['pvalue']:g}", "0.06",
         'the code looks for "two-tailed", the setting is "two_tailed"', found["pvalue"] < 0.05,
     )  # fmt: skip
 
@@ -106,7 +106,7 @@ def fairlearn(found: Any) -> Iterator[Line]:
         total == 0,
     )
     yield (
-        f"95 % interval of TPR 0/2, by bootstrap, {SMALL}", ends(found["small"]), ends(exact_interval(0, 2)),
+        f"95% interval of TPR 0/2, by bootstrap, {SMALL}", ends(found["small"]), ends(exact_interval(0, 2)),
         "Clopper-Pearson", found["small"][1] < 0.5,
     )  # fmt: skip
     yield gap_line(found["gap"], "")
@@ -115,8 +115,8 @@ def fairlearn(found: Any) -> Iterator[Line]:
 def gap_line(gap: Any, verdict: str) -> Line:
     right = f"Fisher's p = {fisher(0, 2, 300, 400):.3f}"
     return (
-        "95 % interval of the gap of TPR, 0/2 against 300/400", ends(gap) + verdict, right,
-        "by the exact test, two positives do not show a gap at 5 %", gap[0] > 0.5,
+        "95% interval of the gap of TPR, 0/2 against 300/400", ends(gap) + verdict, right,
+        "by the exact test, two positives do not show a gap at 5%", gap[0] > 0.5,
     )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ f"sensitivity of {FINE}, posterior median",
 
 def prob_conf_mat(found: Any) -> Iterator[Line]:
     yield (
-        "95 % interval of TPR 0/3, default prior", ends(found["none of three"]), ends(exact_interval(0, 3)),
+        "95% interval of TPR 0/3, default prior", ends(found["none of three"]), ends(exact_interval(0, 3)),
         "Clopper-Pearson; with Haldane's prior none of three is certainly none", found["none of three"][1] < 0.1,
     )  # fmt: skip
     then = found["then"].get("error")
@@ -163,14 +163,14 @@ def prob_conf_mat(found: Any) -> Iterator[Line]:
 
 def pycm(found: Any) -> Iterator[Line]:
     yield (
-        "95 % interval of PPV 3/4, by default",
+        "95% interval of PPV 3/4, by default",
         ends(found["ends"]),
         ends(exact_interval(3, 4)),
         "Clopper-Pearson",
         found["ends"][1] > 1,
     )
     yield (
-        "95 % interval of PPV 3/3, by default",
+        "95% interval of PPV 3/3, by default",
         ends(found["sure"]),
         ends(exact_interval(3, 3)),
         "Clopper-Pearson",

@@ -31,7 +31,7 @@ from sphinx.util.docutils import SphinxDirective
 import evenhand
 from evenhand.auditing.findings import KINDS
 from evenhand.cli import evenhand as main_command
-from evenhand.tabulate import FORMATS
+from evenhand.data import FORMATS, PACKINGS
 
 __all__ = ["every_command", "public_names", "setup", "table"]
 
@@ -137,7 +137,8 @@ class FormatTable(FromCode):
         """The table."""
         rows = []
         for found in FORMATS:
-            endings = [*found.endings, *(f"{found.endings[0]}{packing.ending}" for packing in found.packings)]
+            packed = PACKINGS if found.is_packed else ()
+            endings = [*found.endings, *(f"{found.endings[0]}{packing}" for packing in packed)]
             rows.append(
                 [
                     ", ".join(found.names),
@@ -151,10 +152,7 @@ class FormatTable(FromCode):
     @staticmethod
     def passed(found: Any) -> str:
         """What stands for files of a format."""
-        ways = ["the path"]
-        ways += ["several paths, a glob"] * found.together + ["a folder"] * found.in_folders
-        chosen = f"; `people{found.endings[0]}?{found.choice}=NAME` if there are several {found.choice}s"
-        return ", ".join(ways) + (chosen if found.choice else "")
+        return ", ".join(["the path", "several paths, a glob", *(["a folder"] if found.in_folders else [])])
 
 
 class FindingTable(FromCode):
@@ -195,7 +193,7 @@ class Commands(FromCode):
         return section
 
 
-MODULES = ("errors", "examples", "fairlearn", "ranking", "results", "sklearn")
+MODULES = ("errors", "examples", "fairlearn", "results", "sklearn")
 """Public modules, whose names are all public."""
 
 

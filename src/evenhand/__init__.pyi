@@ -4,24 +4,24 @@ from . import (
     errors as errors,
     examples as examples,
     fairlearn as fairlearn,
-    ranking as ranking,
     results as results,
     sklearn as sklearn,
 )
 from .auditing import (
     Audit as Audit,
-    Watch as Watch,
+    Monitor as Monitor,
     audit as audit,
     audit_counts as audit_counts,
-    compare_models as compare_models,
+    compare as compare,
 )
-from .cells import (
+from .confusion import (
     ConfusionMatrix as ConfusionMatrix,
     MulticlassConfusion as MulticlassConfusion,
     count_cell_value as count_cell_value,
     count_matrices as count_matrices,
     enumerate_matrices as enumerate_matrices,
 )
+from .distributions import distribution as distribution
 from .errors import EvenhandError as EvenhandError
 from .inference import (
     Additive as Additive,
@@ -42,7 +42,6 @@ from .inference import (
     undefined_probability as undefined_probability,
     undefined_table as undefined_table,
 )
-from .laws import distribution as distribution
 from .metrics import (
     difference as difference,
     f_beta as f_beta,

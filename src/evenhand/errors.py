@@ -90,7 +90,17 @@ def escaped(text: object) -> str:
     return str(text).replace("`", "\\`")
 
 
-_ARGUMENT = re.compile(r"(?<!\\)`(?P<argument>[a-z][a-z_]*)(?:(?P<sign>=)(?P<value>[^`\n]*))?`")
+def format_values(values: Iterable[object], most: int = 6) -> str:
+    """Format a few values for an error message, sorted by their texts.
+
+    >>> format_values({"b", "a", "c"}, most=2)
+    "'a', 'b', …"
+    """
+    shown = sorted(brief(value, 60) for value in values)
+    return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
+
+
+_ARGUMENT = re.compile(r"(?<!\\)`(?P<argument>[a-z][a-z_]*(?:\['[a-z]+'\])?)(?:(?P<sign>=)(?P<value>[^`\n]*))?`")
 _NOTHING: Any = object()
 
 
@@ -120,13 +130,13 @@ class EvenhandError(Exception):
         Returns
         -------
         str
-            The message, in which a value that an argument has follows its name: ``max_groups=5`` becomes
-            ``--max-groups 5``.
+            The message, in which a value that an argument has follows its name: ``margin=0.2`` becomes
+            ``--margin 0.2``.
 
         Examples
         --------
-        >>> InvalidInput("pass `y_pred`, or raise `max_groups=5`").spelled({"max_groups": "--max-groups"})
-        'pass y_pred, or raise --max-groups 5'
+        >>> InvalidInput("pass `y_pred`, or raise `margin=0.2`").spelled({"margin": "--margin"})
+        'pass y_pred, or raise --margin 0.2'
         """
 
         def name(found: re.Match[str]) -> str:
@@ -247,7 +257,7 @@ class TooLarge(EvenhandError, ValueError):
     >>> from evenhand import enumerate_matrices
     >>> enumerate_matrices(10_000)
     Traceback (most recent call last):
-    evenhand.errors.TooLarge: enumerating n = 10,000 takes 166,766,685,001 rows, more than the limit of 67,108,864; ...
+    evenhand.errors.TooLarge: a list of the matrices of n = 10,000 cases has 166,766,685,001 rows, more than ...
     """
 
 
@@ -285,3 +295,16 @@ class MissingExtra(EvenhandError, ImportError):
         "reading Parquet files needs the extra 'files': pip install 'evenhand[files]'"
         """
         return cls(f"{purpose} needs the extra {extra!r}: pip install 'evenhand[{extra}]'")
+
+
+def check_cost(cost: float, limit: int, subject: str, hint: str) -> None:
+    """Raise an error if a computation would exceed its limit; ``{}`` stands for the cost.
+
+    >>> check_cost(9, 4, "a list of n = 3 cases has {} rows", "take fewer")
+    Traceback (most recent call last):
+        ...
+    evenhand.errors.TooLarge: a list of n = 3 cases has 9 rows, more than the limit of 4; take fewer
+    """
+    if cost > limit:
+        text = subject.format(f"{cost:,.0f}")
+        raise TooLarge(f"{text}, more than the limit of {limit:,}; {hint}")

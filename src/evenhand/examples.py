@@ -12,33 +12,32 @@ ConfusionMatrix(tp=9, fn=1, fp=3, tn=5)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .cells import ConfusionMatrix
+from .confusion import ConfusionMatrix
 from .errors import InvalidInput, brief
 
 __all__ = ["WORDS", "compas", "compas_violent", "folktables_income", "rows"]
 
-WORDS: dict[str, dict[str, str | tuple[str, str]]] = {
+WORDS: dict[str, dict[str, Any]] = {
     "compas": {
         "favourable": "negative",
-        "cases": "defendants",
-        "outcome": "charged again",
-        "decision": "called risky",
+        "wording": {"cases": "defendants", "outcome": "charged again", "decision": "called risky"},
     },
     "compas_violent": {
         "favourable": "negative",
-        "cases": "defendants",
-        "outcome": "charged with violence",
-        "decision": "called risky",
+        "wording": {"cases": "defendants", "outcome": "charged with violence", "decision": "called risky"},
     },
     "folktables_income": {
         "favourable": "positive",
-        "cases": "people",
-        "outcome": ("earned more than $50,000", "earned at most $50,000"),
-        "decision": ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000"),
+        "wording": {
+            "cases": "people",
+            "outcome": ("earned more than $50,000", "earned at most $50,000"),
+            "decision": ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000"),
+        },
     },
 }
 """What is favourable in each example, and what its cases, outcomes and decisions are called: settings of an audit."""
@@ -65,12 +64,12 @@ def compas() -> dict[str, ConfusionMatrix]:
     {'Asian': 32, 'Native American': 18}
     """
     return {
-        "African-American": ConfusionMatrix(1369, 532, 805, 990),
-        "Asian": ConfusionMatrix(6, 3, 2, 21),
-        "Caucasian": ConfusionMatrix(505, 461, 349, 1139),
-        "Hispanic": ConfusionMatrix(103, 129, 87, 318),
-        "Native American": ConfusionMatrix(9, 1, 3, 5),
-        "Other": ConfusionMatrix(43, 90, 36, 208),
+        "African-American": ConfusionMatrix(tp=1369, fn=532, fp=805, tn=990),
+        "Asian": ConfusionMatrix(tp=6, fn=3, fp=2, tn=21),
+        "Caucasian": ConfusionMatrix(tp=505, fn=461, fp=349, tn=1139),
+        "Hispanic": ConfusionMatrix(tp=103, fn=129, fp=87, tn=318),
+        "Native American": ConfusionMatrix(tp=9, fn=1, fp=3, tn=5),
+        "Other": ConfusionMatrix(tp=43, fn=90, fp=36, tn=208),
     }
 
 
@@ -88,8 +87,8 @@ def compas_violent() -> dict[str, ConfusionMatrix]:
     >>> compas_violent()["White"]
     ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
     """
-    black, white = ConfusionMatrix(273, 170, 1043, 1692), ConfusionMatrix(77, 129, 380, 1679)
-    return {"Black": black, "White": white, "Other": ConfusionMatrix(389, 347, 1597, 4121) - black - white}
+    black, white = ConfusionMatrix(tp=273, fn=170, fp=1043, tn=1692), ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
+    return {"Black": black, "White": white, "Other": ConfusionMatrix(tp=389, fn=347, fp=1597, tn=4121) - black - white}
 
 
 def folktables_income() -> dict[str, ConfusionMatrix]:
@@ -108,14 +107,14 @@ def folktables_income() -> dict[str, ConfusionMatrix]:
     ConfusionMatrix(tp=13, fn=26, fp=31, tn=275)
     """
     return {
-        "AI and AN": ConfusionMatrix(13, 26, 31, 275),
-        "Amer. Indian": ConfusionMatrix(82, 113, 149, 810),
-        "Asian": ConfusionMatrix(4679, 2817, 3624, 13928),
-        "Black": ConfusionMatrix(755, 730, 1028, 5574),
-        "Multiracial": ConfusionMatrix(757, 609, 724, 3866),
-        "Other": ConfusionMatrix(746, 930, 1700, 14713),
-        "Pacific Islander": ConfusionMatrix(40, 31, 74, 341),
-        "White": ConfusionMatrix(19246, 10933, 12741, 54347),
+        "AI and AN": ConfusionMatrix(tp=13, fn=26, fp=31, tn=275),
+        "Amer. Indian": ConfusionMatrix(tp=82, fn=113, fp=149, tn=810),
+        "Asian": ConfusionMatrix(tp=4679, fn=2817, fp=3624, tn=13928),
+        "Black": ConfusionMatrix(tp=755, fn=730, fp=1028, tn=5574),
+        "Multiracial": ConfusionMatrix(tp=757, fn=609, fp=724, tn=3866),
+        "Other": ConfusionMatrix(tp=746, fn=930, fp=1700, tn=14713),
+        "Pacific Islander": ConfusionMatrix(tp=40, fn=31, fp=74, tn=341),
+        "White": ConfusionMatrix(tp=19246, fn=10933, fp=12741, tn=54347),
     }
 
 

@@ -1,4 +1,4 @@
-"""For fairlearn: metrics inside a `MetricFrame`, audits of such frames, and fairlearn's own names with intervals."""
+"""For fairlearn: metrics inside a `MetricFrame`, audits of such frames, and gaps under fairlearn's names."""
 
 from .adapters import (
     confusion_counts,

@@ -48,12 +48,11 @@ REACHES = {
     "ExploitableSizes.plot": "evenhand.views:draw_exploitable",
     "Jaggedness.plot": "evenhand.views:draw_jaggedness",
     "MatchResult.plot": "evenhand.views:draw_match",
-    "MulticlassConfusion.scores": "evenhand.metrics:class_scores",
-    "MulticlassConfusion.smoothed_towards": "evenhand.inference:smoothed_classes",
+    "MulticlassConfusion.scores": "evenhand.metrics:score_classes",
     "Plan.plot": "evenhand.views:draw_plan",
-    "Watch.plot": "evenhand.views:draw_watch",
-    "Watch.to_html": "evenhand.views:watch_page",
-    "Watch.to_text": "evenhand.views:watch_text",
+    "Monitor.plot": "evenhand.views:draw_monitor",
+    "Monitor.to_html": "evenhand.views:monitor_page",
+    "Monitor.to_text": "evenhand.views:monitor_text",
     "Record._repr_html_": "evenhand.views:as_html",
     "Risks.plot": "evenhand.views:draw_risks",
 }
@@ -173,7 +172,9 @@ def _read(kind: Any, value: Any, what: str) -> Any:
         raise InvalidInput(f"{what} must not be negative; got {value}")
     if kind in (int, float) and not -_LARGEST <= value <= _LARGEST:
         raise InvalidInput(f"{what} must be a number from -1e300 to 1e300; got {str(value)[:20]}")
-    return dict(value) if origin is dict else value
+    if origin is dict:
+        return {name: _read(inside[1], one, f"{name} in {what}") for name, one in value.items()}
+    return value
 
 
 def record_schema(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -8,47 +8,38 @@ from .auditing import (
     Finding,
     Gap,
     Impact,
+    MonitorRow,
     Overall,
     Reference,
     Row,
-    Sketch,
     SmoothedScore,
     Strata,
-    Test,
     Unknown,
     Verdict,
-    WatchRow,
 )
-from .cells import SmoothedClasses
+from .distributions import Distribution
 from .inference import (
-    Aggregate,
     BiasVariance,
     Disparity,
     Estimator,
-    GroupSummaries,
     Interval,
     MatchResult,
     PriorCheck,
     Risk,
     Risks,
     Smoothed,
+    SmoothedClasses,
     Spread,
     Stratum,
     StressTest,
     UndefinedRow,
 )
-from .laws import Distribution
-from .metrics import ClassScores, Metric
+from .metrics import Metric
 from .planning import ExploitableSizes, Jaggedness, Plan
-from .ranking import AreaTest, AreaUnderCurve
 
 __all__ = [
-    "Aggregate",
-    "AreaTest",
-    "AreaUnderCurve",
     "Audit",
     "BiasVariance",
-    "ClassScores",
     "Disparity",
     "Distribution",
     "Driver",
@@ -57,12 +48,12 @@ __all__ = [
     "ExploitableSizes",
     "Finding",
     "Gap",
-    "GroupSummaries",
     "Impact",
     "Interval",
     "Jaggedness",
     "MatchResult",
     "Metric",
+    "MonitorRow",
     "Overall",
     "Plan",
     "PriorCheck",
@@ -71,7 +62,6 @@ __all__ = [
     "Risk",
     "Risks",
     "Row",
-    "Sketch",
     "SmallSampleReport",
     "Smoothed",
     "SmoothedClasses",
@@ -80,9 +70,7 @@ __all__ = [
     "Strata",
     "Stratum",
     "StressTest",
-    "Test",
     "UndefinedRow",
     "Unknown",
     "Verdict",
-    "WatchRow",
 ]

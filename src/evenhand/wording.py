@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from math import ceil, floor, isfinite, isnan
 from typing import TypeVar
 from unicodedata import normalize
@@ -18,6 +19,7 @@ __all__ = [
     "Few",
     "counts_text",
     "decided",
+    "format_count",
     "join_and",
     "legible",
     "number",
@@ -54,6 +56,14 @@ def join_and(parts: Sequence[str]) -> str:
 def counts_text(counts: Iterable[int]) -> str:
     """Counts as text: ``998 and 2``."""
     return " and ".join(f"{n:,}" for n in counts)
+
+
+def format_count(value: float) -> str:
+    """Format a cell: whole numbers in full unless huge, others with six digits."""
+    if not isinstance(value, int):
+        return f"{float(value):.6g}"
+    is_huge = value > 2**55
+    return f"{Decimal(value).normalize():.6g}" if is_huge else str(value)
 
 
 class Few(float):
@@ -134,8 +144,8 @@ def pvalue(value: float | None, alpha: float | None = None) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, such as a level: ``95 %``."""
-    return f"{100 * share:g} %"
+    """A share in per cent, such as a level: ``95%``."""
+    return f"{100 * share:g}%"
 
 
 def legible(name: str) -> str:

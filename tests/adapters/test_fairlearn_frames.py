@@ -10,10 +10,10 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-import fairlearn.metrics as fm
 import numpy as np
 import pandas as pd
 import pytest
+from engines import fm
 from fairlearn_people import Counts, counts, people, share
 from hypothesis import assume, given, settings, strategies as st
 from pytest import approx
@@ -46,14 +46,11 @@ def test_a_metric_itself_is_a_metric_of_a_frame_if_every_group_has_both_labels(m
     assert np.ravel(frame.difference()).tolist() == [0.25]
 
 
-def test_a_metric_that_cannot_infer_the_positive_label_of_a_group_says_what_can() -> None:
+def test_a_metric_that_cannot_infer_the_positive_label_of_a_group_is_refused_and_its_function_is_not() -> None:
     data: dict[str, Any] = {"y_true": [1, 0, 1, 1], "y_pred": [1, 0, 1, 1], "sensitive_features": list("aabb")}
-    with pytest.raises(eh.errors.InvalidInput) as refusal:
+    sentence = "the positive label cannot be inferred from 1; pass it as positive="
+    with pytest.raises(eh.errors.InvalidInput, match=f"^{sentence}$"):
         fm.MetricFrame(metrics=eh.metric("tpr"), **data)
-    assert str(refusal.value) == (
-        "the positive label cannot be inferred from the label 1; pass it as positive=, or use "
-        "evenhand.fairlearn.metric_function('tpr') in a MetricFrame"
-    )
     assert fm.MetricFrame(metrics=metric_function("tpr"), **data).by_group.tolist() == [1.0, 1.0]
     with pytest.raises(eh.errors.InvalidInput, match=r"pass it as positive=$"):
         eh.metric("tpr")([3, 4], [3, 4])
@@ -246,6 +243,6 @@ def test_what_is_not_a_frame_is_refused() -> None:
     ):
         from_metric_frame(framed({"a": (1, 1, 1, 1)}, {"c": confusion_counts}), by="x")
     with pytest.raises(
-        eh.errors.InvalidInput, match=r"^within must be left out: the frame has the names of its control feat"
+        eh.errors.InvalidInput, match=r"^strata must be left out: the frame has the names of its control feat"
     ):
-        from_metric_frame(framed({"a": (1, 1, 1, 1)}, {"c": confusion_counts}), within="x")
+        from_metric_frame(framed({"a": (1, 1, 1, 1)}, {"c": confusion_counts}), strata="x")

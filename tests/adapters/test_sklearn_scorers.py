@@ -29,15 +29,15 @@ from sklearn.model_selection import (
 )
 
 import evenhand as eh
-from evenhand.metrics import CATALOGUE, OneGroup
+from evenhand.metrics import ONE_GROUP_METRICS, OneGroupMetric
 from evenhand.sklearn import scorer
 
 rng = np.random.default_rng(17)
 X = rng.normal(size=(60, 3))
 Y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
-REFERENCE = eh.ConfusionMatrix(20, 5, 8, 27)
+REFERENCE = eh.ConfusionMatrix(tp=20, fn=5, fp=8, tn=27)
 binary = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=25)
-SCORED = [m for m in CATALOGUE.one_group if m.better != "neither"]
+SCORED = [m for m in ONE_GROUP_METRICS if m.better != "neither"]
 
 
 def columns(pairs: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
@@ -71,7 +71,7 @@ class Constant(DummyClassifier):  # type: ignore[misc]
 @pytest.mark.parametrize("m", SCORED, ids=lambda m: m.key)
 @given(pairs=binary)
 @settings(max_examples=15)
-def test_a_scorer_is_the_score_or_minus_the_loss(m: OneGroup, pairs: list[tuple[int, int]]) -> None:
+def test_a_scorer_is_the_score_or_minus_the_loss(m: OneGroupMetric, pairs: list[tuple[int, int]]) -> None:
     """Higher is better: S, -S if lower is better, -|S| if closer to 0 is; nan where S is undefined."""
     true, pred = columns(pairs)
     x = np.column_stack([np.zeros(len(true)), pred])
@@ -182,7 +182,7 @@ def test_a_fold_with_a_single_label_needs_no_positive_label(no: Any, yes: Any) -
 
 
 def test_an_unknown_label_alone_is_refused_in_a_fold() -> None:
-    with pytest.raises(eh.errors.InvalidInput, match=r"^the positive label cannot be inferred from the label 2; "):
+    with pytest.raises(eh.errors.InvalidInput, match=r"^the positive label cannot be inferred from 2; "):
         scorer("acc")(DummyClassifier(strategy="constant", constant=2).fit(X, Y + 1), X[:1], [2])
     for refused in ([[1, 0]], [[1], [0, 1]], [None], [math.nan], [pd.NA]):
         with pytest.raises(eh.errors.InvalidInput):

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn.metrics as sm
+from engines import pl
 from hypothesis import given, settings, strategies as st
 from oracle import ONE_GROUP
 from pytest import approx
@@ -95,11 +95,12 @@ def test_the_report_has_the_scores_of_scikit_learn_or_why_there_are_none(pairs: 
             assert report.balanced_accuracy.estimate == approx(sm.balanced_accuracy_score(true, pred))
 
 
+@pytest.mark.slow
 @given(labelled, st.sampled_from([0.5, 0.9, 0.95]))
 @settings(max_examples=30)
 def test_the_intervals_of_the_report_are_mid_p(pairs: list[tuple[str, str]], level: float) -> None:
     true, pred = columns(pairs)
-    report = small_sample_report(true, pred, level=level)
+    report = small_sample_report(true, pred, confidence_level=level)
 
     hits = sum(t == p for t, p in pairs)
     assert (report.accuracy.low, report.accuracy.high) == approx(mid_p(hits, len(pairs), level))
@@ -125,7 +126,7 @@ def test_the_report_reads_columns_of_any_library() -> None:
 def test_a_class_that_nobody_has_is_shown_as_undefined() -> None:
     report = small_sample_report([0, 0, 0], [0, 0, 0], labels=[0, 1])
     assert str(report) == (
-        "3 cases, 95 % intervals in brackets\n"
+        "3 cases, 95% intervals in brackets\n"
         "\n"
         "class  support  precision             recall                f1\n"
         "0            3  1.000 [0.368, 1.000]  1.000 [0.368, 1.000]  1.000 [0.538, 1.000]\n"
@@ -162,7 +163,7 @@ def test_intervals_of_several_classes_come_from_the_recalls_and_from_a_posterior
     counts = np.array([[9, 2, 1], [1, 6, 0], [2, 2, 7]])
     true = [str(t) for t in range(3) for p in range(3) for _ in range(counts[t, p])]
     pred = [str(p) for t in range(3) for p in range(3) for _ in range(counts[t, p])]
-    report = small_sample_report(true, pred, level=0.9)
+    report = small_sample_report(true, pred, confidence_level=0.9)
     sums, hits = counts.sum(axis=1), counts.diagonal()
     low, high = np.array([mid_p(k, m, 0.9) for k, m in zip(hits.tolist(), sums.tolist(), strict=True)]).T
     mean = (hits / sums).mean()
@@ -180,7 +181,7 @@ def test_intervals_of_several_classes_come_from_the_recalls_and_from_a_posterior
         scores.append(covariance / np.sqrt((1 - own @ own) * (1 - theirs @ theirs)))
     assert (report.mcc.low, report.mcc.high) == approx(tuple(np.quantile(scores, [0.05, 0.95])), abs=0.02)
     assert report.mcc.method == "posterior, 1 case over all cells, 20,000 draws, rng 0"
-    assert report == small_sample_report(true, pred, level=0.9)
+    assert report == small_sample_report(true, pred, confidence_level=0.9)
 
 
 @pytest.mark.slow
@@ -214,7 +215,8 @@ def test_intervals_of_several_classes_cover_about_at_the_level() -> None:
          "y_true contains 1 missing value; drop that row first"),
         (lambda: small_sample_report(["a", "b", "b"], ["NA", "NA", "b"]),
          "y_pred contains 2 missing values; drop those rows first"),
-        (lambda: small_sample_report([1, 0], [1, 0], level=2), "level must lie between 0 and 1; got 2"),
+        (lambda: small_sample_report([1, 0], [1, 0], confidence_level=2),
+         "confidence_level must lie between 0 and 1; got 2"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_in_one_sentence(call: Callable[[], Any], sentence: str) -> None:

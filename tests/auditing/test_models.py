@@ -34,37 +34,17 @@ PEOPLE = people()
 
 def compared(data: Any = PEOPLE, **settings: Any) -> Audit:
     given: dict[str, Any] = {"y_true": "y", "models": {"one": "one", "two": "two", "three": "three"}, "groups": "who"}
-    return eh.compare_models(data, **given | {"draws": 99} | settings)
+    return eh.compare(data, **given | {} | settings)
 
 
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
-    [
-        ("first", [("two", "one"), ("three", "one")]),
-        ("all", [("two", "one"), ("three", "one"), ("three", "two")]),
-    ],
-)
-def test_the_first_model_is_compared_with_every_other_or_all_with_each_other(
-    pairs: str, expected: list[tuple[str, str]]
-) -> None:
-    a = compared(pairs=pairs)
-    assert {(r.at["model"], r.at["against"]) for r in a.rows} == set(expected)
-    assert {r.metric for r in a.rows} == {"acc", "ppr", "tpr", "fpr"}
-    assert len(a.rows) == len(expected) * 4 * 3
-
-
-@pytest.mark.parametrize(
-    ("pairs", "expected"),
-    [
-        ("first", [("one", "two"), ("three", "two")]),
-        ("all", [("one", "two"), ("three", "two"), ("three", "one")]),
-    ],
-)
-def test_all_models_are_compared_with_the_baseline(pairs: str, expected: list[tuple[str, str]]) -> None:
-    a = compared(pairs=pairs, baseline="two", metrics="acc")
-    assert list(dict.fromkeys((one.at["model"], one.at["against"]) for one in a.overall)) == expected
-    assert a.record["call"]["baseline"] == "two"
-    assert a.changes(a.repeat(PEOPLE)) == []
+def test_all_other_models_are_compared_with_the_first_or_the_baseline() -> None:
+    first, other = compared(), compared(baseline="two", metrics="acc")
+    for a, pairs in ((first, [("two", "one"), ("three", "one")]), (other, [("one", "two"), ("three", "two")])):
+        assert list(dict.fromkeys((one.at["model"], one.at["against"]) for one in a.overall)) == pairs
+        assert {(r.at["model"], r.at["against"]) for r in a.rows} == set(pairs)
+    assert {r.metric for r in first.rows} == {"acc", "ppr", "tpr", "fpr"} and len(first.rows) == 2 * 4 * 3
+    assert other.provenance["call"]["baseline"] == "two"
+    assert other.changes(other.repeat(PEOPLE)) == []
 
 
 @pytest.mark.slow
@@ -79,7 +59,7 @@ def test_columns_and_a_column_of_models_give_the_same(shuffled: bool) -> None:
         random.Random(4).shuffle(order)
         long = pd.concat([long.iloc[:1], long.iloc[[i for i in order if i]]])
     wide = compared(metrics=METRICS)
-    lines = eh.compare_models(long, y_true="y", model_column="model", unit="case", y_pred="p", groups="who", draws=99,
+    lines = eh.compare(long, y_true="y", model_column="model", cluster="case", y_pred="p", groups="who",
                               metrics=METRICS)  # fmt: skip
     assert {(r.at["model"], r.at["against"]) for r in lines.rows} == {("two", "one"), ("three", "one")}
     assert lines.n == wide.n == 120
@@ -95,30 +75,26 @@ def test_thresholds_of_a_score_and_columns_of_their_decisions_give_the_same() ->
     cuts = [0.5, 0.25, 0.7]
     table = PEOPLE.assign(s=np.round(rng.random(120), 2))
     named = {f"at {cut:g}": (table.s >= cut).astype(int) for cut in cuts}
-    scores = eh.compare_models(table, y_true="y", y_score="s", threshold=cuts, groups="who", draws=99, metrics=METRICS)
-    columns = eh.compare_models(table, y_true="y", models=named, groups="who", draws=99, metrics=METRICS)
+    scores = eh.compare(table, y_true="y", y_score="s", threshold=cuts, groups="who", metrics=METRICS)
+    columns = eh.compare(table, y_true="y", models=named, groups="who", metrics=METRICS)
     assert scores.axes == {"model": ("at 0.25", "at 0.7"), "against": ("at 0.5",)}
     assert scores.rows == columns.rows
     assert scores.findings == columns.findings
 
 
 def test_a_frame_of_predictions_and_values_give_the_same() -> None:
-    frame = eh.compare_models(y_true=PEOPLE.y, models=PEOPLE[["one", "two"]], groups=PEOPLE.who, draws=99)
+    frame = eh.compare(y_true=PEOPLE.y, models=PEOPLE[["one", "two"]], groups=PEOPLE.who)
     models = {"one": PEOPLE.one, "two": PEOPLE.two.tolist()}
-    values = eh.compare_models(y_true=PEOPLE.y, models=models, groups=PEOPLE.who, draws=99)
+    values = eh.compare(y_true=PEOPLE.y, models=models, groups=PEOPLE.who)
     assert frame.rows == values.rows == compared(models={"one": "one", "two": "two"}).rows
 
 
 def test_several_models_are_compared_as_two_are() -> None:
-    """Exact p-values are the same; drawn ones have other draws."""
-    several = compared(pairs="all", adjust="none")
-    for first, second in (("one", "two"), ("one", "three"), ("two", "three")):
-        alone = compared(models={first: first, second: second}, adjust="none")
-        for r in alone.rows:
-            here = row(several, r.group, r.metric, model=second, against=first)
-            assert (here.score, here.gap) == (r.score, r.gap)
-            if r.test.error is None:
-                assert here.test == r.test
+    several = compared(adjust="none")
+    for second in ("two", "three"):
+        for r in compared(models={"one": "one", second: second}, adjust="none").rows:
+            here = row(several, r.group, r.metric, model=second)
+            assert (here.score, here.gap.low, here.gap.high, here.test) == (r.score, r.gap.low, r.gap.high, r.test)
 
 
 def test_exchanging_two_models_mirrors_the_changes() -> None:
@@ -130,8 +106,8 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
         assert r.gap.value == approx(-(other.gap.value or 0.0))
         assert r.score.pvalue == approx(other.score.pvalue)
         if r.test.error is None:
-            # One side of two is averaged over in each direction.
-            assert r.test.pvalue == approx(other.test.pvalue, rel=1e-4)
+            # What is known of a change is approximate, and not in the same way in each direction.
+            assert r.test.pvalue == approx(other.test.pvalue, rel=0.01)
 
 
 def test_rows_have_the_scores_that_change() -> None:
@@ -160,7 +136,7 @@ def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows(
         "p": ["no", "yes", "no", None, "yes", None] * 2,
         "q": ["no", None, "yes", "no", "yes", None] * 2,
     }
-    a = eh.compare_models(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="acc", draws=9)
+    a = eh.compare(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="acc")
     assert a.n == 4
     assert a.left_out == {
         "prediction of q": 2,
@@ -169,14 +145,9 @@ def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows(
         "prediction of p and prediction of q": 2,
     }
     assert a.n + sum(a.left_out.values()) == 12
-    words = {
-        "y": ["yes", "no", "yes"] * 4,
-        "p": ["yes", "no", "no"] * 4,
-        "q": ["yes", "NA", ""] * 4,
-        "g": list("aab") * 4,
-    }
-    blank = eh.compare_models(words | {"g": list("abb") * 2 + list("bab") * 2}, y_true="y", models={"p": "p", "q": "q"},
-                              groups="g", positive="yes", metrics="acc", draws=9)  # fmt: skip
+    words = {"y": ["yes", "no", "yes"] * 4, "p": ["yes", "no", "no"] * 4, "q": ["yes", "NA", ""] * 4}
+    words |= {"g": list("abb") * 2 + list("bab") * 2}
+    blank = eh.compare(words, y_true="y", models={"p": "p", "q": "q"}, groups="g", positive="yes", metrics="acc")
     assert (blank.n, blank.left_out) == (4, {"prediction of q": 8})
 
 
@@ -185,22 +156,22 @@ def test_scores_that_are_missing_are_left_out() -> None:
     score[:3] = np.nan
     labels = np.where(PEOPLE.y == 1, "good", "bad").astype(object)
     labels[5] = None
-    a = eh.compare_models(y_true=labels, y_score=score, threshold=[0.5, 0.25], groups=PEOPLE.who.to_numpy(),
-                          metrics="ppr", positive="good", draws=99)  # fmt: skip
+    a = eh.compare(y_true=labels, y_score=score, threshold=[0.5, 0.25], groups=PEOPLE.who.to_numpy(),
+                          metrics="ppr", positive="good")  # fmt: skip
     assert (a.n, a.left_out) == (116, {"y_score": 3, "y_true": 1})
     kept = np.array([i > 2 and i != 5 for i in range(120)])
     for r in a.rows:
         own = kept & (PEOPLE.who == r.group).to_numpy()
         assert r.score.value == approx((score[own] >= 0.25).mean() - (score[own] >= 0.5).mean())
-    reached = eh.compare_models(y_true=[1, 0, 1], y_score=[0.5, 0.25, 0.25], threshold=[0.5, 0.25], groups=list("abb"),
-                                metrics="ppr", draws=9)  # fmt: skip
+    reached = eh.compare(y_true=[1, 0, 1], y_score=[0.5, 0.25, 0.25], threshold=[0.5, 0.25], groups=list("abb"),
+                                metrics="ppr")  # fmt: skip
     assert {r.group: r.score.value for r in reached.rows} == {"a": 0.0, "b": 1.0}
 
 
 def test_the_record_names_what_was_compared() -> None:
-    a = compared(models={"one": "one", "two": "two"}, title="T")
-    assert (a.record["function"], a.record["title"]) == ("compare_models", "T")
-    assert a.record["columns"] == {"label": "y", "groups": ["who"]}
+    a = compared(models={"one": "one", "two": "two"})
+    assert a.provenance["function"] == "compare"
+    assert a.provenance["columns"] == {"label": "y", "groups": ["who"]}
     assert a.settings["metrics"] == ["acc", "ppr", "tpr", "fpr"]
     assert a.changes(a.repeat(PEOPLE)) == []
 
@@ -211,8 +182,8 @@ def test_settings_are_those_of_audits() -> None:
     assert {r.verdict for r in a.rows if r.group == "v"} == {Verdict.REFERENCE}
     own = row(a, "v", "acc")
     assert own.score.value is not None and own.gap.value is None
-    crossed = eh.compare_models(PEOPLE.assign(t=list("ab") * 60), y_true="y", models={"one": "one", "two": "two"},
-                                groups=["who", "t"], metrics="acc", draws=9)  # fmt: skip
+    crossed = eh.compare(PEOPLE.assign(t=list("ab") * 60), y_true="y", models={"one": "one", "two": "two"},
+                                groups=["who", "t"], metrics="acc")  # fmt: skip
     assert {r.by for r in crossed.rows} == {"who", "t", "who & t"}
 
 
@@ -237,13 +208,14 @@ def test_settings_are_those_of_audits() -> None:
          "number; got inf"),
         ({"models": None, "y_score": "who", "threshold": [0.5, 0.6]}, InvalidInput, "'who' must contain numbers; it "
          "contains String"),
-        ({"models": None, "model_column": "who"}, InvalidInput, "model_column needs unit; pass it"),
-        ({"models": None, "model_column": "who", "unit": "case"}, InvalidInput, "model_column needs y_pred; pass it"),
-        ({"models": None, "model_column": "who", "unit": "y", "y_pred": "one"}, InvalidInput,
-         "unit must be decided on once by each model; 0 is decided on twice by u"),
+        ({"models": None, "model_column": "who"}, InvalidInput, "cluster and model_column are for rows that are "
+         "decisions of one model each; pass both"),
+        ({"models": None, "model_column": "who", "cluster": "case"}, InvalidInput, "y_pred and model_column are for "
+         "rows that are decisions of one model each; pass both"),
+        ({"models": None, "model_column": "who", "cluster": "y", "y_pred": "one"}, InvalidInput,
+         "cluster must be decided on once by each model; 0 is decided on twice by u"),
         ({"y_true": None}, InvalidInput, "y_true must be the name of a column or its values; got None"),
         ({"baseline": "on"}, UnknownName, "no model in baseline is called 'on'; did you mean 'one'?"),
-        ({"pairs": "some"}, UnknownName, "no pairs is called 'some'; known: first, all"),
         ({"metrics": []}, InvalidInput, "metrics must contain at least one metric"),
         ({"metrics": ["acc", "ppv"]}, InvalidInput, "ppv is not a rate of people whose number is the same with all "
          "models; use acc, ppr, tpr or fpr, or what these leave to 1"),
@@ -259,16 +231,20 @@ def test_models_that_cannot_be_compared_are_refused(settings: dict[str, Any], er
     assert str(refused.value).startswith(sentence)
 
 
-def test_units_must_be_the_same_case_for_every_model() -> None:
+def test_clusters_must_be_the_same_case_for_all_models() -> None:
     data: dict[str, list[Any]] = {
         "m": list("abab"), "u": [1, 1, 2, 2], "y": [1, 0, 0, 0], "p": [1, 1, 0, 1], "g": list("xxyy")
     }  # fmt: skip
-    columns: Any = {"y_true": "y", "model_column": "m", "unit": "u", "y_pred": "p", "groups": "g"}
-    with pytest.raises(InvalidInput, match=r"^unit must have the same label and groups in all of its rows; 1 has not$"):
-        eh.compare_models(data, **columns)
+    columns: Any = {"y_true": "y", "model_column": "m", "cluster": "u", "y_pred": "p", "groups": "g"}
+    with pytest.raises(
+        InvalidInput, match=r"^cluster must have the same label and groups in all of its rows; 1 has not$"
+    ):
+        eh.compare(data, **columns)
     missing = {name: column[:3] for name, column in data.items()} | {"y": [1, 1, 0]}
     with pytest.raises(InvalidInput, match=r"^'g' has only one group with cases"):
-        eh.compare_models(missing, **columns)
+        eh.compare(missing, **columns)
     one = data | {"y": [1, 1, 0, 0], "m": ["a"] * 4, "u": [1, 2, 3, 4]}
-    with pytest.raises(InvalidInput, match=r"^model_column must name at least two models in every row; got 'a'$"):
-        eh.compare_models(one, **columns)
+    with pytest.raises(
+        InvalidInput, match=r"^model_column must name at least two models, with different names, in every row; got 'a'$"
+    ):
+        eh.compare(one, **columns)

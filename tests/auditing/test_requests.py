@@ -5,19 +5,19 @@ from __future__ import annotations
 import inspect
 import pydoc
 import re
-from dataclasses import fields
 from typing import Any, assert_type
 
 import pytest
 
 import evenhand as eh
-from evenhand.auditing import Audit, AuditRequest, CountsRequest, ModelsRequest, Settings, settings_of
+from evenhand.auditing import Audit, AuditRequest, CountsRequest, ModelsRequest, Settings
+from evenhand.auditing.settings import settings_of
 from evenhand.errors import InvalidInput
 
 FUNCTIONS: list[tuple[Any, Any]] = [
     (eh.audit, AuditRequest),
     (eh.audit_counts, CountsRequest),
-    (eh.compare_models, ModelsRequest),
+    (eh.compare, ModelsRequest),
 ]
 COUNTS = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}
 
@@ -30,7 +30,7 @@ def test_signatures_have_every_setting_and_its_default(function: Any, request_: 
     for name, (field, _) in known.items():
         assert parameters[name].default == field.default
         assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(settings_of(Settings)) <= set(known)
+    assert set(settings_of(Settings)) - set(request_._without) <= set(known)
     (first,) = set(parameters) - set(known)
     assert next(iter(parameters)) == first
     assert parameters[first].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -50,64 +50,92 @@ def read_by_type_checkers() -> None:
     """Mypy, which reads the tests too, fails if it does not see a setting, or if it allows what is wrong."""
     assert_type(
         eh.audit(
-            {}, y_true="y", y_pred="p", groups="g", alpha=0.1, threshold=[0.5], within="w", metrics=["auc"], rng=None
+            {}, y_true="y", y_pred="p", groups="g", alpha=0.1, threshold=[0.5], strata="w", metrics=["auc"], rng=None
         ),
         Audit,
     )
     assert_type(eh.audit_counts(COUNTS, by="race", family="audit", reference="A"), Audit)
-    assert_type(eh.compare_models({}, y_true="y", models={"a": "p"}, groups="g", pairs="all", draws=9), Audit)
+    assert_type(eh.compare({}, y_true="y", models={"a": "p"}, groups="g"), Audit)
     eh.audit({}, groups="g", alpa=0.1)  # type: ignore[call-arg]
     eh.audit({}, groups="g", alpha="0.1")  # type: ignore[arg-type]
     eh.audit({}, groups="g", adjust="sidak")  # type: ignore[arg-type]
     eh.audit_counts(COUNTS, y_true="y")  # type: ignore[call-arg]
-    eh.compare_models({}, family=1)  # type: ignore[arg-type]
+    eh.compare({}, family=1)  # type: ignore[arg-type]
+
+
+ARGUMENTS = (
+    "data y_true y_pred y_score groups threshold positive classes strata sample_weight count cluster bins "
+    "merge_variants metrics reference confidence_level alpha adjust family margin strength favourable intersections "
+    "group_names protect wording rng"
+)
+
+
+def test_the_arguments_of_an_audit() -> None:
+    assert list(inspect.signature(eh.audit).parameters) == ARGUMENTS.split()
 
 
 MEANT = {
-    "sensitive_features": "groups",
-    "control_features": "within",
+    **dict.fromkeys(("sensitive_features", "protected_attribute", "protected_attributes", "group"), "groups"),
+    "control_features": "strata",
+    "within": "strata",
     "pos_label": "positive",
-    "sample_weight": "weights",
-    "labels": "group_names",
-    "seed": "rng",
-    "random_state": "rng",
+    **dict.fromkeys(("y_proba", "y_prob", "probas_pred"), "y_score"),
+    **dict.fromkeys(("weights", "sample_weights"), "sample_weight"),
+    **dict.fromkeys(("unit", "cluster_id"), "cluster"),
+    "labels": "y_true",
+    **dict.fromkeys(("seed", "random_state"), "rng"),
+    "level": "confidence_level",
+    "crossings": "intersections",
     "thresholds": "threshold",
     "metric": "metrics",
-    "group": "groups' or 'max_groups' or 'group_names",
     "alfa": "alpha",
+}
+INSTEAD = {
+    "positive_label": "pass positive={'label': ..., 'prediction': ...}",
+    "cases": "pass wording={'cases': ...}",
+    "title": "pass it to the audit's to_html(title=...)",
+    "models": "evenhand.compare() compares models",
+    "counts": "evenhand.audit_counts() takes counts",
+    "colour": "see its documentation",
 }
 
 
-@pytest.mark.parametrize(("given", "meant"), MEANT.items())
-def test_an_unknown_argument_names_the_right_one(given: str, meant: str) -> None:
-    with pytest.raises(TypeError) as refused:
-        eh.audit({"g": ["a"]}, **{given: 1})  # type: ignore[arg-type]
-    assert str(refused.value) == f"audit() got an unexpected keyword argument {given!r}; did you mean '{meant}'?"
+def test_an_unknown_argument_names_the_right_one_or_its_place() -> None:
+    hints = {given: f"did you mean '{meant}'?" for given, meant in MEANT.items()} | INSTEAD
+    for given, hint in hints.items():
+        with pytest.raises(TypeError) as refused:
+            eh.audit({"g": ["a"]}, **{given: 1})  # type: ignore[arg-type]
+        assert str(refused.value) == f"audit() got an unexpected keyword argument {given!r}; {hint}"
 
 
 @pytest.mark.parametrize(("function", "request_"), FUNCTIONS)
-def test_an_unknown_argument_is_only_meant_where_it_is_known(function: Any, request_: Any) -> None:
-    known = {f.name for f in fields(request_)}
-    for given, meant in MEANT.items():
+def test_what_has_no_effect_is_refused(function: Any, request_: Any) -> None:
+    known = settings_of(request_)
+    for given in [*settings_of(AuditRequest), *settings_of(ModelsRequest), *MEANT]:
+        if given in known:
+            continue
         with pytest.raises(TypeError) as refused:
             function({}, **{given: 1})
         sentence = str(refused.value)
         assert sentence.startswith(f"{function.__name__}() got an unexpected keyword argument {given!r}; ")
         if "did you mean" in sentence:
-            assert sentence.split("'")[3] in known
-        else:
-            assert meant not in known
+            assert sentence.split("'")[3] in known and MEANT.get(given, "") == sentence.split("'")[3]
 
 
-def test_an_argument_that_nobody_knows_points_to_the_documentation() -> None:
-    with pytest.raises(TypeError) as refused:
-        eh.audit_counts(COUNTS, colour="red")  # type: ignore[call-arg]
-    assert str(refused.value) == ("audit_counts() got an unexpected keyword argument 'colour'; see its documentation")
-
-
-def test_too_many_positions_are_a_type_error() -> None:
-    with pytest.raises(TypeError):
-        eh.audit_counts(COUNTS, "race")  # type: ignore[call-arg]
+def test_calls_that_cannot_be_are_refused_with_the_way_out() -> None:
+    unknown = "got an unexpected keyword argument"
+    calls: list[tuple[Any, str]] = [
+        (lambda: eh.Monitor(level=0.9), f"Monitor() {unknown} 'level'; it has no effect there"),
+        (lambda: eh.Monitor().add({}, at=1, y_proba="s"), f"add() {unknown} 'y_proba'; did you mean 'y_score'?"),
+        (lambda: eh.audit_counts(COUNTS, colour="red"), f"audit_counts() {unknown} 'colour'; see its documentation"),  # type: ignore[call-arg]
+        (lambda: eh.audit([1, 0], [1, 1], ["a", "b"]), "audit() takes only data by position, and got 3 arguments; "  # type: ignore[arg-type, call-arg, list-item]
+         "pass y_true=..., y_pred=..., groups=..."),
+        (lambda: eh.audit_counts(COUNTS, "race"), "audit_counts() takes only counts by position, and got 2 arguments"),  # type: ignore[call-arg]
+    ]  # fmt: skip
+    for call, sentence in calls:
+        with pytest.raises(TypeError) as refused:
+            call()
+        assert str(refused.value) == sentence
 
 
 @pytest.mark.parametrize(
@@ -122,7 +150,7 @@ def test_too_many_positions_are_a_type_error() -> None:
          "groups must be the name of a column or its values; got {}"),
         (lambda: eh.audit(y_true=[1, 0], y_pred=[1, 0], threshold=0.5, groups=["a", "b"]),
          "threshold is for scores; pass them as y_score, or leave threshold out"),
-        (lambda: eh.compare_models({}, y_true="y", models={"a": "p", "b": "q"}),
+        (lambda: eh.compare({}, y_true="y", models={"a": "p", "b": "q"}),
          "groups must be the name of a group column or its values; got None"),
     ],
 )  # fmt: skip

@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from audit_oracle import row, same
+from audit_oracle import same
+from engines import needs, pa, pl
 from pytest import approx
 
 import evenhand as eh
 from evenhand.auditing import Audit, Row
 from evenhand.errors import EvenhandError, InvalidInput, MissingExtra, UnknownName
 from evenhand.examples import compas
-from evenhand.inference import between_groups
 
 SCHEMA = "evenhand.audit/4"
 COUNTS = {"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}
@@ -61,72 +59,65 @@ def without_bounds(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def by_row(a: Audit) -> dict[tuple[str, str, str], dict[str, Any]]:
-    return {(r.by, r.group, r.metric): measured(r) for r in a.rows}
+    return {(r.by, r.group, r.metric): rounded(measured(r)) for r in a.rows}
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with 12 digits, as sums in another order may differ in the last ones."""
+    if isinstance(value, dict):
+        return {name: rounded(one) for name, one in value.items()}
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 # Axes
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7])
-def test_a_threshold_is_what_an_audit_of_it_alone_measures(threshold: float) -> None:
+def test_a_threshold_is_what_an_audit_of_it_alone_measures() -> None:
     """And as each threshold is adjusted for itself, it is the same audit, but for bounds that hold for all of them."""
     columns: Any = {"y_true": "y", "y_score": "s", "groups": "race", "metrics": METRICS}
     swept = eh.audit(FRAME, threshold=[0.7, 0.3, 0.5], **columns)
-    alone = eh.audit(FRAME, threshold=threshold, **columns)
-    part = swept.at(threshold=threshold)
-    mine, theirs = ({(r.group, r.metric): without_bounds(r.to_dict()) for r in a.rows} for a in (part, alone))
-    assert same([mine[key] for key in sorted(mine)], [theirs[key] for key in sorted(theirs)])
-    assert (part.n, part.axes) == (alone.n, {})
+    for threshold in (0.3, 0.7):
+        part, alone = swept.at(threshold=threshold), eh.audit(FRAME, threshold=threshold, **columns)
+        first, second = ({(r.group, r.metric): without_bounds(r.to_dict()) for r in a.rows} for a in (part, alone))
+        assert same([first[key] for key in sorted(first)], [second[key] for key in sorted(second)])
+        assert (part.n, part.axes) == (alone.n, {})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", ["x", "y", "z"])
-def test_a_class_is_what_an_audit_of_it_against_the_rest_measures(label: str) -> None:
-    columns: Any = {"y_true": "kind", "y_pred": "guess", "groups": "race", "metrics": METRICS}
-    classes = eh.audit(FRAME, classes="all", draws=19, **columns)
-    alone = eh.audit(FRAME, positive=label, **columns)
-    part = classes.at(**{"class": label})
-    assert by_row(part) == by_row(alone)
-    assert part.n == alone.n
-    plain = eh.audit(FRAME, classes="all", adjust="none", averages=(), **columns).at(**{"class": label})
-    unadjusted = eh.audit(FRAME, positive=label, adjust="none", **columns)
-    assert by_row(plain) == by_row(unadjusted)
-    assert {f.sentence for f in plain.findings if f.kind == "too-few"} == {
-        f.sentence for f in unadjusted.findings if f.kind == "too-few"
-    }
+def test_a_class_is_what_an_audit_of_it_against_the_rest_measures() -> None:
+    columns: Any = {"y_true": "kind", "y_pred": "guess", "groups": "race", "metrics": METRICS, "adjust": "none"}
+    classes = eh.audit(FRAME, classes="all", **columns)
+    for label in "xyz":
+        part, alone = classes.at(**{"class": label}), eh.audit(FRAME, positive=label, **columns)
+        assert (by_row(part), part.n) == (by_row(alone), alone.n)
+        few, expected = ({f.sentence for f in a.findings if f.kind == "too-few"} for a in (part, alone))
+        assert few == expected
 
 
-@pytest.mark.parametrize("town", ["east", "west"])
-def test_a_stratum_is_what_an_audit_of_its_rows_measures(town: str) -> None:
+def test_a_stratum_is_what_an_audit_of_its_rows_measures() -> None:
     columns: Any = {"y_true": "y", "groups": "race", "metrics": [*METRICS, "auc"], "y_score": "s", "threshold": 0.5}
-    columns |= {"draws": 19}
-    within = eh.audit(FRAME, within="town", **columns)
-    alone = eh.audit(FRAME[FRAME.town == town], **columns)
-    part = within.at(stratum=town)
-    mine, theirs = by_row(part), by_row(alone)
-    for key, said in mine.items():
-        if key[2] == "auc":
-            for part_ in (said, theirs[key]):
-                del part_["test"]
-        assert said == theirs[key]
-    assert part.n == alone.n == int((FRAME.town == town).sum())
+    within = eh.audit(FRAME, strata="town", **columns)
+    for town in ("east", "west"):
+        part, alone = within.at(stratum=town), eh.audit(FRAME[FRAME.town == town], **columns)
+        first, second = by_row(part), by_row(alone)
+        for one in (first, second):
+            # Drawn p-values have other draws.
+            one.update({key: said | {"test": None} for key, said in one.items() if key[2] == "auc"})
+        assert first == second
+        assert part.n == alone.n == int((FRAME.town == town).sum())
 
 
-@pytest.mark.parametrize("model", ["p", "q"])
-def test_a_pair_of_models_is_what_comparing_them_alone_measures(model: str) -> None:
-    columns: Any = {"y_true": "y", "groups": "race"}
-    several = eh.compare_models(FRAME, models={"y": "y", "p": "p", "q": "q"}, adjust="none", draws=99, **columns)
-    alone = eh.compare_models(FRAME, models={"y": "y", model: model}, adjust="none", draws=99, **columns)
+def test_a_pair_of_models_is_what_comparing_them_alone_measures() -> None:
+    columns: Any = {"y_true": "y", "groups": "race", "adjust": "none"}
+    several = eh.compare(FRAME, models={"y": "y", "p": "p", "q": "q"}, **columns)
     assert several.axes == {"model": ("p", "q"), "against": ("y",)}
-    part = several.at(model=model, against="y")
-    exact = [r for r in part.rows if r.test.error is None]
-    assert exact
-    for r in exact:
-        assert measured(r) == measured(row(alone, r.group, r.metric))
+    for model in "pq":
+        alone = eh.compare(FRAME, models={"y": "y", model: model}, **columns)
+        assert by_row(several.at(model=model, against="y")) == by_row(alone)
 
 
 def test_several_axes_are_asked_for_one_by_one_or_together() -> None:
-    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], within="town", draws=19,
+    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], strata="town",
                  metrics=["tpr", "auc"])  # fmt: skip
     assert a.axes == {"threshold": (0.3, 0.5), "stratum": ("east", "west", "pooled")}
     both = a.at(threshold=0.3, stratum="east")
@@ -140,7 +131,7 @@ def test_several_axes_are_asked_for_one_by_one_or_together() -> None:
 def test_findings_elsewhere_are_left_out_and_those_of_all_data_stay() -> None:
     table = FRAME.assign(y=FRAME.y.astype(object))
     table.loc[[0, 1], "y"] = None
-    a = eh.audit(table, y_true="y", y_score="s", groups="race", threshold=[0.3, 2.0], metrics=["ppr", "auc"], draws=19)
+    a = eh.audit(table, y_true="y", y_score="s", groups="race", threshold=[0.3, 2.0], metrics=["ppr", "auc"])
     part = a.at(threshold=0.3)
     assert [f.kind for f in a.findings if f.kind == "constant"] == ["constant"]
     assert not any(f.kind == "constant" for f in part.findings)
@@ -152,96 +143,22 @@ def test_findings_elsewhere_are_left_out_and_those_of_all_data_stay() -> None:
     assert constant.at == {}
 
 
-@pytest.mark.parametrize(
-    ("place", "sentence"),
-    [
-        ({"treshold": 0.3}, "no axis of this audit is called 'treshold'; did you mean 'threshold'?"),
-        ({"colour": 1}, "no axis of this audit is called 'colour'; axes: threshold"),
-        ({"threshold": 0.45}, "no threshold of this audit is called '0.45'; did you mean "),
-    ],
-)
-def test_a_place_that_is_not_on_the_axes_is_refused(place: dict[str, Any], sentence: str) -> None:
-    a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="tpr")
-    with pytest.raises(UnknownName) as refused:
-        a.at(**place)
-    assert str(refused.value).startswith(sentence)
-    with pytest.raises(UnknownName, match=r"^no axis of this audit is called 'threshold'; axes: none$"):
-        eh.audit_counts(COUNTS, metrics="tpr").at(threshold=0.3)
-
-
-def test_the_repr_says_how_much_was_audited() -> None:
+def test_places_that_are_not_on_the_axes_are_refused_and_the_repr_counts_those_that_are() -> None:
     a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="tpr")
     differ = sum(r.differs for r in a.rows)
     assert repr(a) == f"<Audit: 240 cases, 3 groups, 2 on the axis threshold, 6 scores, {differ} differ>"
     assert repr(a.at(threshold=0.3)).startswith("<Audit: 240 cases, 3 groups, 3 scores, ")
-
-
-# Between groups
-
-
-def test_differences_between_groups_are_those_of_the_counts() -> None:
-    groups: dict[str, Any] = {"a": (3, 1, 0, 6), "b": (30, 30, 9, 40), "c": (0, 0, 4, 9)}
-    a = eh.audit_counts(groups, metrics=["acc", "tpr"])
-    for key in ("tpr", "f1", "acc"):
-        found = a.between_groups(key, draws=99)
-        assert found == between_groups({k: eh.ConfusionMatrix(*v) for k, v in groups.items()}, key, draws=99)
-    found = a.between_groups("tpr", draws=99)
-    assert found.undefined == {"c": "no actual positives (TP + FN = 0)"}
-    assert found.overall.estimate == 33 / 64
-    assert found.ratio.estimate == approx(0.5 / 0.75)
-    assert a.between_groups("acc", method="to_overall", draws=99) != a.between_groups("acc", draws=99)
-
-
-def test_differences_between_groups_are_fairlearns() -> None:
-    fairlearn = pytest.importorskip("fairlearn.metrics")
-    from sklearn.metrics import accuracy_score
-
-    a = eh.audit(FRAME, y_true="y", y_pred="q", groups="race", metrics="acc")
-    theirs = fairlearn.MetricFrame(
-        metrics=accuracy_score, y_true=FRAME.y, y_pred=FRAME.q, sensitive_features=FRAME.race
-    )
-    for method in ("between_groups", "to_overall"):
-        found = a.between_groups("acc", method=method, draws=99)
-        assert found.difference.estimate == approx(theirs.difference(method=method))
-        assert found.ratio.estimate == approx(theirs.ratio(method=method))
-        assert found.overall.estimate == approx(theirs.overall)
-        assert (found.group_min.estimate, found.group_max.estimate) == approx((theirs.group_min(), theirs.group_max()))
-
-
-def test_differences_between_groups_take_the_level_of_the_audit_and_a_column() -> None:
-    a = eh.audit(FRAME, y_true="y", y_pred="q", groups=["race", "town"], metrics="acc", level=0.8)
-    assert a.between_groups("acc", draws=99) == a.between_groups("acc", by="race", draws=99, level=0.8)
-    assert a.between_groups("acc", by="town", draws=99).difference.estimate == approx(
-        float(np.ptp([(FRAME.y == FRAME.q)[FRAME.town == t].mean() for t in ("east", "west")]))
-    )
-    swept = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc")
-    alone = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=0.3, metrics="acc")
-    assert swept.at(threshold=0.3).between_groups("acc", draws=99) == alone.between_groups("acc", draws=99)
-
-
-@pytest.mark.parametrize(
-    ("made", "metric", "options", "sentence"),
-    [
-        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "equal_opportunity", {},
-         "equal_opportunity compares two groups; use the one-group metric (tpr)"),
-        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "mcc", {"method": "to_overall"},
-         "method='to_overall' needs a metric that is a proportion of cases, and mcc is not one"),
-        (lambda: eh.audit_counts(COUNTS, metrics="tpr"), "tpr", {"by": "sex"},
-         "no group column of this audit is called 'sex'; known: group"),
-        (lambda: eh.audit(y_pred=[1, 0, 1], groups=list("aab")), "ppr", {},
-         "the audit must have labels; audit counts instead"),
-        (lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], metrics="acc"), "acc",
-         {}, "the audit has several places (threshold); choose one with at()"),
-        (lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", metrics="acc", selection="all"), "ppr", {},
-         "the audit counts selections without labels, which its cells lack; pass counts instead"),
-    ],
-)  # fmt: skip
-def test_differences_between_groups_that_cannot_be_told_are_refused(
-    made: Any, metric: str, options: dict[str, Any], sentence: str
-) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        made().between_groups(metric, **options)
-    assert str(refused.value) == sentence
+    places: list[tuple[Audit, dict[str, Any], str]] = [
+        (a, {"treshold": 0.3}, "no axis of this audit is called 'treshold'; did you mean 'threshold'?"),
+        (a, {"colour": 1}, "no axis of this audit is called 'colour'; axes: threshold"),
+        (a, {"threshold": 0.45}, "no threshold of this audit is called '0.45'; did you mean "),
+        (eh.audit_counts(COUNTS, metrics="tpr"), {"threshold": 0.3}, "no axis of this audit is called 'threshold'; "
+         "axes: none"),
+    ]  # fmt: skip
+    for audit, place, sentence in places:
+        with pytest.raises(UnknownName) as refused:
+            audit.at(**place)
+        assert str(refused.value).startswith(sentence)
 
 
 # Ways out
@@ -256,21 +173,20 @@ def test_an_audit_repeats_and_survives_json() -> None:
     content = json.loads(text)
     assert content["schema"] == SCHEMA
     assert content["versions"]["evenhand"] == eh.__version__
-    assert list(content) == ["schema", "n", "left_out", "record", "settings", "versions", "overall", "findings", "rows"]
+    assert " ".join(content) == "schema n left_out provenance settings versions overall findings rows"
 
 
 PARTS: dict[str, Callable[[], Audit]] = {
-    "threshold": lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], draws=9,
+    "threshold": lambda: eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5],
                                   metrics=["tpr", "auc"]),
-    "class": lambda: eh.audit(FRAME, y_true="kind", y_pred="guess", groups="race", classes="all", metrics="tpr",
-                              draws=9),
-    "stratum": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town", metrics=["tpr", "kappa"]),
-    "stratum with a reference": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", within="town",
+    "class": lambda: eh.audit(FRAME, y_true="kind", y_pred="guess", groups="race", classes="all", metrics="tpr"),
+    "stratum": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", strata="town", metrics=["tpr", "kappa"]),
+    "stratum with a reference": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", strata="town",
                                                  metrics="tpr", reference="A"),
-    "model": lambda: eh.compare_models(FRAME, y_true="y", models={"p": "p", "q": "q"}, groups="race", draws=9),
+    "model": lambda: eh.compare(FRAME, y_true="y", models={"p": "p", "q": "q"}, groups="race"),
     "selections": lambda: eh.audit(FRAME.assign(y=[None, *FRAME.y[1:]]), y_true="y", y_pred="p", groups="race",
-                                   within="town", metrics=["ppr", "tpr"], selection="all"),
-    "weights": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", weights="s", metrics="tpr"),
+                                   strata="town", metrics=["ppr", "tpr"]),
+    "sample_weight": lambda: eh.audit(FRAME, y_true="y", y_pred="p", groups="race", sample_weight="s", metrics="tpr"),
 }  # fmt: skip
 
 
@@ -289,6 +205,7 @@ def test_whole_audits_and_their_parts_survive_json(kind: str) -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_frame_has_a_line_per_row(library: str) -> None:
     a = PARTS["stratum"]()
+    needs(library)
     found = a.to_frame(library)
     assert type(found).__module__.partition(".")[0] == library
     lines = pd.DataFrame(found.to_pandas() if library != "pandas" else found).to_dict("records")
@@ -299,13 +216,6 @@ def test_a_frame_has_a_line_per_row(library: str) -> None:
         assert line["score"] == approx(r.score.value, nan_ok=True)
     with pytest.raises(UnknownName, match=r"^no dataframe library is called 'excel'; known: pandas, polars, pyarrow$"):
         a.to_frame("excel")
-
-
-def test_a_frame_is_of_the_library_of_the_data() -> None:
-    polars = pytest.importorskip("polars")
-    assert isinstance(PARTS["stratum"]().to_frame(), pd.DataFrame)
-    a = eh.audit(polars.from_pandas(FRAME), y_true="y", y_pred="p", groups="race", metrics="tpr")
-    assert isinstance(a.to_frame(), polars.DataFrame)
 
 
 def test_csv_has_the_cells_at_each_threshold() -> None:
@@ -321,14 +231,13 @@ def test_csv_has_the_cells_at_each_threshold() -> None:
         assert [int(line[c]) for c in ("tp", "fn", "fp", "tn")] == expected
 
 
-@pytest.mark.parametrize("start", ["=1+1", "+x", "-x", "@cmd", "\t=1", "\tplain", "\rplain", " =1", "\t", "\r\n-2"])
-def test_no_cell_of_a_csv_file_is_a_formula(start: str) -> None:
+def test_no_cell_of_a_csv_file_is_a_formula() -> None:
     """A tab or CR at the start moves what follows into a cell of its own, formula or not."""
-    a = eh.audit_counts({start: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
-    cells = [line["group"] for line in csv.DictReader(io.StringIO(a.to_csv(), newline=""))]
-    assert sorted(cells) == sorted(["B", f"'{start}"])
-    negative = [line["difference"] for line in csv.DictReader(io.StringIO(a.to_csv()))]
-    assert any(float(cell) < 0 for cell in negative), "numbers stay numbers"
+    for start in ("=1+1", "+x", "-x", "@cmd", "\t=1", "\tplain", "\rplain", " =1", "\t", "\r\n-2"):
+        a = eh.audit_counts({start: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
+        lines = list(csv.DictReader(io.StringIO(a.to_csv(), newline="")))
+        assert sorted(line["group"] for line in lines) == sorted(["B", f"'{start}"])
+        assert any(float(line["difference"]) < 0 for line in lines), "numbers stay numbers"
 
 
 # One line per group
@@ -337,6 +246,7 @@ def test_no_cell_of_a_csv_file_is_a_formula(start: str) -> None:
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_table_has_a_line_per_group_and_a_column_per_metric(library: str) -> None:
     a = eh.audit_counts(compas(), by="race", metrics=["tpr", "mcc", "ppr"])
+    needs(library)
     found = a.table(library)
     table = pd.DataFrame(found.to_pandas() if library != "pandas" else found)
     assert list(table.columns) == ["by", "group", "n", "tpr", "mcc", "ppr"]
@@ -358,7 +268,7 @@ def test_a_table_marks_scores_that_do_not_exist_and_its_reference() -> None:
 def test_lines_come_by_place_column_and_group_in_their_own_order() -> None:
     """Thresholds as numbers, not as text; what has no threshold last; columns one after the other."""
     a = eh.audit(FRAME.assign(s=10 * FRAME.s), y_true="y", y_score="s", groups=["town", "race"], threshold=[10, 2, 5.5],
-                 metrics=["tpr", "auc"], draws=9, crossings=1)  # fmt: skip
+                 metrics=["tpr", "auc"], intersections=1)  # fmt: skip
     whose = list(a.table("pandas")[["threshold", "by", "group"]].itertuples(index=False, name=None))
     groups = [("town", "east"), ("town", "west"), ("race", "A"), ("race", "B"), ("race", "C")]
     expected = [(t, *group) for t in (2.0, 5.5, 10.0) for group in groups]
@@ -382,7 +292,7 @@ def test_wide_csv_is_the_table(kind: str) -> None:
 
 def test_changes_in_wide_csv_are_numbers_with_a_sign_and_a_mark() -> None:
     data = {"g": ["=1+1", "b"] * 20, "y": [1, 0, 0, 1] * 10, "p": [1, 0, 1, 0] * 10, "q": [0, 1, 0, 1] * 10}
-    a = eh.compare_models(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="ppr", draws=9)
+    a = eh.compare(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="ppr")
     lines = list(csv.DictReader(io.StringIO(a.to_csv(wide=True), newline="")))
     assert {line["group"] for line in lines} == {"'=1+1", "b"}
     assert {line["ppr"][:-2] for line in lines} == {"-1.000", "+1.000"}
@@ -398,11 +308,11 @@ def test_no_cell_of_wide_csv_is_a_formula() -> None:
     assert all(re.fullmatch(r"-0\.\d{3} \S", cell) for cell in formulas)
 
 
-@pytest.mark.parametrize("name", ["x" * 200, "\x1b[31mred", "<script>alert(1)</script>", "=cmd()", "a|b\nc", "日本語"])
-def test_hostile_names_survive_json(name: str) -> None:
-    a = eh.audit_counts({name: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
-    assert name in {r.group for r in Audit.from_json(a.to_json()).rows}
-    assert "\x1b" not in repr(a)
+def test_hostile_names_survive_json() -> None:
+    for name in ("x" * 200, "\x1b[31mred", "<script>alert(1)</script>", "=cmd()", "a|b\nc", "日本語"):
+        a = eh.audit_counts({name: (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics="tpr")
+        assert name in {r.group for r in Audit.from_json(a.to_json()).rows}
+        assert "\x1b" not in repr(a)
 
 
 # What is read back is checked
@@ -435,16 +345,17 @@ def changed(change: Callable[[dict[str, Any]], object]) -> str:
         (changed(lambda c: c.update(left_out={"y_true": "many"})), "left_out must map names to numbers of rows; got "),
         (changed(lambda c: c.update(versions=[])), "versions must be a table; got []"),
         (changed(lambda c: c.update(versions={"numpy": 2})), "versions must map packages to texts; got "),
-        (changed(lambda c: c["settings"].pop("level")), "settings must contain level"),
-        (changed(lambda c: c["settings"].update(level="x")), "level must be a number between 0 and 1; got 'x'"),
+        (changed(lambda c: c["settings"].pop("confidence_level")), "settings must contain confidence_level"),
+        (changed(lambda c: c["settings"].update(confidence_level="x")), "confidence_level must be a number between 0 "
+         "and 1; got 'x'"),
         (changed(lambda c: c["settings"].update(groups=[])), "groups in settings must be a list of names; got []"),
-        (changed(lambda c: c["settings"].update(within="town")), "within in settings must be a list of names; got "
+        (changed(lambda c: c["settings"].update(strata="town")), "strata in settings must be a list of names; got "
          "'town'"),
-        (changed(lambda c: c["record"].update(source=5)), "source in the record must be a table; got 5"),
-        (changed(lambda c: c["record"].update(axes=5)), "axes in the record must be a table; got 5"),
-        (changed(lambda c: c["record"].update(axes={"threshold": 5})),
-         "threshold in the axes of the record must be a list; got 5"),
-        (changed(lambda c: c["record"].update(at=5)), "at in the record must be a table; got 5"),
+        (changed(lambda c: c["provenance"].update(source=5)), "source in the provenance must be a table; got 5"),
+        (changed(lambda c: c["provenance"].update(axes=5)), "axes in the provenance must be a table; got 5"),
+        (changed(lambda c: c["provenance"].update(axes={"threshold": 5})),
+         "threshold in the axes of the provenance must be a list; got 5"),
+        (changed(lambda c: c["provenance"].update(at=5)), "at in the provenance must be a table; got 5"),
         (changed(lambda c: c["findings"][0].update(code=5)), "code of finding 1 must be text; got 5"),
         (changed(lambda c: c.pop("settings")), "text must be an audit written by to_json(): 'settings'"),
         ("{", "text must be an audit written by to_json(): "),
@@ -478,25 +389,17 @@ def test_what_was_not_audited_cannot_be_plotted() -> None:
         a.plot("tpr", by="sex")
 
 
-def test_rows_are_an_arrow_stream_for_every_library() -> None:
+def test_rows_are_an_arrow_stream_made_by_pyarrow_or_polars(monkeypatch: pytest.MonkeyPatch) -> None:
     a = PARTS["stratum"]()
+    assert a._repr_markdown_() == a.to_markdown()
+    needs("polars", "pyarrow")
     expected = a.to_frame("polars")
     assert pl.DataFrame(a).equals(expected)
     assert pa.table(a).column_names == expected.columns
     assert pd.DataFrame.from_arrow(a).shape == expected.shape
-
-
-def test_an_arrow_stream_needs_a_library_that_makes_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    a = PARTS["stratum"]()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else name)
     assert pl.DataFrame(a).height == len(a.rows)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        MissingExtra, match=r"^an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow$"
-    ):
+    needed = "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
+    with pytest.raises(MissingExtra, match=f"^{needed}$"):
         a.__arrow_c_stream__()
-
-
-def test_notebooks_get_markdown_too() -> None:
-    a = PARTS["stratum"]()
-    assert a._repr_markdown_() == a.to_markdown()

@@ -32,7 +32,7 @@ def saved() -> Iterator[eh.Audit]:
     yield from AUDITS.values()
     yield from random_audits()
     data: dict[str, Any] = {"g": list("ab") * 20, "y": [0, 1] * 20, "p": [0, 1, 1, 1] * 10, "who": list(range(20)) * 2}
-    yield eh.audit(data, y_true="y", y_pred="p", groups="g", unit="who", metrics="tpr")
+    yield eh.audit(data, y_true="y", y_pred="p", groups="g", cluster="who", metrics="tpr")
     yield eh.audit(data | {"g": ["a", None, "b", "b"] * 10}, y_pred="p", groups="g")
 
 
@@ -82,10 +82,10 @@ def changed(content: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[
         (("settings", "alpha"), ...),
         (("settings", "groups"), []),
         (("versions",), {"evenhand": 1}),
-        (("record", "source", "rows"), "many"),
-        (("record", "title"), 1),
-        (("record", "order"), {"race": [1]}),
-        (("record", "unit"), {"column": "who"}),
+        (("provenance", "source", "rows"), "many"),
+        (("provenance", "made"), 1),
+        (("provenance", "order"), {"race": [1]}),
+        (("provenance", "cluster"), {"column": "who"}),
     ],
 )
 def test_what_the_schema_refuses_the_reader_refuses(path: tuple[Any, ...], value: Any) -> None:

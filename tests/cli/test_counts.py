@@ -6,8 +6,9 @@ import json
 
 import pytest
 from click.testing import CliRunner, Result
+from matrices import matrix
 
-from evenhand import ConfusionMatrix, list_metrics, metric
+from evenhand import list_metrics, metric
 from evenhand.cli import evenhand
 
 REFERENCE = "116 177 554 2429"
@@ -35,7 +36,7 @@ def test_metrics_tells_everything_about_one() -> None:
         "  better     higher\n"
         "  synonyms   recall, sensitivity, hit rate\n"
         "  undefined  no actual positives (TP + FN = 0)\n"
-        "  elsewhere  recall_score in scikit-learn\n"
+        "  notes      recall_score in scikit-learn\n"
         "             true_positive_rate in fairlearn\n"
     )
 
@@ -63,12 +64,13 @@ def test_undefined_with_a_reference_gives_probabilities() -> None:
     assert found[0]["count"] == 6
 
 
-def test_match_prints_a_block_and_an_interval() -> None:
+def test_match_prints_a_sentence_and_an_interval() -> None:
     output = run(*f"match --group 3 1 0 6 --reference {REFERENCE} --metric tpr".split()).output
 
-    assert output.startswith("MATCH test of True positive rate (tpr), group of 10 against a reference of 3,276\n")
-    assert "  p-value       0.3568 (two-sided)\n" in output
-    assert "  interval      0.2423 to 0.9875 (95 %)\n" in output
+    assert output == (
+        "MATCH test of tpr: 0.75 against 0.3959, p = 0.357 (two-sided, pooled null given a denominator of 4, exact)\n"
+        "95% interval: 0.2423 to 0.9875\n"
+    )
 
 
 def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
@@ -79,7 +81,7 @@ def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
     assert max(map(len, output.splitlines()[:50])) <= 80
     # A metric of one group has a score of the reference beside it; one of two groups compares with it.
     lines = {line.split()[0]: line.split() for line in output.splitlines() if line.split()}
-    assert lines["fpr"][1:3] == ["0.25", f"{metric('fpr')(ConfusionMatrix(*map(int, REFERENCE.split()))):.4g}"]
+    assert lines["fpr"][1:3] == ["0.25", f"{metric('fpr')(matrix(*map(int, REFERENCE.split()))):.4g}"]
     assert len(lines["predictive_equality"]) == len(lines["fpr"]) - 1
 
 

@@ -19,9 +19,9 @@ import evenhand
 
 ROWS = "g,y,p,s\n" + "".join(f"{'abcdefgh'[i % 8]},{i % 2},{i // 2 % 2},{i % 97 / 97:.3f}\n" for i in range(4_000))
 PLACES = {
-    "reading": "evenhand.auditing.audits:tabulated",
-    "measuring": "evenhand.auditing.pipeline:measure_cells",
-    "judging": "evenhand.auditing.pipeline:judged",
+    "reading": "evenhand.auditing.audits:build_tally",
+    "evaluating": "evenhand.auditing.evaluate:evaluate_counts",
+    "deciding": "evenhand.auditing.run:assign_verdicts",
     "rendering": "evenhand.views:as_page",
     "planning": "evenhand.cli.plan:sample_size",
     "replacing": "os:replace",
@@ -86,8 +86,8 @@ PLAN = ["plan", "size", "--metric", "tpr", "--reference", "30", "10", "10", "50"
     ("where", "words"),
     [
         ("reading", ["audit", "-", *AUDIT[2:]]),
-        ("measuring", [*SCORED, "--threshold", "0.2", "--threshold", "0.7"]),
-        ("judging", AUDIT),
+        ("evaluating", [*SCORED, "--threshold", "0.2", "--threshold", "0.7"]),
+        ("deciding", AUDIT),
         ("replacing", AUDIT),
         ("rendering", AUDIT),
         ("planning", PLAN),
@@ -129,31 +129,6 @@ def test_what_runs_in_the_background_does_not_heed_ctrl_c(tmp_path: Path) -> Non
         assert child.poll() is None
         child.send_signal(signal.SIGTERM)
         assert child.wait(30) == -signal.SIGTERM
-
-
-def test_an_interrupted_reproduction_leaves_nothing(tmp_path: Path) -> None:
-    """Not even its folder; and its processes end at once and say nothing, wherever they are."""
-    words = ["reproduce", "--out", "new", "--only", "table2", "--only", "risk", "--processes", "2"]
-    with heeded(signal.SIGINT):
-        child = subprocess.Popen(
-            [sys.executable, "-m", "evenhand", *words],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(tmp_path),
-            start_new_session=True,
-        )
-    latest = time.monotonic() + 120
-    while not list(tmp_path.glob("new/.evenhand-*/*.csv")):
-        assert time.monotonic() < latest
-        time.sleep(0.05)
-    os.killpg(child.pid, signal.SIGINT)
-    out, said = child.communicate(timeout=60)
-    assert (child.returncode, out) == (130, "")
-    assert "Traceback" not in said
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["tmp"]
-    gone(child.pid)
 
 
 def gone(group: int) -> None:

@@ -67,7 +67,7 @@ def test_what_is_not_said_is_what_the_library_takes(name: str, function: Callabl
     defaults = {n: p.default for n, p in signature(function).parameters.items() if type(p.default) in (int, float, str)}
     assert {"alpha", "draws", "test", "null", "given", "rng"} <= set(defaults)
     for argument, default in defaults.items():
-        (said,) = re.findall(rf"^  --{argument} (?:.|\n(?!  -))*", found, re.MULTILINE)
+        (said,) = re.findall(rf"^  --{argument.replace('_', '-')} (?:.|\n(?!  -))*", found, re.MULTILINE)
         assert f"[default: {default}" in " ".join(said.split()), said
 
 
@@ -109,7 +109,7 @@ def test_a_plan_that_is_refused_speaks_of_options() -> None:
                 "0.1",
                 "0.2",
             ],
-            "--null 'predictive' needs the reference's counts, as a ConfusionMatrix; got four probabilities",
+            "--null 'predictive' needs the reference's counts, as a ConfusionMatrix; got known rates",
         ),
         (
             ["power", "--metric", "mcc", "--n", "9", "--difference", "-0.1", "--rng", "-1"],

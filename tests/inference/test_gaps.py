@@ -1,143 +1,179 @@
-"""Intervals of the gap between two scores: against draws, and against Fisher's test."""
+"""Gaps between scores: against adaptive quadrature, Fisher's test and random draws."""
 
 from __future__ import annotations
 
 from math import inf
 from typing import Any, cast
 
+import mpmath
 import numpy as np
 import pytest
+from matrices import matrix
 from oracle import drawn_scores
 from pytest import approx
+from scipy.stats import beta, fisher_exact, hypergeom
 
-from evenhand import ConfusionMatrix, disparity, metric
-from evenhand.inference import equal_scores, fisher, gap_intervals, gaps_of, melded_gaps
-from evenhand.metrics import CATALOGUE
+from evenhand import disparity, metric
+from evenhand.inference import equality_test, melded_gaps, score_gaps
 
-# The issue's cases, small and lopsided ones, and some with 0, 1 and 100,000 at random.
-_random = np.random.default_rng(3).choice([0, 0, 1, 2, 5, 20, 300, 1000, 100_000], (4, 2, 4)).tolist()
-GAPS: list[Any] = [
-    ((1000, 1, 20, 1000), (1000, 2, 0, 0)),
-    ((1000, 0, 100, 2), (5, 1000, 0, 1)),
-    ((3, 2, 1, 9), (116, 177, 554, 2429)),
-    ((0, 2, 8, 30), (300, 100, 120, 480)),
-    ((0, 0, 0, 0), (1, 1, 1, 1)),
-    ((20, 20, 5, 100_000), (100_000, 0, 20, 20)),
-    *((tuple(g), tuple(h)) for g, h in _random),
-]
-DRAWS = 400_000
+TPR = cast("Any", metric("tpr"))
 
 
-@pytest.mark.many
-@pytest.mark.parametrize(
-    ("m", "kind"),
-    [(m, kind) for m in CATALOGUE.one_group for kind in ("difference", "ratio") if kind == "difference" or m.low == 0],
-    ids=lambda x: getattr(x, "key", x),
-)
-def test_the_interval_of_a_gap_leaves_out_as_much_on_either_side(m: Any, kind: Any) -> None:
-    """P(gap <= low) = P(gap > high) = 0.025, or 0.1, within 0.006 of 400,000 draws of either score."""
-    groups, references = (np.array([pair[i] for pair in GAPS], dtype=np.float64) for i in (0, 1))
-    gaps = gaps_of(m, groups, references, kind, prior=0.5)
-    ends = {level: gaps.interval(level) for level in (0.8, 0.95)}
-    for i, (g, h) in enumerate(GAPS):
-        mine, theirs = drawn_scores(m.key, g, 1, DRAWS), drawn_scores(m.key, h, 2, DRAWS)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            drawn = mine - theirs if kind == "difference" else mine / theirs
-        for level, (low, high) in ends.items():
-            beyond = np.mean(drawn <= low[i]), np.mean(drawn > high[i])
-            assert beyond == approx((0.5 - level / 2,) * 2, abs=0.006), (g, h, level)
+def cells_of(x: Any, n: Any) -> Any:
+    """Cells with x of n actual positives found."""
+    x, n = np.atleast_1d(x).astype(float), np.atleast_1d(n).astype(float)
+    return np.column_stack([x, n - x, 0 * x, 0 * x])
 
 
-def test_a_gap_lies_in_its_own_interval() -> None:
-    gaps = gaps_of(
-        cast("Any", metric("mcc")),
-        np.array([[100_000.0, 3, 3, 0]]),
-        np.array([[10.0, 5, 5, 10]]),
-        "difference",
-        prior=0.5,
-    )
-    low, high = gap_intervals(gaps, np.array([-0.33336]), 0.05)
-    assert low[0] <= -0.33336 <= high[0]
-    plain = gaps.interval(0.05)
-    assert not plain[0][0] <= -0.33336 <= plain[1][0]
-    undefined = gap_intervals(gaps, np.array([np.nan]), 0.05)
-    assert (float(undefined[0][0]), float(undefined[1][0])) == approx((float(plain[0][0]), float(plain[1][0])))
+def random_rates(count: int, seed: int, largest: int = 400) -> Any:
+    """Random x1, n1, x2, n2; half of the counts are 0, 1, n - 1 or n."""
+    rng = np.random.default_rng(seed)
+    columns = []
+    for _ in range(2):
+        n = np.exp(rng.uniform(0, np.log(largest), count)).astype(int)
+        edges = np.stack([0 * n, np.minimum(1, n), n - 1, n])[rng.integers(0, 4, count), np.arange(count)]
+        columns += [np.where(rng.random(count) < 0.5, edges, rng.binomial(n, rng.random(count))), n]
+    return columns
 
 
-def test_small_gaps_keep_their_digits() -> None:
-    d = disparity(
-        ConfusionMatrix(150_001, 99_999, 200_000, 550_000), ConfusionMatrix(1_500_000, 1_000_000, 2, 5), "tpr"
-    )
-    assert str(d).startswith("TPR is 4e-06 higher (95 % interval -0.002")
+def p_below(gap: float, first: Any, second: Any, kind: str) -> float:
+    """P(T1 - T2 <= gap) or P(T1 / T2 <= gap) of betas, by adaptive quadrature between kinks."""
+
+    def cdf(x: Any) -> Any:
+        if first[0] == 0:
+            return int(x >= 0)
+        return mpmath.betainc(*first, 0, min(max(x, 0), 1), regularized=True)
+
+    def limit(t: Any) -> Any:
+        return t + gap if kind == "difference" else t * gap
+
+    if second[1] == 0:
+        return float(cdf(limit(1)))
+    a, b = second
+    mean, gap = mpmath.mpf(a) / (a + b), mpmath.mpf(gap)
+    spread = mpmath.sqrt(mean * (1 - mean) / (a + b + 1))
+    places = {0, 1, *(mean + k * spread for k in (-12, -6, -3, 0, 3, 6, 12))}
+    places |= {-gap, 1 - gap} if kind == "difference" else {1 / gap}
+    density = mpmath.beta(a, b)
+    return float(mpmath.quad(
+        lambda t: cdf(limit(t)) * t ** (a - 1) * (1 - t) ** (b - 1) / density,
+        sorted(place for place in places if 0 <= place <= 1),
+    ))  # fmt: skip
 
 
-def pairs_of_rates() -> Any:
-    """Counts of many sizes, at all edges: none, all, one case, a reference smaller than the group."""
-    rng = np.random.default_rng(2)
-    found = []
-    for of_a, of_b in ((1, 1), (2, 400), (5, 50), (10, 50), (24, 500), (40, 400), (100, 7), (2_000, 5_000)):
-        for rate in (0.0, 0.03, 0.5, 0.97, 1.0):
-            other = rng.choice([rate, rng.random()])
-            found.append((rng.binomial(of_a, rate), of_a, rng.binomial(of_b, other), of_b))
-    return np.array(found, dtype=np.float64).T
+def test_ends_have_the_tail_of_adaptive_quadrature() -> None:
+    x1, n1, x2, n2 = random_rates(12, 5, 60)
+    with mpmath.workdps(20):
+        for kind in ("difference", "ratio"):
+            gaps = melded_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), cast("Any", kind))
+            low, _ = gaps.interval(0.95)
+            for i in np.flatnonzero(np.isfinite(low) & (low > (-1 if kind == "difference" else 0))):
+                first = int(x1[i]), int(n1[i] - x1[i] + 1)
+                second = int(x2[i] + 1), int(n2[i] - x2[i])
+                if first[0] or second[1]:
+                    assert p_below(low[i], first, second, kind) == approx(0.025, abs=1e-9), i
 
 
-def test_melded_intervals_and_fishers_test_agree() -> None:
-    """One-sided p-values are equal to 1e-7, so an interval contains no difference if and only if p exceeds its tail."""
-    a, of_a, b, of_b = pairs_of_rates()
-    nothing = np.zeros_like(a)
-    groups = np.column_stack([a, of_a - a, nothing, nothing])
-    references = np.column_stack([b, of_b - b, nothing, nothing])
-    tails = fisher(a, of_a, b, of_b)
-    tpr = cast("Any", metric("tpr"))
+def test_probabilities_count_what_lies_beyond_a_kink() -> None:
+    """P(T1 - T2 <= 0.6) where T2 may exceed 0.4, so that no T1 is too large; the mean is over either."""
+    for x1, n1, x2, n2 in ((3, 4, 2, 5), (3, 4, 20, 50), (30, 40, 2, 5)):
+        gaps = melded_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), "difference")
+        for gap in (0.6, -0.3):
+            expected = p_below(gap, (x1, n1 - x1 + 1), (x2 + 1, n2 - x2), "difference")
+            assert gaps.cdf(np.array([gap])) == approx(expected, abs=1e-9)
+
+
+def test_one_of_four_against_none_of_five_has_the_exact_lower_end() -> None:
+    """Formerly -0.39546, with a tail of .0253, since quadrature crossed a kink."""
+    d = disparity(matrix(1, 3, 0, 0), matrix(0, 5, 0, 0), "tpr")
+    assert d.low == approx(-0.39671, abs=5e-6)
+    assert p_below(d.low, (1, 4), (1, 5), "difference") == approx(0.025, abs=1e-10)
+    assert p_below(-0.39546, (1, 4), (1, 5), "difference") == approx(0.0253, abs=5e-5)
+
+
+def test_one_sided_pvalues_are_fishers() -> None:
+    x1, n1, x2, n2 = random_rates(2_000, 7)
+    law = hypergeom(n1 + n2, x1 + x2, n1)
     for kind, none in (("difference", 0.0), ("ratio", 1.0)):
-        gaps = melded_gaps(tpr, groups, references, cast("Any", kind))
-        below, above = gaps.tails(none)
-        assert below == approx(tails.upper, abs=1e-7)
-        assert above == approx(tails.lower, abs=1e-7)
-        for level in (0.95, 0.9999):
-            low, high = gaps.interval(level)
-            assert ((low <= none + 1e-9) == (tails.upper > (1 - level) / 2)).all()
-            assert ((high >= none - 1e-9) == (tails.lower > (1 - level) / 2)).all()
+        gaps = melded_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), cast("Any", kind))
+        upper, lower = gaps.tails(none)
+        assert upper == approx(law.sf(x1 - 1), abs=1e-8)
+        assert lower == approx(law.cdf(x1), abs=1e-8)
+    table = np.array([[x1[0], n1[0] - x1[0]], [x2[0], n2[0] - x2[0]]])
+    assert upper[0] == approx(fisher_exact(table, alternative="greater").pvalue, abs=1e-8)
 
 
-@pytest.mark.parametrize("key", ["mcc", "kappa", "informedness", "mb", "lr_plus", "balanced_accuracy"])
-def test_gaps_of_several_rates_are_those_of_mid_p_draws(key: str) -> None:
-    """P(gap <= 0) and P(gap >= 0), with what is undefined, within 0.006 of 400,000 draws."""
-    m = cast("Any", metric(key))
-    pairs: list[Any] = [((3, 2, 1, 9), (116, 177, 554, 2429)), ((5, 0, 0, 5), (30, 10, 12, 48)),
-                        ((0, 2, 8, 30), (300, 100, 120, 480)), ((1, 0, 0, 9), (9, 0, 0, 1))]  # fmt: skip
-    groups, references = (np.array([pair[i] for pair in pairs], dtype=np.float64) for i in (0, 1))
-    found = gaps_of(m, groups, references, "difference").tails(0.0)
-    for i, (g, h) in enumerate(pairs):
-        mine, theirs = (drawn_scores(key, c, seed, DRAWS, prior=None) for c, seed in ((g, 1), (h, 2)))
-        lost = np.isnan(mine) | np.isnan(theirs)
-        with np.errstate(invalid="ignore"):
-            drawn = np.mean((mine <= theirs + 1e-9) | lost), np.mean((mine >= theirs - 1e-9) | lost)
-        assert (found[0][i], found[1][i]) == approx(drawn, abs=0.006), (g, h)
+def test_an_interval_contains_no_gap_if_and_only_if_p_exceeds_alpha() -> None:
+    x1, n1, x2, n2 = random_rates(1_000, 8)
+    group, reference = cells_of(x1, n1), cells_of(x2, n2)
+    pvalues = equality_test(TPR, group, reference).pvalues
+    for kind, none in (("difference", 0.0), ("ratio", 1.0)):
+        gaps = melded_gaps(TPR, group, reference, cast("Any", kind))
+        for alpha in (0.2, 0.05, 1e-4):
+            low, high = gaps.interval(1 - alpha)
+            is_clear = np.abs(pvalues / alpha - 1) > 1e-6
+            contains = (low <= none) & (none <= high)
+            assert (contains == (pvalues > alpha))[is_clear].all()
+            assert 0.01 < contains.mean() < 0.99
 
 
-@pytest.mark.parametrize("key", ["mcc", "kappa", "informedness", "mb", "lr_plus", "dor", "pt", "g_mean"])
-def test_the_test_of_several_rates_is_that_of_its_interval(key: str) -> None:
-    """p is at most 0.05 if and only if the mid-p interval of the gap excludes none."""
-    m = cast("Any", metric(key))
-    cells = np.random.default_rng(4).integers(0, 30, (2, 25, 4)).astype(np.float64)
-    p = equal_scores(m, *cells).pvalue
-    kind, none = ("ratio", 1.0) if m.unbounded else ("difference", 0.0)
-    low, high = gaps_of(m, cells[0], cells[1], cast("Any", kind)).interval(0.95)
-    for i in np.flatnonzero(~np.isnan(p) & (p < 1)):
-        assert (p[i] <= 0.05) == (not low[i] < none < high[i]) or abs(p[i] - 0.05) < 1e-6, cells[:, i]
+def test_the_test_of_several_rates_agrees_with_its_interval() -> None:
+    cells = np.random.default_rng(4).integers(0, 30, (2, 12, 4)).astype(float)
+    for key in ("mcc", "kappa", "informedness", "mb", "lr_plus", "dor", "g_mean"):
+        m = cast("Any", metric(key))
+        kind, none = ("ratio", 1.0) if m.is_unbounded else ("difference", 0.0)
+        pvalues = equality_test(m, *cells).pvalues
+        low, high = score_gaps(m, cells[0], cells[1], cast("Any", kind)).interval(0.95)
+        for i in np.flatnonzero((pvalues < 1) & (np.abs(pvalues - 0.05) > 1e-6)):
+            assert (pvalues[i] > 0.05) == (low[i] < none < high[i]), (key, cells[:, i])
 
 
-def test_a_ratio_that_may_be_infinite_or_0_has_no_such_end_as_a_number() -> None:
-    """No successes in the reference of 20: 3 of 3 may be any number of times as many, and 0 of 3 none."""
-    some, none, reference = (ConfusionMatrix(*cells) for cells in ((3, 0, 0, 5), (0, 3, 0, 5), (0, 20, 0, 5)))
-    assert disparity(some, reference, "tpr", kind="ratio").high == inf
-    found = disparity(none, reference, "tpr", kind="ratio")
-    assert (found.low, found.high) == (0.0, inf)
+def test_posterior_gaps_leave_out_as_much_on_either_side() -> None:
+    """Within 0.008 of 100,000 draws of either score."""
+    pairs: list[Any] = [
+        ((3, 2, 1, 9), (116, 177, 554, 2429)), ((0, 2, 8, 30), (300, 100, 120, 480)), ((9, 0, 0, 7), (1, 1, 1, 1)),
+    ]  # fmt: skip
+    groups, references = (np.array([pair[i] for pair in pairs], float) for i in (0, 1))
+    for key, kind in (("tpr", "difference"), ("f1", "ratio"), ("acc", "ratio"), ("mcc", "difference")):
+        gaps = score_gaps(cast("Any", metric(key)), groups, references, cast("Any", kind), prior=0.5)
+        low, high = gaps.interval(0.8)
+        for i, (g, h) in enumerate(pairs):
+            first, second = drawn_scores(key, g, 1, 100_000), drawn_scores(key, h, 2, 100_000)
+            drawn = first - second if kind == "difference" else first / second
+            assert (np.mean(drawn <= low[i]), np.mean(drawn > high[i])) == approx((0.1, 0.1), abs=0.008), (key, g)
+
+
+@pytest.mark.filterwarnings("error")
+def test_betas_with_an_infinite_density_have_gaps() -> None:
+    """Effective counts below 1/2 gave nan or infinite ends, since a node fell on the end of the density."""
+    rng = np.random.default_rng(1)
+    for x1, n1, x2, n2 in ((0.37, 12.3, 3.1, 40.2), (38_850, 38_850.37, 300, 340), (0.05, 3, 2, 7)):
+        gaps = melded_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), "difference")
+        high = gaps.interval(0.8)[1][0]
+        draws = rng.beta(x1 + 1, n1 - x1, 200_000) - rng.beta(x2, n2 - x2 + 1, 200_000)
+        assert np.mean(draws >= high) == approx(0.1, abs=0.005)
+    jeffreys = score_gaps(TPR, cells_of(0, 9), cells_of(4, 9), "difference", prior=0.5)
+    reference = beta(4.5, 5.5).rvs(100_000, random_state=1)
+    assert jeffreys.tails(0.0)[1] == approx(np.mean(beta(0.5, 9.5).sf(reference)), abs=0.003)
+    assert np.isfinite(jeffreys.cdf(np.array([-0.5]))).all()
+
+
+def test_a_gap_lies_in_its_interval() -> None:
+    gaps = melded_gaps(TPR, cells_of(5, 10), cells_of(50, 100), "difference")
+    low, high = gaps.interval(0.95)
+    for observed in (-0.9, 0.0, 0.9):
+        ends = gaps.interval(0.95, np.array([observed]))
+        assert ends == (min(low, observed), max(high, observed))
+    assert gaps.interval(0.95, np.array([np.nan])) == (low, high)
+
+
+def test_ratios_to_no_successes_have_no_upper_end() -> None:
+    assert disparity(matrix(3, 0, 0, 5), matrix(0, 20, 0, 5), "tpr", "ratio").high == inf
+    d = disparity(matrix(0, 3, 0, 5), matrix(0, 20, 0, 5), "tpr", "ratio")
+    assert (d.low, d.high) == (0.0, inf)
 
 
 def test_ends_far_out_are_exact() -> None:
-    """30 of 30 against 4 of 5, the reference at 1 with certainty: P(ratio <= r) = r^30 / 7 at the level 0.99995."""
-    low = disparity(ConfusionMatrix(30, 0, 0, 0), ConfusionMatrix(4, 1, 0, 0), "tpr", kind="ratio", level=0.99995).low
-    assert low == pytest.approx((2.5e-5 * 7) ** (1 / 30), abs=5e-4)
+    """30 of 30 against 5 of 5, whose upper limit is 1: P(ratio <= r) = r**30."""
+    low = disparity(matrix(30, 0, 0, 0), matrix(5, 0, 0, 0), "tpr", "ratio", confidence_level=0.99995).low
+    assert low == approx(2.5e-5 ** (1 / 30), rel=1e-9)

@@ -1,139 +1,169 @@
-"""Smoothed matrices: golden cells, a strength per split, and the estimators."""
+"""Smoothed cells of two and K classes against posterior means in exact fractions."""
 
 from __future__ import annotations
 
-import re
+import copy
+import pickle
 from fractions import Fraction
 from math import isnan
 from typing import Any, cast
 
 import numpy as np
-import pytest
+from class_oracle import Table, tables
 from hypothesis import given, strategies as st
-from oracle import down_the_tree, golden
+from matrices import matrix
+from oracle import down_the_tree, golden, refusal
 from pytest import approx
 
 import evenhand as eh
-from evenhand import Additive, ConfusionMatrix, CrossPrior, Raw
-from evenhand.errors import InvalidInput
+from evenhand import Additive, ConfusionMatrix, CrossPrior, MulticlassConfusion, Raw
 from evenhand.examples import compas
 
-GOLDEN = golden("smoothing")
-KEYS = {"B": "mb", "PTs": "pt_limit"}
-SMOOTH = eh.cross_prior_smooth(ConfusionMatrix(10, 10, 10, 10), ConfusionMatrix(1, 1, 1, 1))
 SPLIT = {"prev": 5, "tpr": 2, "fpr": 8}
+EVEN = matrix(1, 1, 1, 1)
+counts = st.tuples(*[st.integers(0, 9)] * 4)
 
 
-@pytest.mark.parametrize("case", GOLDEN["cps"], ids=lambda c: f"{c['cm']} {c['lambda']}")
-def test_golden_smoothed_cells_and_scores(case: dict[str, Any]) -> None:
-    cm, reference = ConfusionMatrix(*case["cm"]), ConfusionMatrix(*case["ref"])
-    s = eh.cross_prior_smooth(cm, reference, float(Fraction(case["lambda"])))
-    # E20: an empty group gives the prior's proportions, and says so.
-    expected = case["probs"] if cm.n == 0 else case["smoothed"]
-    scores = case["metrics_of_probs"] if cm.n == 0 else case["metrics_of_smoothed"]
-    assert s.prior_only == (cm.n == 0)
-    assert s.cells == approx([float(c) for c in expected], rel=1e-14, abs=1e-15)
-    for name, value in scores.items():
-        found = eh.metric(KEYS.get(name, name.lower()))(s)
-        assert isnan(found) if value is None else found == approx(float(value), rel=1e-12, abs=1e-13)
+def posterior_means(cells: Any, reference: Any, strength: Fraction) -> list[float]:
+    """n (x + λ q) / (n + λ), the posterior mean of a Dirichlet law; q if there are no cases."""
+    n, total = sum(cells), sum(reference)
+    shares = [Fraction(q, total) for q in reference]
+    if n == 0:
+        return [float(q) for q in shares]
+    return [float(n * (x + strength * q) / (n + strength)) for x, q in zip(cells, shares, strict=True)]
 
 
-def test_smoothing_keeps_n_and_tells_what_it_did() -> None:
-    s = eh.cross_prior_smooth(ConfusionMatrix(3, 1, 0, 6), ConfusionMatrix(116, 177, 554, 2429), 10)
-    assert s.n == approx(10)
-    assert s.shrinkage == 0.5
-    assert s.raw == ConfusionMatrix(3, 1, 0, 6)
-    assert repr(s).endswith("strength=10)")
-    assert "50% of a share's gap remains" in str(s)
-    empty = eh.cross_prior_smooth(ConfusionMatrix(0, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), 5)
-    assert "prior only" in repr(empty)
+def test_golden_smoothed_cells_and_scores() -> None:
+    """E20: an empty group gives the prior's proportions, and says so."""
+    keys = {"B": "mb", "PTs": "pt_limit"}
+    for case in golden("smoothing")["cps"]:
+        cm, reference = (ConfusionMatrix.from_array(case[name]) for name in ("cm", "ref"))
+        smoothed = eh.cross_prior_smooth(cm, reference, float(Fraction(case["lambda"])))
+        of = "probs" if cm.n == 0 else "smoothed"
+        assert smoothed.prior_only == (cm.n == 0)
+        assert smoothed.cells == approx([float(c) for c in case[of]], rel=1e-14, abs=1e-15)
+        for name, value in case[f"metrics_of_{of}"].items():
+            score = eh.metric(keys.get(name, name.lower()))(smoothed)
+            assert isnan(score) if value is None else score == approx(float(value), rel=1e-12, abs=1e-13)
 
 
-def test_many_groups_are_each_smoothed_with_the_rest() -> None:
-    groups = compas()
-    together = eh.cross_prior_smooth(groups, strength=20)
-    rest = sum((cm for name, cm in groups.items() if name != "Asian"), ConfusionMatrix(0, 0, 0, 0))
-    assert list(together) == list(groups)
-    assert together["Asian"] == eh.cross_prior_smooth(groups["Asian"], rest, 20)
+@given(c=counts, w=counts.filter(any), strength=st.just(0) | st.integers(1, 50))
+def test_smoothed_cells_are_posterior_means(c: Any, w: Any, strength: int) -> None:
+    smoothed = eh.cross_prior_smooth(matrix(*c), matrix(*w), strength)
+    assert smoothed.cells == approx(posterior_means(c, w, Fraction(strength)), rel=1e-14, abs=1e-15)
+    assert smoothed.n == approx(sum(c) or 1) and smoothed.raw == matrix(*c)
+    assert smoothed.shrinkage == approx(sum(c) / (sum(c) + strength) if sum(c) else 0)
 
 
-def test_adding_epsilon_adds_it_to_every_cell() -> None:
-    assert eh.additive_smooth(ConfusionMatrix(1, 2, 3, 4), 0.5).cells == (1.5, 2.5, 3.5, 4.5)
+@given(table=tables(3), other=tables(3).filter(lambda t: any(map(any, t))), strength=st.integers(0, 50))
+def test_cells_of_k_classes_are_smoothed_like_four(table: Table, other: Table, strength: int) -> None:
+    group, rest = (MulticlassConfusion.from_array(t) for t in (table, other))
+    smoothed = eh.cross_prior_smooth(group, rest, strength)
+    cells, reference = (np.array(t).ravel().tolist() for t in (table, other))
+    expected = posterior_means(cells, reference, Fraction(strength))
+    assert smoothed.counts.ravel() == approx(expected, rel=1e-14, abs=1e-15)
+    assert smoothed.raw == group and smoothed.strength == strength and not smoothed.is_whole
+    for copied in (copy.deepcopy(smoothed), pickle.loads(pickle.dumps(smoothed))):
+        assert type(copied) is type(smoothed) and copied == smoothed and copied.raw == group
 
 
-def test_every_split_has_its_own_strength() -> None:
-    """Of 10 cases (4, 1, 2, 3): prevalence (5 + 5*.3)/15, TPR (4 + 2/3)/7, FPR (2 + 8*3/7)/13."""
-    s = eh.cross_prior_smooth(ConfusionMatrix(4, 1, 2, 3), ConfusionMatrix(1, 2, 3, 4), SPLIT)
-    prev, tpr, fpr = 6.5 / 15, (14 / 3) / 7, (38 / 7) / 13
-    assert (eh.metric("prev")(s), eh.metric("tpr")(s), eh.metric("fpr")(s)) == approx((prev, tpr, fpr), rel=1e-14)
-    assert s.n == approx(10)
-    assert s.strength == SPLIT
-    assert s.shrinkage == approx(10 / 15)
-    assert repr(s).endswith("strength=prev 5, tpr 2, fpr 8)")
+@given(c=counts, w=counts.filter(any), strength=st.fixed_dictionaries(dict.fromkeys(SPLIT, st.integers(0, 30))))
+def test_with_a_strength_per_split_cells_follow_from_the_posterior_means_of_rates(
+    c: Any, w: Any, strength: Any
+) -> None:
+    smoothed = eh.cross_prior_smooth(matrix(*c), matrix(*w), strength)
+    assert smoothed.cells == approx([float(x) for x in down_the_tree(c, w, strength)], rel=1e-12, abs=1e-14)
+    assert smoothed.strength == cast("Any", strength) and "strength=prev " in repr(smoothed)
 
 
-@given(
-    c=st.tuples(*[st.integers(0, 9)] * 4),
-    w=st.tuples(*[st.integers(0, 9)] * 4).filter(any),
-    strength=st.fixed_dictionaries(dict.fromkeys(SPLIT, st.integers(0, 30))),
-)
-def test_smoothed_cells_follow_from_the_smoothed_rates(c: Any, w: Any, strength: Any) -> None:
-    found = CrossPrior(ConfusionMatrix(*w), strength).apply(ConfusionMatrix(*c))
-    assert found.cells == approx([float(x) for x in down_the_tree(c, w, strength)], rel=1e-12, abs=1e-14)
-
-
-@given(c=st.tuples(*[st.integers(0, 9)] * 4), w=st.tuples(*[st.integers(1, 9)] * 4), strength=st.integers(1, 50))
+@given(c=counts, w=st.tuples(*[st.integers(1, 9)] * 4), strength=st.integers(1, 50))
 def test_one_strength_is_a_strength_per_split_in_proportion_to_the_reference(c: Any, w: Any, strength: int) -> None:
     """λ for all cells = (λ, λ * prevalence of the reference, λ * (1 - prevalence))."""
     prev = (w[0] + w[1]) / sum(w)
     split = {"prev": strength, "tpr": strength * prev, "fpr": strength * (1 - prev)}
-    group, reference = ConfusionMatrix(*c), ConfusionMatrix(*w)
-    together = CrossPrior(reference, strength).apply(group)
-    assert CrossPrior(reference, split).apply(group).cells == approx(together.cells, rel=1e-12, abs=1e-14)
+    each, once = (eh.cross_prior_smooth(matrix(*c), matrix(*w), s) for s in (split, strength))
+    assert each.cells == approx(once.cells, rel=1e-12, abs=1e-14)
 
 
-@pytest.mark.parametrize(
-    "how",
-    [Raw(), Additive(0.5), CrossPrior([0.1, 0.2, 0.3, 0.4], 7), CrossPrior(ConfusionMatrix(1, 2, 3, 4), SPLIT)],
-    ids=lambda e: e.label,
-)
-@given(c=st.tuples(*[st.integers(0, 9)] * 4))
-def test_applying_an_estimator_smooths_one_matrix(how: Any, c: Any) -> None:
-    """apply(cm) has the cells that smooth gives it in an array of others."""
-    together = how.smooth(np.array([(1.0, 0.0, 2.0, 0.0), c]))
-    assert how.apply(ConfusionMatrix(*c)).cells == approx(tuple(together[1]), rel=1e-15)
-    with pytest.raises(InvalidInput, match=r"^a group must be a ConfusionMatrix; got \(1, 2, 3, 4\)$"):
-        how.apply(cast("Any", (1, 2, 3, 4)))
+def test_estimators_smooth_arrays_as_functions_smooth_matrices() -> None:
+    cells, rates = np.array([[1, 0, 2, 0], [0, 0, 0, 0], [3, 1, 0, 6]]), [0.1, 0.2, 0.3, 0.4]
+    functions: tuple[tuple[Any, Any], ...] = (
+        (Raw(), lambda cm: cm),
+        (Additive(0.5), lambda cm: eh.additive_smooth(cm, 0.5)),
+        (CrossPrior(rates, 7), lambda cm: eh.cross_prior_smooth(cm, rates, 7)),
+        (CrossPrior(rates, SPLIT), lambda cm: eh.cross_prior_smooth(cm, rates, SPLIT)),
+    )
+    for estimator, function in functions:
+        expected = np.array([function(matrix(*row)).cells for row in cells.tolist()])
+        assert estimator.smooth(cells) == approx(expected, rel=1e-15)
+        if estimator.pseudo_counts is not None:
+            # The cells have the same proportions after pseudo-counts were added.
+            added = (cells + estimator.pseudo_counts)[[0, 2]]
+            scale = (expected.sum(axis=1)[[0, 2]] / added.sum(axis=1))[:, None]
+            assert added * scale == approx(expected[[0, 2]], rel=1e-14)
+    assert [e.label for e, _ in functions] == ["raw", "add0.5", "cps7", "cps5/2/8"]
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), ConfusionMatrix(1, 1, 1, 1), -1),
-         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got -1"),
-        (lambda: eh.cross_prior_smooth(compas(), cast("Any", ConfusionMatrix(1, 1, 1, 1))),
-         "several groups are each smoothed with the rest of them; leave out reference"),
-        (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1)}),
-         "'A' is the only group, so there is no rest to be its reference"),
-        (lambda: eh.cross_prior_smooth(ConfusionMatrix(1, 1, 1, 1), cast("Any", None)),
-         "pass a reference, or a mapping of groups to smooth each with the rest"),
-        (lambda: eh.additive_smooth(ConfusionMatrix(1, 1, 1, 1), -1), "epsilon must be a number from 0 to 1e9; got -1"),
-        (lambda: Additive(float("nan")), "epsilon must be a number from 0 to 1e9; got nan"),
-        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), cast("Any", "strong")),
-         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got 'strong'"),
-        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4}),
-         "strength per split must name prev, tpr, fpr; got prev, tpr"),
-        (lambda: CrossPrior(ConfusionMatrix(1, 1, 1, 1), {"prev": 3, "tpr": 4, "fpr": -1}),
-         "strength must be a number of cases from 0 to 1e9, one per split, or 'auto'; got -1"),
-        (lambda: eh.cross_prior_smooth({"A": ConfusionMatrix(1, 1, 1, 1), "B": ConfusionMatrix(0, 0, 0, 0)}),
-         "the reference is empty (n = 0), so it has no proportions to smooth with"),
-        (lambda: eh.interval(SMOOTH, "tpr"),
-         "interval() takes unsmoothed counts; pass reference= and strength= for a smoothed interval"),
-        (lambda: eh.match_test(SMOOTH, ConfusionMatrix(1, 1, 1, 1), "tpr"),
-         "the group must hold whole counts, since a test counts cases; got ConfusionMatrix(tp=10, fn=10, fp=10, tn=10, "
-         "strength=10): smoothed cells are not tested"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_meant_is_explained(call: Any, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
-        call()
+def test_epsilon_is_added_to_every_cell_of_two_or_k_classes() -> None:
+    assert eh.additive_smooth(matrix(1, 2, 3, 4), 0.5).cells == (1.5, 2.5, 3.5, 4.5)
+    classes = MulticlassConfusion.from_array([[1, 2], [3, 4]], ["a", "b"])
+    assert eh.additive_smooth(classes, 1) == MulticlassConfusion.from_array([[2, 3], [4, 5]], ["a", "b"])
+
+
+def test_several_groups_are_each_smoothed_with_the_rest() -> None:
+    groups = compas()
+    together = eh.cross_prior_smooth(groups, strength=20)
+    rest = sum((cm for name, cm in groups.items() if name != "Asian"), matrix(0, 0, 0, 0))
+    assert list(together) == list(groups) and eh.cross_prior_smooth({}) == {}
+    assert together["Asian"] == eh.cross_prior_smooth(groups["Asian"], rest, 20)
+
+
+def test_a_smoothed_matrix_says_what_it_is() -> None:
+    classes, rest = (MulticlassConfusion.from_array(a) for a in ([[4, 0], [0, 2]], [[1, 1], [1, 1]]))
+    pairs: tuple[tuple[Any, Any], ...] = ((matrix(3, 1, 0, 2), EVEN), (classes, rest))
+    smooth: Any = eh.cross_prior_smooth
+    for group, reference in pairs:
+        smoothed, empty = smooth(group, reference, 4), smooth(group - group, reference, "auto")
+        note = f"smoothed from {group!r}, strength 4; 60% of a share's gap remains"
+        assert str(smoothed).endswith(f"\n{note}") and "strength" in repr(smoothed)
+        note = "the prior only: the group is empty, strength 5; 0% of a share's gap remains"
+        assert str(empty).endswith(f"\n{note}") and "prior only, strength" in repr(empty)
+    assert not eh.cross_prior_smooth(matrix(4, 4, 4, 4), EVEN, 4).is_whole
+
+
+def test_what_cannot_be_meant_is_explained() -> None:
+    strength = "InvalidInput: strength must be 0 or a number of cases from 1e-9 to 1e9, one per split, or 'auto'; got"
+    epsilon = "InvalidInput: epsilon must be a number from 0 to 1e9; got"
+    empty = "InvalidInput: the reference is empty (n = 0), so it has no proportions"
+    classes, none = (MulticlassConfusion.from_array(a, ["a", "b"]) for a in ([[4, 0], [0, 2]], [[0, 0], [0, 0]]))
+    labels = "the reference must have the same labels in the same order (['a', 'b']); got [0, 1]"
+    smoothed = eh.cross_prior_smooth(matrix(10, 10, 10, 10), EVEN)
+    for call, arguments, sentence in (
+        (eh.cross_prior_smooth, (EVEN, EVEN, -1), f"{strength} -1"),
+        (eh.cross_prior_smooth, (EVEN, EVEN, 1e-10), f"{strength} 1e-10"),
+        (eh.cross_prior_smooth, (EVEN, EVEN, True), f"{strength} True"),
+        (CrossPrior, (EVEN, "strong"), f"{strength} 'strong'"),
+        (CrossPrior, (EVEN, SPLIT | {"fpr": -1}), f"{strength} -1"),
+        (CrossPrior, (EVEN, {"prev": 3, "tpr": 4}),
+         "InvalidInput: strength per split must name prev, tpr, fpr; got prev, tpr"),
+        (eh.cross_prior_smooth, (compas(), EVEN),
+         "InvalidInput: several groups are smoothed with the rest; leave out reference"),
+        (eh.cross_prior_smooth, (EVEN, None), "InvalidInput: pass a reference, or a mapping of several groups"),
+        (eh.cross_prior_smooth, ({"A": EVEN},), empty),
+        (eh.cross_prior_smooth, ({"A": EVEN, "B": matrix(0, 0, 0, 0)},), empty),
+        (eh.cross_prior_smooth, (classes, none), empty),
+        (eh.cross_prior_smooth, ((1, 2, 3, 4), EVEN),
+         "InvalidInput: a group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
+        (eh.cross_prior_smooth, (classes, [0.25] * 4),
+         "InvalidInput: the reference must be a MulticlassConfusion; got [0.25, 0.25, 0.25, 0.25]"),
+        (eh.cross_prior_smooth, (classes, MulticlassConfusion.from_array([[1, 1], [1, 1]])), f"InvalidInput: {labels}"),
+        (eh.cross_prior_smooth, (classes, classes, SPLIT),
+         "InvalidInput: one strength per split needs two classes; pass one number"),
+        (eh.additive_smooth, (EVEN, -1), f"{epsilon} -1"),
+        (Additive, (float("nan"),), f"{epsilon} nan"),
+        (eh.interval, (smoothed, "tpr"), "InvalidInput: interval() takes unsmoothed counts; "
+         "pass reference= and strength= for a smoothed interval"),
+        (eh.match_test, (smoothed, EVEN, "tpr"), "InvalidInput: the group must hold whole counts, not smoothed "
+         "cells; got ConfusionMatrix(tp=10, fn=10, fp=10, tn=10, strength=10)"),
+    ):  # fmt: skip
+        assert refusal(cast("Any", call), *arguments) == sentence

@@ -35,7 +35,7 @@ from shown_audits import (
 )
 
 AUDIT = eh.audit_counts(eh.examples.compas(), by="race", metrics=["tpr", "fpr"])
-GROUP, REST = eh.ConfusionMatrix(6, 3, 2, 21), eh.ConfusionMatrix(2029, 1213, 1280, 2660)
+GROUP, REST = eh.ConfusionMatrix(tp=6, fn=3, fp=2, tn=21), eh.ConfusionMatrix(tp=2029, fn=1213, fp=1280, tn=2660)
 
 
 @pytest.fixture(autouse=True)
@@ -75,6 +75,7 @@ PLOTS = {
 }
 
 
+@pytest.mark.many(5)
 @pytest.mark.parametrize("plot", PLOTS)
 def test_axes_in_axes_out(plot: str) -> None:
     _, given = pyplot.subplots()
@@ -98,7 +99,7 @@ def test_the_forest_shows_every_group_with_its_score_and_verdicts_by_shape() -> 
     assert {"^", "v", "s"} <= set(shapes)
     legend = ax.get_legend()
     assert legend is not None
-    assert {"higher", "lower", "too few to tell", "smoothed score"} <= {text.get_text() for text in legend.get_texts()}
+    assert {"higher", "lower", "inconclusive", "smoothed score"} <= {text.get_text() for text in legend.get_texts()}
 
 
 def test_the_worst_metric_is_the_default_and_others_are_refused() -> None:
@@ -124,8 +125,8 @@ def test_the_shaded_tail_is_the_p_value() -> None:
     shaded = sum(bar.get_height() for bar in ax.patches if bar.get_hatch())  # type: ignore[attr-defined]
     assert 2 * shaded == pytest.approx(r.pvalue)
     assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)  # type: ignore[attr-defined]
-    undefined = eh.match_test(eh.ConfusionMatrix(0, 0, 2, 6), REST, "tpr")
-    with pytest.raises(InvalidInput, match=r"^there is no score to plot: tpr is undefined, no actual positives"):
+    undefined = eh.match_test(eh.ConfusionMatrix(tp=0, fn=0, fp=2, tn=6), REST, "tpr")
+    with pytest.raises(InvalidInput, match=r"^tpr has no p-value to plot: no actual positives"):
         undefined.plot()
 
 
@@ -162,7 +163,7 @@ def many_groups(metrics: list[str]) -> eh.Audit:
     }
     counts["Asian", "male", "doctorate"] = (0, 0, 2, 6)
     counts["White", "male", "bachelor"] = (0, 0, 0, 60)
-    return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics, crossings=3)
+    return eh.audit_counts(counts, by=["race", "sex", "schooling"], metrics=metrics, intersections=3)
 
 
 @pytest.mark.slow

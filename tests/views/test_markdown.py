@@ -29,7 +29,7 @@ def test_every_line_of_a_table_has_as_many_cells_as_its_head(name: str) -> None:
 
 def test_all_rows_are_in_the_table() -> None:
     head, _, *rows = tables_of(COMPAS.to_markdown())["All scores"]
-    assert head == ["group", "metric", "n", "rests on", "score", "its interval", "versus", "gap", "95 % interval",
+    assert head == ["group", "metric", "n", "rests on", "score", "its interval", "versus", "gap", "95% interval",
                     "p unadjusted", "p", "smoothed", "verdict"]  # fmt: skip
     for cells, row in zip(rows, COMPAS.rows, strict=True):
         assert row.score.value is not None and row.smoothed is not None
@@ -64,7 +64,7 @@ def test_undefined_scores_say_why() -> None:
 
 def test_axes_have_tables_of_their_own() -> None:
     tables = tables_of(CLASSES.to_markdown())
-    assert tables["Scores of all classes"][0][:4] == ["group", "n", "acc", "macro tpr"]
+    assert tables["Scores of all classes"][0][:4] == ["group", "n", "macro tpr", "macro ppv"]
     assert tables["True positive rate (tpr)"][0] == ["group", "n", "x", "y", "z"]
     pooled = tables_of(STRATA.to_markdown())["Pooled over strata"]
     assert {"odds ratio", "strata", "crude", "crude p"} <= set(pooled[0])

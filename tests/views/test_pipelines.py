@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 from hostile import NAUGHTY, STEERING
+from matrices import matrix
 from shown_audits import AUDITS
 
 import evenhand as eh
 from evenhand.auditing import Finding
 from evenhand.views import as_annotations, as_junit
 
-CM = eh.ConfusionMatrix
-COUNTS = {"A": CM(80, 20, 30, 70), "B": CM(40, 60, 30, 70), "C": CM(2, 1, 1, 3), "D": CM(0, 0, 3, 4)}
+COUNTS = {"A": matrix(80, 20, 30, 70), "B": matrix(40, 60, 30, 70), "C": matrix(2, 1, 1, 3), "D": matrix(0, 0, 3, 4)}
 
 
 def failing(a: eh.Audit, *kinds: str) -> list[Finding]:
@@ -75,17 +75,15 @@ def test_hostile_names_make_valid_xml_and_no_command() -> None:
 
 
 def test_annotations_are_errors_if_they_fail_and_are_escaped() -> None:
-    a = eh.audit_counts({"50 %, a:b": CM(80, 20, 30, 70), "B": CM(40, 60, 30, 70)}, metrics=["tpr", "prev"])
+    a = eh.audit_counts({"50%, a:b": matrix(80, 20, 30, 70), "B": matrix(40, 60, 30, 70)}, metrics=["tpr", "prev"])
     errors = as_annotations(a, failing(a, "beyond-margin")).splitlines()
-    assert errors[0].startswith(
-        "::error title=EH104 beyond-margin 50 %25%2C a%3Ab::True positive rate of 50 %25, a:b is"
-    )
+    assert errors[0].startswith("::error title=EH104 beyond-margin 50%25%2C a%3Ab::True positive rate of 50%25, a:b is")
     levels = [line.split()[0] for line in as_annotations(a).splitlines()]
     assert levels == ["::warning"] * 2 + ["::notice"] * 2
 
 
 def test_no_more_annotations_are_printed_than_github_shows() -> None:
-    few = {f"g{i}": CM(2, 1, 1, 3) for i in range(30)}
+    few = {f"g{i}": matrix(2, 1, 1, 3) for i in range(30)}
     lines = as_annotations(eh.audit_counts(few, metrics="tpr")).splitlines()
     assert len(lines) == 10
     assert lines[-1] == "::notice title=evenhand::21 more findings like these are in the audit"

@@ -32,7 +32,7 @@ SMALL = eh.ConfusionMatrix(tp=990, fn=8, fp=1, tn=1)
     ],
 )  # fmt: skip
 def test_a_score_rests_on_the_cases_of_each_of_its_rates(metric: str, expected: tuple[int, ...]) -> None:
-    assert tuple(eh.metric(metric).basis(SMALL.cells)) == expected
+    assert tuple(eh.metric(metric).support(SMALL.cells)) == expected
     a = eh.audit_counts({"A": SMALL, "B": (800, 200, 300, 700)}, metrics=metric)
     assert row(a, "A", metric).rests_on == expected
 
@@ -40,7 +40,7 @@ def test_a_score_rests_on_the_cases_of_each_of_its_rates(metric: str, expected: 
 @pytest.mark.parametrize("metric", list(CATALOGUE), ids=lambda m: m.key)
 def test_cases_that_a_score_does_not_rest_on_do_not_change_it(metric: Any) -> None:
     """The cells outside all the parts that a score rests on leave it alone, and those inside change most scores."""
-    inside = {cell for part in metric.rests_on for cell in part.cells}
+    inside = {cell for part in metric.denominators for cell in part.cells}
     reference = [(30, 10, 12, 48)] if metric.groups == 2 else []
     before = metric((5, 3, 2, 7), *reference)
     for i, cell in enumerate(("tp", "fn", "fp", "tn")):
@@ -55,7 +55,7 @@ def test_text_shows_every_number() -> None:
     assert " 998 and 2 " in as_text(UNEVEN, None, width=140)
     narrow = as_text(UNEVEN, None, width=80)
     assert all(len(line) <= 80 for line in narrow.splitlines())
-    assert "95 % interval" in narrow, "numbers fold before the interval gives way"
+    assert "95% interval" in narrow, "numbers fold before the interval gives way"
     assert any("balanced_accuracy (998 and 2)" in finding.sentence for finding in UNEVEN.findings)
 
 

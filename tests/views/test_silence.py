@@ -34,10 +34,12 @@ MADE: dict[str, Callable[..., Audit]] = {
     "selection rates": lambda **s: eh.audit(decided(), y_pred="old", groups="race", **s),
     "thresholds": lambda **s: at_thresholds(SCORED, [0.3, 0.5], metrics=["ppr", "tpr"], **s),
     "classes": lambda **s: of_classes(classified(), metrics=["ppr", "tpr"], **s),
-    "strata": lambda **s: of_two(within="department", metrics=["ppr", "tpr"], **s),
-    "models": lambda **s: eh.compare_models(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race",
+    "strata": lambda **s: of_two(strata="department", metrics=["ppr", "tpr"], **s),
+    "models": lambda **s: eh.compare(decided(), y_true="y", models={"old": "old", "new": "new"}, groups="race",
                                             **s),
-    "own words": lambda **s: compas(cases="defendants", outcome="charged again", decision="called risky", **s),
+    "own words": lambda **s: compas(
+        wording={"cases": "defendants", "outcome": "charged again", "decision": "called risky"}, **s
+    ),
 }  # fmt: skip
 
 
@@ -73,7 +75,7 @@ def without_hint(text: str) -> str:
     return re.sub(r"favourable:? *(?:none|not said)|\bGood for a person\b|\bharmonic mean\b", "", whole)
 
 
-@pytest.mark.many
+@pytest.mark.many(4)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("kind", MADE)
 def test_nothing_is_said_of_harm_unless_somebody_said_what_is_good(kind: str, view: str) -> None:

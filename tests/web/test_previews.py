@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from pathlib import Path
 
 import pytest
+from engines import pl
 from page_client import Page, column
 
 import evenhand as eh
@@ -21,28 +21,10 @@ def test_files_that_cannot_be_read_are_said_by_their_names(shared: Page) -> None
 def test_parquet_files_with_time_zones_can_be_uploaded(shared: Page) -> None:
     from datetime import UTC, datetime
 
-    import polars as pl
-
     whole = io.BytesIO()
     pl.DataFrame({"at": [datetime(2020, 1, 1, tzinfo=UTC)], "y": [True]}).write_parquet(whole)
     found = shared.answer(shared.put("zones.parquet", whole.getvalue()))
     assert found["rows"] == [["2020-01-01 00:00:00+00", "True"]]
-
-
-def test_a_database_must_have_one_table(shared: Page, tmp_path: Path) -> None:
-    import sqlite3
-
-    with sqlite3.connect(tmp_path / "two.db") as connection:
-        connection.execute("CREATE TABLE a (x)")
-        connection.execute("CREATE TABLE b (x)")
-    connection.close()
-    sent = shared.put("two.db", (tmp_path / "two.db").read_bytes())
-    assert (
-        shared.end(sent)["error"] == "two.db must have one table, or two.db?table=NAME must say which; it has 2: a, b"
-    )
-    assert shared.put("more.db", b"x", beside=sent.json()["file"]).json() == {
-        "error": "data must be one SQLite database; got 2"
-    }
 
 
 def test_values_are_counted_and_positive_ones_filled_in(shared: Page, recid: str) -> None:
@@ -64,7 +46,6 @@ def test_values_that_stand_for_missing_ones_are_neither(shared: Page) -> None:
 
 
 def test_booleans_and_numbers_of_parquet_files_are_values_as_well(shared: Page) -> None:
-    import polars as pl
 
     whole = io.BytesIO()
     pl.DataFrame({"y": [0, 1, 2, 1] * 9, "p": [True, False, True, True] * 9, "g": list("abab") * 9}).write_parquet(

@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from engines import optional, pa
 from starlette.testclient import TestClient
 
 import evenhand as eh
@@ -199,8 +200,8 @@ def test_many_requests_at_once_are_all_answered(served: Served) -> None:
 
 def test_a_small_file_of_many_rows_takes_time_and_no_memory(served: Served) -> None:
     import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    pq = optional("pyarrow.parquet")
 
     rows, whole = 4_000_000, io.BytesIO()
     zeros = pa.array(np.zeros(rows, "i1"))
@@ -217,8 +218,7 @@ def test_a_small_file_of_many_rows_takes_time_and_no_memory(served: Served) -> N
 
 
 def test_what_cannot_be_read_is_said_without_the_path_of_the_folder(served: Served) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    pq = optional("pyarrow.parquet")
 
     deep: Any = pa.int8()
     for _ in range(300):

@@ -45,7 +45,7 @@ def test_the_null_of_what_if_adds_up_to_one_and_to_the_tail(
     """What lies at or beyond the observed score has the probability of its tail, within what is left out."""
     reference = (300, 100, 120, 480)
     found = shared.answer(shared.post("what-if", {"group": group, "reference": reference, "metric": metric}))
-    test = eh.match_test(eh.ConfusionMatrix(*group), eh.ConfusionMatrix(*reference), metric)
+    test = eh.match_test(eh.ConfusionMatrix.from_array(group), eh.ConfusionMatrix.from_array(reference), metric)
     assert found["score"] == test.statistic
     assert found["percentile"] == pytest.approx(test.percentile)
     spans = found["null"].get("bars") or [[score, score, *more] for score, *more in found["null"]["atoms"]]

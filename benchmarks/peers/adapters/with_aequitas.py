@@ -1,4 +1,4 @@
-"""aequitas: the crosstab of groups, disparities against the majority group, and their significance at 5 %."""
+"""aequitas: the crosstab of groups, disparities against the majority group, and their significance at 5%."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from talk import answer, outcome, pair, seconds
 
-from evenhand import ConfusionMatrix, Watch, audit, audit_counts, difference, interval, match_test, metric
+from evenhand import ConfusionMatrix, Monitor, audit, audit_counts, difference, interval, match_test, metric
 
 
 def intervals(job: dict[str, Any]) -> list[Any]:
     found = []
     for cells in job["matrices"]:
-        i = interval(ConfusionMatrix(*cells), job["metric"])
+        i = interval(ConfusionMatrix.from_array(cells), job["metric"])
         found.append(pair(i.low, i.high))
     return found
 
@@ -28,16 +28,16 @@ def audits(job: dict[str, Any]) -> list[Any]:
 
 def scores(job: dict[str, Any]) -> dict[str, Any]:
     return {
-        key: [outcome(partial(metric(key), ConfusionMatrix(*cells))) for cells in job["matrices"]]
+        key: [outcome(partial(metric(key), ConfusionMatrix.from_array(cells))) for cells in job["matrices"]]
         for key in job["metrics"]
     }
 
 
 def gaps(job: dict[str, Any]) -> list[Any]:
     """The gap of TPR to the reference."""
-    reference = ConfusionMatrix(*job["reference"])
+    reference = ConfusionMatrix.from_array(job["reference"])
     gap = difference("tpr")
-    return [outcome(partial(gap, ConfusionMatrix(*cells), reference)) for cells in job["matrices"]]
+    return [outcome(partial(gap, ConfusionMatrix.from_array(cells), reference)) for cells in job["matrices"]]
 
 
 def speed(job: dict[str, Any]) -> list[Any]:
@@ -63,7 +63,7 @@ def monte_carlo(job: dict[str, Any]) -> list[Any]:
     for key in job["metrics"]:
         for n in job["sizes"]:
             cells = np.floor(rates[:3] * n).astype(int).tolist()
-            group = ConfusionMatrix(*cells, n - sum(cells))  # type: ignore[call-arg]
+            group = ConfusionMatrix.from_array([*cells, n - sum(cells)])
             exact, drawn = seconds(partial(test, group, key), 5), seconds(partial(draw, n, key), 1)
             found.append({"metric": key, "n": n, "exact": exact["seconds"], "drawn": drawn["seconds"]})
     return found
@@ -73,13 +73,13 @@ def looks(job: dict[str, Any]) -> list[Any]:
     """The week of the first alarm about the group, in each year."""
     found: list[Any] = []
     for year in job["years"]:
-        watch = Watch(metrics="ppr")
+        monitor = Monitor(metrics="ppr")
         for week, (few, size, many, others) in enumerate(year, 1):
             batch = {"group": (few, 0, 0, size - few), "others": (many, 0, 0, others - many)}
-            watch = watch.add_counts(batch, at=week)
-            if watch.alarms:
+            monitor = monitor.add_counts(batch, at=week)
+            if monitor.alarms:
                 break
-        found.append(week if watch.alarms else None)
+        found.append(week if monitor.alarms else None)
     return found
 
 

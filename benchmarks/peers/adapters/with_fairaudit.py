@@ -13,7 +13,7 @@ RESAMPLES = {"student": "mad", "student_threshold": -np.inf, "B": 200}
 
 
 def flagged(groups: dict[str, Any], kind: str) -> list[str]:
-    """The groups whose selection rate is flagged at 5 %, by a one- or two-sided test."""
+    """The groups whose selection rate is flagged at 5%, by a one- or two-sided test."""
     y, p, names = by_group(groups)
     members = names[:, None] == np.array(list(groups))[None, :]
     auditor = Auditor(np.zeros((len(y), 1)), y, p, Metric("statistical_parity"))
@@ -26,7 +26,7 @@ def newcomer(job: dict[str, Any]) -> list[tuple[str, str, str]]:
     both, one = flagged(alike, "interval"), flagged(alike, "lower")
     return [
         (
-            '`flag_groups(type="interval")` of two groups with the same counts, level 5 %',
+            '`flag_groups(type="interval")` of two groups with the same counts, level 5%',
             f"flags {', '.join(both) or 'none'}",
             "none: p is `1 - 2 * cdf(abs(z))`, which is never above 0",
         ),

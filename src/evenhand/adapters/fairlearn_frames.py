@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..auditing import Audit, audit_counts
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
-from ..metrics import Metric, OneGroup, metric as find_metric
+from ..metrics import Metric, OneGroupMetric, metric as find_metric
 
 __all__ = ["confusion_counts", "from_metric_frame", "metric_function"]
 
@@ -92,7 +92,7 @@ def metric_function(metric: str | Metric, *, positive: object = 1) -> Any:
     if isinstance(metric, str) and metric.casefold() == "count":
         return _count
     m = find_metric(metric)
-    if not isinstance(m, OneGroup):
+    if not isinstance(m, OneGroupMetric):
         raise InvalidInput(f"{m.key} compares two groups, and a metric of a MetricFrame sees one; use audit()")
     return _FrameMetric(m, positive)
 
@@ -109,7 +109,7 @@ _count.__name__ = "count"
 class _FrameMetric:
     """A metric with its positive label, as a function that survives a trip to another process."""
 
-    metric: OneGroup
+    metric: OneGroupMetric
     positive: object
 
     def __call__(self, y_true: Any, y_pred: Any) -> float:
@@ -142,7 +142,7 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
     Returns
     -------
     Audit
-        The audit. If the frame has control features, their values are its strata (``within``).
+        The audit. If the frame has control features, their values are its strata (``strata``).
 
     Raises
     ------
@@ -160,14 +160,14 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
     ... )
     >>> for row in from_metric_frame(frame, metrics="tpr").rows:
     ...     print(row.by, row.group, row.cells, row.verdict.value)
-    sex f (6, 2, 0, 8) too few to tell
-    sex m (2, 4, 1, 5) too few to tell
+    sex f (6, 2, 0, 8) inconclusive
+    sex m (2, 4, 1, 5) inconclusive
     """
     by_group = getattr(frame, "by_group", None)
     if by_group is None or not hasattr(by_group, "index"):
         raise InvalidInput(f"`frame` must be a MetricFrame of fairlearn; got {type(frame).__name__}")
-    if "by" in settings or "within" in settings:
-        name, what = ("by", "group columns") if "by" in settings else ("within", "control features")
+    if "by" in settings or "strata" in settings:
+        name, what = ("by", "group columns") if "by" in settings else ("strata", "control features")
         raise InvalidInput(f"`{name}` must be left out: the frame has the names of its {what}")
     table = by_group.to_frame() if by_group.ndim == 1 else by_group
     by = [str(name) for name in table.index.names]
@@ -183,7 +183,7 @@ def from_metric_frame(frame: Any, *, columns: Mapping[str, str] | None = None, *
     if not counts:
         raise InvalidInput("`frame` must have at least one group with cases; got none")
     if control := [str(name) for name in getattr(frame, "control_levels", None) or []]:
-        settings["within"] = control
+        settings["strata"] = control
     return audit_counts(counts, by=by, **settings)
 
 
@@ -193,7 +193,7 @@ class _Reader:
 
     whole: str | None
     sizes: tuple[str, ...]
-    rates: Mapping[str, OneGroup]
+    rates: Mapping[str, OneGroupMetric]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -225,18 +225,17 @@ class _Reader:
                 f"no whole counts of the group {group} have these results ({used}); the frame must be made without "
                 "sample weights, and `columns=` must say what its metrics are if their names do not"
             )
-        return ConfusionMatrix(*map(int, counts.tolist()))
+        return ConfusionMatrix.from_array(list(map(int, counts.tolist())))
 
 
-def _equations(m: OneGroup, value: float) -> list[list[float]]:
+def _equations(m: OneGroupMetric, value: float) -> list[list[float]]:
     """Linear equations in the cells that a rate fulfils, whose right sides are 0.
 
     A rate of 0 says that the part is empty, which also holds where 0 was returned because the whole is; nan says that
     the whole is empty.
     """
-    quotient = m.quotient
-    assert quotient is not None
-    part, whole = (np.array([float(quotient.counts(one)[i]) for one in np.eye(4)]) for i in (0, 1))
+    assert m.quotient is not None
+    part, whole = map(np.array, m.quotient)
     if isnan(value):
         return [(whole * one).tolist() for one in np.eye(4)]
     return [(part - value * whole).tolist()]
@@ -265,7 +264,7 @@ def _reader(results: list[dict[str, Any]], columns: Mapping[str, str]) -> _Reade
     return _Reader(None, tuple(sizes), rates)
 
 
-def _known(name: str, told: bool) -> OneGroup | None:
+def _known(name: str, told: bool) -> OneGroupMetric | None:
     """The rate of that name; None if there is none, unless the name was given in ``columns``."""
     try:
         m = find_metric(name)
@@ -273,7 +272,7 @@ def _known(name: str, told: bool) -> OneGroup | None:
         if told:
             raise
         return None
-    if isinstance(m, OneGroup) and m.quotient is not None and not m.unbounded:
+    if isinstance(m, OneGroupMetric) and m.quotient is not None and not m.is_unbounded:
         return m
     if told:
         raise InvalidInput(

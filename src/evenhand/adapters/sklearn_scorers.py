@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, MissingExtra
-from ..inference import CrossPrior, Strength
-from ..metrics import Metric, OneGroup, metric as find_metric
+from ..inference import CrossPrior, Strength, cross_prior_smooth
+from ..metrics import Metric, OneGroupMetric, metric as find_metric
 
 __all__ = ["scorer"]
 
@@ -86,7 +86,7 @@ def scorer(
     array([0.6, 0.8, 0.6])
     """
     m = find_metric(metric)
-    if not isinstance(m, OneGroup):
+    if not isinstance(m, OneGroupMetric):
         raise InvalidInput(f"{m.key} compares two groups, and a scorer sees one; use audit() to compare groups")
     if m.better == "neither":
         raise InvalidInput(
@@ -106,7 +106,7 @@ def scorer(
 class _LabelScore:
     """The score of labels and predictions, as a function that survives a trip to another process."""
 
-    metric: OneGroup
+    metric: OneGroupMetric
     undefined: Undefined
     positive: object
     smoothing: CrossPrior | None
@@ -118,7 +118,7 @@ class _LabelScore:
             )
         cm: ConfusionMatrix = _counted(y_true, y_pred, self.positive)
         if self.smoothing is not None:
-            cm = self.smoothing.apply(cm)
+            cm = cross_prior_smooth(cm, self.smoothing.reference, self.smoothing.strength)
         score = float(self.metric(cm))
         if isnan(score):
             score = self._stand_in(cm)

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..cells import ConfusionMatrix, MulticlassConfusion, is_sequence, listed, read_labels
-from ..errors import InvalidInput, printable
+from ..arrays import is_sequence
+from ..confusion import ConfusionMatrix, MulticlassConfusion, read_labels
+from ..errors import InvalidInput, format_values, printable
 from ..inference import Interval, interval
-from ..metrics import metric, parsed
+from ..metrics import class_average, metric
 from ..records import Record
 from ..text_layout import aligned
 
@@ -71,8 +72,8 @@ class SmallSampleReport(Record):
     ----------
     n : int
         The number of cases.
-    level : float
-        The level of the intervals.
+    confidence_level : float
+        The confidence level of the intervals.
     classes : tuple of ReportedClass
         One per class.
     accuracy : Interval
@@ -90,7 +91,7 @@ class SmallSampleReport(Record):
     """
 
     n: int
-    level: float
+    confidence_level: float
     classes: tuple[ReportedClass, ...]
     accuracy: Interval
     balanced_accuracy: Interval
@@ -104,7 +105,7 @@ class SmallSampleReport(Record):
             (_named(c.label), f"{c.support:,}", *(_shown(getattr(c, name)) for name in _SCORES)) for c in self.classes
         ]
         lines = [
-            f"{self.n:,} {'case' if self.n == 1 else 'cases'}, {100 * self.level:g} % intervals in brackets",
+            f"{self.n:,} {'case' if self.n == 1 else 'cases'}, {100 * self.confidence_level:g}% intervals in brackets",
             "",
             *aligned([self._columns, *rows], right=[1]),
             "",
@@ -127,7 +128,7 @@ def small_sample_report(
     y_pred: Iterable[object],
     *,
     labels: Iterable[object] | None = None,
-    level: float = 0.95,
+    confidence_level: float = 0.95,
 ) -> SmallSampleReport:
     """Report precision, recall and F1 per class, with intervals, and say where a score is undefined.
 
@@ -144,8 +145,8 @@ def small_sample_report(
         classes.
     labels : sequence, optional
         The classes to show, in this order. By default all that occur, in ascending order.
-    level : float
-        The level of the intervals.
+    confidence_level : float
+        The confidence level of the intervals.
 
     Returns
     -------
@@ -156,14 +157,14 @@ def small_sample_report(
     --------
     >>> truth = ["no", "no", "no", "no", "no", "no", "yes", "yes"]
     >>> print(small_sample_report(truth, ["no", "no", "no", "no", "no", "no", "no", "no"]))
-    8 cases, 95 % intervals in brackets
+    8 cases, 95% intervals in brackets
     <BLANKLINE>
     class  support  precision             recall                f1
     no           6  0.750 [0.388, 0.956]  1.000 [0.607, 1.000]  0.857 [0.559, 0.977]
     yes          2  undefined             0.000 [0.000, 0.776]  0.000 [0.000, 0.874]
     <BLANKLINE>
     accuracy           0.750 [0.388, 0.956]
-    balanced accuracy  0.500 [0.332, 0.866]
+    balanced accuracy  0.500 [0.331, 0.866]
     MCC                undefined
     <BLANKLINE>
     precision of yes is undefined: no predicted positives (TP + FP = 0)
@@ -178,74 +179,80 @@ def small_sample_report(
     known = list(dict.fromkeys([*occurring, *shown]))
     if len(known) <= 2:
         positive = known[-1] if labels is None else shown[-1]
-        overall, undefined = _of_two(_against_rest(pairs, positive, n), level)
+        overall, undefined = _of_two(_against_rest(pairs, positive, n), confidence_level)
         undefined = {name: f"{why}, with {_named(positive)} as the positive class" for name, why in undefined.items()}
     else:
-        overall, undefined = _of_several(pairs, known, n, level)
-    overall["accuracy"] = interval(ConfusionMatrix(correct, n - correct, 0, 0), "acc", level)
+        overall, undefined = _of_several(pairs, known, n, confidence_level)
+    overall["accuracy"] = interval(ConfusionMatrix(tp=correct, fn=n - correct, fp=0, tn=0), "acc", confidence_level)
     return SmallSampleReport(
         n=n,
-        level=level,
-        classes=tuple(_scores(_against_rest(pairs, label, n), label, level) for label in shown),
+        confidence_level=confidence_level,
+        classes=tuple(_scores(_against_rest(pairs, label, n), label, confidence_level) for label in shown),
         undefined=undefined,
         **overall,
     )
 
 
-def _of_two(cm: ConfusionMatrix, level: float) -> tuple[dict[str, Interval], dict[str, str]]:
+def _of_two(cm: ConfusionMatrix, confidence_level: float) -> tuple[dict[str, Interval], dict[str, str]]:
     """Balanced accuracy and MCC of two classes, and why they are undefined."""
     names = ("balanced_accuracy", "mcc")
     reasons = {name: metric(name).why_undefined(cm) for name in names}
-    return {name: interval(cm, name, level) for name in names}, {name: why for name, why in reasons.items() if why}
+    return {name: interval(cm, name, confidence_level) for name in names}, {
+        name: why for name, why in reasons.items() if why
+    }
 
 
 def _of_several(
-    pairs: Counter[tuple[Any, Any]], classes: list[Any], n: int, level: float
+    pairs: Counter[tuple[Any, Any]], classes: list[Any], n: int, confidence_level: float
 ) -> tuple[dict[str, Interval], dict[str, str]]:
     """Balanced accuracy and MCC of more than two classes, and why they are undefined."""
     counts = [[pairs[true, pred] for pred in classes] for true in classes]
     cm = MulticlassConfusion(counts, labels=classes)
     reasons = {name: metric(name).why_undefined(cm) for name in ("balanced_accuracy", "mcc")}
-    recalls = [interval(_against_rest(pairs, label, n), "tpr", level) for label in classes]
+    recalls = [interval(_against_rest(pairs, label, n), "tpr", confidence_level) for label in classes]
     estimates, lows, highs = (np.array([getattr(r, end) for r in recalls]) for end in ("estimate", "low", "high"))
     mean, mcc = (float(metric(name)(cm)) for name in ("balanced_accuracy", "mcc"))
     below, above = (float(np.sqrt((side**2).sum())) / len(classes) for side in (estimates - lows, highs - estimates))
-    draws, ends = _drawn_mcc(np.array(counts, dtype=np.float64), level)
+    draws, ends = _drawn_mcc(np.array(counts, dtype=np.float64), confidence_level)
     how = f"posterior, 1 case over all cells, {draws:,} draws, rng {_SEED}"
     found = {
         "balanced_accuracy": (mean, max(0.0, mean - below), min(1.0, mean + above), "combined from the recalls"),
         "mcc": (mcc, min(ends[0], mcc), max(ends[1], mcc), how),
     }
     overall = {
-        name: Interval(metric=metric(name), estimate=score, low=low, high=high, level=level, method=method)
+        name: Interval(
+            metric=metric(name), estimate=score, low=low, high=high, confidence_level=confidence_level, method=method
+        )
         for name, (score, low, high, method) in found.items()
     }
     return overall, {name: printable(why) for name, why in reasons.items() if why}
 
 
-def _drawn_mcc(counts: Any, level: float) -> tuple[int, list[float]]:
+def _drawn_mcc(counts: Any, confidence_level: float) -> tuple[int, list[float]]:
     """The number of draws from the posterior of the cells, and the ends of the interval of MCC."""
     classes = len(counts)
     draws = max(_LEAST_DRAWS, min(_MOST_DRAWS, _MOST_CELLS // classes**2))
-    summary = parsed("mcc", range(classes))
+    summary = class_average(metric("mcc"), range(classes))
     rng = np.random.default_rng(_SEED)
     block = max(1, 2_000_000 // classes**2)
     found = [
-        summary.values(rng.dirichlet(counts.ravel() + 1 / classes**2, size).reshape(-1, classes, classes))
+        summary.scores(rng.dirichlet(counts.ravel() + 1 / classes**2, size).reshape(-1, classes, classes))
         for start in range(0, draws, block)
         for size in [min(block, draws - start)]
     ]
-    return draws, np.nanquantile(np.concatenate(found), [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return draws, np.nanquantile(
+        np.concatenate(found), [(1 - confidence_level) / 2, (1 + confidence_level) / 2]
+    ).tolist()
 
 
-def _scores(cm: ConfusionMatrix, label: Any, level: float) -> ReportedClass:
+def _scores(cm: ConfusionMatrix, label: Any, confidence_level: float) -> ReportedClass:
     reasons = {name: metric(key).why_undefined(cm) for name, key in _SCORES.items()}
     return ReportedClass(
         label=label,
         support=int(cm.tp + cm.fn),
         predicted=int(cm.tp + cm.fp),
         undefined={name: why for name, why in reasons.items() if why},
-        **{name: interval(cm, key, level) for name, key in _SCORES.items()},
+        **{name: interval(cm, key, confidence_level) for name, key in _SCORES.items()},
     )
 
 
@@ -253,7 +260,7 @@ def _against_rest(pairs: Counter[tuple[Any, Any]], label: Any, n: int) -> Confus
     tp = pairs[label, label]
     fn = sum(count for (true, _), count in pairs.items() if true == label) - tp
     fp = sum(count for (_, pred), count in pairs.items() if pred == label) - tp
-    return ConfusionMatrix(tp, fn, fp, n - tp - fn - fp)
+    return ConfusionMatrix(tp=tp, fn=fn, fp=fp, tn=n - tp - fn - fp)
 
 
 def _classified(y_true: Iterable[object], y_pred: Iterable[object]) -> tuple[Counter[tuple[Any, Any]], list[Any]]:
@@ -271,7 +278,7 @@ def _classified(y_true: Iterable[object], y_pred: Iterable[object]) -> tuple[Cou
     for label in distinct["y_true"] | distinct["y_pred"]:
         if any(label in found for found in class_of.values()):
             continue
-        for name, meanings in read_labels(distinct, positive=label).meanings.items():
+        for name, meanings in read_labels(distinct, positive=label).codes.items():
             if absent := [value for value, meaning in meanings.items() if meaning is None]:
                 missing = sum(values[name].count(value) for value in absent)
                 which, rows = ("value", "that row") if missing == 1 else ("values", "those rows")
@@ -290,7 +297,7 @@ def _asked(labels: Iterable[object], occurring: list[Any]) -> list[Any]:
     spelled = {str(label).casefold() for label in occurring}
     for label in asked:
         if label not in occurring and str(label).casefold() in spelled:
-            raise InvalidInput(f"labels must be spelled as in the data ({listed(occurring)}); got {label!r}")
+            raise InvalidInput(f"labels must be spelled as in the data ({format_values(occurring)}); got {label!r}")
     return asked
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from .asked import described
 from .audits import audit, audit_counts
-from .comparisons import groupings_of
 from .findings import INCLUDED, KINDS, SEVERITIES, Finding
-from .judging import margins_text
-from .models import compare_models
+from .groupings import cells_by_group
+from .margins import margins_text
+from .metric_selection import lookup_metric, select_averages
+from .models import compare
+from .monitor import Monitor, MonitorRow
+from .option_text import option_texts, read_texts
 from .overall import Overall
-from .record import command_of, options_of
 from .repeat import protection_cost
-from .requests import AuditRequest, CountsRequest, ModelsRequest
 from .result import Audit
 from .rows import (
     COLUMNS,
@@ -21,10 +21,8 @@ from .rows import (
     Impact,
     Reference,
     Row,
-    Sketch,
     SmoothedScore,
     Strata,
-    Test,
     Unknown,
     place_text,
     shown_names,
@@ -32,18 +30,29 @@ from .rows import (
 )
 from .schema import audit_schema
 from .sentences import Headline, Tier, compared_with, headlines, needed_text, next_steps, tier, turning_text, untold
-from .settings import AVERAGES, METRICS, WITHOUT_LABELS, ReferenceKind, Setting, Settings, settings_of
-from .spelling import read_texts, spelled
-from .verdicts import Verdict
-from .watching import Watch, WatchRow
-from .words import Words
+from .settings import (
+    METRICS,
+    REPORT,
+    WITHOUT_LABELS,
+    AuditRequest,
+    CountsRequest,
+    ModelsRequest,
+    ReferenceKind,
+    Setting,
+    Settings,
+    flat_settings,
+    join_parts,
+    part_names,
+)
+from .verdict import Verdict
+from .wording import Words, direction_text
 
 __all__ = [
-    "AVERAGES",
     "COLUMNS",
     "INCLUDED",
     "KINDS",
     "METRICS",
+    "REPORT",
     "SEVERITIES",
     "WITHOUT_LABELS",
     "Audit",
@@ -56,41 +65,41 @@ __all__ = [
     "Headline",
     "Impact",
     "ModelsRequest",
+    "Monitor",
+    "MonitorRow",
     "Overall",
     "Reference",
     "ReferenceKind",
     "Row",
     "Setting",
     "Settings",
-    "Sketch",
     "SmoothedScore",
     "Strata",
-    "Test",
     "Tier",
     "Unknown",
     "Verdict",
-    "Watch",
-    "WatchRow",
     "Words",
     "audit",
     "audit_counts",
     "audit_schema",
-    "command_of",
-    "compare_models",
+    "cells_by_group",
+    "compare",
     "compared_with",
-    "described",
-    "groupings_of",
+    "direction_text",
+    "flat_settings",
     "headlines",
+    "join_parts",
+    "lookup_metric",
     "margins_text",
     "needed_text",
     "next_steps",
-    "options_of",
+    "option_texts",
+    "part_names",
     "place_text",
     "protection_cost",
     "read_texts",
-    "settings_of",
+    "select_averages",
     "shown_names",
-    "spelled",
     "tier",
     "told_apart",
     "turning_text",

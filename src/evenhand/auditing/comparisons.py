@@ -1,537 +1,492 @@
-"""Who is compared with whom: every group of every column and crossing, at every place on the axes, and its reference.
+"""Who is compared with whom: every group, at every place and in every stratum, with its reference.
 
-Groups are named here, once, for the whole audit.
+Groups and references are given by codes. Whatever metrics read (cells, matrices of classes, rows,
+clusters), the parts of group and reference are sums over keys, or masks of rows, by these codes.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
-from math import comb
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from ..cells import ConfusionMatrix
-from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
+import numpy as np
+
+from ..arrays import Bools, Floats, Integers
+from ..confusion import ConfusionMatrix
+from ..data import Counts, Place, Tally
+from ..errors import InvalidInput, UnknownName, brief
+from ..inference import learn_split_strengths
 from ..metrics import metric as find_metric
-from ..tabulate import Key, PartKind, Place, Rule, Slice, Tally, UnitMatrix, in_order, total
 from ..wording import several
-from .settings import Chosen, ReferenceKind, Settings, code_text
+from .groupings import Grouping, build_groupings, name_strata, sum_groups
+from .settings import Chosen, ReferenceKind, Settings
 
-__all__ = [
-    "Comparison",
-    "Grouped",
-    "Grouping",
-    "favourable_rates",
-    "grouped",
-    "groupings_of",
-    "reference_of",
-    "strata_names",
-]
+#: What metrics read: cells of cases with a label or of all with a prediction, matrices of all
+#: classes, rows, or pairs of models.
+Source = Literal["counts", "selections", "classes", "rows", "models"]
 
-_SHOWN = 12
-# How many values are looked at to say exactly how many groups are too many, and how many columns are named then.
-_MOST_COUNTED, _MOST_SHOWN = 1_000_000, 6
+# Instead of the code of a group: all other cases, and given counts.
+REST, MATRIX = -1, -2
+# Impact ratios compare with groups that have at least this share of the cases.
+MIN_SHARE = 0.02
 _KINDS = (ReferenceKind.REST, ReferenceKind.ALL, Chosen.LARGEST, Chosen.BEST)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A group and its reference at one place.
+class Reference(NamedTuple):
+    """A reference: its kind, its name, its code, its cells if they are given, and who chose it."""
 
-    Attributes
-    ----------
-    at, by, group, own
-        Where on the axes, the column, the group, and its part.
-    kind, reference
-        The kind of reference, and its name.
-    against
-        The part that the group is tested against, which never includes the group itself.
-    is_reference : bool
-        Whether the group is the reference of the others.
-    is_chosen : bool
-        Whether the reference was chosen by its rate of favourable predictions.
-    only_two : bool
-        Whether there are only two groups, each of which is the rest of the other.
-    peers : mapping of str to part
-        All groups of the column, this one included.
-    labelled : bool
-        Whether the parts have labels, so that all four cells mean something.
-    strata : tuple of (part, part)
-        If it is pooled over strata, the group and its reference in each.
-    unknown : part or None
-        The cases whose group is unknown, which are in no part.
-    """
-
-    at: Place
-    by: str
-    group: str
-    own: Any
     kind: ReferenceKind
-    reference: str
-    against: Any
-    is_reference: bool = False
+    name: str
+    code: int = REST
+    cells: tuple[float, ...] | None = None
     is_chosen: bool = False
-    only_two: bool = False
-    peers: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    labelled: bool = True
-    strata: tuple[tuple[Any, Any], ...] = ()
-    unknown: Any = None
-
-    @property
-    def shown(self) -> Any:
-        """The part of the reference as reported: "all" includes the group."""
-        return self.against + self.own if self.kind is ReferenceKind.ALL else self.against
-
-    @property
-    def is_of_counts(self) -> bool:
-        """Whether the parts are counts of two classes."""
-        return isinstance(self.own, ConfusionMatrix)
-
-    @property
-    def testable(self) -> bool:
-        """Whether group and reference both have cases, and the group is not the reference."""
-        return not self.is_reference and self.own.n > 0 and self.against.n > 0
 
 
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """The groups of one column, or of a crossing of several, at one place.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparisons:
+    """Comparisons of groups with references; arrays have one value per comparison.
 
     Attributes
     ----------
-    columns, name : tuple of str, str
-        The columns, and what they are called together: ``race & sex``.
-    members : dict of str to part
-        The parts by group.
-    codes : dict of tuple to str
-        The group by its values in the columns, each by its name and as it is written in the data.
-    unknown : part or None
-        The cases without a value in one of the columns, which belong to no group.
-    hidden : part or None
-        The cases of groups that rounding leaves nothing of. They are no members, but belong to the rest of the others.
+    source : Source
+        What is compared.
+    places : tuple of Place
+        The places that ``place`` is an index of.
+    strata : tuple of str, stratum_codes : array
+        The names of the strata, and the stratum of each key; all strata together if ``is_pooled``.
+    place, stratum, grouping, group : array of int
+        Where and who: indices of places, strata, groupings and groups.
+    reference : array of int
+        The code of the reference group, `REST` or `MATRIX`.
+    references : tuple of Reference, reference_index : array of int
+        The references, and which of them each comparison has.
     """
 
-    columns: tuple[str, ...]
-    name: str
-    members: dict[str, Any]
-    codes: dict[tuple[str, ...], str]
-    unknown: Any = None
-    hidden: Any = None
+    tally: Tally
+    source: Source
+    places: tuple[Place, ...]
+    groupings: tuple[Grouping, ...]
+    strata: tuple[str, ...]
+    stratum_codes: Integers
+    is_pooled: bool
+    place: Integers
+    stratum: Integers
+    grouping: Integers
+    group: Integers
+    references: tuple[Reference, ...]
+    reference_index: Integers
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    # Where and who
+
+    @cached_property
+    def reference(self) -> Integers:
+        """The code of the reference group, `REST` or `MATRIX`."""
+        return np.array([one.code for one in self.references])[self.reference_index]
+
+    @cached_property
+    def is_reference(self) -> Bools:
+        """Whether the group is the reference of the others."""
+        return np.asarray(self.reference == self.group)
+
+    @cached_property
+    def is_chosen(self) -> Bools:
+        """Whether the reference was chosen by its rate of favourable predictions."""
+        return np.array([one.is_chosen for one in self.references])[self.reference_index]
+
+    def has_kind(self, *kinds: ReferenceKind) -> Bools:
+        """Whether the reference is of one of these kinds."""
+        return np.array([one.kind in kinds for one in self.references])[self.reference_index]
+
+    def axis_values(self, row: int) -> dict[str, Any]:
+        """Where on the axes a comparison is."""
+        place = dict(self.places[self.place[row]])
+        if self.is_pooled:
+            return place | {"stratum": "pooled"}
+        return place | {"stratum": self.strata[self.stratum[row]]} if self.strata else place
+
+    # Parts of groups and references
+
+    def split(self, values: Floats) -> tuple[Floats, Floats]:
+        """The sums of groups and of references, of an array of shape (places, keys, ...)."""
+        group, reference = np.empty((2, len(self), *values.shape[2:]))
+        for rows, sums in self._sums(values):
+            at = self.place[rows], self.stratum[rows]
+            group[rows] = sums[*at, self.group[rows]]
+            rest = sums[:, :, :-1].sum(axis=2)[at] - group[rows]
+            named = sums[*at, np.maximum(self.reference[rows], 0)]
+            is_rest = self.is_reference[rows] | (self.reference[rows] < 0)
+            shape = (-1,) + (1,) * (values.ndim - 2)
+            reference[rows] = np.where(is_rest.reshape(shape), rest, named)
+        for i, one in enumerate(self.references):
+            if one.cells is not None:
+                # Of numbers of cases, there is one value.
+                cells = one.cells if values.shape[-1] == len(one.cells) else sum(one.cells)
+                reference[self.reference_index == i] = cells
+        return group, reference
+
+    def unknown(self, values: Floats) -> Floats:
+        """The sums of cases whose group is unknown, at the place of each comparison."""
+        unknown = np.empty((len(self), *values.shape[2:]))
+        for rows, sums in self._sums(values):
+            unknown[rows] = sums[self.place[rows], self.stratum[rows], -1]
+        return unknown
+
+    def columns(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
+        """Comparisons of one column at one place, and the sums of all of its groups."""
+        for rows, sums in self._sums(values):
+            where = self.place[rows] * sums.shape[1] + self.stratum[rows]
+            for at in np.unique(where):
+                some = rows[where == at]
+                yield some, sums[self.place[some[0]], self.stratum[some[0]], :-1]
+
+    def strata_tables(self, values: Floats) -> tuple[Floats, Floats]:
+        """The sums of groups and references in each stratum, of shape (comparisons, strata, ...)."""
+        sides = [self._in_stratum(stratum).split(values) for stratum in range(len(self.strata))]
+        group, reference = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
+        return group, reference
+
+    def _in_stratum(self, stratum: int) -> Comparisons:
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        where = np.full(len(self), stratum)
+        return Comparisons(**fields | {"is_pooled": False, "stratum": where})
+
+    def _sums(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
+        """Comparisons of each grouping, and sums of shape (places, strata, groups + 1, ...)."""
+        strata = 1 if self.is_pooled or not self.strata else len(self.strata)
+        for i, grouping in enumerate(self.groupings):
+            rows = np.flatnonzero(self.grouping == i)
+            width = len(grouping.groups) + 1
+            # The last group is the unknown one.
+            slot = self._stratum_of_keys * width + grouping.codes % width
+            sums = np.zeros((len(values), strata * width, *values.shape[2:]))
+            np.add.at(sums.swapaxes(0, 1), slot, values.swapaxes(0, 1))
+            yield rows, sums.reshape(len(values), strata, width, *values.shape[2:])
 
     @property
-    def everybody(self) -> Any:
-        """All cases whose group is known."""
-        known = total(self.members.values())
-        return known if self.hidden is None else known + self.hidden if self.members else self.hidden
+    def _stratum_of_keys(self) -> Integers:
+        return self.stratum_codes * 0 if self.is_pooled else self.stratum_codes
 
-    def find(self, wanted: Any) -> str | None:
-        """The group that is meant by its name, or by the name or value in each of the columns."""
-        if str(wanted) in self.members:
-            return str(wanted)
-        parts = tuple(map(code_text, wanted)) if isinstance(wanted, (tuple, list)) else (code_text(wanted),)
-        return self.codes.get(parts) or self.codes.get(tuple(map(code_text, str(wanted).split(" & "))))
+    def masks(self, row: int, keys: Integers) -> tuple[Bools, Bools]:
+        """Which items with these keys, such as rows, are in the group and in the reference."""
+        codes = self.groupings[self.grouping[row]].codes[keys]
+        is_here = self._stratum_of_keys[keys] == self.stratum[row]
+        is_group = is_here & (codes == self.group[row])
+        if self.is_reference[row] or self.reference[row] < 0:
+            return is_group, is_here & (codes >= 0) & ~is_group
+        return is_group, is_here & (codes == self.reference[row])
 
+    # Counts
 
-@dataclass(frozen=True, slots=True)
-class Grouped:
-    """The groupings of a slice, and its comparisons."""
+    @property
+    def counts(self) -> Counts:
+        """The counts of cells that are compared."""
+        counts = self.tally.selections if self.source == "selections" else self.tally.counts
+        assert counts is not None
+        return counts
 
-    of: PartKind
-    at: Place
-    groupings: list[Grouping]
-    comparisons: list[Comparison]
+    @cached_property
+    def cells(self) -> tuple[Floats, Floats]:
+        """The cells of groups and references; sums of weights if cases are weighted."""
+        if not self.tally.weighted:
+            return self.split(self.counts.cells)
+        # What is left of a sum of weights after subtracting all of its parts is rounding.
+        pairs = zip(self.split(self.counts.cells), self.cases, strict=True)
+        group, reference = (np.where(cases > 0, cells, 0.0) for cells, cases in pairs)
+        return group, reference
 
+    @cached_property
+    def cases(self) -> tuple[Floats, Floats]:
+        """The numbers of cases in the cells of groups and references."""
+        return self.split(self.counts.cases)
 
-def grouped(tally: Tally, how: Settings, within: Sequence[str] = ()) -> list[Grouped]:
-    """The comparisons at every place and, if ``within`` names columns of strata, pooled over the strata."""
-    for by in how.names:
-        if by not in tally.columns:
-            raise UnknownName.among("group column in `group_names`", by, tally.columns)
-    if not within:
-        found = _Naming.of(tally, how)
-        parts = [_compared(one, found, how, tally.labelled) for one in tally.slices]
-        if tally.rule is not None and not any(one.comparisons for one in parts):
-            raise InvalidInput(f"rounded by the rule {tally.rule.name}, no group is left that could be shown")
-        return parts
-    split = tally.within(within, strata_names(tally, within, how))
-    found = _Naming.of(split, how, times=len({at for one in split.slices for at in one.at if at[0] == "stratum"}))
-    overall = [_compared(one, found, how, tally.labelled) for one in split.over_strata().slices]
-    references = {(one.of, one.at): _resolved(one.comparisons) for one in overall}
-    chosen = {who.by for one in overall for who in one.comparisons if who.is_chosen}
-    strata = [
-        _compared(one, found, replace(how, reference=references[one.of, one.at[:-1]]), tally.labelled, strict=False)
-        for one in split.slices
-    ]
-    # In a stratum, a reference that was chosen over all strata is a named one.
-    strata = [
-        replace(one, comparisons=[replace(who, is_chosen=who.by in chosen) for who in one.comparisons])
-        for one in strata
-    ]
-    return strata + [_pooled(one, strata) for one in overall if one.of in ("cells", "selections")]
+    @cached_property
+    def spreads(self) -> Floats:
+        """The strength per split that the spread of all groups of a column gives."""
+        spreads = np.empty((len(self), 3))
+        for rows, cells in self.columns(self.counts.cells):
+            spreads[rows] = learn_split_strengths(cells[self.group[rows]])
+        return spreads
 
+    @cached_property
+    def sizes_by_place(self) -> Floats:
+        """The number of cases of each key, by place."""
+        return case_numbers(self.tally, self.source)
 
-def groupings_of(tally: Tally, how: Settings) -> list[Grouping]:
-    """The groups of each column and crossing of the first slice, without references."""
-    return _Naming.of(tally, how).groupings(tally.slices[0].parts)
+    @property
+    def sizes_of_keys(self) -> Floats:
+        """The number of cases of each key, at the first place."""
+        return np.asarray(self.sizes_by_place[0])
 
+    @cached_property
+    def sizes(self) -> tuple[Floats, Floats]:
+        """The number of cases of each group and reference."""
+        numbers = self.sizes_by_place
+        group, reference = self.split(numbers[..., None])
+        return group[:, 0], reference[:, 0]
 
-def _pooled(overall: Grouped, strata: Sequence[Grouped]) -> Grouped:
-    """The comparisons of all strata together, each with the parts of its strata."""
-    inside = [one for one in strata if one.of == overall.of and one.at[:-1] == overall.at]
-    parts = [{(who.by, who.group): who for who in one.comparisons} for one in inside]
+    @cached_property
+    def is_testable(self) -> Bools:
+        """Whether group and reference both have cases, and the group is not the reference."""
+        group, reference = self.sizes
+        return (group > 0) & (reference > 0) & ~self.is_reference
 
-    def of_strata(who: Comparison) -> tuple[tuple[Any, Any], ...]:
-        nothing = who.own - who.own
-        found = []
-        for one, known in zip(inside, parts, strict=True):
-            mine = known.get((who.by, who.group))
-            found.append((mine.own, mine.against) if mine is not None else (nothing, _rest(who, one, nothing)))
-        return tuple(found)
-
-    at = (*overall.at, ("stratum", "pooled"))
-    pairs = [replace(who, at=at, strata=of_strata(who)) for who in overall.comparisons if not who.is_reference]
-    return Grouped(overall.of, at, overall.groupings, pairs)
-
-
-def _rest(who: Comparison, stratum: Grouped, nothing: Any) -> Any:
-    """The reference in a stratum in which the group has no cases."""
-    grouping = next((one for one in stratum.groupings if one.name == who.by), None)
-    if grouping is None:
-        return nothing
-    if who.kind is ReferenceKind.GROUP:
-        return grouping.members.get(who.reference, nothing)
-    return nothing + grouping.everybody
-
-
-@dataclass(frozen=True, slots=True)
-class _Naming:
-    """What columns and groups are called, over all places."""
-
-    columns: tuple[str, ...]
-    ranks: list[dict[Any, int]]
-    called: list[dict[Any, str]]
-    crossed: list[tuple[tuple[int, ...], str, dict[Key, str]]]
-    hidden: Mapping[str, set[Key]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, tally: Tally, how: Settings, times: int = 1) -> _Naming:
-        """The names for a tally; ``times`` is the number of strata in which each group may occur."""
-        keys = tally.keys
-        values = [
-            in_order({key[i] for key in keys} - {None}, tally.orders.get(name, ()))
-            for i, name in enumerate(tally.columns)
-        ]
-        _check_number(tally, keys, times, how)
-        called = [_names(name, values[i], how.names.get(name, {})) for i, name in enumerate(tally.columns)]
-        ranks = [{value: i for i, value in enumerate(some)} for some in values]
-        crossed: list[tuple[tuple[int, ...], str, dict[Key, str]]] = []
-        taken: set[str] = set()
-        for chosen in _crossings(len(tally.columns), how.widest(tally.columns)):
-            places = {i: ranks[i] for i in chosen}
-            ordered = sorted(
-                _parts(keys, chosen), key=lambda part: [places[i][v] for i, v in zip(places, part, strict=True)]
-            )
-            spelled = {part: tuple(called[i][v] for i, v in zip(chosen, part, strict=True)) for part in ordered}
-            title = _title([tally.columns[i] for i in chosen], taken)
-            taken.add(title)
-            crossed.append((chosen, title, _distinct({part: " & ".join(names) for part, names in spelled.items()})))
-        return cls(tally.columns, ranks, called, crossed, _hidden(tally, crossed) if tally.rule else {})
-
-    def groupings(self, parts: Mapping[Key, Any]) -> list[Grouping]:
-        """The groups of each column and crossing that have a part."""
-        found = []
-        for chosen, title, names in self.crossed:
-            sums: dict[Key, Any] = {}
-            unknown: Any = None
-            for key, part in parts.items():
-                own = tuple(key[i] for i in chosen)
-                if None in own:
-                    unknown = part if unknown is None else unknown + part
-                else:
-                    sums[own] = sums[own] + part if own in sums else part
-            swallowed = [own for own in sums if own in self.hidden.get(title, ())]
-            hidden = total(sums.pop(own) for own in swallowed) if swallowed else None
-            present = [own for own in names if own in sums]
-            codes = {tuple(map(code_text, own)): names[own] for own in present}
-            codes |= {tuple(self.called[i][v] for i, v in zip(chosen, own, strict=True)): names[own] for own in present}
-            columns = tuple(self.columns[i] for i in chosen)
-            members = {names[own]: sums[own] for own in present}
-            found.append(Grouping(columns, title, members, codes, unknown, hidden))
-        return found
+    @cached_property
+    def mirror(self) -> Integers:
+        """The comparison that each one is: the first of two groups that are each other's rest."""
+        mirror = np.arange(len(self))
+        is_of_rest = self.has_kind(ReferenceKind.REST, ReferenceKind.ALL)
+        where = (self.place * max(1, len(self.strata)) + self.stratum) * len(self.groupings) + self.grouping
+        order = np.argsort(where, kind="stable")
+        starts = np.flatnonzero(np.diff(where[order], prepend=-1))
+        for column in np.split(order, starts[1:]):
+            hides = self.groupings[self.grouping[column[0]]].is_hidden.any() if len(column) else True
+            filled = column[self.sizes[0][column] > 0]
+            if len(filled) == 2 and not hides and is_of_rest[column[0]]:
+                mirror[column] = filled[0]
+        return mirror
 
 
-def _hidden(tally: Tally, crossed: Iterable[tuple[tuple[int, ...], str, Any]]) -> dict[str, set[Key]]:
-    """The groups of each column and crossing that are small over all strata, at every other place."""
-    slices = tally.over_strata().slices
-    found: dict[str, set[Key]] = {}
-    for chosen, title, _ in crossed:
-        shown: set[Key] = set()
-        every: set[Key] = set()
-        for one in slices:
-            sums: dict[Key, Any] = {}
-            for key, part in one.parts.items():
-                own = tuple(key[i] for i in chosen)
-                sums[own] = sums[own] + part if own in sums else part
-            every |= set(sums)
-            shown |= {own for own, part in sums.items() if not _is_small(part, tally.rule)}
-        found[title] = every - shown
-    return found
+def build_comparisons(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Comparisons]:
+    """The comparisons of everything that metrics read; with strata, in each and pooled over all."""
+    groupings = tuple(build_groupings(tally, settings, strata))
+    _check_references(settings.reference, groupings)
+    names, codes = name_strata(tally, strata, settings) if strata else ([], _no_strata(tally))
+    comparisons = []
+    for source, values in _sources(tally).items():
+        models_or_cells = source in ("counts", "selections", "models")
+        places = tally.places if models_or_cells else ((),)
+        build = _Builder(tally, settings, source, places, groupings, tuple(names), codes, values)
+        comparisons.append(build.build(is_pooled=False))
+        if strata and source in ("counts", "selections"):
+            comparisons.append(build.build(is_pooled=True))
+    if tally.rule is not None and not any(map(len, comparisons)):
+        raise InvalidInput(f"rounded by the rule {tally.rule.name}, no group is left that could be shown")
+    return comparisons
 
 
-def _is_small(part: Any, rule: Rule) -> bool:
-    """Whether no count of a group is left that is not small."""
-    cells = part.cells if isinstance(part, ConfusionMatrix) else part.counts.ravel().tolist()
-    return all(cell < rule.least for cell in cells)
-
-
-def _crossings(columns: int, widest: int) -> Iterator[tuple[int, ...]]:
-    """The positions of every column, then of every pair of columns, and so on."""
-    return chain.from_iterable(combinations(range(columns), width) for width in range(1, widest + 1))
-
-
-def _parts(keys: Iterable[Key], chosen: tuple[int, ...]) -> set[Key]:
-    """The groups of a column or crossing: every combination of known values that occurs."""
-    return {part for key in keys if None not in (part := tuple(key[i] for i in chosen))}
-
-
-def _check_number(tally: Tally, keys: Sequence[Key], times: int, how: Settings) -> None:
-    """Refuse too many groups before any is built; ``times`` is the number of strata."""
-    columns = tally.columns
-    widest = how.widest(columns)
-    many = sum(comb(len(columns), width) for width in range(1, widest + 1))
-    sizes: dict[tuple[int, ...], int] = {}
-    groups = 0
-    for chosen in _crossings(len(columns), widest):
-        sizes[chosen] = len(_parts(keys, chosen))
-        groups += sizes[chosen]
-        if times * groups > how.max_groups and many * len(keys) > _MOST_COUNTED:
-            break
-    if times * groups <= how.max_groups:
-        return
-    shown = list(sizes.items())[: _MOST_SHOWN if many > _MOST_SHOWN + 1 else many]
-    each = ", ".join(f"{n:,} by {_brief_name([columns[i] for i in chosen])}" for chosen, n in shown)
-    others = f", and those by {many - len(shown):,} other columns and crossings" if many > len(shown) else ""
-    least = "more than " if len(sizes) < many else ""
-    strata = f" in each of {times:,} strata" if times > 1 else ""
-    raise TooLarge(
-        f"there are {least}{groups:,} groups ({each}{others}){strata}, more than `max_groups={how.max_groups:,}`; "
-        "choose a coarser column or fewer `crossings`, cut numbers with `bins=`, or raise `max_groups`"
+def compare_everybody(comparisons: Comparisons) -> Comparisons:
+    """All cases at each place as one group, which has no reference."""
+    tally, places = comparisons.tally, comparisons.places
+    everybody = Grouping((), "", ("",), np.zeros(len(tally.keys), dtype=np.int64), {}, np.zeros(1, dtype=bool))
+    zeros = np.zeros(len(places), dtype=np.int64)
+    return Comparisons(
+        tally=tally,
+        source=comparisons.source,
+        places=places,
+        groupings=(everybody,),
+        strata=(),
+        stratum_codes=_no_strata(tally),
+        is_pooled=False,
+        place=np.arange(len(places)),
+        stratum=zeros,
+        grouping=zeros,
+        group=zeros,
+        references=(Reference(ReferenceKind.GROUP, "", 0),),
+        reference_index=zeros,
     )
 
 
-def _brief_name(columns: Sequence[str]) -> str:
-    name = " & ".join(columns)
-    return escaped(name if len(name) <= 60 else f"{name[:60]}…")
+def case_numbers(tally: Tally, source: Source) -> Floats:
+    """The number of cases of each key, by place."""
+    if source == "rows":
+        assert tally.rows is not None
+        return np.bincount(tally.rows.key, minlength=len(tally.keys)).astype(np.float64)[None]
+    values: Floats | None
+    if source == "classes":
+        values = None if tally.class_counts is None else tally.class_counts[None]
+    elif source == "models":
+        values = tally.model_counts
+    else:
+        counts = tally.selections if source == "selections" else tally.counts
+        values = None if counts is None else counts.cases
+    assert values is not None
+    return np.asarray(values.reshape(*values.shape[:2], -1).sum(axis=2))
 
 
-def _title(columns: Sequence[str], taken: set[str]) -> str:
-    """The name of a crossing; a column may be called like one."""
-    return next(name for sign in (" & ", " × ", " by ") if (name := sign.join(columns)) not in taken)
+def _no_strata(tally: Tally) -> Integers:
+    return np.zeros(len(tally.keys), dtype=np.int64)
 
 
-def _names(column: str, values: Sequence[Any], given: Mapping[str, str]) -> dict[Any, str]:
-    """A name for each value; values with the same text, such as 1 and "1", get different names."""
-    texts = {value: code_text(value) for value in values}
-    unknown = [code for code in given if code not in texts.values()]
-    if unknown:
-        shown = ", ".join(list(texts.values())[:_SHOWN]) + (", …" if len(texts) > _SHOWN else "")
-        raise InvalidInput(
-            f"`group_names` of {column!r} must name values that occur; {brief(unknown[0])} does not: {escaped(shown)}"
-        )
-    # A code says nothing without its column.
-    own = _distinct({value: f"{column} {text}" if _is_code(text) else text for value, text in texts.items()})
-    names = {value: given.get(texts[value], own[value]) for value in values}
-    for name, n in Counter(names.values()).items():
-        if n > 1:
-            alike = [str(value) for value in values if names[value] == name]
+def _sources(tally: Tally) -> dict[Source, Floats]:
+    """What there is to compare, with the number of cases by place and key, to choose references by."""
+    sources: dict[Source, Floats] = {}
+    for source, counts in (("counts", tally.counts), ("selections", tally.selections)):
+        if counts is not None:
+            sources[source] = counts.cells  # type: ignore[index]
+    if tally.rows is not None:
+        numbers = np.bincount(tally.rows.key, minlength=len(tally.keys))
+        sources["rows"] = numbers[None, :, None].astype(np.float64)
+    if tally.class_counts is not None:
+        sources["classes"] = tally.class_counts.sum(axis=(1, 2))[None, :, None]
+    if tally.model_counts is not None:
+        sources["models"] = tally.model_counts.reshape(*tally.model_counts.shape[:2], 8)
+    return sources
+
+
+@dataclass(frozen=True)
+class _Builder:
+    """Builds the comparisons of one source."""
+
+    tally: Tally
+    settings: Settings
+    source: Source
+    places: tuple[Place, ...]
+    groupings: tuple[Grouping, ...]
+    strata: tuple[str, ...]
+    stratum_codes: Integers
+    values: Floats
+
+    def build(self, is_pooled: bool) -> Comparisons:
+        """All comparisons, by place, stratum, grouping and group."""
+        parts: list[Integers] = []
+        references: list[Reference] = []
+        strata = 1 if is_pooled or not self.strata else len(self.strata)
+        for place in range(len(self.places)):
+            chosen = [self._resolve(grouping, self.values[place]) for grouping in self.groupings]
+            for stratum in range(strata):
+                is_here = self._occurs(None if is_pooled or not self.strata else stratum)
+                for i, grouping in enumerate(self.groupings):
+                    present = np.zeros(len(grouping.groups), dtype=bool)
+                    present[grouping.codes[is_here & (grouping.codes >= 0)]] = True
+                    present &= ~grouping.is_hidden
+                    if is_pooled and chosen[i].code >= 0:
+                        present[chosen[i].code] = False
+                    groups = np.flatnonzero(present)
+                    where = np.empty((5, len(groups)), dtype=np.int64)
+                    where[:4] = np.array([[place], [stratum], [i], [len(references)]])
+                    where[4] = groups
+                    parts.append(where)
+                    references.append(chosen[i])
+        place, stratum, grouping, reference, group = np.hstack(parts)
+        return Comparisons(
+            tally=self.tally, source=self.source, places=self.places, groupings=self.groupings,
+            strata=self.strata, stratum_codes=self.stratum_codes, is_pooled=is_pooled,
+            place=place, stratum=stratum, grouping=grouping, group=group,
+            references=tuple(references), reference_index=reference,
+        )  # fmt: skip
+
+    def _occurs(self, stratum: int | None) -> Bools:
+        """Which keys occur in a stratum, or in any."""
+        occurs: Bools = np.ones(len(self.tally.keys), dtype=bool)
+        if self.tally.rows is not None or self.source == "classes":
+            occurs = np.asarray(self.values.any(axis=(0, 2)))
+        return occurs if stratum is None else occurs & (self.stratum_codes == stratum)
+
+    def _resolve(self, grouping: Grouping, values: Floats) -> Reference:
+        """The reference of a grouping at a place, from values by key."""
+        present = np.unique(grouping.codes[self._occurs(None)])
+        groups = [code for code in present.tolist() if code >= 0 and not grouping.is_hidden[code]]
+        reference = _reference_of(grouping, self.settings.reference)
+        if not isinstance(reference, ConfusionMatrix):
+            self._check_groups(grouping, groups, values)
+        if not groups:
+            return Reference(ReferenceKind.REST, "rest")
+        # A group that is called "rest" can be the reference; the default never is a group.
+        code = None if isinstance(reference, (ReferenceKind, ConfusionMatrix)) else grouping.find(reference)
+        if code is not None and code not in groups:
+            code = None
+        is_best = code is None and reference == Chosen.BEST
+        if code is None and reference in (Chosen.LARGEST, Chosen.BEST):
+            sums = sum_groups(values[None], grouping.codes, len(grouping.groups))[0]
+            code = self._choose(sums, groups, is_best)
+        if code is not None:
+            return Reference(ReferenceKind.GROUP, grouping.groups[code], code, is_chosen=is_best)
+        matrix = reference if isinstance(reference, ConfusionMatrix) else _parse_matrix(reference)
+        if matrix is not None:
+            self._check_matrix()
+            return Reference(ReferenceKind.MATRIX, "given matrix", MATRIX, matrix.cells)
+        if reference in (ReferenceKind.REST, ReferenceKind.ALL):
+            return Reference(ReferenceKind(reference), str(reference))
+        if isinstance(reference, (tuple, list)) and not all(isinstance(part, Real) for part in reference):
+            name = " & ".join(map(str, reference))
+            must = f"the `reference` of {grouping.name!r} must be a group that has cases"
+            raise InvalidInput(f"{must}; {name} has none")
+        if isinstance(reference, (tuple, list)):
+            must = "counts as `reference` must be ConfusionMatrix(tp=tp, fn=fn, fp=fp, tn=tn)"
+            raise InvalidInput(f"{must}; got {reference!r}")
+        names = [grouping.groups[code] for code in groups]
+        see = f"groups: {', '.join(names[:8])}"
+        raise UnknownName.among(f"group of {grouping.name!r}", str(reference), names, see=see)
+
+    def _check_groups(self, grouping: Grouping, groups: list[int], values: Floats) -> None:
+        """Refuse fewer than two groups, which there is nothing to compare with."""
+        if grouping.is_hidden.any():
+            return
+        if not groups:
+            raise InvalidInput(f"no case has a value in {grouping.name!r}, so that there are no groups")
+        if len(groups) < 2:
+            unknown = int(values[grouping.codes < 0].sum())
+            verb = "is" if unknown == 1 else "are"
+            note = f"; {several(unknown, 'case')} without a value {verb} in no group" if unknown else ""
             raise InvalidInput(
-                f"`group_names` of {column!r} must give different names to different groups; {' and '.join(alike)} "
-                "are both "
-                f"called {name!r}"
+                f"{grouping.name!r} has only one group with cases "
+                f"({brief(grouping.groups[groups[0]])}), so there is nothing to compare it with{note}"
             )
-    return names
+
+    def _choose(self, sums: Floats, groups: list[int], is_best: bool) -> int:
+        """The largest group, or the one with the highest rate of favourable predictions."""
+        if not is_best:
+            return max(groups, key=lambda code: sums[code].sum())
+        if self.source not in ("counts", "selections"):
+            raise InvalidInput(f"{_MUST_BE_GROUP}; 'best' takes predictions of two classes")
+        if self.settings.favourable is None:
+            text = "`reference='best'` needs `favourable=`: which prediction is good for a person"
+            raise InvalidInput(text)
+        rates = favourable_rates(sums[groups], self.settings)
+        return groups[int(np.nanargmax(np.where(np.isnan(rates), -1.0, rates)))]
+
+    def _check_matrix(self) -> None:
+        if self.strata:
+            raise InvalidInput(f"{_MUST_BE_GROUP}; a matrix has no strata")
+        if self.source not in ("counts", "selections"):
+            raise InvalidInput(f"{_MUST_BE_GROUP}; a ConfusionMatrix is of two classes and has no rows")
+        if self.tally.clusters is not None:
+            raise InvalidInput(f"{_MUST_BE_GROUP}; counts have no clusters")
 
 
-def _is_code(text: str) -> bool:
-    return text in ("True", "False") or bool(re.fullmatch(r"[+-]?\d+(?:\.\d+)?", text))
+_MUST_BE_GROUP = "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group"
 
 
-def _distinct(names: dict[Any, str]) -> dict[Any, str]:
-    """The names with those that occur twice replaced by how Python writes the value, and numbered if need be."""
-    spelled = {value: repr(value) for value in names if value is not None}
-    while twice := {name for name, n in Counter(names.values()).items() if n > 1}:
-        clearer = {value: spelled[value] for value, name in names.items() if name in twice and value in spelled}
-        if clearer == {value: names[value] for value in clearer}:
-            numbered = {value: f"{name} ({i})" for i, (value, name) in enumerate(clearer.items(), start=1)}
-            return names | numbered
-        names = names | clearer
-    return names
+def favourable_rates(cells: Floats, settings: Settings) -> Floats:
+    """The rate of favourable predictions of groups; nan for those with too few of the cases."""
+    metric = find_metric("ppr" if settings.favourable == "positive" else "pnr")
+    sizes = cells.sum(axis=-1)
+    is_small = sizes < max(1.0, MIN_SHARE * float(sizes.sum()))
+    return np.where(is_small, np.nan, metric.scores(cells))
 
 
-def strata_names(tally: Tally, within: Sequence[str], how: Settings) -> dict[Key, str]:
-    """What the strata are called, by their values in the columns, in order."""
-    at = [tally.columns.index(column) for column in within]
-    found = {tuple(key[i] for i in at) for key in tally.keys}
-    values = [in_order({key[i] for key in found}, tally.orders.get(column, ())) for i, column in enumerate(within)]
-    called = [_names(column, values[i], how.names.get(column, {})) for i, column in enumerate(within)]
-    ranks = [{value: i for i, value in enumerate(some)} for some in values]
-    ordered = sorted(found, key=lambda key: [rank[value] for rank, value in zip(ranks, key, strict=True)])
-    names = _distinct({key: " & ".join(name[v] for name, v in zip(called, key, strict=True)) for key in ordered})
-    # All strata together have that name.
-    free = next(name for name in ("'pooled'", '"pooled"', "(pooled)") if name not in names.values())
-    return {key: free if name == "pooled" else name for key, name in names.items()}
-
-
-def _compared(one: Slice, names: _Naming, how: Settings, labelled: bool, strict: bool = True) -> Grouped:
-    """The comparisons of a slice; unless ``strict``, a group without a reference is compared with no cases."""
-    groupings = names.groupings(one.parts)
-    known = {name: grouping for grouping in groupings for name in (grouping.name, grouping.columns)}
-    known |= {grouping.columns[0]: grouping for grouping in groupings if len(grouping.columns) == 1}
-    if isinstance(how.reference, Mapping):
-        for column in how.reference:
+def _check_references(reference: Any, groupings: Sequence[Grouping]) -> None:
+    """Refuse references of columns that do not exist."""
+    if isinstance(reference, Mapping):
+        known = {name for grouping in groupings for name in (grouping.name, grouping.columns)}
+        for column in reference:
             if column not in known:
-                raise UnknownName.among("group column", column, [grouping.name for grouping in groupings])
-    pairs = [
-        replace(
-            pair,
-            at=one.at,
-            peers=grouping.members,
-            labelled=labelled and one.of != "selections",
-            unknown=grouping.unknown,
-        )
-        for grouping in groupings
-        if grouping.members or strict
-        for pair in _pairs(grouping, reference_of(grouping, how.reference), how, strict)
-    ]
-    return Grouped(one.of, one.at, groupings, pairs)
+                names = [grouping.name for grouping in groupings]
+                raise UnknownName.among("group column", column, names)
 
 
-def reference_of(grouping: Grouping, reference: Any) -> Any:
-    """The reference of a column or crossing; that of a crossing is the crossing of its columns' references."""
+def _reference_of(grouping: Grouping, reference: Any) -> Any:
+    """The reference of a grouping; that of an intersection is the one of its columns' references."""
     if not isinstance(reference, Mapping):
         return reference
     for name in (grouping.name, grouping.columns):
         if name in reference:
             return reference[name]
     single = [reference.get(column, ReferenceKind.REST) for column in grouping.columns]
-    named = [not isinstance(one, (ReferenceKind, ConfusionMatrix)) and one not in _KINDS for one in single]
-    return tuple(single) if len(single) > 1 and all(named) else ReferenceKind.REST
+    are_groups = [not isinstance(one, ConfusionMatrix) and one not in _KINDS for one in single]
+    return tuple(single) if len(single) > 1 and all(are_groups) else ReferenceKind.REST
 
 
-def _resolved(comparisons: Sequence[Comparison]) -> dict[str, Any]:
-    """The reference of each column, chosen over all strata."""
-    if any(pair.kind is ReferenceKind.MATRIX for pair in comparisons):
-        raise InvalidInput(
-            "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group; a matrix has no strata"
-        )
-    return {pair.by: pair.reference if pair.kind is ReferenceKind.GROUP else pair.kind for pair in comparisons}
-
-
-def _pairs(grouping: Grouping, reference: Any, how: Settings, strict: bool) -> list[Comparison]:
-    by, members = grouping.name, grouping.members
-    if isinstance(reference, ConfusionMatrix):
-        _check_matrix(members, reference)
-        return [
-            Comparison((), by, group, own, ReferenceKind.MATRIX, "given matrix", reference)
-            for group, own in members.items()
-        ]
-    if not members and grouping.hidden is not None:
-        return []
-    if not members:
-        raise InvalidInput(f"no case has a value in {by!r}, so that there are no groups")
-    everybody = grouping.everybody
-    if len(members) < 2 and strict and grouping.hidden is None:
-        only = next(iter(members))
-        n = 0 if grouping.unknown is None else int(grouping.unknown.n)
-        besides = f"; {several(n, 'case')} without a value {'is' if n == 1 else 'are'} in no group" if n else ""
-        raise InvalidInput(
-            f"{by!r} has only one group with cases ({brief(only)}), so there is nothing to compare it with{besides}"
-        )
-    # If a group is called "rest" or "all", a reference passed by that name is the group; the default never is.
-    name = None if isinstance(reference, ReferenceKind) else grouping.find(reference)
-    is_chosen = name is None and reference == Chosen.BEST
-    if name is None and reference in (Chosen.LARGEST, Chosen.BEST):
-        name = _chosen(members, how if is_chosen else None)
-    if name is None and (matrix := _as_matrix(reference)) is not None:
-        return _pairs(grouping, matrix, how, strict)
-    if name is None and not strict and not isinstance(reference, ReferenceKind):
-        # The reference has no cases in this stratum.
-        nothing = everybody - everybody
-        return [
-            Comparison((), by, group, own, ReferenceKind.GROUP, str(reference), nothing)
-            for group, own in members.items()
-        ]
-    if name is not None:
-        against = members[name]
-        return [
-            Comparison(
-                *((), by, group, own, ReferenceKind.GROUP, name),
-                everybody - own if group == name else against,
-                is_reference=group == name,
-                is_chosen=is_chosen,
-            )
-            for group, own in members.items()
-        ]
-    if reference in (ReferenceKind.REST, ReferenceKind.ALL):
-        kind = ReferenceKind(reference)
-        two = sum(own.n > 0 for own in members.values()) == 2 and grouping.hidden is None
-        return [
-            Comparison((), by, group, own, kind, kind.value, everybody - own, only_two=two)
-            for group, own in members.items()
-        ]
-    if isinstance(reference, (tuple, list)) and not all(isinstance(part, Real) for part in reference):
-        raise InvalidInput(
-            f"the `reference` of {by!r} must be a group that has cases; {' & '.join(map(str, reference))} has none"
-        )
-    if isinstance(reference, (tuple, list)):
-        raise InvalidInput(f"counts as `reference` must be ConfusionMatrix(tp, fn, fp, tn); got {reference!r}")
-    raise UnknownName.among(f"group of {by!r}", str(reference), members, see=f"groups: {', '.join(list(members)[:8])}")
-
-
-def _check_matrix(members: Mapping[str, Any], reference: ConfusionMatrix) -> None:
-    if not all(isinstance(own, type(reference)) for own in members.values()):
-        raise InvalidInput(
-            "`reference` must be 'rest', 'all', 'largest' or the name of a group; a ConfusionMatrix is of two "
-            "classes and "
-            "has no rows"
-        )
-    if any(isinstance(own, UnitMatrix) for own in members.values()):
-        raise InvalidInput("`reference` must be 'rest', 'all', 'largest' or the name of a group; counts have no units")
-
-
-def _as_matrix(reference: Any) -> ConfusionMatrix | None:
+def _parse_matrix(reference: Any) -> ConfusionMatrix | None:
     """The matrix that a text such as ``10,2,3,40`` gives; None for other texts."""
     parts = reference.split(",") if isinstance(reference, str) and len(reference) < 200 else []
     try:
-        return ConfusionMatrix(*map(float, parts)) if len(parts) == 4 else None
+        return ConfusionMatrix.from_array(list(map(float, parts))) if len(parts) == 4 else None
     except ValueError:
         return None
-
-
-def _chosen(members: Mapping[str, Any], how: Settings | None) -> str:
-    """The largest group or, given settings, the one with the highest rate of favourable predictions.
-
-    As for impact ratios, only groups with enough cases count.
-    """
-    if how is None:
-        return max(members, key=lambda name: members[name].n)
-    if not all(isinstance(own, ConfusionMatrix) for own in members.values()):
-        raise InvalidInput(
-            "`reference` must be 'rest', 'all', 'largest' or the name of a group; 'best' takes predictions of two "
-            "classes"
-        )
-    if how.favourable is None:
-        raise InvalidInput("`reference='best'` needs `favourable=`: which prediction is good for a person")
-    rates = favourable_rates(members, how)
-    return max(rates, key=lambda name: rates[name])
-
-
-def favourable_rates(members: Mapping[str, ConfusionMatrix], how: Settings) -> dict[str, float]:
-    """The rate of favourable predictions of each group that has enough cases to be compared with."""
-    m = find_metric("ppr" if how.favourable == "positive" else "pnr")
-    everybody = sum(cm.n for cm in members.values())
-    return {name: float(m(cm)) for name, cm in members.items() if cm.n >= max(1, how.impact_share * everybody)}

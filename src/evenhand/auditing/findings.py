@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import numpy as np
+
+from ..data import Tally, similar_names
 from ..errors import InvalidInput, brief, printable
-from ..inference import FEWEST_GROUPS, FOUR_FIFTHS, spread_of
+from ..inference import FOUR_FIFTHS, Spread
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, read_record
-from ..tabulate import Tally, looking_alike, total
 from ..wording import (
     counts_text,
     join_and,
@@ -24,15 +26,14 @@ from ..wording import (
     several,
     span_text,
 )
-from .asked import Measurable, described
-from .comparisons import Grouped, favourable_rates, reference_of
-from .judging import margin_of, margins_text
-from .rounded_measures import has_corners
+from .comparisons import MIN_SHARE, Comparisons, favourable_rates
+from .margins import margin_of, margins_text
+from .metric_selection import Measurable, lookup_metric
 from .rows import Place, Row, place_text, told_apart
 from .sentences import gap_change, turning_text
-from .settings import WITHOUT_LABELS, Chosen, Settings
-from .verdicts import Verdict
-from .words import Words
+from .settings import WITHOUT_LABELS, Settings
+from .verdict import Verdict
+from .wording import Words
 
 __all__ = ["INCLUDED", "KINDS", "SEVERITIES", "Finding", "find", "read_finding"]
 
@@ -61,7 +62,6 @@ KINDS: dict[str, tuple[str, Severity]] = {
     "skipped-files": ("EH307", "note"),
     "similar-groups": ("EH003", "warning"),
     "protected": ("EH308", "note"),
-    "same-name": ("EH309", "warning"),
 }
 """The kinds of findings with their codes and severities, which do not change once released."""
 INCLUDED = {"differs": ("beyond-margin",)}
@@ -145,7 +145,7 @@ def _finding(
 
 
 def find(
-    rows: Sequence[Row], tally: Tally, groups: Sequence[Grouped], how: Settings, metrics: Sequence[Measurable]
+    rows: Sequence[Row], tally: Tally, comparisons: Sequence[Comparisons], how: Settings, metrics: Sequence[Measurable]
 ) -> tuple[Finding, ...]:
     """All findings: differences by how large the gap is at least, then undefined scores, then too few cases.
 
@@ -165,18 +165,17 @@ def find(
     # Scores made of several rates are not judged from rounded counts, however many cases there are.
     unjudged = () if how.rule is None else _unjudged(rows)
     for row in rows:
-        if row.verdict is Verdict.TOO_FEW and row.metric not in unjudged:
+        if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
             few.setdefault((tuple(row.at.items()), row.by, row.group), []).append(row)
     findings += [_too_few(same, called[key[1:]], how.margin) for key, same in few.items()]
     if tally.labelled:
-        findings += _spreads(groups)
-    findings += _not_pooled(groups, metrics)
+        findings += _spreads(comparisons)
+    findings += _not_pooled(comparisons, metrics)
     findings += _left_out(tally, how)
     findings += _weighted(tally)
-    findings += _missing_groups(groups, how)
+    findings += _missing_groups(comparisons[0], how)
     findings += _repeated(tally)
     findings += _skipped_files(tally)
-    findings += _same_name(tally)
     if tally.rule is None:
         findings += _similar_groups(tally)
     else:
@@ -188,13 +187,14 @@ def find(
         _finding("absent-label", f"{value!r} was given as a positive label and does not occur")
         for value in tally.absent
     ]
-    return (*findings, *_chosen_references(groups, how))
+    return (*findings, *_chosen_references(comparisons, how))
 
 
-def _missing_groups(groups: Sequence[Grouped], how: Settings) -> Iterator[Finding]:
+def _missing_groups(comparisons: Comparisons, how: Settings) -> Iterator[Finding]:
     """Cases without a group, which are compared with nobody."""
-    for grouping in groups[0].groupings if groups else ():
-        if len(grouping.columns) == 1 and grouping.unknown is not None and (n := int(grouping.unknown.n)):
+    for grouping in comparisons.groupings:
+        n = int(comparisons.sizes_of_keys[grouping.codes < 0].sum())
+        if len(grouping.columns) == 1 and n:
             have, they = ("has", "it is") if n == 1 else ("have", "they are")
             about = "" if how.rule is None else "About "
             yield _finding(
@@ -207,24 +207,25 @@ def _missing_groups(groups: Sequence[Grouped], how: Settings) -> Iterator[Findin
 
 def _unjudged(rows: Sequence[Row]) -> list[str]:
     """The metrics that get no verdict from rounded counts."""
-    asked = {row.metric: described(row.metric) for row in rows}
-    return [key for key, m in asked.items() if not (isinstance(m, Metric) and has_corners(m))]
+    metrics = {row.metric: lookup_metric(row.metric) for row in rows}
+    return [key for key, m in metrics.items() if not (isinstance(m, Metric) and m.base.curve and not m.is_distance)]
 
 
 def _weighted(tally: Tally) -> Iterator[Finding]:
     """Weighted cases are worth fewer, and what is exact for counts is not for them."""
-    if tally.weight:
-        n, worth = round(tally.weight["n"]), round(tally.weight["effective"])
+    if tally.weighted:
+        n = round(tally.weighted["n"])
+        verb = "is" if n == 1 else "are"
         yield _finding(
             "weighted",
-            f"{several(n, 'weighted case')} {'is' if n == 1 else 'are'} worth {worth:,} (Kish's effective size in each "
-            "group); counts are effective ones, and all tests and intervals are approximate",
+            f"{several(n, 'case')} {verb} weighted: tests and intervals use effective sample sizes and are "
+            "approximate; they assume that a group's heaviest cases were sampled",
         )
 
 
-def _not_pooled(groups: Sequence[Grouped], metrics: Sequence[Measurable]) -> Iterator[Finding]:
+def _not_pooled(comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]) -> Iterator[Finding]:
     """Scores that no exact test pools over strata."""
-    if not any(at == ("stratum", "pooled") for one in groups for at in one.at):
+    if not any(part.is_pooled for part in comparisons):
         return
     for m in metrics:
         if isinstance(m, Metric) and (m.comparisons or m.base.curve is None):
@@ -236,47 +237,42 @@ def _not_pooled(groups: Sequence[Grouped], metrics: Sequence[Measurable]) -> Ite
 
 def _constants(tally: Tally, how: Settings) -> Iterator[Finding]:
     """Labels or predictions that are the same for everybody."""
-    for one in tally.slices:
-        if one.of not in ("cells", "selections") or (one.of == "cells" and _selects(tally, one.at)):
-            continue
-        tp, fn, fp, tn = total(one.parts.values()).cells
+    if tally.counts is None:
+        return
+    decided = tally.counts if tally.selections is None else tally.selections
+    for place, values in enumerate(tally.places):
+        tp, fn, fp, tn = decided.cells[place].sum(axis=0).tolist()
         columns = {"prediction": (tp + fp, fn + tn)}
-        labelled = next((each for each in tally.slices if each.of == "cells" and each.at == one.at), None)
-        if tally.labelled and labelled is not None:
-            tp, fn, fp, tn = total(labelled.parts.values()).cells
+        if tally.labelled:
+            tp, fn, fp, tn = tally.counts.cells[place].sum(axis=0).tolist()
             columns["label"] = (tp + fn, fp + tn)
         for what, (positive, negative) in columns.items():
             if not positive or not negative:
                 sign = "positive" if positive else "negative"
-                by_score = tally.threshold is not None or "threshold" in dict(one.at)
+                by_score = tally.threshold is not None or "threshold" in dict(values)
                 cause = "threshold" if what == "prediction" and by_score else "positive labels"
                 yield _finding(
                     "constant",
                     f"Every {what} of all {several(int(positive + negative), 'case')} is {sign}; if that is not so, "
                     f"check the column or the {cause}",
-                    at=dict(one.at),
+                    at=dict(values),
                 )
 
 
-def _selects(tally: Tally, at: Any) -> bool:
-    return any(one.of == "selections" and one.at == at for one in tally.slices)
-
-
-def _spreads(groups: Sequence[Grouped]) -> Iterator[Finding]:
-    for one in groups:
-        if one.of != "cells" or "stratum" in dict(one.at):
+def _spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
+    for part in comparisons:
+        if part.source != "counts" or part.strata:
             continue
-        for grouping in one.groupings:
-            if len(grouping.members) < FEWEST_GROUPS:
-                continue
-            spread = spread_of(grouping.members)
+        for rows, _ in part.columns(part.counts.cells):
+            spread = Spread(*part.spreads[rows[0]].tolist())
             if spread.too_much:
+                by = part.groupings[part.grouping[rows[0]]].name
                 yield _finding(
                     "spread",
-                    f"Groups of {grouping.name} differ so much in {find_metric(spread.widest).name.lower()} that "
+                    f"Groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that "
                     "smoothed scores may be worse than raw ones",
-                    by=grouping.name,
-                    at=dict(one.at),
+                    by=by,
+                    at=part.axis_values(int(rows[0])),
                 )
 
 
@@ -288,7 +284,7 @@ def _repeated(tally: Tally) -> Iterator[Finding]:
             "repeated-rows",
             f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows each, and each row is "
             "taken as an independent case. If those of the same value resemble each other, differences are less "
-            f"certain than stated here: name what is independent, with --unit {column} or unit={column!r}",
+            f"certain than stated here: name what is independent, with --cluster {column} or cluster={column!r}",
         )
 
 
@@ -296,7 +292,7 @@ def _similar_groups(tally: Tally) -> Iterator[Finding]:
     """Groups that a reader takes for one."""
     keys = tally.keys
     for i, column in enumerate(tally.columns):
-        for alike in looking_alike({key[i] for key in keys}):
+        for alike in similar_names({key[i] for key in keys}):
             # Written so that what cannot be seen can be told apart.
             shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike[:_MOST_SPELLINGS]]
             more = len(alike) - len(shown)
@@ -322,68 +318,51 @@ def _skipped_files(tally: Tally) -> Iterator[Finding]:
         )
 
 
-def _same_name(tally: Tally) -> Iterator[Finding]:
-    """Columns of a file that have the name of one that was used, and other values."""
-    differing = tally.source.get("same_name")
-    if differing:
-        each = join_and([_and_others(first, others) for first, others in differing["columns"].items()])
-        yield _finding(
-            "same-name",
-            f"The file has {each}, which differ in {several(differing['rows'], 'row')}; the first was used",
-        )
-
-
-def _and_others(first: str, others: Sequence[str]) -> str:
-    are = "the other is" if len(others) == 1 else "the others are"
-    return f"{len(others) + 1} columns called {brief(first)} ({are} {join_and(list(map(brief, others)))})"
-
-
 _LACKING = {
     "y_true": "a label",
     "y_pred": "a prediction",
     "y_score": "a score",
-    "weights": "a weight",
-    "unit": "a unit",
+    "sample_weight": "a weight",
+    "cluster": "a cluster",
 }
 
 
 def _left_out(tally: Tally, how: Settings) -> Iterator[Finding]:
     for what, n in tally.left_out.items():
-        words = [word for column, word in tally.words.items() if column in what]
+        words = [word for column, word in tally.missing_words.items() if column in what]
         read = f" (read as missing: {', '.join(dict.fromkeys(', '.join(map(repr, w)) for w in words if w))})"
         # A model may have any name.
-        parts = re.split(r" and (?=y_true|y_pred|y_score|weights|unit|prediction of )", what)
+        parts = re.split(r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what)
         lacking = " and ".join(_LACKING.get(name, f"a {name}") for name in parts)
         without = f"{several(n, 'row')} without {lacking}{read if any(words) else ''}"
-        if what == "y_true" and how.selection == "all":
+        if what == "y_true" and tally.selections is not None:
             yield _finding("left-out", f"{without} {'counts' if n == 1 else 'count'} for selection rates only")
         else:
             yield _finding("left-out", f"{without} {'was' if n == 1 else 'were'} left out")
 
 
-def _chosen_references(groups: Sequence[Grouped], how: Settings) -> Iterator[Finding]:
+def _chosen_references(comparisons: Sequence[Comparisons], how: Settings) -> Iterator[Finding]:
     """A reference that was chosen for its score is extreme by choice, which p-values do not take into account."""
-    for one in groups:
-        if one.of != "cells" or "stratum" in dict(one.at):
+    for part in comparisons:
+        if part.source != "counts" or part.strata:
             continue
-        for grouping in one.groupings:
-            asked = reference_of(grouping, how.reference)
-            if asked != Chosen.BEST or grouping.find(asked) is not None:
-                continue
-            rates = favourable_rates(grouping.members, how)
-            if len(set(rates.values())) > 1:
+        for rows, cells in part.columns(part.counts.cells):
+            first = int(rows[0])
+            rates = favourable_rates(cells[part.group[rows]], how) if part.is_chosen[first] else np.zeros(1)
+            if len(np.unique(rates[~np.isnan(rates)])) > 1:
+                by = part.groupings[part.grouping[first]].name
                 yield _finding(
                     "chosen-reference",
-                    f"{max(rates, key=lambda name: rates[name])} was chosen as the reference of {grouping.name} for "
+                    f"{part.references[part.reference_index[first]].name} was chosen as the reference of {by} for "
                     "its high rate of favourable predictions, which makes differences in that rate and in others look "
                     "larger than they are, so that none of them is tested",
-                    by=grouping.name,
-                    at=dict(one.at),
+                    by=by,
+                    at=part.axis_values(first),
                 )
 
 
 def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
-    name = described(row.metric).name
+    name = lookup_metric(row.metric).name
     p = f"{'p' if how.adjust == 'none' else 'adjusted p'} {pvalue(row.test.p_adjusted, how.alpha)}"
     turning = f". {said.removesuffix('.')}" if (said := turning_text(row, how.recorded())) else ""
     return _finding(
@@ -395,8 +374,8 @@ def _differs(row: Row, who: str, how: Settings, labelled: bool) -> Finding:
 
 def _kind(row: Row, how: Settings, labelled: bool) -> str:
     """What a difference is about: people, decisions or, beyond the margin or not, errors."""
-    m = described(row.metric)
-    if getattr(m, "of_people", False):
+    m = lookup_metric(row.metric)
+    if getattr(m, "is_base_rate", False):
         return "base-rate"
     if labelled and row.metric in WITHOUT_LABELS:
         return "selection-rate"
@@ -405,7 +384,7 @@ def _kind(row: Row, how: Settings, labelled: bool) -> str:
 
 def _apart(row: Row, how: Settings) -> str:
     """What the score is, and how far from the reference's."""
-    score, level = row.score, percent(how.level)
+    score, level = row.score, percent(how.confidence_level)
     span = f" ({level} interval {number(score.low)} to {number(score.high)})" if score.low is not None else ""
     return f"is {number(score.value)}{span}, {_than(row)}{_sure(row, how)}"
 
@@ -413,7 +392,7 @@ def _apart(row: Row, how: Settings) -> str:
 def _changed(row: Row, how: Settings) -> str:
     """How the scores of a group and of its reference go from one model to another, and what that makes of the gap."""
     score, theirs = row.score, row.reference
-    span = f"{score.value:+.3f}, {percent(how.level)} interval {span_text(score.low, score.high)}"
+    span = f"{score.value:+.3f}, {percent(how.confidence_level)} interval {span_text(score.low, score.high)}"
     sure = _sure(row, how).removeprefix(", by ").strip(" ()")
     return (
         f"goes from {number(score.before)} to {number(score.after)} ({span}), and that of the reference from "
@@ -430,7 +409,7 @@ def _than(row: Row) -> str:
         odds = f"{row.verdict} than" if gap.value is None else f"{number(gap.value)} times"
         return f"its odds {odds} the reference's within strata"
     if gap.difference is None:
-        m = described(row.metric)
+        m = lookup_metric(row.metric)
         return "more than chance explains" if getattr(m, "is_distance", False) else f"{row.verdict} than no gap"
     if gap.is_ratio and gap.value is not None:
         return f"{number(gap.value)} times the reference's {theirs}"
@@ -441,12 +420,16 @@ def _than(row: Row) -> str:
 def _sure(row: Row, how: Settings) -> str:
     """How large the gap is at least, or that all of it is small."""
     gap = row.gap
-    margin = margin_of(gap, described(row.metric), how.margin)
+    margin = margin_of(gap, lookup_metric(row.metric), how.margin)
     if gap.within <= margin and not gap.is_ratio:
         return f", by less than {margin:g}"
     if gap.at_least is None:
         what = "ratio" if gap.is_ratio else "gap"
-        return f" ({percent(how.level)} interval of the {what} {span_text(gap.low, gap.high)})" if gap.ends else ""
+        return (
+            f" ({percent(how.confidence_level)} interval of the {what} {span_text(gap.low, gap.high)})"
+            if gap.ends
+            else ""
+        )
     least = rounded_down(gap.at_least)
     if not gap.is_ratio:
         return f", by at least {least}"
@@ -480,16 +463,14 @@ def _four_fifths(row: Row, who: str, how: Settings) -> Finding:
 
 def _eligible(how: Settings) -> str:
     """Among which groups the highest rate is looked for."""
-    return f" of groups with at least {percent(how.impact_share)} of the cases" if how.impact_share else ""
+    return f" of groups with at least {percent(MIN_SHARE)} of the cases"
 
 
 def _undefined(row: Row, who: str) -> Finding:
     likely = (
-        f"; the probability of that was {100 * row.p_undefined:.3g} %"
-        if row.p_undefined and row.lacks_own_score
-        else ""
+        f"; the probability of that was {100 * row.p_undefined:.3g}%" if row.p_undefined and row.lacks_own_score else ""
     )
-    name = described(row.metric).name
+    name = lookup_metric(row.metric).name
     return _finding("undefined", f"{name} of {who} cannot be compared: {row.reason}{likely}", [row])
 
 
@@ -514,4 +495,4 @@ def _more(rows: list[Row], margin: float) -> str:
     if any(row.gap.is_ratio for row, _ in short):
         gap += " (ratios: a factor of 1.25)"
     more = ", ".join(f"{n:,} more for {row.metric}" for row, n in short)
-    return f"; {more} would find {gap} with a probability of 80 %"
+    return f"; {more} would find {gap} with a probability of 80%"

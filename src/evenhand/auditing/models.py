@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..data import build_model_tally, group_columns
 from ..errors import InvalidInput
 from ..metrics import Metric
-from ..tabulate import group_columns, paired
-from .asked import asked_metrics
-from .pipeline import audited
-from .requests import MODEL_METRICS, ModelsRequest, accepting
+from .metric_selection import select_metrics
+from .requests import accepting
 from .result import Audit
+from .run import run_audit
+from .settings import MODEL_METRICS, ModelsRequest
 
-__all__ = ["compare_models"]
+__all__ = ["compare"]
 
 
 @accepting(ModelsRequest)
-def compare_models(request: ModelsRequest) -> Audit:
+def compare(request: ModelsRequest) -> Audit:
     """Compare models, or thresholds of one score, on the same cases.
 
     Each model is compared with the first: how much each group's score changes, and how much its gap to the reference
@@ -40,24 +41,24 @@ def compare_models(request: ModelsRequest) -> Audit:
     Examples
     --------
     >>> data = {"sex": list("ffffmmmm"), "y": [1, 1, 0, 0] * 2, "old": [1, 0] * 4, "new": [1, 1, 0, 0, 1, 0, 1, 0]}
-    >>> c = compare_models(data, y_true="y", models={"old": "old", "new": "new"}, groups="sex", metrics="acc")
+    >>> c = compare(data, y_true="y", models={"old": "old", "new": "new"}, groups="sex", metrics="acc")
     >>> row = next(row for row in c.rows if row.group == "f")
     >>> row.at, row.score.value, row.gap.value
     ({'model': 'new', 'against': 'old'}, 0.5, 0.5)
     """
     if request.groups is None:
         raise InvalidInput(argument="groups", must="be the name of a group column or its values", got=None)
-    metrics = asked_metrics(request, labelled=True, otherwise=MODEL_METRICS)
+    metrics = select_metrics(request, labelled=True, default=MODEL_METRICS)
     for m in metrics:
         if not isinstance(m, Metric):
             raise InvalidInput(f"`metrics` must be rates such as {', '.join(MODEL_METRICS)}; got {m.key}")
     arguments: dict[str, Any] = {
         name: getattr(request, name)
-        for name in ("y_true", "models", "model_column", "unit", "y_pred", "y_score", "threshold", "pairs", "positive")
+        for name in (
+            *("y_true", "models", "model_column", "cluster", "y_pred", "y_score", "threshold"),
+            *("baseline", "positive", "bins"),
+        )
     }
-    arguments |= {"baseline": request.baseline}
-    arguments |= {"bins": request.bins, "join": request.merge_variants}
-    if request.rule is not None:
-        raise InvalidInput("`protect` is for audits of one model: changes between models have no bound; audit each")
-    tally = paired(request.data, group_columns(request.groups, request.data), **arguments)
-    return audited(tally, metrics, request, ("compare_models", request.data))
+    arguments["merge_variants"] = request.merge_variants
+    tally = build_model_tally(request.data, group_columns(request.groups, request.data), **arguments)
+    return run_audit(tally, metrics, request, "compare", request.data)

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import nan
 from typing import Any
 
-from ..cells import ConfusionMatrix
+import numpy as np
+
 from ..errors import InvalidInput
 from ..records import Record, read_record
-from ..tabulate import RoundedMatrix, Slice, Tally, ends_of, total
 from ..wording import Few, number
-from .comparisons import Comparison, Grouped
-from .measures import Measures
-from .rounded_measures import in_steps
+from .comparisons import Comparisons, compare_everybody
+from .results_table import ResultsTable
 from .rows import Estimate, Place
-from .settings import ReferenceKind
 
-__all__ = ["Overall", "overall_of", "read_overall"]
-
-_CORRECT = {"acc": (0, 3), "inacc": (1, 2)}
+_ACCURACIES = {"acc": max, "inacc": min}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -87,45 +83,21 @@ class Overall(Record):
         return f"{self.scored}{constant}"
 
 
-def overall_of(tally: Tally, measured: Callable[[list[Grouped]], Sequence[Measures]]) -> tuple[Overall, ...]:
-    """The scores of all cases at every place; ``measured`` gives the measures of parts of the audit."""
-    parts = [Grouped(one.of, one.at, [], [_everybody(one, tally.labelled)]) for one in tally.slices]
-    places = {id(part.comparisons[0]): i for i, part in enumerate(parts)}
-    found = [
-        (places[id(who)], _overall(some, i))
-        for some in measured(parts)
-        if not getattr(some.metric, "comparisons", ())
-        for i, who in enumerate(some.comparisons)
-    ]
-    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
-
-
-def _everybody(one: Slice, labelled: bool) -> Comparison:
-    """All cases of a slice, compared with nobody."""
-    everybody = total(one.parts.values())
-    who = Comparison(one.at, "", "", everybody, ReferenceKind.GROUP, "", everybody - everybody, is_reference=True)
-    return replace(who, labelled=labelled and one.of != "selections")
-
-
-def _overall(measures: Measures, i: int) -> Overall:
-    key, who = measures.metric.key, measures.comparisons[i]
-    values = (measures.score[i], measures.low[i], measures.high[i], measures.before[i])
-    score, low, high, before = (float(value) if isfinite(value) else None for value in values)
-    constant = None
-    if key in _CORRECT and isinstance(who.own, ConfusionMatrix) and who.labelled and who.own.n:
-        positive = (who.own.tp + who.own.fn) / who.own.n
-        constant = max(positive, 1 - positive) if key == "acc" else min(positive, 1 - positive)
-        if isinstance(who.own, RoundedMatrix):
-            fewest, most = map(sum, ends_of(who.own))
-            reach = (most - fewest) / who.own.n / 2
-            constant = in_steps(constant, constant - reach, constant + reach)
-    return Overall(
-        at=dict(who.at),
-        metric=key,
-        n=int(who.own.n),
-        score=Estimate(value=score, low=low, high=high, before=before),
-        constant=constant,
-    )
+def evaluate_overall(
+    comparisons: Sequence[Comparisons], evaluate: Callable[[Sequence[Comparisons]], ResultsTable]
+) -> ResultsTable:
+    """The table of all cases at each place, those of unknown group included."""
+    table = evaluate([compare_everybody(part) for part in comparisons if not part.is_pooled])
+    baseline, is_kept = np.full(len(table), nan), np.ones(len(table), dtype=bool)
+    for block in table.blocks:
+        is_kept[block.rows] = not getattr(block.metric, "comparisons", ())
+        if block.metric.key in _ACCURACIES:
+            for row in range(block.rows.start, block.rows.stop):
+                cells = table.rows[row].cells
+                if cells is not None and any(cells):
+                    share = (cells[0] + cells[1]) / float(np.sum(cells))
+                    baseline[row] = _ACCURACIES[block.metric.key](share, 1 - share)
+    return table.with_columns(baseline=baseline).take(np.flatnonzero(is_kept))
 
 
 def read_overall(values: Any, what: str) -> Overall:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, brief
-from ..inference import equal_scores
+from ..inference import equality_test
 from ..metrics import Metric
 from ..wording import number, pvalue, several
-from .asked import Function, described
-from .families import holm
+from .metric_selection import Function, lookup_metric
+from .multiplicity import adjust_holm
 from .rows import place_text
 from .settings import settings_of
 
@@ -29,16 +29,16 @@ _RELATIVE = 1e-9
 
 def repeated(record: Mapping[str, Any], data: Any) -> Audit:
     """The audit that the call in a record makes, which may come from a file that somebody changed."""
-    from . import audits, models, requests
+    from . import audits, models, settings
 
     functions: dict[str, tuple[Callable[..., Audit], Any]] = {
-        "audit": (audits.audit, requests.AuditRequest),
-        "audit_counts": (audits.audit_counts, requests.CountsRequest),
-        "compare_models": (models.compare_models, requests.ModelsRequest),
+        "audit": (audits.audit, settings.AuditRequest),
+        "audit_counts": (audits.audit_counts, settings.CountsRequest),
+        "compare": (models.compare, settings.ModelsRequest),
     }
     name = str(record.get("function"))
     if name not in functions or record.get("at"):
-        raise InvalidInput("the record must be that of a whole audit; a part of one cannot be repeated by itself")
+        raise InvalidInput("the provenance must be that of a whole audit; a part of one cannot be repeated by itself")
     function, request = functions[name]
     given, arguments = _arguments(record, data, settings_of(request).keys())
     return function(given, **arguments)
@@ -48,31 +48,33 @@ def _arguments(record: Mapping[str, Any], data: Any, allowed: Any) -> tuple[Any,
     """The data and the other arguments of a call."""
     source, call = record.get("source"), record.get("call")
     if not isinstance(source, Mapping) or not isinstance(call, Mapping):
-        raise InvalidInput("the record must have the tables source and call")
+        raise InvalidInput("the provenance must have the tables source and call")
     paths = source.get("paths", [])
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise InvalidInput(f"paths in the record must be a list of texts; got {brief(paths)}")
+        raise InvalidInput(f"paths in the provenance must be a list of texts; got {brief(paths)}")
     for name in call:
         if name not in allowed:
-            raise InvalidInput(f"the record has an argument that the audit does not take: {name!r}")
+            raise InvalidInput(f"the provenance has an argument that the audit does not take: {name!r}")
     unknown = [name for name, value in call.items() if value is None]
     if unknown:
         raise InvalidInput(
-            f"the audit was made from values of {', '.join(unknown)}, which the record does not contain; audit them "
-            "again"
+            f"the audit was made from values of {', '.join(unknown)}, which the provenance does not contain; audit "
+            "them again"
         )
     metrics = call.get("metrics", [])
-    own = [key for key in (metrics if isinstance(metrics, list) else []) if isinstance(described(str(key)), Function)]
+    own = [
+        key for key in (metrics if isinstance(metrics, list) else []) if isinstance(lookup_metric(str(key)), Function)
+    ]
     if own:
         raise InvalidInput(
-            f"the audit was made with functions ({', '.join(map(str, own))}), which the record does not contain; "
+            f"the audit was made with functions ({', '.join(map(str, own))}), which the provenance does not contain; "
             "audit the "
             "data again"
         )
     if data is None and call.get("protect") is not None:
         raise InvalidInput("a protected audit does not say which data it is of; pass them")
     if data is None and not paths:
-        raise InvalidInput("the record does not contain the data; pass them")
+        raise InvalidInput("the provenance does not contain the data; pass them")
     arguments = dict(call)
     if "reference" in arguments:
         arguments["reference"] = _reference(arguments["reference"])
@@ -85,8 +87,8 @@ def _reference(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     if len(value) != 4 or not all(isinstance(cell, (int, float)) for cell in value):
-        raise InvalidInput(f"the reference in the record must be a name or four counts; got {value!r}")
-    return ConfusionMatrix(*value)
+        raise InvalidInput(f"the reference in the provenance must be a name or four counts; got {value!r}")
+    return ConfusionMatrix.from_array(value)
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
@@ -94,7 +96,7 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
 
     Of other data, the same number of every row changes, which one sentence says; of the same data each change is said.
     """
-    old, new = before["record"], after["record"]
+    old, new = before["provenance"], after["provenance"]
     pairs = _paired(before["rows"], after["rows"])
     yield from _verdicts(pairs)
     data = list(_of_data(before, after))
@@ -104,9 +106,9 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iter
         was, now = before["versions"].get(package), after["versions"].get(package)
         if was != now:
             yield f"{package} was {_shown(was)} and is {_shown(now)}"
-    for name in ("columns", "positive", "negative", "classes", "threshold", "axes", "title", "system", "author"):
+    for name in ("columns", "positive", "negative", "classes", "threshold", "axes"):
         if _of(old, name) != _of(new, name):
-            yield f"{name} in the record was {_shown(_of(old, name))} and is {_shown(_of(new, name))}"
+            yield f"{name} in the provenance was {_shown(_of(old, name))} and is {_shown(_of(new, name))}"
     for name in sorted(before["settings"].keys() | after["settings"].keys()):
         was, now = before["settings"].get(name), after["settings"].get(name)
         if was != now:
@@ -164,7 +166,7 @@ def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
 def _of_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     """What is known to differ between the data of two audits."""
     (old, left_out, cells), (new, left_out_now, cells_now) = (
-        (each["record"], each["left_out"], [row["cells"] for row in sorted(each["rows"], key=_whose)])
+        (each["provenance"], each["left_out"], [row["cells"] for row in sorted(each["rows"], key=_whose)])
         for each in (before, after)
     )
     for what, sign in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
@@ -182,7 +184,7 @@ def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterat
     """Which groups' scores changed by more than chance: each group then against the same group now, adjusted."""
     tests: dict[str, tuple[float, Mapping[str, Any], Mapping[str, Any]]] = {}
     for what, was, now in pairs:
-        m = described(str(now["metric"])) if was and now else None
+        m = lookup_metric(str(now["metric"])) if was and now else None
         if was is None or now is None or not isinstance(m, Metric) or m.comparisons or "model" in now["at"]:
             continue
         if was["cells"] is None or now["cells"] is None or "pooled" in now["at"].values():
@@ -190,10 +192,10 @@ def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterat
         worth = [_worth(one) for one in (now, was)]
         cells = (np.array([one["cells"]], dtype=np.float64) * w for one, w in zip((now, was), worth, strict=True))
         whole = worth == [1.0, 1.0]
-        p = float(equal_scores(m.base, *cells, mid_p=bool(settings.get("mid_p")), whole=whole).pvalue[0])
+        p = float(equality_test(m.base, *cells, whole=whole).pvalues[0])
         if not isnan(p):
             tests[what] = p, was, now
-    adjusted = holm([p for p, *_ in tests.values()]) if tests else []
+    adjusted = adjust_holm(np.array([p for p, *_ in tests.values()])).tolist()
     alpha = float(settings.get("alpha", 0.05))
     found = [(p, what, *tests[what][1:]) for p, what in zip(adjusted, tests, strict=True)]
     for p, what, was, now in sorted(found, key=lambda each: each[0]):
@@ -208,7 +210,7 @@ def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterat
 
 
 def _worth(row: Mapping[str, Any]) -> float:
-    """How many independent cases one of a row is worth, by its units."""
+    """How many independent cases one of a row is worth, by its clusters."""
     effective = (row.get("test") or {}).get("effective")
     return 1.0 if effective is None else float(effective) / max(1, min(row["rests_on"]))
 
@@ -227,11 +229,10 @@ def _whose(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _changed(was: Any, now: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The values that differ, by the path that leads to them; pictures are not compared."""
+    """The values that differ, by the path that leads to them."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         for part in was:
-            if part != "sketch":
-                yield from _changed(was[part], now.get(part), f"{name}.{part}" if name else part)
+            yield from _changed(was[part], now.get(part), f"{name}.{part}" if name else part)
     elif not _same(was, now):
         yield name, was, now
 

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ..cells import ConfusionMatrix
 from ..errors import InvalidInput, MissingExtra, UnknownName, brief
-from ..inference import between_groups
-from ..metrics import Metric, metric as find_metric
+from ..metrics import Metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
 from ..wording import number, several
-from .asked import described
 from .findings import Finding, read_finding
+from .metric_selection import lookup_metric
 from .overall import Overall, read_overall
-from .record import check_record
+from .provenance import check_provenance
 from .repeat import changes_between
 from .rows import COLUMNS, Row, in_few_digits, read_row, shown_names
 from .settings import WITHOUT_LABELS, Settings
@@ -49,9 +47,9 @@ class Audit:
         How many rows were left out, by what they lack.
     settings : dict
         The settings.
-    record : dict
-        What was audited: title, source with SHA-256, columns, positive and negative labels, threshold and time, and the
-        call in Python and on the command line that makes it again.
+    provenance : dict
+        What was audited: source with SHA-256, columns, positive and negative labels, threshold and time, and the
+        arguments that make it again.
     versions : dict of str to str
         The versions of what computed it.
     library : str or None
@@ -71,7 +69,7 @@ class Audit:
     n: int
     left_out: dict[str, int]
     settings: dict[str, Any]
-    record: dict[str, Any] = field(compare=False)
+    provenance: dict[str, Any] = field(compare=False)
     versions: dict[str, str]
     library: str | None = field(default=None, compare=False, repr=False)
 
@@ -91,7 +89,9 @@ class Audit:
         >>> audit(data, y_true="label", y_score="score", groups="race", threshold=[0.5, 0.3]).axes
         {'threshold': (0.3, 0.5)}
         """
-        found: dict[str, list[Any]] = {axis: list(values) for axis, values in (self.record.get("axes") or {}).items()}
+        found: dict[str, list[Any]] = {
+            axis: list(values) for axis, values in (self.provenance.get("axes") or {}).items()
+        }
         return {axis: tuple(values) for axis, values in found.items()}
 
     @property
@@ -104,7 +104,7 @@ class Audit:
         >>> audit_counts({"A": (10, 10, 0, 0), "B": (80, 20, 0, 0), None: (5, 5, 0, 0)}, metrics="tpr").unknown
         {'group': 10}
         """
-        return {str(by): int(n) for by, n in (self.record.get("unknown") or {}).items()}
+        return {str(by): int(n) for by, n in (self.provenance.get("unknown") or {}).items()}
 
     def at(self, **place: Any) -> Audit:
         """The part of the audit at some place on the axes.
@@ -139,7 +139,7 @@ class Audit:
         def here(one: Row | Finding | Overall, everywhere: bool = False) -> bool:
             return all(one.at.get(axis, value if everywhere else None) == value for axis, value in place.items())
 
-        axes = {axis: values for axis, values in self.record["axes"].items() if axis not in place}
+        axes = {axis: values for axis, values in self.provenance["axes"].items() if axis not in place}
         rows = tuple(replace(row, at=_without(row.at, place)) for row in self.rows if here(row))
         return replace(
             self,
@@ -155,52 +155,8 @@ class Audit:
                 if here(replace(one, at={"stratum": "pooled", **one.at}))
             ),
             n=self.n if place.get("stratum", "pooled") == "pooled" else _cases(rows),
-            record=self.record | {"axes": axes, "at": plain_value(place), "command": None, "python": None},
+            provenance=self.provenance | {"axes": axes, "at": plain_value(place)},
         )
-
-    def between_groups(self, metric: str | Metric, *, by: str | None = None, **settings: Any) -> Any:
-        """The difference and the ratio over all groups, the smallest and the largest score, with intervals.
-
-        Parameters
-        ----------
-        metric : str or Metric
-            A metric of one group.
-        by : str, optional
-            The group column; by default the first.
-        **settings
-            ``method`` ("between_groups", or "to_overall"), ``level``, ``draws`` and ``rng``.
-
-        Returns
-        -------
-        GroupSummaries
-            Each number with an interval that holds although the data choose the groups.
-
-        Examples
-        --------
-        >>> from evenhand import audit_counts
-        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> print(a.between_groups("tpr").difference)
-        difference 0.750, 95 % interval 0.000 to 0.797, p = 0.064 (exact permutation)
-        tpr: A to B
-        """
-        m = find_metric(metric)
-        columns = list(dict.fromkeys(row.by for row in self.rows))
-        chosen = self.settings["groups"][0] if by is None else by
-        if chosen not in columns:
-            raise UnknownName.among("group column of this audit", chosen, columns)
-        if self.axes:
-            raise InvalidInput(f"the audit has several places ({', '.join(self.axes)}); choose one with at()")
-        if self.settings.get("protect") is not None:
-            raise InvalidInput("the counts of this audit were rounded; intervals over all groups do not allow for that")
-        if m.key in ("ppr", "pnr") and self.settings["selection"] == "all":
-            raise InvalidInput("the audit counts selections without labels, which its cells lack; pass counts instead")
-        counts = {
-            row.group: ConfusionMatrix(*row.cells) for row in self.rows if row.by == chosen and row.cells is not None
-        }
-        if not counts:
-            raise InvalidInput("the audit must have labels; audit counts instead")
-        ordered = {name: counts[name] for name in sorted(counts)}
-        return between_groups(ordered, m, **{"level": self.settings["level"], **settings})
 
     def to_frame(self, library: str | None = None) -> Any:
         """The rows as a dataframe.
@@ -219,8 +175,8 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.to_frame("polars")["verdict"].to_list()
-        ['too few to tell', 'too few to tell']
+        >>> a.to_frame("pandas")["verdict"].to_list()
+        ['inconclusive', 'inconclusive']
         """
         lines = list(self._flat())
         return self._as_frame({name: [line.get(name) for line in lines] for name in self._columns}, library)
@@ -261,13 +217,13 @@ class Audit:
         dataframe
             One line per group (and place on the axes), with its name as reports show it, its number of cases, and a
             column of texts per metric: the score (of models, its change), and ▲ if it is higher than the reference's, ▼
-            lower, ≠ unlike, ● alike, □ too few to tell. A score that does not exist is ``✕``.
+            lower, ≠ unlike, ● equivalent, □ inconclusive. A score that does not exist is ``✕``.
 
         Examples
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
-        >>> print(a.table("polars")["tpr"].to_list())
+        >>> print(a.table("pandas")["tpr"].to_list())
         ['0.000 □', '0.750 □']
         """
         return self._as_frame(self._wide(), library)
@@ -275,14 +231,14 @@ class Audit:
     def _wide(self) -> dict[str, list[Any]]:
         """The columns of `table`."""
         metrics = list(dict.fromkeys(row.metric for row in self.rows))
-        asked = [key for key in (*self.settings["metrics"], *self.settings["averages"]) if key in metrics]
+        asked = [key for key in self.settings["metrics"] if key in metrics]
         lines: dict[Any, dict[str, Any]] = {}
         for row in self.rows:
             whose = *(plain_value(row.at.get(axis)) for axis in self.axes), row.by, row.group
             line = lines.setdefault(whose, {"n": row.n})
             line[row.metric] = _marked(row)
         names = (*self.axes, "by", "group")
-        order = self.record.get("order") or {}
+        order = self.provenance.get("order") or {}
         ranks = {who: i for i, who in enumerate((by, group) for by, groups in order.items() for group in groups)}
         places = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
 
@@ -316,8 +272,8 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.to_csv().splitlines()[1][:27]
-        'group,A,tpr,too few to tell'
+        >>> a.to_csv().splitlines()[1][:24]
+        'group,A,tpr,inconclusive'
         """
         if wide:
             columns = self._wide()
@@ -340,13 +296,13 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> list(audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}).to_dict())
-        ['schema', 'n', 'left_out', 'record', 'settings', 'versions', 'overall', 'findings', 'rows']
+        ['schema', 'n', 'left_out', 'provenance', 'settings', 'versions', 'overall', 'findings', 'rows']
         """
         return {
             "schema": SCHEMA,
             "n": self.n,
             "left_out": self.left_out,
-            "record": plain_value(self.record),
+            "provenance": plain_value(self.provenance),
             "settings": plain_value(self.settings),
             "versions": self.versions,
             "overall": [one.to_dict() for one in self.overall],
@@ -402,14 +358,16 @@ class Audit:
             if content["schema"] != SCHEMA:
                 raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {brief(content['schema'])}")
             _check_content(content)
+            is_weighted = bool(content["provenance"].get("weight"))
+            rows = enumerate(content["rows"], start=1)
             return cls(
-                rows=tuple(read_row(row, f"row {i}") for i, row in enumerate(content["rows"], start=1)),
+                rows=tuple(read_row(row, f"row {i}", is_weighted=is_weighted) for i, row in rows),
                 findings=tuple(read_finding(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
                 overall=tuple(read_overall(one, f"overall {i}") for i, one in enumerate(content["overall"], start=1)),
                 n=content["n"],
                 left_out=content["left_out"],
                 settings=content["settings"],
-                record=content["record"],
+                provenance=content["provenance"],
                 versions=content["versions"],
             )._checked()
         except InvalidInput:
@@ -427,11 +385,11 @@ class Audit:
                 if value not in self.axes.get(axis, ()):
                     raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
         sizes: dict[Any, dict[str, int]] = {}
-        apart = self.settings["selection"] == "all"
-        in_stratum = "stratum" in (self.record.get("at") or {})
+        apart = bool(self.left_out.get("y_true"))
+        in_stratum = "stratum" in (self.provenance.get("at") or {})
         for row in self.rows:
             # Ranking scores and functions may leave out other cases than cells.
-            whose = apart and row.metric in WITHOUT_LABELS, isinstance(described(row.metric), Metric)
+            whose = apart and row.metric in WITHOUT_LABELS, isinstance(lookup_metric(row.metric), Metric)
             place = tuple(
                 (axis, value) for axis, value in row.at.items() if axis not in ("stratum", "model", "against")
             )
@@ -473,7 +431,7 @@ class Audit:
         """
         from .repeat import repeated
 
-        return repeated(self.record, data)
+        return repeated(self.provenance, data)
 
     def changes(self, other: Audit) -> list[str]:
         """Say what differs in another audit: verdicts, scores that changed by more than chance, settings, data.
@@ -518,13 +476,22 @@ class Audit:
         """
         return str(reach("Audit.to_markdown")(self))
 
-    def to_html(self, path: str | Path | None = None) -> str:
+    def to_html(
+        self,
+        path: str | Path | None = None,
+        *,
+        title: str | None = None,
+        system: str | None = None,
+        author: str | None = None,
+    ) -> str:
         """The audit as a self-contained HTML page that opens offline (extra ``report``).
 
         Parameters
         ----------
         path : str or Path, optional
             Where to write the page.
+        title, system, author : str, optional
+            The title of the report, what was audited, and who made the audit.
 
         Returns
         -------
@@ -538,7 +505,10 @@ class Audit:
         >>> a.to_html()[:15]
         '<!doctype html>'
         """
-        page = str(reach("Audit.to_html")(self))
+        for name, text in (("title", title), ("system", system), ("author", author)):
+            if not isinstance(text, str | None):
+                raise InvalidInput(argument=name, must="be text", got=text)
+        page = str(reach("Audit.to_html")(self, title=title, system=system, author=author))
         if path is not None:
             write_whole(path, page)
         return page
@@ -593,7 +563,7 @@ class Audit:
             if metric is None
             else metric.key
             if isinstance(metric, Metric)
-            else described(metric).key
+            else lookup_metric(metric).key
         )
         if key not in known:
             raise UnknownName.among("metric of this audit", key, known)
@@ -637,7 +607,7 @@ def _cases(rows: Sequence[Row]) -> int:
     for row in rows:
         whose = row.metric, tuple(row.at.items()), row.by
         sizes[whose] = sizes.get(whose, 0) + row.n
-    counted = [n for (metric, *_), n in sizes.items() if isinstance(described(metric), Metric)]
+    counted = [n for (metric, *_), n in sizes.items() if isinstance(lookup_metric(metric), Metric)]
     return min(counted or sizes.values(), default=0)
 
 
@@ -662,7 +632,7 @@ def _check_content(content: Mapping[str, Any]) -> None:
     for name in ("rows", "findings", "overall"):
         if not isinstance(content[name], list):
             raise InvalidInput(f"{name} must be a list; got {brief(content[name])}")
-    for name in ("left_out", "record", "settings", "versions"):
+    for name in ("left_out", "provenance", "settings", "versions"):
         if not isinstance(content[name], dict):
             raise InvalidInput(f"{name} must be a table; got {brief(content[name])}")
     if not isinstance(content["n"], int) or isinstance(content["n"], bool):
@@ -671,18 +641,20 @@ def _check_content(content: Mapping[str, Any]) -> None:
         raise InvalidInput(f"left_out must map names to numbers of rows; got {brief(content['left_out'])}")
     settings = content["settings"]
     known = {f.name for f in fields(Settings)}
-    for name in (*sorted(known), "groups", "within", "labelled"):
+    for name in (*sorted(known), "groups", "strata", "labelled"):
         if name not in settings:
             raise InvalidInput(f"settings must contain {name}")
     Settings(**{name: settings[name] for name in known - {"reference", "metrics"}})
-    lists: Sequence[tuple[str, bool]] = (("groups", True), ("metrics", True), ("within", False))
+    lists: Sequence[tuple[str, bool]] = (("groups", True), ("metrics", True), ("strata", False))
     for name, needed in lists:
         held = settings[name]
         if not isinstance(held, list) or (needed and not held) or not all(isinstance(one, str) for one in held):
             raise InvalidInput(f"{name} in settings must be a list of names; got {brief(held)}")
+    if not isinstance(settings["labelled"], bool):
+        raise InvalidInput(f"labelled in settings must be true or false; got {brief(settings['labelled'])}")
     if not all(isinstance(version, str) for version in content["versions"].values()):
         raise InvalidInput(f"versions must map packages to texts; got {brief(content['versions'])}")
-    check_record(content["record"])
+    check_provenance(content["provenance"])
 
 
 def _installed() -> str:

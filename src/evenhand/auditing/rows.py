@@ -12,13 +12,13 @@ from dataclasses import dataclass, fields, replace
 from math import inf, log
 from typing import Any, Literal, Protocol
 
-from ..cells import CELLS
+from ..confusion import CELLS
 from ..errors import InvalidInput, printable
 from ..inference import FOUR_FIFTHS
 from ..records import Record, plain_value, read_record
 from ..wording import Few, legible, number, numbered, pvalue, several, span_text
 from .settings import ReferenceKind
-from .verdicts import Verdict
+from .verdict import Verdict
 
 __all__ = [
     "COLUMNS",
@@ -31,7 +31,6 @@ __all__ = [
     "Place",
     "Reference",
     "Row",
-    "Sketch",
     "SmoothedScore",
     "Strata",
     "Test",
@@ -247,7 +246,7 @@ class Test(Record):
     error : float or None
         The standard error of a p-value from random draws; None if it is exact, or if its error is not known.
     effective, correlation : float or None
-        With units: how many independent cases those that the group's score rests on are worth, and the intra-class
+        With clusters: how many independent cases those that the group's score rests on are worth, and the intra-class
         correlation by which that was computed.
 
     Examples
@@ -370,7 +369,7 @@ class Unknown(Record):
     difference_low, difference_high, ratio_low, ratio_high : float or None
         The gap to the reference over all ways to assign them.
     likely_low, likely_high : float or None
-        The central 95 % of the gap, if each belongs to groups as often as known cases with the same label and
+        The central 95% of the gap, if each belongs to groups as often as known cases with the same label and
         prediction do.
 
     Examples
@@ -418,7 +417,7 @@ class Driver(Record):
     >>> from evenhand.examples import compas
     >>> row = next(row for row in audit_counts(compas(), metrics="ppr").rows if row.group == "Hispanic")
     >>> print(row.driver)
-    alike without African-American
+    equivalent without African-American
     """
 
     group: str
@@ -462,38 +461,6 @@ class Strata(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Sketch(Record):
-    """A distribution as a few bars, for a small picture.
-
-    Attributes
-    ----------
-    of : {"null", "gap"}
-        The distribution of the score under the null, or what is believed of the gap.
-    low, high : float
-        The range of the bars.
-    heights : tuple of int
-        The heights of the bars, from 0 to 99.
-    at : float
-        The observed score, or the value that means no gap.
-
-    Examples
-    --------
-    >>> from evenhand import audit_counts, examples
-    >>> print(audit_counts(examples.compas(), metrics="tpr").rows[0].sketch)
-    null, 0.323 to 0.865
-    """
-
-    of: Literal["null", "gap"]
-    low: float
-    high: float
-    heights: tuple[int, ...]
-    at: float
-
-    def __str__(self) -> str:
-        return f"{self.of}, {self.low:.3g} to {self.high:.3g}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Row(Record):
     """The results of an audit for one group and one metric; missing values are None, never 0 or nan.
 
@@ -507,11 +474,12 @@ class Row(Record):
     metric : str
         The key of the metric, or the name of the function.
     verdict : Verdict
-        Higher, lower, unlike, alike, too few to tell, undefined or reference. Each can be checked from the row.
+        Higher, lower, unlike, equivalent, inconclusive, undefined or reference. Each can be checked from the row.
     reason : str or None
         Why the verdict is "undefined": the score of the group or of the reference is.
     cells : tuple of int or None
-        The group's cells in the order tp, fn, fp, tn; None if there are no labels, or more than two classes.
+        The group's cells in the order tp, fn, fp, tn, rounded sums of weights if cases are weighted; None if there are
+        no labels, or more than two classes.
     n : int
         The group's number of cases.
     rests_on : tuple of int
@@ -531,7 +499,7 @@ class Row(Record):
         The probability that the score of such a group is undefined.
     needed : int or None
         If there are too few cases to tell: how many the score must rest on to find a gap of the margin with a
-        probability of 80 %.
+        probability of 80%.
     smoothed : SmoothedScore or None
         The score after Cross-Prior Smoothing.
     impact : Impact or None
@@ -542,15 +510,13 @@ class Row(Record):
         What cases whose group is unknown could change.
     strata : Strata or None
         For rows that are pooled over strata: what single strata say.
-    sketch : Sketch or None
-        The distribution behind the p-value.
 
     Examples
     --------
     >>> from evenhand import audit_counts
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
     >>> print(a.rows[0])
-    group A, tpr 0.000: too few to tell
+    group A, tpr 0.000: inconclusive
     """
 
     at: Place
@@ -574,7 +540,6 @@ class Row(Record):
     driver: Driver | None = None
     unknown: Unknown | None = None
     strata: Strata | None = None
-    sketch: Sketch | None = None
 
     @property
     def differs(self) -> bool:
@@ -693,16 +658,17 @@ def _read(row: Row, path: str) -> Any:
     return ", ".join(f"{k}={v:g}" for k, v in found.items()) if isinstance(found, dict) else found
 
 
-def read_row(values: Any, what: str) -> Row:
-    """The row that `Row.to_dict` gave, checked; ``what`` is it in error messages."""
+def read_row(values: Any, what: str, *, is_weighted: bool = False) -> Row:
+    """The row that `Row.to_dict` gave, checked; ``what`` is it in error messages.
+
+    Cells of a weighted row are sums of weights, which need not add up to the number of cases.
+    """
     row = read_record(Row, values, what)
     for n, cells, whose in ((row.n, row.cells, "n"), (row.reference.n, row.reference.cells, "reference.n")):
-        if cells is not None and sum(cells) != n:
+        if cells is not None and sum(cells) != n and not is_weighted:
             raise InvalidInput(f"{what} has {whose} = {n}, but its cells add up to {sum(cells)}")
     if not row.rests_on or max(row.rests_on) > row.n:
         raise InvalidInput(f"rests_on of {what} must be a list of numbers up to n = {row.n}; got {list(row.rests_on)}")
-    if row.sketch is not None and any(height > 99 for height in row.sketch.heights):
-        raise InvalidInput(f"the sketch of {what} must have heights from 0 to 99")
     return row
 
 
@@ -769,4 +735,4 @@ def shown_names(rows: Iterable[OfGroup]) -> dict[tuple[str, str], str]:
     }
 
 
-assert len(fields(Row)) <= 22
+assert len(fields(Row)) <= 21

@@ -33,7 +33,7 @@ def audit_schema() -> dict[str, Any]:
         "schema": {"const": SCHEMA},
         "n": {"type": "integer"},
         "left_out": {"type": "object", "additionalProperties": _COUNT},
-        "record": _record(),
+        "provenance": _record(),
         "settings": _settings(),
         "versions": {"type": "object", "additionalProperties": {"type": "string"}},
         "overall": {"type": "array", "items": overall},
@@ -53,26 +53,26 @@ def audit_schema() -> dict[str, Any]:
 
 def _settings() -> dict[str, Any]:
     """Settings are checked by their own rules; the schema says which there are."""
-    names = sorted({*(f.name for f in fields(Settings)), "groups", "within", "labelled"})
-    lists = {"groups": _TEXTS | {"minItems": 1}, "metrics": _TEXTS | {"minItems": 1}, "within": _TEXTS}
+    names = sorted({*(f.name for f in fields(Settings)), "groups", "strata", "labelled"})
+    lists = {"groups": _TEXTS | {"minItems": 1}, "metrics": _TEXTS | {"minItems": 1}, "strata": _TEXTS}
     return {"type": "object", "properties": lists, "required": names}
 
 
 def _record() -> dict[str, Any]:
     """What was audited; an older or shorter record is a record."""
     source = dict.fromkeys(("kind", "name", "sha256", "format", "separator", "library"), _TEXT)
-    source |= dict.fromkeys(("files", "size", "rows", "groups"), _COUNT) | {"paths": _TEXTS, "same_name": _TABLE}
+    source |= dict.fromkeys(("files", "size", "rows", "groups"), _COUNT) | {"paths": _TEXTS}
     tables = dict.fromkeys(("positive", "negative", "call", "at", "unknown"), _TABLE)
-    unit = {"type": "object", "properties": {"column": {"type": "string"}, "units": {"type": "integer"}}}
+    cluster = {"type": "object", "properties": {"column": {"type": "string"}, "clusters": {"type": "integer"}}}
     return {
         "type": "object",
         "properties": {
-            **dict.fromkeys(("title", "system", "author", "made", "function", "python", "command"), _TEXT),
+            **dict.fromkeys(("made", "function"), _TEXT),
             **tables,
             "source": {"type": "object", "properties": source},
             "columns": {"type": "object", "properties": {"groups": _TEXTS}},
             "order": {"type": "object", "additionalProperties": _TEXTS},
             "axes": {"type": "object", "additionalProperties": {"type": "array"}},
-            "unit": {"anyOf": [unit | {"required": ["column", "units"]}, {"type": "null"}]},
+            "cluster": {"anyOf": [cluster | {"required": ["column", "clusters"]}, {"type": "null"}]},
         },
     }

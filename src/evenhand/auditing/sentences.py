@@ -16,12 +16,12 @@ from typing import Any
 
 from ..metrics import Metric
 from ..wording import Few, counts_text, join_and, legible, number, percent, rounded_down, several, span_text
-from .asked import described
-from .judging import margin_of
+from .margins import margin_of
+from .metric_selection import lookup_metric
 from .rows import Place, Row, place_text, told_apart
 from .settings import ReferenceKind
-from .verdicts import Verdict
-from .words import Words
+from .verdict import Verdict
+from .wording import Words, harmful_direction
 
 __all__ = [
     "Headline",
@@ -81,11 +81,11 @@ class Tier(StrEnum):
 
 def tier(row: Row, margin: float) -> Tier | None:
     """How large and how sure a gap is; None if there is none to speak of."""
-    if row.verdict is Verdict.TOO_FEW:
+    if row.verdict is Verdict.INCONCLUSIVE:
         return Tier.CHANCE
     if not row.differs:
         return None
-    limit = margin_of(row.gap, described(row.metric), margin)
+    limit = margin_of(row.gap, lookup_metric(row.metric), margin)
     if row.gap.beyond > limit:
         return Tier.LARGE
     return Tier.SMALL if row.gap.within <= limit else Tier.UNCLEAR
@@ -119,7 +119,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     Of groups that contain each other, the largest is named first, and the others beside it.
     """
     differ = [row for row in rows if row.differs]
-    about = [row for row in differ if not getattr(described(row.metric), "of_people", False)] or differ
+    about = [row for row in differ if not getattr(lookup_metric(row.metric), "is_base_rate", False)] or differ
     order = list(Tier)
 
     def rank(row: Row) -> tuple[bool, int, bool, bool, float]:
@@ -143,7 +143,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     called, words = told_apart(rows), Words.of(settings)
     return tuple(
         Headline(
-            sentence=_sentence(row, called[row.by, row.group], settings["level"], words)
+            sentence=_sentence(row, called[row.by, row.group], settings["confidence_level"], words)
             + _harm(row, settings)
             + _driven(row, called[row.by, row.group])
             + _also([called[one.by, one.group] for one in inside[ranked.index(row)]])
@@ -199,13 +199,13 @@ def _also(names: Sequence[str]) -> str:
 
 def _counted(row: Row) -> str | None:
     """What the cases that a rate counts have in common; None for other scores, and for rates pooled over strata."""
-    counted: str | None = getattr(described(row.metric), "counted", None)
+    counted: str | None = getattr(lookup_metric(row.metric), "counted", None)
     return None if row.gap.kind == "odds ratio" else counted
 
 
 def _harmed(row: Row, settings: Mapping[str, Any]) -> bool:
-    m, favourable = described(row.metric), settings["favourable"]
-    return favourable is not None and isinstance(m, Metric) and m.worse(favourable) == row.verdict
+    m, favourable = lookup_metric(row.metric), settings["favourable"]
+    return favourable is not None and isinstance(m, Metric) and harmful_direction(m, favourable) == row.verdict
 
 
 def _harm(row: Row, settings: Mapping[str, Any]) -> str:
@@ -235,14 +235,14 @@ def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: 
 
 def _complement(row: Row, other: Row) -> bool:
     first, second = row.gap.difference, other.gap.difference
-    m, o = described(row.metric), described(other.metric)
+    m, o = lookup_metric(row.metric), lookup_metric(other.metric)
     if first is None or second is None or not isinstance(m, Metric) or not isinstance(o, Metric):
         return False
     return m.base.denominator == o.base.denominator and abs(abs(first) - abs(second)) < 1e-12
 
 
 def _sentence(row: Row, who: str, level: float, words: Words) -> str:
-    m = described(row.metric)
+    m = lookup_metric(row.metric)
     place = place_text(row.at)
     where = f"{place[0].upper()}{place[1:]}: " if place else ""
     said = (
@@ -377,8 +377,10 @@ def _in_people(row: Row, m: Metric, who: str, words: Words) -> str:
     assert row.score.value is not None
     assert row.reference.score is not None
     per = _per(row.score.value, row.reference.score)
-    own = _of(row.score.value, row.rests_on[0], per)
-    theirs = _of(row.reference.score, _reference_basis(row, m), per)
+    # Of weighted cases, a score is no number of them.
+    is_weighted = row.test.effective is not None and row.test.correlation is None
+    own = _of(row.score.value, per if is_weighted else row.rests_on[0], per)
+    theirs = _of(row.reference.score, per if is_weighted else _reference_basis(row, m), per)
     whole = words.whole(m, who, many=own[0] != "the 1")
     first = f"Of {own[0]} {whole}, {own[2]} {words.counted(m, own[1])}"
     return f"{first}; of {theirs[0]} {_such(row, m, words)}, {theirs[2]}."
@@ -407,7 +409,7 @@ def _per(rate: float, other: float) -> int:
 
 def _reference_basis(row: Row, m: Metric) -> int:
     cells = row.reference.cells
-    return row.reference.n if cells is None else int(m.base.basis(cells)[0])
+    return row.reference.n if cells is None else int(m.base.support(cells)[0])
 
 
 def compared_with(rows: Iterable[Row]) -> str:
@@ -417,7 +419,7 @@ def compared_with(rows: Iterable[Row]) -> str:
     >>> counts = {("A", "F"): (3, 2, 8, 30), ("B", "M"): (30, 10, 12, 48)}
     >>> compared_with(audit_counts(counts, by=["race", "sex"]).rows)
     'all cases outside it'
-    >>> compared_with(audit_counts(counts, by=["race", "sex"], reference={"race": "B"}, crossings=1).rows)
+    >>> compared_with(audit_counts(counts, by=["race", "sex"], reference={"race": "B"}, intersections=1).rows)
     'the reference of its column: the group B (race), all cases outside it (sex)'
     """
     kinds: dict[str, set[tuple[ReferenceKind, str]]] = {}
@@ -453,7 +455,7 @@ def untold(rows: Sequence[Row]) -> tuple[str, ...]:
     compared = [row for row in rows if row.verdict is not Verdict.REFERENCE]
     everybody = len({(row.by, row.group) for row in rows})
     sentences = []
-    few = [row for row in compared if row.verdict is Verdict.TOO_FEW]
+    few = [row for row in compared if row.verdict is Verdict.INCONCLUSIVE]
     if few:
         sentences.append(
             f"{len(few):,} of {several(len(compared), 'comparison')} {'has' if len(few) == 1 else 'have'} too few "
@@ -487,16 +489,16 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
     >>> for step in next_steps(a.rows, a.settings):
     ...     print(step)
     A difference is no explanation: confirm it on new cases, and compare groups within a feature that may explain it
-    (--within, in Python within=).
-    To find a true gap of 0.1 with a probability of about 80 %, if the reference's score is the one observed: for fpr of
+    (--strata, in Python strata=).
+    To find a true gap of 0.1 with a probability of about 80%, if the reference's score is the one observed: for fpr of
     A, collect about 141 more actual negatives (there are 38).
     """
     steps = []
     differ = [row for row in rows if row.differs and not row.is_change]
     if differ:
-        within = ", and compare groups within a feature that may explain it (--within, in Python within=)"
+        within = ", and compare groups within a feature that may explain it (--strata, in Python strata=)"
         steps.append(
-            f"A difference is no explanation: confirm it on new cases{'' if settings.get('within') else within}."
+            f"A difference is no explanation: confirm it on new cases{'' if settings.get('strata') else within}."
         )
     if any(row.driver for row in differ):
         steps.append("Where a verdict depends on one group, compare with a named group (--reference, reference=).")
@@ -509,14 +511,18 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
 
 def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[str]:
     """How many cases would tell what is open, for the groups that lack fewest."""
-    few = [row for row in rows if row.verdict is Verdict.TOO_FEW]
+    few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
     if any(row.test.effective is not None for row in few):
-        yield "To settle what is open, collect cases of new units; more cases of the same units add little."
+        yield "To settle what is open, collect cases of new clusters; more cases of the same clusters add little."
         return
     lacking: dict[Any, tuple[int, Row]] = {}
     for row in few:
         needed = _needed(row)
-        if needed is not None and _is_telling(row, needed) and getattr(described(row.metric), "kind", None) != "ratio":
+        if (
+            needed is not None
+            and _is_telling(row, needed)
+            and getattr(lookup_metric(row.metric), "kind", None) != "ratio"
+        ):
             more = needed - min(row.rests_on)
             lacking[row.by, row.group] = min(lacking.get((row.by, row.group), (more, row)), (more, row), key=_first)
     nearest = sorted(lacking.values(), key=_first)
@@ -525,20 +531,20 @@ def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[st
     called, words = told_apart(rows), Words.of(settings)
     each = [
         f"for {row.metric} of {called[row.by, row.group]}, collect about {more:,} more "
-        f"{words.whole(described(row.metric), many=more != 1)} ({_there_are(row)})"
+        f"{words.whole(lookup_metric(row.metric), many=more != 1)} ({_there_are(row)})"
         for more, row in nearest[:_STEPS]
     ]
     left = len(nearest) - _STEPS
     others = f"; {several(left, 'other group')} {'needs' if left == 1 else 'need'} more" if left > 0 else ""
     yield (
-        f"To find a true gap of {settings['margin']:g} with a probability of about 80 %, if the reference's score is "
+        f"To find a true gap of {settings['margin']:g} with a probability of about 80%, if the reference's score is "
         f"the one observed: {'; '.join(each)}{others}."
     )
 
 
 def _is_telling(row: Row, needed: int) -> bool:
     """Whether so many cases would tell: a reference that is not much larger is as uncertain as the group."""
-    m = described(row.metric)
+    m = lookup_metric(row.metric)
     return isinstance(m, Metric) and not m.comparisons and _reference_basis(row, m) >= _LARGER * needed
 
 
@@ -565,7 +571,7 @@ def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     'The group of 10 actual positives is unknown; learning it for about 4 of them could change this
     verdict.'
     """
-    unknown, m = row.unknown, described(row.metric)
+    unknown, m = row.unknown, lookup_metric(row.metric)
     known = isinstance(m, Metric) and not m.comparisons and m.base.curve is not None
     # It was looked for by Fisher's test of exact counts.
     known = known and row.test.effective is None and settings["protect"] is None and row.test.method == "fisher"
@@ -590,12 +596,12 @@ def needed_text(row: Row, settings: Mapping[str, Any]) -> str:
     >>> needed_text(a.rows[0], a.settings)
     ''
     """
-    needed = _needed(row) if row.verdict is Verdict.TOO_FEW else None
+    needed = _needed(row) if row.verdict is Verdict.INCONCLUSIVE else None
     if needed is None:
         return ""
-    m = described(row.metric)
+    m = lookup_metric(row.metric)
     theirs = row.reference.score
     factor = 0.8 if theirs is not None and 1.25 * theirs > m.base.high else 1.25
     gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {settings['margin']:g}"
-    find = f"to find a true {gap} with a probability of 80 %"
+    find = f"to find a true {gap} with a probability of 80%"
     return f"It takes {needed:,} {Words.of(settings).whole(m, many=needed != 1)} {find}; {_there_are(row)}."

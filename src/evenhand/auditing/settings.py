@@ -1,47 +1,48 @@
-"""The settings of an audit, each written once: name, type, default, what it means, and its option of the command.
+"""What an audit is asked: one record per setting, with its default, its meaning, and its option of the command.
 
-What a setting means stands in the docstring of its class, from which that of `audit` is made; all else is in its field.
-
-`audit`, `audit_counts`, `compare_models`, the command, the page, config files and the documentation all read the
-records here. Everything that says how data are read is in `requests`.
+`audit`, `audit_counts` and `compare` take the fields of a request as their arguments; the command, the web form, config
+files and the documentation read the same records. What a setting means stands in the docstring of its class, from which
+those of the functions are made.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import KW_ONLY, Field, dataclass, field, fields
 from enum import StrEnum
-from math import inf, isfinite
+from math import ceil, inf, isfinite
 from numbers import Real
-from typing import Any, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
+from ..data import RULES, Answers, Rule, plain, rule_of
 from ..errors import InvalidInput, UnknownName, brief
-from ..inference import NullName, Strength, Test, as_strength
+from ..inference import Strength, as_strength
 from ..metrics import Metric
-from ..randomness import Rng, check_draws, seed_of
-from ..tabulate import RULES, Rule, plain, rule_of
+from ..randomness import Rng, seed_of
 
 __all__ = [
     "AVERAGES",
     "METRICS",
     "MISSING",
+    "MODEL_METRICS",
+    "REPORT",
     "WITHOUT_LABELS",
-    "Adjust",
+    "AuditRequest",
     "Chosen",
-    "Family",
-    "Favourable",
+    "CountsRequest",
     "GroupNames",
+    "ModelsRequest",
     "ReferenceGiven",
     "ReferenceKind",
-    "Selection",
+    "RequestedMetric",
     "Setting",
     "Settings",
-    "Undefined",
     "code_text",
-    "metrics_setting",
-    "setting",
+    "flat_settings",
+    "join_parts",
+    "part_names",
     "settings_of",
 ]
 
@@ -50,15 +51,17 @@ MISSING = "(missing)"
 METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
 WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
+"""The scores of all classes that are audited by default."""
+MODEL_METRICS = ("acc", "ppr", "tpr", "fpr")
+"""The metrics of models by default: rates of people whose number is the same with all models."""
+FEWEST_DRAWS = 9_999
 Adjust = Literal["holm", "bh", "none"]
 Family = Literal["metric", "audit"]
 Favourable = Literal["positive", "negative"]
-Selection = Literal["labelled", "all"]
-Undefined = Literal["propagate", "omit"]
 ReferenceGiven = str | ConfusionMatrix | Mapping[Any, Any]
 GroupNames = Mapping[str, Mapping[Any, str]]
-Asked = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
-"""What can be asked for as a metric: a name, a `Metric`, or a function, with a name if it has none."""
+RequestedMetric = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
+"""A metric by its name, a `Metric`, or a function, with a name if it has none."""
 
 
 class ReferenceKind(StrEnum):
@@ -83,7 +86,7 @@ class Chosen(StrEnum):
 
 
 Reads = Literal["number", "whole", "text", "flag", "choice", "labels", "special"]
-"""How the text of an option becomes a value; what is special has a reader of its own in `spelling`."""
+"""How the text of an option becomes a value; what is special has a reader of its own in `option_text`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +95,10 @@ class Setting:
 
     Attributes
     ----------
-    option : str or None
-        Its option of the command; None if the command has none.
     brief : str
         The meaning in a few words, as ``--help`` shows it.
+    option : str or None
+        Its option of the command; None if the command has none.
     reads : Reads
         How the text of the option becomes a value.
     many : bool
@@ -104,89 +107,138 @@ class Setting:
         What the option's value is called.
     choices : tuple of str
         The values allowed, if there are only a few.
-    above, below : float
-        The numbers between which a number must lie; ``least`` if the lower one is allowed.
+    above, below : float or None
+        The numbers between which a number must lie.
     page, hint : str
-        What it is called on the page, and what is said below its field; without a name, the page does not offer it.
+        Its label in the web form, and what is said below its field; without a label it has no field.
     named : dict of str to str
-        What the choices are called on the page.
-    needed : bool
-        Whether one of the choices must be made.
+        What the choices are called in the web form.
+    parts : dict of str to Setting
+        What the command and the web form ask for one by one: options whose values are the entries of a mapping.
     """
 
-    option: str | None
     brief: str
+    option: str | None = None
     reads: Reads = "text"
     many: bool = False
     metavar: str | None = None
     choices: tuple[str, ...] = ()
     above: float | None = None
-    least: float | None = None
     below: float = inf
     page: str = ""
     hint: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
-    needed: bool = True
+    parts: Mapping[str, Setting] = field(default_factory=dict)
 
-    def check(self, name: str, value: Any) -> None:
+    def check(self, name: str, value: Any, default: Any) -> None:
         """Refuse a value that is not one of the choices or not in the range."""
-        if self.choices and value is None and not self.needed:
-            return
-        if self.choices and (not isinstance(value, str) or value not in self.choices):
-            raise UnknownName.among(name, value, self.choices, argument=name)
-        low = self.above if self.above is not None else self.least
-        if low is None:
-            return
-        if (
-            not _is_number(value)
-            or not (low < value if self.above is not None else low <= value)
-            or not value < self.below
-        ):
-            raise InvalidInput(argument=name, must=f"be a number {self._range}", got=value)
-
-    @property
-    def _range(self) -> str:
-        if self.least is not None:
-            return f"from {self.least:g} to below {self.below:g}"
-        return f"above {self.above:g}" if self.below == inf else f"between {self.above:g} and {self.below:g}"
+        is_given = value is not None or default is not None
+        if self.choices and is_given and not (isinstance(value, str) and value in self.choices):
+            *others, last = map(repr, self.choices)
+            raise InvalidInput(argument=name, must=f"be {', '.join(others)} or {last}", got=value)
+        if self.above is not None and not (_is_number(value) and self.above < value < self.below):
+            end = f"above {self.above:g}" if self.below == inf else f"between {self.above:g} and {self.below:g}"
+            raise InvalidInput(argument=name, must=f"be a number {end}", got=value)
 
 
-def setting(default: Any, option: str | None = None, brief: str = "", **more: Any) -> Any:
+def _setting(default: Any, brief: str = "", option: str | None = None, **more: Any) -> Any:
     """A field of a dataclass with its `Setting`."""
-    known = Setting(option=option, brief=brief, **more)
-    return field(default=default, metadata={"setting": known})
+    return field(default=default, metadata={"setting": Setting(brief=brief, option=option, **more)})
 
 
-def metrics_setting(default: Sequence[str]) -> Any:
-    """The setting of metrics, which are by default these."""
+def _column(brief: str, option: str, page: str = "", **more: Any) -> Any:
+    return _setting(None, brief, option, metavar="COLUMN", page=page, **more)
+
+
+def _metrics(default: Sequence[str]) -> Any:
     brief = f"A metric; may be repeated.  [default: {' '.join(default)}]"
-    return setting(None, "--metric", brief, many=True, page="Metrics")
+    return _setting(None, brief, "--metric", many=True, page="Metrics")
 
 
-def settings_of(cls: Any) -> dict[str, tuple[Field[Any], Setting]]:
-    """The settings of a request by name: how data are read before what all audits share."""
-    shared = {f.name for f in fields(Settings)} if cls is not Settings else set()
-    ordered = sorted(fields(cls), key=lambda f: f.name in shared)
-    return {f.name: (f, cast("Setting", f.metadata["setting"])) for f in ordered if "setting" in f.metadata}
+def _positive() -> Any:
+    brief = "A positive label, if ambiguous; may be repeated."
+    labels: dict[str, Any] = {"reads": "labels", "many": True, "metavar": "LABEL", "page": "Counts as positive"}
+    parts = {
+        f"positive_{what}": Setting(brief=f"The same for the {what}s only.", option=f"--positive-{what}", **labels)
+        for what in ("label", "prediction")
+    }
+    return _setting(None, brief, "--positive", parts=parts, **labels)
+
+
+def _groups() -> Any:
+    brief = "A column of groups; may be repeated."
+    return _column(brief, "--group", "Columns of groups", many=True)
+
+
+def _bins() -> Any:
+    brief = "Cut a group column of numbers; may be repeated."
+    page = "Cut these numbers into bins at"
+    return _setting(None, brief, "--bins", reads="special", many=True, metavar="COLUMN=CUT,...", page=page)
+
+
+def _strata() -> Any:
+    brief = "Compare groups within the strata of a column, and over all of them; may be repeated."
+    return _column(brief, "--strata", "Columns of strata", many=True)
+
+
+def _merge_variants() -> Any:
+    brief = "Merge group names that differ only in case, white space or encoding."
+    page = "Merge group names that differ only in case or spaces"
+    return _setting(False, brief, "--merge-variants", reads="flag", page=page)
+
+
+_WORDING = {
+    "cases": Setting(
+        brief="What cases are, such as defendants, or 'images that' if they are not people.",
+        option="--cases",
+        metavar="NOUN",
+        page="What are the cases?",
+        hint="a noun, such as defendants, or images that",
+    ),
+    "outcome": Setting(
+        brief="What actual positives were, such as 'charged again'; or two clauses, as 'repaid/did not repay'.",
+        option="--outcome",
+        reads="special",
+        metavar="TEXT",
+        page="What happened: they were …",
+        hint="what a positive label means, such as charged again; or repaid/did not repay",
+    ),
+    "decision": Setting(
+        brief="What predicted positives were, such as 'called risky'; or two clauses, as 'got a loan/got none'.",
+        option="--decision",
+        reads="special",
+        metavar="TEXT",
+        page="What was decided: they were …",
+        hint="what a positive prediction means, such as called risky; or got a loan/got none",
+    ),
+}
+REPORT = {
+    "title": Setting(brief="The title of the report.", option="--title", page="Title of the report"),
+    "system": Setting(brief="What was audited, for the report.", option="--system", page="System that was audited"),
+    "author": Setting(brief="Who made the audit, for the report.", option="--author", page="Made by"),
+}
+"""The arguments of `Audit.to_html` that a report shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings that all audits share.
+    """What all audits are asked: which metrics, compared with what, and how.
 
     Parameters
     ----------
     metrics : str, Metric, function or sequence of them
         Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev, and acc, ppr, tpr and fpr where
-        models are compared. With scores, ``"auc"``,
-        ``"brier"`` and ``"log_loss"`` too. A function of labels and predictions (or scores) is compared by
-        permutation; one without a name is passed as ``("name", function)``.
+        models are compared. With scores, ``"auc"``, ``"brier"`` and ``"log_loss"`` too. With ``classes``, averages
+        such as ``"macro f1"``: any metric of one group after ``micro``, ``macro`` or ``weighted``; acc, inacc,
+        balanced_accuracy, mcc and kappa are scores of each class against the rest and of all classes. A function of
+        labels and predictions (or scores) is compared by permutation; one without a name is passed as
+        ``("name", function)``.
     reference : "rest", "all", "largest", "best", name of a group, ConfusionMatrix, or mapping of column to one of these
         What each group is compared with; by default all cases outside it. ``"largest"`` is the group with most
         cases, ``"best"`` the one with the highest rate of favourable predictions among those that impact ratios
-        compare with. The reference of a crossing is the crossing of its columns' references, unless the mapping
-        names it, as in ``{"race & sex": "White & Male"}``.
-    level : float
+        compare with. The reference of an intersection is the intersection of its columns' references, unless the
+        mapping names it, as in ``{"race & sex": "White & Male"}``.
+    confidence_level : float
         The level of the intervals.
     alpha : float
         A group differs if its adjusted p-value is at most this.
@@ -198,87 +250,59 @@ class Settings:
         Adjust over the groups of each metric, with their classes and strata, but each threshold for itself; or
         over everything together.
     margin : float
-        Scores are alike if no difference was found and the whole melded interval of their gap lies within
-        ±margin; for Brier scores, within half of it. Unbounded scores, such as likelihood ratios, are alike if
+        Scores are equivalent if no difference was found and the whole melded interval of their gap lies within
+        ±margin; for Brier scores, within half of it. Unbounded scores, such as likelihood ratios, are equivalent if
         the whole interval of their ratio lies between 0.8 and 1.25. With ``family="audit"``, the interval is
         one for all comparisons together.
-    test : {"fisher", "unconditional"}
-        The test of equal rates; see `disparity`. With Holm's method both have similar power;
-        ``"unconditional"`` is slower, and its p-value and the interval of the gap can disagree.
-    mid_p : bool
-        Count half of the probability of the observed outcome, in p-values and in the intervals of gaps: less
-        conservative, but the level is no longer guaranteed. Verdicts of alike, and what a gap is at least, stay
-        as they are.
-    null : {"pooled", "known", "predictive"}
-        The null of the MATCH percentile; see `match_test`.
     strength : float, mapping or "auto"
         The strength of Cross-Prior Smoothing; ``"auto"`` learns one per split from the spread of the groups, and
         lowers it for a group that it would move too far.
     favourable : {"positive", "negative"}
         The prediction that is favourable for a person, which only you know. Until it is given, nothing is said of harm,
-        and there are no impact ratios, which compare its rates.
-    impact_share : float
-        Impact ratios compare with the highest rate among groups that have at least this share of the cases.
-    replace_undefined_by : float
-        A number to report in place of undefined scores; reason and verdict are unchanged.
-    crossings : int or "all"
+        and there are no impact ratios, which compare its rates among groups with at least 2% of the cases.
+    intersections : int or "all"
         The largest number of group columns that are crossed: 1 for none, 2 for pairs.
     group_names : mapping of group column to mapping of value to name
         Names for the groups of a column, such as ``{"RAC1P": {1: "White"}}``.
-    selection : {"labelled", "all"}
-        The rows that selection rates count: those with a label, as for all other scores, or all with a
-        prediction.
-    averages : sequence of str
-        With ``classes``, scores of all classes: acc, inacc, balanced_accuracy, mcc or kappa, or any metric of
-        one group after ``micro``, ``macro`` or ``weighted``, such as ``"macro f1"``. An empty sequence for
-        none.
-    undefined : {"propagate", "omit"}
-        If a class has no score in a group, an average is undefined; or it is over the other classes.
-    draws : int
-        The number of random draws per test that is simulated or permutes cases. Such a p-value is at least 1 /
-        (draws + 1) before adjustment, which multiplies it by up to the number of comparisons; with hundreds of
-        groups, raise it.
-    rng : int, Generator or None
-        The source of random numbers; an int is recorded and repeats the audit.
-    max_groups : int
-        The largest number of groups allowed.
     protect : {"cms", "opensafely", "ons"} or int
         Round all counts before anything is computed, so that results may be published: by a rule, or by a number, the
-        smallest count that is not small. No count of a small group can be derived from any output, verdicts hold
+        minimum count that may be shown. No count of a small group can be derived from any output, verdicts hold
         for every table that is rounded to the same counts, and scores made of several rates get none.
-    title : str
-        The title of the report.
-    system : str
-        What was audited, for the report.
-    author : str
-        Who made the audit, for the report.
-    cases : str
-        What cases are, in your words: a noun such as ``"defendants"``, or with a pronoun ``"images that"``.
-    outcome, decision : str or pair of str
-        What an actual positive and a positive prediction are, in your words: what follows "were", such as ``"charged
-        again"`` and ``"called risky"``, or two clauses for positive and negative cases, such as ``("repaid", "did not
-        repay")``.
+    wording : mapping of "cases", "outcome" and "decision" to words
+        What to call things in sentences. ``cases``: a noun such as ``"defendants"``, or with a pronoun ``"images
+        that"``. ``outcome`` and ``decision``: what actual positives and positive predictions are, as what follows
+        "were", such as ``"charged again"`` and ``"called risky"``, or as a pair of clauses for positive and negative
+        cases, such as ``("repaid", "did not repay")``.
+    rng : int, Generator or None
+        The source of random numbers, which scores of single cases, functions and averages over classes need; an int is
+        recorded and repeats the audit.
     """
 
-    metrics: Sequence[Asked] | Asked | None = metrics_setting(METRICS)
-    reference: ReferenceGiven = setting(
+    metrics: Sequence[RequestedMetric] | RequestedMetric | None = _metrics(METRICS)
+    reference: ReferenceGiven = _setting(
         ReferenceKind.REST,
-        "--reference",
         "rest, all, largest, best, a group or TP,FN,FP,TN; or COLUMN=one of these, repeatable.  [default: rest]",
+        "--reference",
         reads="special",
         many=True,
         page="Compare each group with",
     )
-    level: float = setting(
-        0.95, "--level", "Level of the intervals.", reads="number", above=0, below=1, page="Level of the intervals"
+    confidence_level: float = _setting(
+        0.95,
+        "Level of the intervals.",
+        "--confidence-level",
+        reads="number",
+        above=0,
+        below=1,
+        page="Level of the intervals",
     )
-    alpha: float = setting(
-        0.05, "--alpha", "Level of the tests.", reads="number", above=0, below=1, page="Level of the tests (alpha)"
+    alpha: float = _setting(
+        0.05, "Significance level.", "--alpha", reads="number", above=0, below=1, page="Significance level (alpha)"
     )
-    adjust: Adjust = setting(
+    adjust: Adjust = _setting(
         "holm",
-        "--adjust",
         "How p-values are adjusted for many comparisons.",
+        "--adjust",
         reads="choice",
         choices=get_args(Adjust),
         page="Multiple comparisons",
@@ -288,200 +312,82 @@ class Settings:
             "none": "no adjustment",
         },
     )
-    family: Family = setting(
+    family: Family = _setting(
         "metric",
-        "--family",
         "Adjust over the groups of each metric, or over everything together.",
+        "--family",
         reads="choice",
         choices=get_args(Family),
         page="Adjust over",
         named={"metric": "the groups of each metric", "audit": "everything together"},
     )
-    margin: float = setting(
+    margin: float = _setting(
         0.1,
+        "Equivalent: the interval of the gap lies within ±margin.",
         "--margin",
-        "Scores are alike if the interval of their gap lies within ±margin.",
         reads="number",
         above=0,
-        page="Alike within a margin of",
+        page="Equivalent within a margin of",
     )
-    test: Test = setting(
-        "fisher",
-        "--test",
-        "The exact test of equal rates: Fisher's, or Boschloo's.",
-        reads="choice",
-        choices=get_args(Test),
-        page="Test of equal rates",
-        named={"fisher": "Fisher’s exact test", "unconditional": "unconditional, slower"},
-    )
-    mid_p: bool = setting(
-        False,
-        "--mid-p",
-        "Count half of the probability of the observed outcome.",
-        reads="flag",
-        page="mid-p: less conservative, without a guarantee",
-    )
-    null: NullName = setting(
-        "pooled",
-        "--null",
-        "The null of the MATCH percentile; see match --help.",
-        reads="choice",
-        choices=get_args(NullName),
-        page="Null of the percentile",
-        named={
-            "pooled": "shared rates",
-            "known": "the reference’s rates are the truth",
-            "predictive": "a new group with uncertain rates",
-        },
-    )
-    strength: Strength = setting(
+    strength: Strength = _setting(
         "auto",
-        "--strength",
         "Strength of smoothing; one per split as prev=7,tpr=20,fpr=20; or auto.",
+        "--strength",
         reads="special",
         page="Strength of smoothing",
         hint="cases, prev=7,tpr=20,fpr=20, or auto",
     )
-    favourable: Favourable | None = setting(
+    favourable: Favourable | None = _setting(
         None,
-        "--favourable",
         "The prediction that is good for a person; needed to speak of harm and of four fifths.",
+        "--favourable",
         reads="choice",
         choices=get_args(Favourable),
-        needed=False,
         page="Favourable for a person",
         named={"": "not said", "positive": "a positive prediction", "negative": "a negative prediction"},
     )
-    impact_share: float = setting(
-        0.02,
-        "--impact-share",
-        "Impact ratios compare with the highest rate among groups with at least this share of the cases.",
-        reads="number",
-        least=0,
-        below=1,
-        page="Smallest share for impact ratios",
-    )
-    replace_undefined_by: float | None = setting(
-        None,
-        "--replace-undefined-by",
-        "A number to report in place of undefined scores.",
-        reads="number",
-        page="Number in place of undefined scores",
-    )
-    crossings: int | str = setting(
+    intersections: int | str = _setting(
         2,
-        "--crossings",
         "Cross up to so many group columns: 1, 2, 3, ... or all.",
+        "--intersections",
         reads="special",
-        page="Crossings of columns",
+        page="Intersections of columns",
         named={"1": "none", "2": "pairs", "3": "up to three", "all": "all"},
     )
-    group_names: GroupNames | None = setting(
+    group_names: GroupNames | None = _setting(
         None,
-        "--group-name",
         "What a group is called; may be repeated.",
+        "--group-name",
         reads="special",
         many=True,
         metavar="COLUMN:VALUE=NAME",
         page="Names for its values",
     )
-    selection: Selection = setting(
-        "labelled",
-        "--selection",
-        "The rows that selection rates count: labelled ones, or all.",
-        reads="choice",
-        choices=get_args(Selection),
-        page="Rows that selection rates count",
-        named={"labelled": "those with a label", "all": "all with a prediction"},
-    )
-    averages: Sequence[str] | str = setting(
-        AVERAGES,
-        "--average",
-        "With --class, a score of all classes, such as acc or 'macro f1', or none; may be repeated.  [default: a few]",
-        reads="special",
-        many=True,
-        page="Scores of all classes",
-        hint="such as acc, macro f1; or none",
-    )
-    undefined: Undefined = setting(
-        "propagate",
-        "--undefined",
-        "With --class, what a class without a score does to an average.",
-        reads="choice",
-        choices=get_args(Undefined),
-        page="A class without a score",
-        named={"propagate": "leaves an average undefined", "omit": "is left out of an average"},
-    )
-    draws: int = setting(
-        9_999, "--draws", "Random draws per test that needs them.", reads="whole", page="Random draws per test"
-    )
-    rng: Rng = setting(
-        0, "--rng", "Repeats tests that draw random numbers.", reads="whole", page="Seed of random draws"
-    )
-    max_groups: int = setting(
-        1_000, "--max-groups", "The largest number of groups allowed.", reads="whole", page="Largest number of groups"
-    )
-    protect: str | int | None = setting(
+    protect: str | int | None = _setting(
         None,
+        "Round counts so that results may be published: cms, opensafely, ons, or the minimum count that may be shown.",
         "--protect",
-        "Round counts so that results may be published: cms, opensafely, ons, or the smallest count that is not small.",
         reads="special",
         metavar="RULE",
         page="Protect small counts",
         named={"": "no", **{name: f"rule {name}: below {rule.least}" for name, rule in RULES.items()}},
     )
-    title: str | None = setting(None, "--title", "The title of the report.", page="Title of the report")
-    system: str | None = setting(None, "--system", "What was audited, for the report.", page="System that was audited")
-    author: str | None = setting(None, "--author", "Who made the audit, for the report.", page="Made by")
-    cases: str | None = setting(
-        None,
-        "--cases",
-        "What cases are, such as defendants, or 'images that' if they are no people; for sentences in your words.",
-        metavar="NOUN",
-        page="What are the cases?",
-        hint="a noun, such as defendants, or images that",
-    )
-    outcome: str | Sequence[str] | None = setting(
-        None,
-        "--outcome",
-        "What actual positives were, such as 'charged again'; or two clauses, as 'repaid/did not repay'.",
-        reads="special",
-        metavar="TEXT",
-        page="What happened: they were …",
-        hint="what a positive label means, such as charged again; or repaid/did not repay",
-    )
-    decision: str | Sequence[str] | None = setting(
-        None,
-        "--decision",
-        "What predicted positives were, such as 'called risky'; or two clauses, as 'got a loan/got none'.",
-        reads="special",
-        metavar="TEXT",
-        page="What was decided: they were …",
-        hint="what a positive prediction means, such as called risky; or got a loan/got none",
-    )
+    wording: Mapping[str, Any] | None = _setting(None, "What to call things.", parts=_WORDING)
+    rng: Rng = _setting(0, "Random seed.", "--rng", reads="whole", page="Random seed")
+
+    _without: ClassVar[tuple[str, ...]] = ()
+    """Settings without an effect, which the function does not take."""
 
     def __post_init__(self) -> None:
-        for name, (_, known) in settings_of(Settings).items():
-            known.check(name, getattr(self, name))
-        replaced = self.replace_undefined_by
-        if replaced is not None and not (_is_number(replaced) and isfinite(replaced)):
-            raise InvalidInput(argument="replace_undefined_by", must="be a finite number", got=replaced)
+        for name, (one, known) in settings_of(Settings).items():
+            known.check(name, getattr(self, name), one.default)
         # Checked before any work is done; "auto" is learnt later.
         as_strength(self.strength)
-        check_draws(self.draws)
         seed_of(self.rng)
-        if not _is_number(self.max_groups) or not 0 < self.max_groups < inf or self.max_groups != int(self.max_groups):
-            raise InvalidInput(argument="max_groups", must="be a whole number above 0", got=self.max_groups)
-        whole = type(self.crossings) is int and self.crossings > 0
-        if not whole and self.crossings != "all":
-            raise InvalidInput(argument="crossings", must="be 1, 2, 3, … or 'all'", got=self.crossings)
-        for what in ("title", "system", "author", "cases"):
-            if not isinstance(getattr(self, what), str | None):
-                raise InvalidInput(argument=what, must="be text", got=getattr(self, what))
-        if self.cases is not None and not self.cases.strip():
-            raise InvalidInput(argument="cases", must="be a noun", got=self.cases)
-        for what in ("outcome", "decision"):
-            _check_clauses(what, getattr(self, what))
+        is_width = type(self.intersections) is int and self.intersections > 0
+        if not is_width and self.intersections != "all":
+            raise InvalidInput(argument="intersections", must="be 1, 2, 3, … or 'all'", got=self.intersections)
+        _check_wording(self.wording)
         _check_group_names(self.group_names)
         _check_reference(self.reference)
         if self.rule is not None:
@@ -489,10 +395,8 @@ class Settings:
 
     def _check_protect(self) -> None:
         """Refuse what has no bound over all tables that are rounded to the same counts."""
-        if self.test != "fisher":
-            raise InvalidInput("`protect` and `test='unconditional'` cannot be combined: its p-values have no bound")
         given = self.reference.values() if isinstance(self.reference, Mapping) else [self.reference]
-        if any(one == ReferenceKind.ALL for one in given if isinstance(one, str)):
+        if any(isinstance(one, str) and one == ReferenceKind.ALL for one in given):
             raise InvalidInput(
                 "`protect` and `reference='all'` cannot be combined: gaps to all cases have no bound; compare with "
                 "'rest', which asks the same"
@@ -511,27 +415,269 @@ class Settings:
 
     def widest(self, columns: Sequence[str]) -> int:
         """The largest number of these columns that are crossed."""
-        return len(columns) if self.crossings == "all" else min(int(self.crossings), len(columns))
+        return len(columns) if self.intersections == "all" else min(int(self.intersections), len(columns))
+
+    def draws_for(self, tests: int) -> int:
+        """The number of permutations per test if so many share the level.
+
+        The smallest attainable p-value is then at most a twentieth of the smallest level in Holm's method.
+
+        >>> Settings().draws_for(1), Settings().draws_for(100)
+        (9999, 40000)
+        """
+        return max(FEWEST_DRAWS, ceil(20 * tests / self.alpha))
 
     def recorded(self) -> dict[str, Any]:
         """The settings as plain values, but for metrics, which depend on what was asked."""
         values = {f.name: plain(getattr(self, f.name)) for f in fields(Settings) if f.name != "metrics"}
-        values["reference"] = _described(self.reference)
-        values["group_names"] = self.names
-        values["averages"] = [self.averages] if isinstance(self.averages, str) else list(self.averages)
-        values |= {name: list(one) for name in ("outcome", "decision") if isinstance(one := values[name], tuple)}
-        values["rng"] = seed_of(self.rng)
-        return values
+        words = self.wording or {}
+        return values | {
+            "reference": _described(self.reference),
+            "group_names": self.names,
+            "wording": {name: list(one) if isinstance(one, tuple) else one for name, one in words.items()},
+            "rng": seed_of(self.rng),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRequest(Settings):
+    """What `audit` is asked: a table of decisions, how it is read, and settings.
+
+    Parameters
+    ----------
+    y_true : str or column
+        The labels. Without labels, only selection rates are audited.
+    y_pred : str or column
+        The predictions.
+    y_score : str or column
+        Scores in place of predictions, or beside them for metrics such as ``"auc"``.
+    groups : str, list of str or columns
+        One or more columns that say which group a row belongs to. The groups of each column are audited, and
+        those of intersections.
+    threshold : float or sequence of float
+        Scores at or above it are positive. By default it is 0.5, if all scores are between 0 and 1. Several
+        thresholds are an axis: rows say at which they are.
+    positive : label, list of labels, or mapping of "label" and "prediction" to these
+        The positive labels; all others are negative. By default they are inferred where they are unambiguous. If those
+        of predictions differ, ``{"label": "bad", "prediction": ["high", "medium"]}``.
+    classes : "all" or iterable of labels
+        For labels of more than two classes: audit all of them or these, each against the rest, and scores of
+        all classes. Classes are an axis: rows say of which they are.
+    strata : str, list of str or columns
+        Control features: groups are compared within each of their strata and, exactly, over all of them (Mantel
+        and Haenszel). Strata are an axis: rows say in which they are, ``"pooled"`` for all.
+    sample_weight : str or column
+        Weights of the cases. Scores are weighted means; tests and intervals use effective sample sizes and are
+        approximate.
+    count : str or column, or 1
+        Frequencies, as in a table of ``count(*)``: how many cases each row stands for. 1 says that each row is one,
+        where that is asked.
+    cluster : str or column
+        Cluster identifier, such as the patient of several images, if cases are not independent. Each cluster must lie
+        in one group. Tests and intervals are then approximate, with effective sample sizes.
+    bins : mapping of column to sequence of float
+        Where to cut columns of groups or strata that contain numbers: ``{"age": [25, 45]}`` gives three groups.
+    merge_variants : bool
+        Merge group names that are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never merged.
+    """
+
+    data: Any = None
+    _: KW_ONLY
+    y_true: Any = _column("The labels. Without them only selection rates are audited.", "--label", "Column of labels")
+    y_pred: Any = _column("The predictions.", "--prediction", "Column of predictions")
+    y_score: Any = _column("Scores in place of predictions, with --threshold.", "--score", "Column of scores")
+    groups: Any = _groups()
+    threshold: float | Sequence[float] | None = _setting(
+        None,
+        "Scores at or above it are positive; may be repeated.  [default: 0.5, for scores from 0 to 1]",
+        "--threshold",
+        reads="number",
+        many=True,
+        page="Threshold",
+    )
+    positive: Any = _positive()
+    classes: Any = _setting(
+        None,
+        "Audit a class of several against the rest, and scores of all classes; may be repeated. all: every class.",
+        "--class",
+        reads="special",
+        many=True,
+        metavar="LABEL",
+        page="Classes",
+    )
+    strata: Any = _strata()
+    sample_weight: Any = _column(
+        "Weights of the cases; tests and intervals are then approximate.", "--sample-weight", "Column of weights"
+    )
+    count: Any = _column("Column of frequencies, or 1.", "--count", "Column that counts cases")
+    cluster: Any = _column(
+        "Cluster identifier, such as the patient of several images.", "--cluster", "Column of clusters"
+    )
+    bins: Mapping[str, Sequence[float]] | None = _bins()
+    merge_variants: bool = _merge_variants()
+
+    @property
+    def answers(self) -> Answers:
+        """The columns of labels and predictions, and what their values mean."""
+        return Answers(**{f.name: getattr(self, f.name) for f in fields(Answers) if f.name != "draw_case"})
+
+
+@dataclass(frozen=True, slots=True)
+class CountsRequest(Settings):
+    """What `audit_counts` is asked: confusion matrices of groups, and settings.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The names of the group columns; a file names its own.
+    strata : str or sequence of str
+        Which of the columns are control features, as for `audit`: groups are compared within their strata.
+    merge_variants : bool
+        Merge group names that are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never merged.
+    """
+
+    counts: Any
+    _: KW_ONLY
+    by: str | Sequence[str] = _setting("group")
+    strata: str | Sequence[str] | None = _strata()
+    merge_variants: bool = _merge_variants()
+
+    _without: ClassVar[tuple[str, ...]] = ("rng",)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsRequest(Settings):
+    """What `compare` is asked: decisions of several models on the same cases, and settings.
+
+    Parameters
+    ----------
+    y_true : str or column
+        The labels.
+    models : mapping of name to column
+        The predictions of each model. All others are compared with the first, unless ``baseline`` is another.
+    model_column : str or column
+        In place of ``models``: the column that names the model, if each row is a decision of one model; with
+        ``cluster`` and ``y_pred``. All models are compared with the first by name, or by the order of categories,
+        unless ``baseline`` is another.
+    cluster : str or column
+        With ``model_column``: the column that says which rows are decisions on the same case.
+    y_pred : str or column
+        With ``model_column``: the predictions.
+    y_score : str or column
+        In place of ``models``: scores, whose decisions at each ``threshold`` are compared.
+    threshold : sequence of float
+        With ``y_score``: the thresholds; all others are compared with the first.
+    baseline : str
+        The name of the model that all others are compared with; by default the first.
+    groups : str, list of str or columns
+        One or more columns that say which group a case belongs to.
+    positive : label, list of labels, or mapping of "label" and "prediction" to these
+        The positive labels; all others are negative. By default they are inferred where they are unambiguous.
+    bins : mapping of column to sequence of float
+        Where to cut group columns that contain numbers.
+    merge_variants : bool
+        Merge group names that are equal after NFKC normalization, in lower case and with single spaces. Names
+        with letters of other scripts that look alike are never merged.
+    """
+
+    data: Any = None
+    _: KW_ONLY
+    y_true: Any = _column("The labels.", "--label", "Column of labels")
+    models: Any = _setting(
+        None,
+        "A model and the column of its predictions; repeated.",
+        "--model",
+        reads="special",
+        many=True,
+        metavar="NAME=COLUMN",
+        page="Columns of models",
+    )
+    model_column: Any = _column(
+        "The column that names the model of each row, with --cluster and --prediction.",
+        "--model-column",
+        "Column that names the model",
+    )
+    cluster: Any = _column(
+        "With --model-column, what says which rows are decisions on the same case.", "--cluster", "Column of clusters"
+    )
+    y_pred: Any = _column("With --model-column, the predictions.", "--prediction", "Column of predictions")
+    y_score: Any = _setting(None, "Scores in place of models, with several --threshold.", "--score", metavar="COLUMN")
+    threshold: Sequence[float] | None = _setting(
+        None, "With --score, a threshold; repeated.", "--threshold", reads="number", many=True
+    )
+    baseline: str | None = _setting(
+        None,
+        "The model that all others are compared with.  [default: the first; with --model-column, by name]",
+        "--baseline",
+        metavar="NAME",
+    )
+    groups: Any = _groups()
+    positive: Any = _positive()
+    bins: Mapping[str, Sequence[float]] | None = _bins()
+    merge_variants: bool = _merge_variants()
+    metrics: Sequence[RequestedMetric] | RequestedMetric | None = _metrics(MODEL_METRICS)
+
+    _without: ClassVar[tuple[str, ...]] = ("strength", "protect", "rng")
+
+
+def settings_of(request: Any) -> dict[str, tuple[Field[Any], Setting]]:
+    """The settings that a request takes, by name: how data are read before what all audits share."""
+    shared = [f.name for f in fields(Settings)] if request is not Settings else []
+    ordered = sorted(fields(request), key=lambda f: f.name in shared)
+    return {
+        f.name: (f, cast("Setting", f.metadata["setting"]))
+        for f in ordered
+        if "setting" in f.metadata and f.name not in request._without
+    }
+
+
+def flat_settings(request: Any) -> dict[str, tuple[Any, Setting]]:
+    """Defaults and settings as the command and the web form ask for them: what has parts also part by part."""
+    found: dict[str, tuple[Any, Setting]] = {}
+    for name, (one, known) in settings_of(request).items():
+        found[name] = one.default, known
+        found |= {part: (None, setting) for part, setting in known.parts.items()}
+    return found
+
+
+def join_parts(request: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names of `flat_settings` as arguments.
+
+    >>> join_parts(AuditRequest, {"alpha": 0.1, "positive_label": "bad", "cases": "loans"})
+    {'alpha': 0.1, 'positive': {'label': 'bad'}, 'wording': {'cases': 'loans'}}
+    """
+    arguments = dict(values)
+    for name, (_, known) in settings_of(request).items():
+        given = {part: arguments.pop(part) for part in known.parts if part in arguments}
+        if given and name in arguments:
+            others = " and ".join(f"`{name}['{part.removeprefix(f'{name}_')}']`" for part in given)
+            raise InvalidInput(f"pass either `{name}` or {others}, not both")
+        if given:
+            arguments[name] = {part.removeprefix(f"{name}_"): value for part, value in given.items()}
+    return arguments
+
+
+def part_names(request: Any) -> dict[str, str]:
+    """What messages call the parts of settings, and their names in `flat_settings`.
+
+    >>> part_names(CountsRequest)["wording['cases']"]
+    'cases'
+    """
+    return {
+        f"{name}['{part.removeprefix(f'{name}_')}']": part
+        for name, (_, known) in settings_of(request).items()
+        for part in known.parts
+    }
 
 
 def _is_number(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
+    """Whether a value is a finite number that fits into a float."""
     try:
-        float(value)
+        return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
     except OverflowError:
         return False
-    return True
 
 
 def code_text(code: Any) -> str:
@@ -548,7 +694,7 @@ def _check_reference(reference: Any) -> None:
     if isinstance(reference, Mapping):
         for one in reference.values():
             _check_reference(one)
-    elif not isinstance(reference, (str, Real, bool, ConfusionMatrix, tuple, list)):
+    elif not isinstance(reference, (str, Real, ConfusionMatrix, tuple, list)):
         raise InvalidInput(
             argument="reference",
             must="be 'rest', 'all', 'largest', 'best', a group, a ConfusionMatrix, or a mapping of column to one of "
@@ -557,25 +703,34 @@ def _check_reference(reference: Any) -> None:
         )
 
 
-def _check_clauses(name: str, given: Any) -> None:
-    parts = [given] if given is None or isinstance(given, str) else given
-    fits = isinstance(parts, (list, tuple)) and len(parts) == (1 if parts is not given else 2)
-    if given is not None and not (fits and all(isinstance(one, str) and one.strip() for one in parts)):
-        raise InvalidInput(
-            argument=name, must="be what follows “were”, or a pair of clauses for positive and negative", got=given
-        )
-    if isinstance(given, str) and (verb := re.match(r"\s*(?:was|were|is|are)\s+(?=\S)", given, re.IGNORECASE)):
-        raise InvalidInput(argument=name, must=f"be what follows “were”, as {brief(given[verb.end() :])}", got=given)
+def _check_wording(wording: Any) -> None:
+    if wording is None:
+        return
+    if not isinstance(wording, Mapping):
+        raise InvalidInput(argument="wording", must="map 'cases', 'outcome' and 'decision' to words", got=wording)
+    for name, given in wording.items():
+        if name not in _WORDING:
+            raise UnknownName.among("part of `wording`", name, _WORDING)
+        argument = f"wording['{name}']"
+        if name == "cases":
+            if not isinstance(given, str) or not given.strip():
+                raise InvalidInput(argument=argument, must="be a noun", got=given)
+            continue
+        clauses = [given] if isinstance(given, str) else given
+        is_one_or_pair = isinstance(clauses, (list, tuple)) and len(clauses) == 2 - isinstance(given, str)
+        if not is_one_or_pair or not all(isinstance(one, str) and one.strip() for one in clauses):
+            must = "be what follows “were”, or a pair of clauses for positive and negative"
+            raise InvalidInput(argument=argument, must=must, got=given)
+        if isinstance(given, str) and (verb := re.match(r"\s*(?:was|were|is|are)\s+(?=\S)", given, re.IGNORECASE)):
+            must = f"be what follows “were”, as {brief(given[verb.end() :])}"
+            raise InvalidInput(argument=argument, must=must, got=given)
 
 
 def _check_group_names(given: Any) -> None:
     named = given if given is not None else {}
     if not isinstance(named, Mapping) or not all(isinstance(names, Mapping) for names in named.values()):
-        raise InvalidInput(
-            argument="group_names",
-            must="map group columns to the names of their values, as {'race': {1: 'White'}}",
-            got=given,
-        )
+        must = "map group columns to the names of their values, as {'race': {1: 'White'}}"
+        raise InvalidInput(argument="group_names", must=must, got=given)
     for by, names in named.items():
         for code, name in names.items():
             if not isinstance(name, str) or not name.strip():
@@ -585,6 +740,7 @@ def _check_group_names(given: Any) -> None:
 
 
 def _described(reference: Any) -> Any:
+    """A reference as plain values: a name, four counts, or a mapping of column to these."""
     if isinstance(reference, ConfusionMatrix):
         return [int(cell) if cell == int(cell) else cell for cell in reference.cells]
     if isinstance(reference, Mapping):

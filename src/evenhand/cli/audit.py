@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from .. import auditing as library
-from ..auditing import AuditRequest, CountsRequest, ModelsRequest, settings_of
+from ..auditing import AuditRequest, CountsRequest, ModelsRequest, flat_settings
+from ..data import FORMATS, accepted_endings, any_of, ending_of, names_of
 from ..errors import InvalidInput, escaped
-from ..tabulate import FORMATS, accepted_endings, any_of, ending_of, names_of
 from .command import Command, strays
 from .config import config_option
 from .first_look import NAMED, NAMED_MODELS
@@ -38,8 +38,8 @@ _repeat = click.option(
 
 @click.command(
     cls=Command,
-    help="Report which groups score higher or lower than the rest, which are alike, and which have too few cases to "
-    f"tell.\n{_HELP}",
+    help="Report which groups score higher or lower than the rest, which are equivalent, and which have too few cases "
+    f"to tell.\n{_HELP}",
 )
 @_files
 @config_option
@@ -62,11 +62,9 @@ def audit(files: tuple[str, ...], counts: str | None, example: str | None, repea
     found += [Example(example)] if example is not None else []
     if len(found) != 1:
         raise InvalidInput("pass one of FILE, --counts FILE and --example NAME; see evenhand audit --help")
-    columns = [name for name in own_settings(AuditRequest) if name not in settings_of(CountsRequest)]
+    columns = [name for name in flat_settings(AuditRequest) if name not in flat_settings(CountsRequest)]
     if typed := _typed(columns) if not files else None:
         raise InvalidInput(f"{typed} says how a FILE is read; tables of counts and examples have no such columns")
-    if (typed := _typed(("averages", "undefined"))) and not options["classes"]:
-        raise InvalidInput(f"{typed} needs --class, such as --class all")
     _done(found[0], options)
 
 
@@ -88,7 +86,7 @@ def compare(files: tuple[str, ...], repeat: str | None, **options: Any) -> None:
         raise InvalidInput("pass a FILE; see evenhand compare --help")
     if repeat is None and not any(options[name] for name in NAMED_MODELS):
         look(files, aside=prints(options), command="compare")
-    _done(Saved(repeat, files) if repeat is not None else Files(files, library.compare_models, ModelsRequest), options)
+    _done(Saved(repeat, files) if repeat is not None else Files(files, library.compare, ModelsRequest), options)
 
 
 def _check_names(files: Sequence[str], *others: str | None) -> None:

@@ -14,7 +14,7 @@ __all__ = ["Command", "as_json", "choice", "counts", "print_json", "strays"]
 
 _STRAYS = "evenhand.strays"
 # What functions of the library, and arguments that another command has, are called here.
-_ELSEWHERE = {"compare_models": "evenhand compare", "model_column": "--model-column"}
+_ELSEWHERE = {"compare": "evenhand compare", "model_column": "--model-column"}
 
 
 class Refusal(click.ClickException):
@@ -32,7 +32,10 @@ class Command(click.Command):
             return super().invoke(ctx)
         except EvenhandError as error:
             options = {str(p.name): p.opts[0] for p in self.params if isinstance(p, click.Option)}
-            raise Refusal(error.spelled(_ELSEWHERE | options)) from None
+            from ..auditing import AuditRequest, part_names
+
+            parts = {part: options[name] for part, name in part_names(AuditRequest).items() if name in options}
+            raise Refusal(error.spelled(_ELSEWHERE | options | parts)) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the words; an option that takes one value is given once.

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ..auditing import spelled
+from ..auditing import option_texts
 from ..errors import UnknownName
 
 __all__ = ["config_option"]
@@ -62,12 +62,11 @@ def _default(known: Mapping[str, click.Parameter], path: str, key: str, value: A
         nested = all(isinstance(names, dict) for names in value.values())
         if name not in _TABLES or (name == "group_names") != nested:
             raise click.BadParameter(f"{key} in {path} must not be a table of that form; got {value!r}")
-        texts: Any = spelled(name, value)
+        texts: Any = option_texts(name, value)
         return name, texts if parameter.multiple else texts[0]
     values = value if isinstance(value, list) else [value]
     valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
     if not valid or (isinstance(value, list) and not parameter.multiple):
         wanted = "a list of values" if parameter.multiple else "one value"
         raise click.BadParameter(f"{key} in {path} must be {wanted}; got {value!r}")
-    # No averages have a word of their own.
-    return name, (values or spelled(name, values)) if parameter.multiple else value
+    return name, values if parameter.multiple else value

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..auditing import read_texts
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import EvenhandError
 from ..inference import (
     check_prior,
@@ -19,14 +19,14 @@ from ..inference import (
     match_test,
     undefined_table,
 )
-from ..metrics import CATALOGUE, OTHER, Metric, list_metrics, metric
+from ..metrics import CATALOGUE, FALSE_FRIENDS, Metric, list_metrics, metric
 from ..text_layout import aligned, text_table
 from ..wording import LEVELS, decided
 from .command import Command, as_json, choice, counts, print_json
 
 __all__ = ["match", "metrics", "smooth", "undefined"]
 
-_FACTS = ("key", "name", "formula", "shape", "range", "better", "synonyms", "undefined_if", "elsewhere", "in_paper")
+_FACTS = ("key", "name", "formula", "shape", "range", "better", "synonyms", "undefined_if", "notes", "in_paper")
 _SMOOTHED = ("acc", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
 
 
@@ -47,7 +47,7 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
         click.echo(f"{len(rows)} metrics, and also any F-beta (f3) and any difference or ratio of two")
         click.echo("groups (npv_difference, fpr_ratio). For details: evenhand metrics tpr")
         click.echo("Functions of scikit-learn and fairlearn are found by their names. Beware:")
-        for foreign in OTHER:
+        for foreign in FALSE_FRIENDS:
             line = f"{foreign.key}: {foreign}"
             click.echo("\n".join(wrap(line, 80, initial_indent="  ", subsequent_indent="    ")))
 
@@ -62,7 +62,7 @@ def _described(m: Metric) -> str:
         "synonyms": ", ".join(m.synonyms) or "none",
         "undefined": m.undefined_if,
     }
-    lines = [*facts.items(), *(("" if i else "elsewhere", text) for i, text in enumerate(m.elsewhere))]
+    lines = [*facts.items(), *(("" if i else "notes", text) for i, text in enumerate(m.notes))]
     widths = {1: 80 - 13}
     return "\n".join([f"{m.name} ({m.key})", *aligned([(f"  {name}", text) for name, text in lines], widths=widths)])
 
@@ -75,11 +75,8 @@ def _described(m: Metric) -> str:
 @counts("--reference", help="Add the probability for a group with these rates.")
 @as_json
 def undefined(n: int, names: tuple[str, ...], reference: tuple[float, ...] | None, as_json: bool) -> None:
-    """Count the confusion matrices of N cases on which each metric is undefined.
-
-    To compare with the paper's table: evenhand reproduce --only table1
-    """
-    given = ConfusionMatrix(*reference) if reference else None
+    """Count the confusion matrices of N cases on which each metric is undefined."""
+    given = ConfusionMatrix.from_array(reference) if reference else None
     table = undefined_table(n, names or None, given)
     if as_json:
         print_json(table)
@@ -123,9 +120,9 @@ def match(
 
     For the paper's version: --null known --given n
     """
-    cm = ConfusionMatrix(*group)
+    cm = ConfusionMatrix.from_array(group)
     counted = all(value.is_integer() or not isfinite(value) for value in reference)
-    against: Any = ConfusionMatrix(*reference) if counted else list(reference)
+    against: Any = ConfusionMatrix.from_array(reference) if counted else list(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
     results, refused = [], {}
     for m in chosen:
@@ -142,7 +139,7 @@ def match(
         click.echo(str(results[0]))
         if not chosen[0].comparisons:
             between = interval(cm, chosen[0])
-            click.echo(f"  interval      {between.low:.4g} to {between.high:.4g} (95 %)")
+            click.echo(f"95% interval: {between.low:.4g} to {between.high:.4g}")
         return
     rows = [
         (
@@ -177,7 +174,7 @@ def smooth(
     group: tuple[float, ...], reference: tuple[float, ...], strength: str, names: tuple[str, ...], as_json: bool
 ) -> None:
     """Smooth a group's scores with a reference (Cross-Prior Smoothing), and check whether it is a suitable prior."""
-    cm, prior = ConfusionMatrix(*group), ConfusionMatrix(*reference)
+    cm, prior = ConfusionMatrix.from_array(group), ConfusionMatrix.from_array(reference)
     weight = read_texts("strength", [strength])
     smoothed = cross_prior_smooth(cm, prior, weight)
     scores = [(metric(name), *(metric(name)(m) for m in (cm, smoothed, prior))) for name in names]

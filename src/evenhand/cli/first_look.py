@@ -7,18 +7,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..auditing import AuditRequest, ModelsRequest, command_of, options_of
-from ..cells import CELLS, read_labels
-from ..errors import EvenhandError, printable
-from ..tabulate import (
-    columns_again,
-    first_columns,
-    guessed_positive,
-    guessed_roles,
+from ..auditing import AuditRequest, ModelsRequest, flat_settings
+from ..confusion import CELLS, read_labels
+from ..data import (
+    find_repeated_identifier,
+    guess_positive,
+    guess_roles,
+    has_two_values,
     kind_of,
-    repeated_identifier,
-    two_valued,
+    read_first_columns,
 )
+from ..errors import EvenhandError, printable
 from ..text_layout import text_table, tied, wrapped
 from ..wording import join_and, legible, percent, several
 
@@ -26,7 +25,7 @@ __all__ = ["NAMED", "NAMED_MODELS", "first_look"]
 
 NAMED = ("y_true", "y_pred", "y_score", "groups")
 """The settings that name columns to audit; without any of them, a file is looked at."""
-NAMED_MODELS = (*NAMED, "models", "model_column", "unit")
+NAMED_MODELS = (*NAMED, "models", "model_column", "cluster")
 """The same for columns to compare."""
 
 _MOST_COLUMNS, _MOST_VALUES, _LONGEST = 200, 4, 24
@@ -51,21 +50,20 @@ def first_look(data: str | list[str], words: Sequence[str], width: int = 80, com
 
     The command is ``compare`` if that is asked for, or if a column seems to name models.
     """
-    columns = first_columns(data)
+    columns = read_first_columns(data)
     if set(CELLS) <= {name.strip().lower() for name in columns}:
         said = f"{printable(' '.join(words))} looks like a table of counts: it has the columns tp, fn, fp and tn. Type:"
         return "\n".join([*wrapped(said, width), "", f"  evenhand audit --counts {printable(shlex.join(words))}"])
-    roles = guessed_roles(columns)
+    roles = guess_roles(columns)
     of_models = compares or roles["model_column"] is not None
     found = _suggested_comparison(columns, roles) if of_models else _suggestion(columns, roles)
     request = ModelsRequest if found.command == "compare" else AuditRequest
-    options = options_of(request)
-    command = command_of(words, found.call, options, found.command)
+    options = {name: str(known.option) for name, (_, known) in flat_settings(request).items()}
+    command = _command_line(words, found, options)
     guesses = {column: options[role] for role, given in found.call.items() for column in _columns(role, given)}
     rows = len(next(iter(columns.values()), []))
     name = printable(" ".join(Path(word).name or word for word in words))
-    again = columns_again(data)
-    has = several(len({*columns, *again}), "column") + _same_names(columns, again)
+    has = several(len(columns), "column")
     lines = [*wrapped(f"{name} has {has}. In its first {several(rows, 'row')}:", width), ""]
     table = _table(columns, guesses)
     lines.append(text_table(("column", "guess", "most frequent values"), table, width=width, after=""))
@@ -78,17 +76,18 @@ def first_look(data: str | list[str], words: Sequence[str], width: int = 80, com
     return "\n".join(lines)
 
 
-def _same_names(columns: Collection[str], again: Mapping[str, str]) -> str:
-    """The names that several columns have, and whether these are equal in the first rows."""
-    said = []
-    for first in dict.fromkeys(again.values()):
-        others = [name for name, known in again.items() if known == first]
-        times = "twice" if len(others) == 1 else f"{len(others) + 1} times"
-        differ = [_short(name) for name in others if name in columns]
-        verb = "differs" if len(differ) == 1 else "differ"
-        are = f"; {join_and(differ)} {verb} from the first" if differ else ", equal"
-        said.append(f"{_short(first)} {times}{are}")
-    return f" ({'; '.join(said)})" if said else ""
+def _command_line(words: Sequence[str], found: Suggestion, options: Mapping[str, str]) -> str:
+    """The command that is suggested."""
+    line = ["evenhand", found.command, *words]
+    for name, value in found.call.items():
+        named = [f"{key}={one}" for key, one in value.items()] if isinstance(value, dict) else value
+        texts = [str(one) for one in (named if isinstance(named, list) else [named])]
+        line += [word for text in texts for word in _typed_option(options[name], text)]
+    return shlex.join(line)
+
+
+def _typed_option(option: str, text: str) -> list[str]:
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]
 
 
 def _typed(call: Mapping[str, Any]) -> str:
@@ -101,7 +100,7 @@ def _typed(call: Mapping[str, Any]) -> str:
 
 def _columns(role: str, given: Any) -> list[str]:
     """The columns that a setting names."""
-    if role in ("y_true", "y_pred", "y_score", "unit", "model_column", "count"):
+    if role in ("y_true", "y_pred", "y_score", "cluster", "model_column", "count"):
         return [given]
     return list(given) if role == "groups" else []
 
@@ -140,17 +139,17 @@ def _suggestion(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> S
         choices += said
     call["groups"] = roles["groups"] or ["COLUMN"]
     choices += [] if roles["groups"] else [_no_groups(columns, roles)]
-    if roles["unit"] is not None:
-        call["unit"] = roles["unit"]
+    if roles["cluster"] is not None:
+        call["cluster"] = roles["cluster"]
         choices.append(
-            f"{roles['unit']} repeats, so that rows are not independent; --unit takes that into account. Leave it out "
-            "if every row is an independent case."
+            f"{roles['cluster']} repeats, so that rows are not independent; --cluster takes that into account. Leave "
+            "it out if every row is an independent case."
         )
-    elif (repeated := repeated_identifier(columns, _used(roles))) is not None:
+    elif (repeated := find_repeated_identifier(columns, _used(roles))) is not None:
         choices.append(
             f"{repeated.column} repeats, so that rows may not be independent, but some of its values are in several "
             "groups. If one case has several rows, correct its group, or join spellings with --merge-variants, and add "
-            f"--unit {repeated.column}."
+            f"--cluster {repeated.column}."
         )
     if roles["count"] is not None:
         call["count"] = roles["count"]
@@ -171,11 +170,11 @@ def _suggested_comparison(columns: Mapping[str, list[Any]], roles: Mapping[str, 
         return Suggestion("compare", call | {"models": {"OLD": "COLUMN", "NEW": "COLUMN"}} | groups, [*choices, said])
     call |= {"y_pred": roles["y_pred"] or "COLUMN", "model_column": roles["model_column"]}
     said = (
-        f"{roles['model_column']} seems to tell the decisions of several models on the same cases apart. --unit is the "
-        "column that says which rows are about the same case. All others are compared with the first model by name, "
-        "unless --baseline names another."
+        f"{roles['model_column']} seems to tell the decisions of several models on the same cases apart. --cluster is "
+        "the column that says which rows are about the same case. All others are compared with the first model by "
+        "name, unless --baseline names another."
     )
-    return Suggestion("compare", call | groups | {"unit": roles["unit"] or "COLUMN"}, [*choices, said])
+    return Suggestion("compare", call | groups | {"cluster": roles["cluster"] or "COLUMN"}, [*choices, said])
 
 
 def _used(roles: Mapping[str, Any]) -> set[str]:
@@ -184,12 +183,12 @@ def _used(roles: Mapping[str, Any]) -> set[str]:
 
 
 def _no_labels(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> str:
-    example = _example("--label", two_valued(columns, _used(roles)))
+    example = _example("--label", has_two_values(columns, _used(roles)))
     return f"No column has a name that suggests labels; name them with --label{example}, or audit selection rates only."
 
 
 def _no_predictions(columns: Mapping[str, list[Any]], roles: Mapping[str, Any]) -> str:
-    example = _example("--prediction", two_valued(columns, _used(roles)))
+    example = _example("--prediction", has_two_values(columns, _used(roles)))
     return f"No column has a name that suggests predictions; name them in place of COLUMN{example}."
 
 
@@ -223,15 +222,13 @@ def _positive(
         asked = {settings[role]: held for role, held in values.items() if not _is_clear({role: held})}
         # Each is clear by itself, but they do not agree.
         asked = asked or {settings[role]: held for role, held in values.items()}
-    options = options_of(AuditRequest)
     call, said = {}, []
     for name, held in asked.items():
-        call[name] = guessed_positive(held) or ["VALUE"]
+        call[name] = guess_positive(held) or ["VALUE"]
         whose = {"positive_label": label, "positive_prediction": prediction}.get(name) or f"{label} and {prediction}"
         listed = ", ".join(_short(value) for value in sorted(held, key=str)[:_FEW_CLASSES])
         said.append(
-            f"Which values of {whose} are positive is yours to say: {listed}. Repeat {options[name]} for each positive "
-            "one."
+            f"Choose the positive values of {whose}: {listed}. Repeat --{name.replace('_', '-')} for each positive one."
         )
     return call, said
 

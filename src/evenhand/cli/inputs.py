@@ -14,9 +14,9 @@ from typing import IO, Any, NoReturn, Protocol
 import click
 
 from .. import examples
-from ..auditing import Audit, AuditRequest, CountsRequest, audit_counts, command_of, options_of, protection_cost
+from ..auditing import Audit, AuditRequest, CountsRequest, audit_counts, protection_cost
+from ..data import input_files, read_counts, spool, spool_stream
 from ..errors import EvenhandError, InvalidInput, UnknownName
-from ..tabulate import decoded, held, input_files, read_counts, read_counts_file, spooled
 from .first_look import first_look
 from .options import arguments
 
@@ -52,10 +52,10 @@ class Files:
         """The audit of all files together."""
         if not options["groups"]:
             raise InvalidInput("name the column of groups with --group COLUMN")
-        given = arguments(self.request, options, (*options["groups"], *options.get("within", ())))
+        given = arguments(self.request, options, (*options["groups"], *options.get("strata", ())))
         with opened(self.files) as data:
             made = _told(partial(self.audit, data), given)
-            return (_named(made, self.request, ["-"]) if "-" in self.files else made), None
+            return (_named(made, "-") if "-" in self.files else made), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,10 @@ class Counts:
 
     def audited(self, options: Options) -> tuple[Audit, None]:
         """The audit of its groups."""
-        if self.file == "-":
-            by, matrices = read_counts(decoded(_standard_input().read(), "standard input"), "standard input")
-            return _of_counts(matrices, by, options, ["--counts", "-"]), None
-        with held(self.file) as file:
-            by = read_counts_file(file)[0] if options["reference"] or options["group_names"] else ()
+        with opened([self.file]) as data, spool(data) as file:
+            by = read_counts(file)[0] if options["reference"] or options["group_names"] else ()
             made = _told(partial(audit_counts, file), arguments(CountsRequest, options, by))
-        return made if file == self.file else _named(made, CountsRequest, ["--counts", self.file]), None
+        return made if file == self.file else _named(made, self.file), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +89,9 @@ class Example:
     def audited(self, options: Options) -> tuple[Audit, None]:
         """The audit by race."""
         counts = getattr(examples, self.name)()
-        given = {**examples.WORDS[self.name], **arguments(CountsRequest, options, ["race"])}
+        given = _joined(examples.WORDS[self.name], arguments(CountsRequest, options, ["race"]))
         made = _told(partial(audit_counts, counts, by=["race"]), given)
-        return _named(made, CountsRequest, ["--example", self.name], kind="example"), None
+        return _named(made, self.name, kind="example"), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +103,20 @@ class Saved:
 
     def inputs(self) -> list[Path]:
         """The saved audit, and the files."""
-        paths = self.files or self._saved().record.get("source", {}).get("paths", ())
+        paths = self.files or self._saved().provenance.get("source", {}).get("paths", ())
         known = (path for one in paths for path in ([] if Path(one).is_file() else input_files(one)))
         return [Path(self.file), *map(Path, paths), *known]
 
     def audited(self, options: Options) -> tuple[Audit, list[str]]:
         """The audit, and what changed."""
         saved = self._saved()
-        source = saved.record.get("source", {})
+        source = saved.provenance.get("source", {})
         if source.get("kind") == "example" and not self.files:
             name = source.get("name")
             if name not in EXAMPLES:
                 raise UnknownName.among("example", str(name), EXAMPLES)
             made = saved.repeat(getattr(examples, name)())
-            made = _named(made, CountsRequest, ["--example", name], kind="example")
+            made = _named(made, name, kind="example")
         else:
             made = saved.repeat(_one_or_all(self.files) if self.files else None)
         return made, saved.changes(made)
@@ -136,11 +133,6 @@ def _one_or_all(files: Sequence[str]) -> str | list[str]:
     return files[0] if len(files) == 1 else list(files)
 
 
-def _of_counts(counts: Any, by: Sequence[str], options: Options, words: list[str], **source: Any) -> Audit:
-    made = _told(partial(audit_counts, counts, by=by), arguments(CountsRequest, options, by))
-    return _named(made, CountsRequest, words, **source)
-
-
 def _told(make: Callable[..., Audit], given: dict[str, Any]) -> Audit:
     """The audit; who protects it is told, on standard error only, what that costs."""
     made = make(**given)
@@ -155,14 +147,16 @@ def _told(make: Callable[..., Audit], given: dict[str, Any]) -> Audit:
     return made
 
 
-def _named(audit: Audit, request: Any, words: list[str], **source: Any) -> Audit:
-    """The audit with the words that name its data on the command line in its record, in place of a path."""
-    record = audit.record
-    call = {name: value for name, value in record["call"].items() if name != "by"}
-    command = command_of(words, call, options_of(request), str(click.get_current_context().command.name))
-    kept = {name: value for name, value in record["source"].items() if name not in ("paths", "name")}
-    named = {"command": command, "source": kept | {"name": words[-1]} | source, "python": None}
-    return replace(audit, record=record | named)
+def _joined(words: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are given, with the words of an example where there are no others."""
+    wording = {**words["wording"], **given.get("wording", {})}
+    return {**words, **given, "wording": wording}
+
+
+def _named(audit: Audit, name: str, **source: Any) -> Audit:
+    """The audit with the name of its data on the command line in its provenance, in place of a path."""
+    kept = {key: value for key, value in audit.provenance["source"].items() if key != "paths"}
+    return replace(audit, provenance=audit.provenance | {"source": kept | {"name": name} | source})
 
 
 _TO_NAME = {
@@ -177,10 +171,10 @@ def look(files: Sequence[str], aside: bool, command: str = "audit") -> NoReturn:
     With ``aside``, all of it is on standard error.
     """
     width = get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
-    with opened(files) as given, held(given) as data:
+    with opened(files) as given, spool(given) as data:
         click.echo(first_look(data, files, width, compares=command == "compare"), err=aside)
     click.echo(err=aside)
-    click.echo(f"Nothing was audited yet: {_TO_NAME[command]}.", err=True)
+    click.echo(f"No audit was run: {_TO_NAME[command]}.", err=True)
     click.get_current_context().exit(2)
 
 
@@ -192,7 +186,7 @@ def opened(files: Sequence[str]) -> Iterator[str | list[str]]:
     elif len(files) > 1:
         raise InvalidInput("standard input (-) cannot be audited together with other files")
     else:
-        with spooled(_standard_input(), "standard input", Path("input")) as path:
+        with spool_stream(_standard_input(), "standard input", "input") as path:
             yield path
 
 

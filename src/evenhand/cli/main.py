@@ -30,29 +30,26 @@ COMMANDS = {
     "match": "evenhand.cli.counts:match",
     "metrics": "evenhand.cli.counts:metrics",
     "plan": "evenhand.cli.plan:plan",
-    "reproduce": "evenhand.paper.command:reproduce",
     "serve": "evenhand.cli.serve:serve",
     "smooth": "evenhand.cli.counts:smooth",
     "undefined": "evenhand.cli.counts:undefined",
-    "watch": "evenhand.cli.watch:watch",
+    "monitor": "evenhand.cli.monitor:monitor",
 }
 """Every command, and where it is defined."""
 
 SUMMARIES = {
-    "audit": "Report which groups score higher or lower than the rest, which are alike, and which have too few cases "
-    "to tell.",
+    "audit": "Report which groups score higher or lower than the rest, which are equivalent, and which have too few "
+    "cases to tell.",
     "compare": "Report how the scores of groups differ between models that decided on the same cases, and how the gaps "
     "between groups do.",
     "match": "Test whether a group is drawn like a reference, with a score as the test statistic (MATCH).",
     "metrics": "List all metrics, or show the details of some.",
     "plan": "Plan an audit: power, numbers of cases, and sizes that jump or can be gamed.",
-    "reproduce": "Reproduce the paper's figures, tables and claims with exact numbers, and write a web page that shows "
-    "them.",
     "serve": "Serve a web page on this machine to audit a file.",
     "smooth": "Smooth a group's scores with a reference (Cross-Prior Smoothing), and check whether it is a suitable "
     "prior.",
     "undefined": "Count the confusion matrices of N cases on which each metric is undefined.",
-    "watch": "Add batches of decisions to a watch, and say which groups raise an alarm.",
+    "monitor": "Add batches of decisions to a monitor, and say which groups raise an alarm.",
 }
 """The first sentence of the help of every command, so that they can be listed without being imported."""
 

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field
 from typing import Any
 
 import click
 
-from ..auditing import Setting, Settings, read_texts, settings_of, spelled
+from ..auditing import Setting, Settings, flat_settings, join_parts, read_texts
 
 __all__ = ["SHARED", "arguments", "own_settings", "setting_options", "shared_settings"]
 
-Known = Mapping[str, tuple[Field[Any], Setting]]
+Known = Mapping[str, tuple[Any, Setting]]
 
-SHARED = settings_of(Settings)
+SHARED = flat_settings(Settings)
 """The settings of all audits."""
 _TYPES = {"number": float, "whole": int}
 
 
 def own_settings(request: Any) -> Known:
     """The settings that a request has beside those of all audits."""
-    return {name: known for name, known in settings_of(request).items() if name not in SHARED}
+    return {name: known for name, known in flat_settings(request).items() if name not in SHARED}
 
 
 def shared_settings(request: Any) -> Known:
     """The settings of all audits, as a request has them."""
-    return {name: known for name, known in settings_of(request).items() if name in SHARED}
+    return {name: known for name, known in flat_settings(request).items() if name in SHARED}
 
 
 def setting_options(settings: Known, hidden: bool = False) -> Callable[[Any], Any]:
     """An option for each setting that has one, in order; ``hidden`` ones are read, so that they can be refused."""
 
     def decorated(command: Any) -> Any:
-        for name, (field, known) in reversed(list(settings.items())):
-            command = _option(name, field.default, known, hidden)(command) if known.option else command
+        for name, (default, known) in reversed(list(settings.items())):
+            command = _option(name, default, known, hidden)(command) if known.option else command
         return command
 
     return decorated
@@ -45,7 +44,7 @@ def _option(name: str, default: Any, known: Setting, hidden: bool) -> Callable[[
     option = str(known.option)
     if known.reads == "flag":
         return click.option(option, name, is_flag=True, help=known.brief, hidden=hidden)
-    shown = "" if default is None or known.many else f"  [default: {spelled(name, default)[0]}]"
+    shown = "" if default is None or known.many else f"  [default: {default}]"
     kind = click.Choice(known.choices) if known.choices else _TYPES.get(known.reads, str)
     return click.option(
         option,
@@ -61,7 +60,7 @@ def _option(name: str, default: Any, known: Setting, hidden: bool) -> Callable[[
 def arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()) -> dict[str, Any]:
     """The arguments that the options give; ``columns`` say where names of columns end in texts."""
     given = {}
-    for name, (_, known) in settings_of(request).items():
+    for name, (_, known) in flat_settings(request).items():
         value = options.get(name)
         if value is None or value is False or value == ():
             continue
@@ -70,4 +69,4 @@ def arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] =
         elif known.many:
             value = value[0] if len(value) == 1 and known.reads in ("number", "labels") else list(value)
         given[name] = value
-    return given
+    return join_parts(request, given)

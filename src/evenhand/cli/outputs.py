@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from ..auditing import INCLUDED, KINDS, Audit, Finding
+from ..auditing import INCLUDED, KINDS, REPORT, Audit, Finding
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..views import as_annotations, as_junit, as_text
@@ -31,11 +31,15 @@ class Outcome(NamedTuple):
     failing: list[Finding]
     changes: list[str] | None
     wide: bool = False
+    report: Mapping[str, str | None] = {}
 
 
 _WRITERS: dict[str, tuple[Callable[[Outcome], str], str]] = {
     "json": (lambda made: made.audit.to_json(), "Write the audit as JSON; - prints it in place of the table."),
-    "html": (lambda made: made.audit.to_html(), "Write the audit as a self-contained HTML page; - prints it."),
+    "html": (
+        lambda made: made.audit.to_html(**made.report),
+        "Write the audit as a self-contained HTML page; - prints it.",
+    ),
     "markdown": (lambda made: made.audit.to_markdown(), "Write the audit as Markdown; - prints it."),
     "csv": (lambda made: made.audit.to_csv(wide=made.wide), "Write the rows as CSV; - prints them."),
     "junit": (
@@ -48,6 +52,7 @@ _OPTIONS = (
     click.option("--verbose", is_flag=True, help="Print every row and finding, and the settings."),
     click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing."),
     *(click.option(f"--{kind}", metavar="FILE", help=explained) for kind, (_, explained) in _WRITERS.items()),
+    *(click.option(str(known.option), name, help=known.brief) for name, known in REPORT.items()),
     click.option("--wide", is_flag=True, help="With --csv, one line per group, and a column per metric."),
     click.option(
         "--fail-on",
@@ -62,7 +67,7 @@ _OPTIONS = (
         help="Print findings as annotations of GitHub.  [default: if GITHUB_ACTIONS is true]",
     ),
 )
-OUTPUTS = {"everything", "verbose", "quiet", "wide", "fail_on", "github", *_WRITERS}
+OUTPUTS = {"everything", "verbose", "quiet", "wide", "fail_on", "github", *REPORT, *_WRITERS}
 """The options that do not change an audit, only what is done with it."""
 
 
@@ -111,8 +116,9 @@ def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) 
     # That counts were rounded was asked for.
     every = {finding.kind for finding in audit.findings if "any" in asked} - {"protected"}
     failing = [finding for finding in audit.findings if finding.kind in named | every]
+    report = {name: options[name] for name in REPORT}
     for kind, (text, _) in _WRITERS.items():
-        _write(options[kind], partial(text, Outcome(audit, failing, changes, options["wide"])))
+        _write(options[kind], partial(text, Outcome(audit, failing, changes, options["wide"], report)))
     aside, on_github = prints(options), _on_github(options["github"])
     if not aside:
         with _without_commands(on_github and not options["quiet"]):

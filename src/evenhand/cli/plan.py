@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import EvenhandError
 from ..planning import Plan, detectable_difference, exploitable_sizes, jaggedness, power, sample_size
 from .command import Command, Refusal, as_json, choice, counts, print_json
@@ -41,7 +41,7 @@ def _side(values: tuple[float, ...] | None) -> Any:
     if values is None:
         return None
     counted = all(value.is_integer() or not isfinite(value) for value in values)
-    return ConfusionMatrix(*values) if counted else list(values)
+    return ConfusionMatrix.from_array(values) if counted else list(values)
 
 
 class _SizeRange(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -73,11 +73,11 @@ def _tested(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--draws", type=int, default=1000, show_default=True, help="Outcomes to test if there are too many."
         ),
-        click.option("--mid-p", is_flag=True, help="Count half of the probability of the observed outcome."),
         choice("--given", "margin", "n", explained="With --test match, what it conditions on; see match --help."),
         choice("--null", "pooled", "known", "predictive", explained="With --test match, its null; see match --help."),
-        choice("--test", "fisher", "unconditional", "match", explained="Fisher's test, Boschloo's, or MATCH."),
-        click.option("--alpha", type=float, default=0.05, show_default=True, help="The level of the test."),
+        choice("--test", "fisher", "match", explained="Fisher's test, or MATCH."),
+        click.option("--comparisons", type=int, default=1, show_default=True, help="How many tests share the level."),
+        click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level."),
     ):
         command = option(command)
     return command
@@ -91,7 +91,6 @@ def _tested(command: Callable[..., Any]) -> Callable[..., Any]:
 @counts("--truth", help="The group's true rates, in place of a difference.")
 @_tested
 @click.option("--denominator", type=int, help="The group's denominator, if it is not random.")
-@click.option("--redraw", is_flag=True, help="The reference is a new sample too.")
 @as_json
 def power_command(
     metric: str, n: int, reference: tuple[float, ...], truth: tuple[float, ...] | None, as_json: bool, **settings: Any
@@ -109,7 +108,9 @@ def power_command(
 @click.option("--undefined-below", type=float, help="In place of a difference: a bound on P(undefined).")
 @click.option("--power", type=float, default=0.8, show_default=True, help="The power, or the probability, to reach.")
 @_tested
-@click.option("--level", type=float, default=0.95, show_default=True, help="The level of the interval.")
+@click.option(
+    "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."
+)
 @click.option("--most", type=int, default=100_000, show_default=True, help="The largest number of cases to look at.")
 @as_json
 def size_command(

@@ -1,24 +1,94 @@
-"""The MATCH test: whether a group is drawn like the reference, that is, with the same cell probabilities.
+"""The MATCH test: whether a group could be a random sample like the reference.
 
-For a share, and for a rate given its denominator, this is the same as testing whether the two scores are equal. For
-MCC, kappa and other scores made of several rates it is not (E30); `disparity` tests whether scores are equal.
+The null hypothesis is that the group's cases have the reference's cell probabilities. The test
+statistic is the score S of a metric, and the p-value the probability of a score at least as extreme,
+given that it is defined. What is known of the probabilities distinguishes three nulls:
+
+- ``pooled``: group and reference share them, and they are unknown. Given the pooled counts, the
+  group is a random subset of the pooled cases, so that its cells are multivariate hypergeometric,
+  whatever the probabilities are. The test has its level at any size: P(p <= α) <= α. For a rate
+  given its denominator it is Fisher's exact test.
+- ``known``: they are the reference's proportions, and the cells are multinomial. This is the paper's
+  test, which rejects too often unless the reference is much larger than the group (E13).
+- ``predictive``: the reference's counts are evidence of them; the cells are Dirichlet-multinomial.
+
+Tails are exact: one hypergeometric, binomial or beta-binomial sum for a rate given its denominator,
+O(√n) of them for a rate given only n, and O(n) for a score of two rates such as MCC given the actual
+positives. A comparison of two groups is a function of the group's cells too, since under the pooled
+null the reference has all other cases; its scores are listed. Scores of K classes are exact where
+they depend only on the number of correct cases or on a 2x2 matrix; others are simulated.
+
+For a share, and for a rate given its denominator, the null is that the two scores are equal. For
+MCC, kappa and other scores of several rates it is more than that (E30); `disparity` tests for equal
+scores.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import inf, isnan, nan, sqrt
+from typing import Any, ClassVar, Literal, get_args
 
-from ..cells import ConfusionMatrix, MulticlassConfusion
-from ..metrics import Average, Metric, Undefined, metric as find_metric, summary_asked
-from ..randomness import Rng
-from .class_match import match_each
-from .match_result import MatchResult
-from .match_two import Question, match_two
-from .null import Given, Method, NullName
-from .tail_pvalues import Alternative
+import numpy as np
 
-__all__ = ["match_test"]
+from ..arrays import Floats, Integers
+from ..confusion import (
+    ConfusionMatrix,
+    MulticlassConfusion,
+    require_counts,
+    require_same_labels,
+)
+from ..distributions import (
+    LawName,
+    OneGroupDistribution,
+    Tails,
+    Threshold,
+    approximate_tails,
+    as_prior,
+    extreme_cells,
+    law_of,
+    listed_tails,
+    observed_threshold,
+    pooled_undefined_probability,
+    sample_cells,
+    score_tails,
+    undefined_probability_of,
+)
+from ..errors import InvalidInput, TooLarge, UnknownName, brief, check_cost, printable
+from ..metrics import (
+    Average,
+    ClassAverage,
+    Metric,
+    Undefined,
+    class_average_of,
+    metric as find_metric,
+    sum_cells,
+)
+from ..randomness import Rng, check_draws, generator, reaches, seed_of
+from ..records import Record, reach
+from ..wording import pvalue as format_pvalue
+from .score_tests import Alternative
+
+NullName = Literal["pooled", "known", "predictive"]
+Given = Literal["margin", "n"]
+Method = Literal["exact", "normal", "beta", "montecarlo"]
+_CHOICES = {"alternative": Alternative, "null": NullName, "given": Given, "method": Method}
+_LAWS: dict[NullName, LawName] = {
+    "pooled": "without_replacement",
+    "known": "multinomial",
+    "predictive": "predictive",
+}
+
+# Larger groups can attain any usual level, and their most extreme outcomes are costly to compute.
+_MAX_SMALLEST = 5_000
+# Pooled cases; counts of all simulated matrices, and of those that are simulated at once.
+_MAX_POOLED, _MAX_COUNTS, _BLOCK = 10**9, 2**28, 2**21
+# With at least so many counts, sampling one count takes as long as sampling so many cases.
+_MANY_COUNTS, _CASES_PER_COUNT = 64, 6
+
+#: The matrices of a group and of its reference.
+_Pair = tuple[MulticlassConfusion, MulticlassConfusion]
 
 
 def match_test(
@@ -38,81 +108,672 @@ def match_test(
     rng: Rng = 0,
     draws: int = 10_000,
 ) -> MatchResult:
-    """Test whether a group is drawn like the reference, with a score as the test statistic.
+    """Test whether a group could be a random sample like the reference, by a score.
 
     Parameters
     ----------
     cm : ConfusionMatrix or MulticlassConfusion
         The group's counts.
     reference : ConfusionMatrix, MulticlassConfusion or four probabilities
-        The counts or cell probabilities to compare with; probabilities are taken as known. Matrices of K classes must
-        have the same labels.
+        The counts or cell probabilities to compare with; probabilities are taken as known.
+        Matrices of K classes must have the same labels.
     metric : str or Metric
-        Any metric of the catalogue. A two-group metric compares the group with the reference.
+        Any metric of the catalogue. A metric of two groups compares the group with the reference.
     average, label, undefined
         What is scored of K classes, as in a call of a `Metric`.
     alternative : {"two-sided", "less", "greater"}
-        The two-sided p-value is twice the smaller tail, at most 1; for a distance such as equalized odds, it is the
-        upper tail.
+        Which scores are extreme. The two-sided p-value is twice the smaller tail, at most 1; for
+        a distance such as equalized odds, it is the upper tail.
     null : {"pooled", "known", "predictive"}
-        ``"pooled"``: group and reference share unknown rates. ``"known"``: the reference's rates are the truth; with
-        ``given="n"`` this is the paper's test. ``"predictive"``: the reference's counts are evidence of the rates.
+        ``"pooled"``: group and reference share unknown probabilities. ``"known"``: the
+        reference's proportions are the probabilities; with ``given="n"`` this is the paper's test.
+        ``"predictive"``: the reference's counts are evidence of the probabilities.
     given : {"margin", "n"}
-        Condition on the observed denominator of the metric (for pairs of rates, the number of actual positives; for
-        shares, contrasts and scores of more than two classes at once, ``n``), or only on ``n``.
+        Condition on the observed denominator of the metric (for scores of two rates, the number of
+        actual positives; for shares, contrasts and scores of all classes at once, ``n``), or only
+        on ``n``.
     mid_p : bool
-        Count half of the probability of the observed score: less conservative, but the level is no longer guaranteed.
+        Count half of the probability of the observed score: less conservative, but the level is no
+        longer guaranteed.
     method : {"exact", "normal", "beta", "montecarlo"}
-        Exact sums; the paper's normal (shares, marginal benefit) or beta (ratios) approximation, corrected (E7, E10);
-        or simulation. Averages over classes, and mcc and kappa of more than two, are simulated if they have no exact
-        test; the result says so.
+        Exact sums; the paper's normal (shares, marginal benefit) or beta (ratios) approximation,
+        corrected (E7, E10); or simulation. Averages over classes, and mcc and kappa of more than
+        two, are simulated if they have no exact test; the result says so.
     prior : float
         Pseudo-counts per cell added to the reference under ``null="predictive"``.
     rng : int, numpy.random.Generator or None
-        The source of randomness of what is simulated.
+        The source of random numbers, for simulations.
     draws : int
-        The number of simulated groups. A simulated p-value is (r + 1) / (B + 1), doubled if two-sided, for r of B
-        groups with a defined score that is at least as extreme, so it is never 0.
+        The number of simulated groups. A simulated p-value is (r + 1) / (B + 1), doubled if
+        two-sided, for r of B groups with a defined score that is at least as extreme.
 
     Returns
     -------
     MatchResult
-        Prints as a short block. If the score is undefined, the p-value is nan and ``reason`` says why.
+        If the score is undefined, the p-value is nan and ``reason`` says why.
 
     Examples
     --------
     The paper's example: 80 of 100 correct, against a known accuracy of 0.75.
 
     >>> from evenhand import ConfusionMatrix, MulticlassConfusion
-    >>> r = match_test(ConfusionMatrix(80, 20, 0, 0), [0.75, 0.25, 0, 0], "acc")
+    >>> r = match_test(ConfusionMatrix(tp=80, fn=20, fp=0, tn=0), [0.75, 0.25, 0, 0], "acc")
     >>> r.percentile
     0.900469589894...
 
     None of 2 positives detected, against 300 of 400. This is Fisher's exact test:
 
-    >>> r = match_test(ConfusionMatrix(0, 2, 8, 30), ConfusionMatrix(300, 100, 120, 480), "tpr", alternative="less")
+    >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+    >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+    >>> r = match_test(group, rest, "tpr", alternative="less")
     >>> round(r.pvalue, 4)
     0.0639
 
     Three classes:
 
-    >>> group, rest = ([[1, 3, 0], [2, 2, 1], [0, 1, 1]], [[40, 5, 5], [4, 40, 6], [5, 5, 40]])
-    >>> group, rest = map(MulticlassConfusion.from_array, (group, rest))
-    >>> match_test(group, rest, "acc").method, match_test(group, rest, "f1", average="macro").method
-    ('exact', 'montecarlo')
+    >>> group = MulticlassConfusion.from_array([[1, 3, 0], [2, 2, 1], [0, 1, 1]])
+    >>> rest = MulticlassConfusion.from_array([[40, 5, 5], [4, 40, 6], [5, 5, 40]])
+    >>> match_test(group, rest, "acc").method
+    'exact'
+    >>> match_test(group, rest, "f1", average="macro").method
+    'montecarlo'
     """
     m = find_metric(metric)
-    asked = Question(
-        alternative=alternative,
-        null=null,
-        given=given,
-        mid_p=mid_p,
-        method=method,
-        prior=prior,
-        rng=rng,
-        draws=draws,
+    settings = MatchSettings(alternative, null, given, mid_p, method, prior, rng, draws)
+    if not isinstance(cm, MulticlassConfusion) and average is None and label is None:
+        return _match_binary(cm, reference, m, settings)
+    class_average = class_average_of(m, [cm], average, label, undefined)
+    assert class_average is not None
+    return match_many(cm, reference, [class_average], settings)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class MatchSettings:
+    """What the test assumes and computes: arguments of `match_test`, checked."""
+
+    alternative: Alternative = "two-sided"
+    null: NullName = "pooled"
+    given: Given = "margin"
+    mid_p: bool = False
+    method: Method = "exact"
+    prior: float = 0.5
+    rng: Rng = 0
+    draws: int = 10_000
+
+    def __post_init__(self) -> None:
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in get_args(choices):
+                raise UnknownName.among(name, getattr(self, name), get_args(choices))
+        if self.null == "predictive":
+            as_prior(self.prior)
+
+    def result(self, facts: dict[str, Any]) -> MatchResult:
+        """A result with these settings, unless the facts say otherwise."""
+        names = (*_CHOICES, "mid_p")
+        return MatchResult(**{name: getattr(self, name) for name in names} | facts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class MatchResult(Record):
+    """The result of `match_test`.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric.
+    average, label
+        The average over classes, or the class against the rest; None if there is none.
+    statistic : float
+        The group's score; nan if undefined.
+    reference_score : float
+        The reference's score.
+    percentile : float
+        P(S <= statistic) under the null, the paper's output.
+    pvalue : float
+        The p-value; nan if the score is undefined or could not be tested.
+    alternative, null, given, mid_p
+        As passed to `match_test`; ``null`` is ``"known"`` if the reference is four probabilities.
+    n, reference_n : int
+        The number of cases of the group and of the reference; None for a reference without counts.
+    denominator : int or None
+        The observed denominator, if the test conditions on it.
+    p_undefined : float
+        The probability of an undefined score, given only ``n``; simulated if the test is, for
+        several classes.
+    reason : str or None
+        Why the score is undefined or was not tested; None if there is a p-value.
+    method : {"exact", "normal", "beta", "montecarlo"}
+        How the p-value was computed.
+    error : float
+        A bound on the error of the p-value (exact) or its standard error (Monte Carlo); nan for
+        the approximations.
+    draws, rng : int or None
+        The number of simulated groups and their seed; None if nothing was simulated. ``rng`` is
+        also None if it was a generator or None.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix, match_test
+    >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+    >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+    >>> r = match_test(group, rest, "tpr")
+    >>> r.statistic, r.reference_score, round(r.pvalue, 4)
+    (0.0, 0.75, 0.1278)
+    """
+
+    metric: Metric
+    statistic: float
+    reference_score: float
+    alternative: Alternative
+    null: NullName
+    given: Given
+    mid_p: bool
+    n: int
+    reference_n: int | None
+    p_undefined: float
+    reason: str | None
+    method: Method
+    percentile: float = nan
+    pvalue: float = nan
+    error: float = 0.0
+    denominator: int | None = None
+    average: Average | None = None
+    label: Any = None
+    draws: int | None = None
+    rng: int | None = None
+    _null: NullDistribution | None = None
+    _derived: ClassVar[tuple[str, ...]] = ("expected", "smallest_pvalue")
+
+    @property
+    def name(self) -> str:
+        """What was tested: the key of the metric, with the average or the class.
+
+        Examples
+        --------
+        >>> from evenhand import MulticlassConfusion, match_test
+        >>> cm = MulticlassConfusion.from_array([[3, 1], [2, 4]])
+        >>> match_test(cm, cm, "f1", average="micro").name
+        'micro f1'
+        >>> match_test(cm, cm, "tpr", label=1).name
+        'tpr of 1 against the rest'
+        """
+        if self.label is not None:
+            return f"{self.metric.key} of {self.label!r} against the rest"
+        return f"{self.average} {self.metric.key}" if self.average else self.metric.key
+
+    @property
+    def distribution(self) -> NullDistribution:
+        """The distribution of the score under the null, given the denominator if the test is.
+
+        Scores of several classes at once have none.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+        >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+        >>> match_test(group, rest, "tpr").distribution.support
+        array([0. , 0.5, 1. ])
+        """
+        if self._null is None:
+            text = f"the distribution of {self.name} is not known"
+            raise InvalidInput(f"{text}; pass a class as `label=` for that of one")
+        return self._null
+
+    @property
+    def expected(self) -> float:
+        """The expected score under the null, given that it is defined.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+        >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+        >>> round(match_test(group, rest, "tpr").expected, 4)
+        0.7463
+        """
+        return nan if self._null is None or self.p_undefined == 1 else self._null.mean
+
+    @property
+    def smallest_pvalue(self) -> float:
+        """The smallest attainable p-value; if it exceeds the level, the test can never reject.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+        >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+        >>> round(match_test(group, rest, "tpr").smallest_pvalue, 4)
+        0.1278
+        """
+        if self._null is None or isnan(self.pvalue):
+            return nan
+        return self._null.smallest_pvalue(self.alternative, self.mid_p)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Plot the null distribution, with the observed score and its tail shaded (extra ``plots``).
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw on; new ones by default.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The axes.
+
+        Examples
+        --------
+        >>> from evenhand import ConfusionMatrix, match_test
+        >>> group = ConfusionMatrix(tp=0, fn=2, fp=8, tn=30)
+        >>> rest = ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
+        >>> ax = match_test(group, rest, "tpr").plot()
+        """
+        if isnan(self.pvalue):
+            raise InvalidInput(f"{self.name} has no p-value to plot: {self.reason}")
+        return reach("MatchResult.plot")(self, ax=ax)
+
+    def __str__(self) -> str:
+        score = "undefined" if isnan(self.statistic) else f"{self.statistic:.4g}"
+        text = f"MATCH test of {printable(self.name)}: {score}"
+        if self.reason:
+            return f"{text}, {printable(self.reason)}"
+        if not self.metric.comparisons:
+            text += f" against {self.reference_score:.4g}"
+        size = self.denominator
+        margin = "n" if size is None else f"a denominator of {size:,}"
+        test = f"{self.alternative}{', mid-p' * self.mid_p}, {self.null} null given {margin}"
+        error = f", standard error {self.error:.2g}" if self.draws else ""
+        text += f", p {format_pvalue(self.pvalue)} ({test}, {self.method}{error})"
+        is_small = self.null == "known" and (self.reference_n or inf) < 10 * self.n
+        return text + "; rejects too often, as the reference has < 10 n cases" * is_small
+
+
+# The null distribution
+
+
+@dataclass(frozen=True, slots=True)
+class NullDistribution(OneGroupDistribution):
+    """The distribution of a group's score under a null, given that it is defined.
+
+    With a ``margin``, also given that denominator.
+    """
+
+    name: NullName = "pooled"
+    reference_cells: tuple[float, ...] = ()
+
+    @classmethod
+    def of(
+        cls, cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
+    ) -> NullDistribution:
+        """The null for a group with counts ``cm`` and a reference."""
+        cells, name = require_counts(cm, "the group"), settings.null
+        has_counts = isinstance(reference, ConfusionMatrix)
+        if name == "pooled":
+            require_counts(reference, "the reference")
+        _check_not_empty(reference)
+        if not has_counts and (name == "predictive" or metric.comparisons):
+            subject = "`null='predictive'`" if name == "predictive" else metric.key
+            text = f"{subject} needs the reference's counts, as a ConfusionMatrix"
+            raise InvalidInput(f"{text}; got four probabilities")
+        population = cm + reference if name == "pooled" else reference
+        law = law_of(population, int(cm.n), _LAWS[name], prior=settings.prior)
+        has_margin = metric.is_distance or metric.base.denominator is not None
+        is_given = has_margin and settings.given == "margin"
+        margin = float(metric.tree.counts(cells)[0]) if is_given else None
+        rates = tuple(law.rates.tolist())
+        return cls(metric, law, margin, name, reference.cells if has_counts else rates)
+
+    def scores(self, cells: Floats) -> Floats:
+        """The scores of groups; under the pooled null, the reference has all other cases."""
+        if not self.metric.comparisons:
+            return self.metric.scores(cells)
+        is_pooled = self.name == "pooled"
+        population = np.array(self.law.weights if is_pooled else self.reference_cells)
+        others = self.metric.tree.collapse(population)
+        return self.metric.scores(cells, others - cells if is_pooled else others)
+
+    @property
+    def p_undefined(self) -> float:
+        """The probability that the score is undefined, given only ``n``."""
+        group, *reference = self.metric.undefined_sets
+        if not reference:
+            return undefined_probability_of(group, self.law)
+        if self.name != "pooled":
+            is_undefined = reference[0].contains(*np.array(self.reference_cells))
+            return 1.0 if is_undefined else undefined_probability_of(group, self.law)
+        if not group.undefined_at_equal_rates:
+            return pooled_undefined_probability(group, reference[0], self.law)
+        tails = listed_tails(self.scores, self.metric.tree, self.law, 0.0, relative=False)
+        return max(0.0, 1 - tails.defined)
+
+    def observed(self, cm: ConfusionMatrix) -> Threshold:
+        """The group's score, exactly if it is a metric of one group."""
+        cells = np.array(cm.cells, dtype=np.float64)
+        if not self.metric.comparisons:
+            return observed_threshold(self.metric.base, cells)
+        return Threshold(float(self.scores(self.metric.tree.collapse(cells))))
+
+    def observed_tails(self, cm: ConfusionMatrix) -> Tails:
+        """The probability below, at and above the group's score.
+
+        A rate given its denominator, or its difference between group and reference, rises with the
+        count of the last split, and all other counts that it depends on are given.
+        """
+        m, tree = self.metric, self.metric.tree
+        is_rate = m.base.curve is not None and m.base.defined_by_denominator
+        is_given = self.margin is not None or not tree.margin
+        if not (is_rate and is_given) or m.is_distance or m.kind == "ratio":
+            return self.tails(self.observed(cm))
+        margin, _, last = tree.counts(np.array(cm.cells, dtype=np.float64))
+        sizes = np.full(3, tree.last_size(self.law.n, margin))
+        low, high = np.array([[-inf, last, last + 1], [last - 1, last, inf]])
+        split = self.law.split(tree.last, tree.last_of)
+        below, at, above = split.interval_sum(low, high, sizes).tolist()
+        return Tails(below, at, above, 1.0, 0.0)
+
+    def tails(
+        self, score: Threshold, *, point: bool = False, relative: bool = True
+    ) -> Tails:
+        """The probability below, at and above a score; nan if that is undefined."""
+        if isnan(score.value):
+            return Tails(nan, nan, nan, nan, 0.0)
+        m, law = self.metric, self.law
+        accuracy = {"point": point, "relative": relative}
+        if not m.comparisons:
+            return score_tails(m.base, law, score, self.margin, **accuracy)
+        return listed_tails(self.scores, m.tree, law, score.value, self.margin, **accuracy)
+
+    def _tails(
+        self, x: float, point: bool = False, relative: bool = True
+    ) -> tuple[float, ...]:
+        tails = self.tails(Threshold(x), point=point, relative=relative)
+        return tails.below, tails.at, tails.above
+
+    @property
+    def size(self) -> int:
+        """The number of cases that the score is based on."""
+        return self.law.n if self.margin is None else int(self.margin)
+
+    def pvalue(self, tails: Tails, alternative: Alternative, mid_p: bool = False) -> float:
+        """The p-value from the tails of the observed score."""
+        tail, factor = extreme_tail(tails, self.metric, alternative, mid_p)
+        return min(1.0, factor * tail)
+
+    def smallest_pvalue(self, alternative: Alternative, mid_p: bool = False) -> float:
+        """The smallest attainable p-value: that of the lowest or of the highest score."""
+        if self.size > _MAX_SMALLEST:
+            text = "the smallest attainable p-value is not computed for more than"
+            raise TooLarge(f"{text} {_MAX_SMALLEST:,} cases")
+        if self.metric.comparisons:
+            ends = self.support[[0, -1]]
+        else:
+            ends = self.scores(extreme_cells(self.metric.base, self.law, self.margin))
+        tails = [self.tails(Threshold(end), point=True) for end in ends.tolist()]
+        return min(self.pvalue(each, alternative, mid_p) for each in tails)
+
+    def check_possible(self, cm: ConfusionMatrix, tails: Tails) -> None:
+        """Raise an error if known rates rule out the group's score.
+
+        A probability that is too small for a float does not mean that a score is impossible.
+        """
+        tree, cells, rates = self.metric.tree, np.array(cm.cells), self.law.rates
+        divided = (tree.margin if tree.side else (), tree.last_of)
+        parts = divided if tails.at > 0 else tree.merged_cells
+        is_ruled_out = any(sum_cells(cells, p) > 0 == sum_cells(rates, p) for p in parts)
+        if self.name == "known" and is_ruled_out:
+            raise InvalidInput(
+                f"the group's {self.metric.key} is impossible under the reference's rates, since it "
+                "has cases where the reference has none; pass counts and use `null='pooled'` or "
+                "`null='predictive'`"
+            )
+
+
+def _check_not_empty(reference: Any) -> None:
+    """Raise an error if a matrix to compare with has no cases."""
+    if getattr(reference, "n", None) == 0:
+        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
+        raise InvalidInput(text)
+
+
+# Two classes
+
+
+def _match_binary(
+    cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
+) -> MatchResult:
+    """The test of a 2x2 matrix."""
+    has_counts = isinstance(reference, ConfusionMatrix)
+    if not has_counts and settings.null == "pooled":
+        settings = replace(settings, null="known")
+    null = NullDistribution.of(cm, reference, metric, settings)
+    cells, others = np.array([cm.cells, null.reference_cells], dtype=np.float64)
+    groups = (cells, others)[: metric.groups]
+    statistic, reference_score = metric.scores(*groups), metric.base.scores(others)
+    is_undefined = isnan(statistic)
+    facts = {
+        "metric": metric,
+        "statistic": float(statistic),
+        "reference_score": 0.0 if metric.is_distance else float(reference_score),
+        "n": int(cm.n),
+        "reference_n": int(reference.n) if has_counts else None,
+        "denominator": None if null.margin is None else int(null.margin),
+        "p_undefined": null.p_undefined,
+        "reason": metric.why_undefined(*groups) if is_undefined else None,
+        "_null": null,
+    }
+    test = {} if is_undefined else _test_binary(null, cm, settings)
+    return settings.result(facts | test)
+
+
+def _test_binary(
+    null: NullDistribution, cm: ConfusionMatrix, settings: MatchSettings
+) -> dict[str, Any]:
+    """The percentile, the p-value and its error, for a group with a score."""
+    metric, law, method = null.metric, null.law, settings.method
+    if method == "montecarlo":
+        rng, draws = generator(settings.rng), check_draws(settings.draws)
+        scores = null.scores(sample_cells(metric.tree, law, rng, draws, null.margin))
+        return compare_with_draws(scores, null.observed(cm).value, metric, settings)
+    if method == "exact":
+        tails = null.observed_tails(cm)
+        null.check_possible(cm, tails)
+    else:
+        cells = np.array(cm.cells, dtype=np.float64)
+        tails = approximate_tails(method, metric, law, cells, null.margin)
+    return _compare_with_tails(tails, null, settings)
+
+
+# Several classes
+
+
+def match_many(
+    cm: Any, reference: Any, averages: Sequence[ClassAverage], settings: MatchSettings
+) -> list[MatchResult]:
+    """Test several scores of a K x K matrix; those that are simulated share their draws.
+
+    >>> from evenhand.metrics import class_average, metric
+    >>> cm = MulticlassConfusion.from_array([[3, 1], [2, 4]])
+    >>> acc = class_average(metric("acc"), cm.labels)
+    >>> macro_f1 = class_average(metric("f1"), cm.labels, "macro")
+    >>> results = match_many(cm, cm, [acc, macro_f1], MatchSettings(draws=100))
+    >>> [result.method for result in results]
+    ['exact', 'montecarlo']
+    """
+    for name, matrix in (("the group", cm), ("the reference", reference)):
+        if not isinstance(matrix, MulticlassConfusion) or not matrix.is_whole:
+            must = f"{name} must be a MulticlassConfusion of whole counts"
+            raise InvalidInput(f"{must}; got {brief(matrix)}")
+    require_same_labels(cm, reference, "the reference")
+    _check_not_empty(reference)
+    pair = cm, reference
+    results = [_match_exactly(pair, average, settings) for average in averages]
+    rest = [a for a, result in zip(averages, results, strict=True) if result is None]
+    simulated = iter(_simulate(pair, rest, settings) if rest else ())
+    return [result or next(simulated) for result in results]
+
+
+def _describe(pair: _Pair, average: ClassAverage) -> dict[str, Any]:
+    """The scores of group and reference."""
+    statistic, reference_score = (float(average.scores(cm.counts)) for cm in pair)
+    n, reference_n = (int(cm.n) for cm in pair)
+    return {
+        "metric": average.metric,
+        "average": average.average,
+        "statistic": statistic,
+        "reference_score": reference_score,
+        "n": n,
+        "reference_n": reference_n,
+        "reason": average.why_undefined(pair[0]),
+    }
+
+
+def _match_exactly(
+    pair: _Pair, average: ClassAverage, settings: MatchSettings
+) -> MatchResult | None:
+    """The test of a score that is that of a 2x2 matrix; None if it is not."""
+    if average.index is None:
+        if settings.method in ("normal", "beta"):
+            text = f"`method={settings.method!r}` is for two classes, or for one against the rest"
+            raise InvalidInput(f"{text}; pass a class as `label=`")
+        if settings.method == "montecarlo":
+            return None
+        if average.depends_on_correct:
+            return _match_correct(pair, average, settings)
+    group, rest = map(average.equivalent_binary, pair)
+    if group is None:
+        return None
+    result = _match_binary(group, rest, average.metric, settings)
+    reason = average.why_undefined(pair[0]) or result.reason
+    return replace(result, label=average.label, reason=reason)
+
+
+def _match_correct(
+    pair: _Pair, average: ClassAverage, settings: MatchSettings
+) -> MatchResult:
+    """The test of a score that depends on the number of correct cases only.
+
+    Correct cases are TP of a 2x2 matrix, and errors are FN.
+    """
+    k, accuracy = pair[0].k, find_metric("acc")
+    correct = [int(cm.counts.trace()) for cm in pair]
+    table = np.array([[c, cm.n - c, 0, 0] for c, cm in zip(correct, pair, strict=True)])
+    if settings.null == "predictive":
+        # Of the k*k cells k are correct. Two cells of each kind get a prior anyway.
+        table = table + np.outer([0, settings.prior], [k - 2, k * k - k - 2, 0, 0])
+    group, rest = map(ConfusionMatrix.from_array, table)
+    null = NullDistribution.of(group, rest, accuracy, settings)
+
+    def scores(cells: Floats) -> Floats:
+        correct, errors = cells[..., 0], cells[..., 1]
+        return average.class_metric.scores(average.cells_of_correct(correct, errors, k))
+
+    def is_undefined(cells: Floats) -> Floats:
+        return np.isnan(scores(cells)).astype(np.float64)
+
+    facts, tree, law = _describe(pair, average), accuracy.tree, null.law
+    tails = listed_tails(scores, tree, law, facts["statistic"])
+    facts["p_undefined"] = listed_tails(is_undefined, tree, law, 1.0, relative=False).at
+    null.check_possible(group, tails)
+    test = {} if facts["reason"] else _compare_with_tails(tails, null, settings)
+    return settings.result(facts | test)
+
+
+def _simulate(
+    pair: _Pair, averages: Sequence[ClassAverage], settings: MatchSettings
+) -> Iterator[MatchResult]:
+    """The tests of scores beside those of random groups."""
+    k, draws = pair[0].k, check_draws(settings.draws)
+    subject = (
+        f"simulating matrices of {k:,} classes with `draws={draws:,}` takes {{}} counts"
     )
-    summary = summary_asked(m, cm, average, label, undefined)
-    if summary is not None:
-        return match_each(cm, reference, [summary], asked)[0]
-    return match_two(cm, reference, m, asked)
+    hint = f"pass at most `draws={_MAX_COUNTS // k**2:,}`, or merge classes"
+    check_cost(draws * k**2, _MAX_COUNTS, subject, hint)
+    samples = _sample_classes(pair, settings)
+    blocks = [[average.scores(sample) for average in averages] for sample in samples]
+    for average, scores in zip(averages, np.concatenate(blocks, axis=1), strict=True):
+        facts = _describe(pair, average) | {"p_undefined": float(np.isnan(scores).mean())}
+        test = compare_with_draws(scores, facts["statistic"], average.metric, settings)
+        yield settings.result(facts | test)
+
+
+def _sample_classes(pair: _Pair, settings: MatchSettings) -> Iterator[Integers]:
+    """Random groups under the null, in blocks of shape (draws, K, K)."""
+    cm, reference = pair
+    n, k, rng = int(cm.n), cm.k, generator(settings.rng)
+    if settings.null == "pooled" and n + reference.n >= _MAX_POOLED:
+        text = "averages over classes are simulated from fewer than 1e9 pooled cases"
+        raise InvalidInput(text)
+    added = {"pooled": cm.counts, "known": 0, "predictive": settings.prior}[settings.null]
+    weights: Any = (reference.counts + added).ravel()
+    filled = np.flatnonzero(weights)
+    weights = weights[filled]
+    by_case = min(n, reference.n) < _CASES_PER_COUNT * len(filled)
+    method: Any = "count" if by_case and len(filled) >= _MANY_COUNTS else "marginals"
+    block = max(1, _BLOCK // k**2)
+    for start in range(0, settings.draws, block):
+        size = min(block, settings.draws - start)
+        if settings.null == "pooled":
+            sample = rng.multivariate_hypergeometric(weights, n, size, method=method)
+        elif settings.null == "known":
+            sample = rng.multinomial(n, weights / weights.sum(), size)
+        else:
+            sample = rng.multinomial(n, rng.dirichlet(weights, size))
+        counts = np.zeros((size, k * k), dtype=np.int64)
+        counts[:, filled] = sample
+        yield counts.reshape(size, k, k)
+
+
+# P-values
+
+
+def extreme_tail(
+    tails: Tails, metric: Metric, alternative: Alternative, mid_p: bool = False
+) -> tuple[float, int]:
+    """The probability of a score at least as extreme, and how many times it is the p-value.
+
+    The two-sided p-value is twice the smaller tail. Of a distance, only larger scores are more
+    extreme.
+    """
+    at = tails.at / 2 if mid_p else tails.at
+    low, high = tails.below + at, tails.above + at
+    if alternative == "two-sided" and not metric.is_distance:
+        return min(low, high), 2
+    return (low if alternative == "less" else high), 1
+
+
+def _compare_with_tails(
+    tails: Tails, null: NullDistribution, settings: MatchSettings
+) -> dict[str, Any]:
+    """The percentile, the p-value and its error, from the tails of the observed score."""
+    pvalue = null.pvalue(tails, settings.alternative, settings.mid_p)
+    percentile = min(1.0, tails.below + tails.at)
+    return {"percentile": percentile, "pvalue": pvalue, "error": tails.error}
+
+
+def compare_with_draws(
+    scores: Floats, observed: float, metric: Metric, settings: MatchSettings
+) -> dict[str, Any]:
+    """The same from the scores of random groups; the data count as one more extreme group."""
+    test = {"method": "montecarlo", "draws": settings.draws, "rng": seed_of(settings.rng)}
+    scores = scores[~np.isnan(scores)]
+    draws, scale = len(scores), max(1.0, abs(observed))
+    if isnan(observed):
+        return test | {"error": nan}
+    if draws == 0:
+        text = f"no simulated group of {settings.draws:,} has a defined score"
+        return test | {"error": nan, "reason": f"not tested: {text}; use more draws"}
+    up_to = np.count_nonzero(reaches(-scores, -observed, scale))
+    ties = up_to + np.count_nonzero(reaches(scores, observed, scale)) - draws
+    counts = np.array([up_to - ties + 1, ties, draws - up_to + 1])
+    below, at, above = (counts / (draws + 1)).tolist()
+    tails = Tails(below, at, above, 1.0, nan)
+    tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
+    # With mid-p, a tie counts half, and so varies less than a draw that counts or does not.
+    variance = tail * (1 - tail) / draws - settings.mid_p * ties / draws**2 / 4
+    return test | {
+        "percentile": up_to / draws,
+        "pvalue": min(1.0, factor * tail),
+        "error": factor * sqrt(max(variance, 0.0)),
+    }

@@ -1,59 +1,77 @@
-"""The error of raw and smoothed scores at a given sample size, exact or simulated.
+"""Bias, variance and mean squared error of raw and smoothed scores of ``n`` cases.
 
-A group of ``n`` cases is sampled with the true rates; an estimator adds its pseudo-counts and scores the result. The
-expected error is a sum over the metric's tree (`moments`). Errors are conditional on the estimate being defined; the
-probability that it is undefined is reported with them.
+The model: ``n`` cases fall into the four cells independently, with the true rates. An estimator
+adds pseudo-counts and scores the result; its error is the estimate minus the true score. Moments
+are conditional on the estimate being defined, whose probability is reported, too. The exact sums:
+
+- A score that is linear in the cells with mean s and variance v per case, smoothed by A
+  pseudo-counts that score a in total, has the mean (n s + a) / (n + A) and the variance
+  n v / (n + A)**2.
+- A rate is linear given its denominator, so that these moments are averaged over denominators.
+  Other functions of one rate, such as F1, also need a sum over the numerator.
+- A score of two rates is a sum over the margin of its tree and the counts of both rows. Given the
+  margin, the rows are independent, so that a sum over both is a row of probabilities times a table
+  of errors times a column of probabilities. The cost is one score per matrix.
+
+Improbable counts are left out of the sums: those with a probability below 1e-18 or, since unbounded
+scores can be huge where they are improbable, below 1e-60 for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 from math import nan, sqrt
-from typing import Any, ClassVar, Literal, get_args, overload
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..cells import ConfusionMatrix, as_size
-from ..errors import InvalidInput, TooLarge, UnknownName
-from ..laws import as_probabilities, law_of
-from ..metrics import Metric, OneGroup, metric as find_metric
+from ..arrays import Floats, Integers
+from ..confusion import CELLS, ConfusionMatrix, as_size
+from ..distributions import Law, LawName, Multinomial, Split, law_of
+from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
+from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric
+from ..progress import progress
 from ..randomness import Rng, check_draws, seed_of, streams
 from ..records import Record, reach
 from ..wording import several
-from .moments import Task, error_moments
 from .smoothing import Estimator, Raw
 
-__all__ = ["Risk", "Risks", "one_group_metric", "risk", "sample_sizes"]
-
-Floats = NDArray[np.float64]
+MetricLike = str | Metric
 Truth = ConfusionMatrix | ArrayLike
 RiskMethod = Literal["exact", "montecarlo"]
 
-_MOST_LINES, _MOST_SIZES = 20, 10_000
-# Without replacement, at most this many cases can be sampled from.
-_MOST_CASES = 10**9
+_MAX_LINES, _MAX_SIZES = 20, 10_000
+# The most matrices of a sum, and if an estimator has several strengths.
+_MAX_MATRICES, _MAX_SMOOTHED = 2**30, 2**23
+# How many errors are computed at once.
+_BLOCK = 2**15
 
 
-def sample_sizes(n: Iterable[int]) -> list[int]:
-    """Sample sizes, checked; not more than can be answered in half a minute."""
-    sizes = [as_size(size) for size in islice(n, _MOST_SIZES + 1)]
-    if len(sizes) > _MOST_SIZES:
-        raise TooLarge(f"`n` must contain at most {_MOST_SIZES:,} sample sizes; choose some of them")
+def sample_sizes(n: int | Iterable[int]) -> list[int]:
+    """Check sample sizes, of which there must be between 1 and 10,000."""
+    given = n if isinstance(n, Iterable) else [n]
+    sizes = [as_size(size) for size in islice(given, _MAX_SIZES + 1)]
+    if not sizes:
+        raise InvalidInput("`n` must contain at least one sample size")
+    if len(sizes) > _MAX_SIZES:
+        limit = f"{_MAX_SIZES:,} sample sizes"
+        raise TooLarge(f"`n` must contain at most {limit}; choose some of them")
     return sizes
 
 
-def one_group_metric(metric: str | Metric) -> OneGroup:
-    """A metric of one group, checked."""
+def one_group_metric(metric: MetricLike) -> OneGroupMetric:
+    """Look up a metric, which must be one of one group."""
     m = find_metric(metric)
     if m.comparisons:
-        raise InvalidInput(f"{m.key} compares two groups; use a metric of one group, such as {m.base.key}")
+        hint = f"use a metric of one group, such as {m.base.key}"
+        raise InvalidInput(f"{m.key} compares two groups; {hint}")
     return m.base
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Risk(Record):
     """The error of an estimator at sample size ``n``, given that the estimate is defined.
 
@@ -67,14 +85,15 @@ class Risk(Record):
         How the score is estimated.
     true_score : float
         The score of the true rates.
-    bias, mse, mae : float
-        Expected error, squared error and absolute error; also `variance` and `rmse`.
+    bias, mse : float
+        The mean error and the mean squared error; also `variance` and `rmse`.
     p_undefined : float
         The probability that the estimate is undefined.
     method : {"exact", "montecarlo"}
         Whether all groups were counted, or some simulated.
     draws, rng : int or None
-        The number of simulated groups, and the seed that repeats them; None if exact, or with a generator.
+        The number of simulated groups, and the seed that repeats them; None if exact, or with a
+        generator.
     standard_error : float
         The standard error of the mse, 0 if exact.
 
@@ -82,22 +101,21 @@ class Risk(Record):
     --------
     >>> r = risk("acc", [0.25, 0.25, 0.25, 0.25], n=25)
     >>> print(r)
-    acc of 25 cases, raw: rmse 0.1, bias +0, sd 0.1, undefined 0 %
+    acc of 25 cases, raw: rmse 0.1, bias +0, sd 0.1, undefined 0%
     """
 
-    metric: OneGroup
+    metric: OneGroupMetric
     n: int
     estimator: Estimator
     true_score: float
     bias: float
     mse: float
-    mae: float
     p_undefined: float
     method: RiskMethod = "exact"
     draws: int | None = None
     rng: int | None = None
     standard_error: float = 0.0
-    _derived: ClassVar[tuple[str, ...]] = ("variance", "rmse")
+    _derived = ("variance", "rmse")
 
     @property
     def variance(self) -> float:
@@ -122,17 +140,20 @@ class Risk(Record):
         return sqrt(self.mse)
 
     def __str__(self) -> str:
-        drawn = "" if self.draws is None else f", {self.draws:,} draws (standard error {self.standard_error:.2g})"
-        spread = f"bias {round(self.bias, 12) + 0.0:+.4g}, sd {sqrt(self.variance):.4g}"
-        return (
-            f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}: "
-            f"rmse {self.rmse:.4g}, {spread}, undefined {100 * self.p_undefined:.3g} %{drawn}"
+        cases, bias = several(self.n, "case"), round(self.bias, 12) + 0.0
+        text = (
+            f"{self.metric.key} of {cases}, {self.estimator.label}: "
+            f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sqrt(self.variance):.4g}, "
+            f"undefined {100 * self.p_undefined:.3g}%"
         )
+        if self.draws is None:
+            return text
+        return f"{text}, {self.draws:,} draws (standard error {self.standard_error:.2g})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Risks(Record, Sequence[Risk]):
-    """The errors of several estimates: a sequence of `Risk`, by metric, then estimator, then sample size.
+    """The errors of several estimates: a sequence by metric, then estimator, then sample size.
 
     Attributes
     ----------
@@ -149,17 +170,20 @@ class Risks(Record, Sequence[Risk]):
     risks: tuple[Risk, ...]
 
     @overload
-    def __getitem__(self, at: int) -> Risk: ...
+    def __getitem__(self, index: int) -> Risk: ...
     @overload
-    def __getitem__(self, at: slice) -> Risks: ...
-    def __getitem__(self, at: int | slice) -> Risk | Risks:
-        return Risks(risks=self.risks[at]) if isinstance(at, slice) else self.risks[at]
+    def __getitem__(self, index: slice) -> Risks: ...
+    def __getitem__(self, index: int | slice) -> Risk | Risks:
+        selected = self.risks[index]
+        return selected if isinstance(selected, Risk) else Risks(risks=selected)
 
     def __len__(self) -> int:
         return len(self.risks)
 
     def plot(self, ax: Any = None) -> Any:
-        """Plot mean squared errors against the sample size, one line per metric and estimator (extra ``plots``).
+        """Plot mean squared errors against sample sizes (extra ``plots``).
+
+        One line per metric and estimator.
 
         Parameters
         ----------
@@ -182,52 +206,34 @@ class Risks(Record, Sequence[Risk]):
         return reach("Risks.plot")(self, ax=ax)
 
     def __str__(self) -> str:
-        lines = [f"{several(len(self), 'error')} of {', '.join(dict.fromkeys(r.metric.key for r in self))}"]
-        lines += [f"  {r}" for r in self.risks[:_MOST_LINES]]
-        return "\n".join([*lines, f"  and {len(self) - _MOST_LINES:,} more"] if len(self) > _MOST_LINES else lines)
+        keys = ", ".join(dict.fromkeys(r.metric.key for r in self))
+        lines = [f"{several(len(self), 'error')} of {keys}"]
+        lines += [f"  {r}" for r in self.risks[:_MAX_LINES]]
+        if len(self) > _MAX_LINES:
+            lines.append(f"  and {len(self) - _MAX_LINES:,} more")
+        return "\n".join(lines)
 
 
+# fmt: off
 @overload
 def risk(  # type: ignore[overload-overlap]
-    metric: str | Metric,
-    truth: Truth,
-    n: int,
-    estimator: Estimator | None = None,
-    *,
-    method: RiskMethod = "exact",
-    absolute: bool | None = None,
-    draws: int = 100_000,
-    rng: Rng = 0,
-    replace: bool = True,
+    metric: MetricLike, truth: Truth, n: int,
+    estimator: Estimator | None = None, *,
+    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
 ) -> Risk: ...
 @overload
 def risk(
-    metric: str | Metric | Sequence[str | Metric],
-    truth: Truth,
-    n: int | Iterable[int],
-    estimator: Estimator | Sequence[Estimator] | None = None,
-    *,
-    method: RiskMethod = "exact",
-    absolute: bool | None = None,
-    draws: int = 100_000,
-    rng: Rng = 0,
-    replace: bool = True,
+    metric: MetricLike | Sequence[MetricLike], truth: Truth, n: int | Iterable[int],
+    estimator: Estimator | Sequence[Estimator] | None = None, *,
+    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
 ) -> Risks: ...
 def risk(
-    metric: str | Metric | Sequence[str | Metric],
-    truth: Truth,
-    n: int | Iterable[int],
-    estimator: Estimator | Sequence[Estimator] | None = None,
-    *,
-    method: RiskMethod = "exact",
-    absolute: bool | None = None,
-    draws: int = 100_000,
-    rng: Rng = 0,
-    replace: bool = True,
+    metric: MetricLike | Sequence[MetricLike], truth: Truth, n: int | Iterable[int],
+    estimator: Estimator | Sequence[Estimator] | None = None, *,
+    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
 ) -> Risk | Risks:
-    """Bias, variance, MSE and MAE of an estimator for groups of ``n`` cases.
-
-    Many sizes cost little more than the largest one, and metrics share the sums over their trees.
+    # fmt: on
+    """Bias, variance and mean squared error of an estimator for groups of ``n`` cases.
 
     Parameters
     ----------
@@ -240,10 +246,7 @@ def risk(
     estimator : Raw, Additive, CrossPrior or sequence of them
         How the score is estimated; the raw score by default.
     method : {"exact", "montecarlo"}
-        Count all groups, or simulate some. A simulation says its standard error.
-    absolute : bool, optional
-        Whether to compute the mean absolute error, which costs more; otherwise it is nan. By default it is computed for
-        a single size, and by a simulation.
+        Count all groups, or simulate some. A simulation has a standard error.
     draws : int
         The number of simulated groups per metric, estimator and size.
     rng : int, numpy.random.Generator or None
@@ -254,12 +257,13 @@ def risk(
     Returns
     -------
     Risk or Risks
-        One error, or a sequence of them if there are several metrics, estimators or sizes. A single estimate that is
-        never defined is refused; among several, its errors are nan.
+        One error, or a sequence of them if there are several metrics, estimators or sizes. A
+        single estimate that is never defined is refused; among several, its errors are nan.
 
     Examples
     --------
-    Two cases, four equally likely cells: TPR is defined in 12 ways; it is 0 in 5, 1 in 5, and correct in 2 of them.
+    Two cases, four equally likely cells: TPR is defined in 12 of 16 ways; it is 0 in 5, 1 in 5,
+    and correct in 2 of them.
 
     >>> r = risk("tpr", [0.25, 0.25, 0.25, 0.25], n=2)
     >>> round(12 * r.mse / 0.25, 9), round(r.bias, 9), round(r.p_undefined, 9)
@@ -272,93 +276,180 @@ def risk(
     """
     if method not in get_args(RiskMethod):
         raise UnknownName.among("method", method, get_args(RiskMethod))
-    rates = truth.proportions if isinstance(truth, ConfusionMatrix) else np.array(as_probabilities(truth))
-    names = [metric] if isinstance(metric, (str, Metric)) else list(metric)
-    given: Any = Raw() if estimator is None else estimator
-    hows: list[Estimator] = list(given) if isinstance(given, (list, tuple)) else [given]
-    for how in hows:
-        if not isinstance(how, Estimator):
-            raise InvalidInput(argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=how)
-    one_size = not isinstance(n, Iterable)
-    sizes = np.array(sample_sizes(n if isinstance(n, Iterable) else [n]), dtype=np.int64)
-    if not len(sizes):
-        raise InvalidInput("`n` must contain at least one sample size")
-    tasks = [_task(name, rates, hows) for name in names]
+    metrics = [metric] if isinstance(metric, (str, Metric)) else list(metric)
+    estimators = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator or Raw()]
+    for value in estimators:
+        if not isinstance(value, Estimator):
+            must = "be Raw(), Additive(…) or CrossPrior(…)"
+            raise InvalidInput(argument="estimator", must=must, got=value)
+    sizes = sample_sizes(n)
+    targets = [_find_target(name, truth) for name in metrics]
     if method == "exact":
-        found = list(_exact(tasks, sizes, one_size if absolute is None else absolute))
+        risks = [r for target in targets for r in _exact_risks(target, estimators, sizes)]
     else:
-        found = list(_simulated(tasks, sizes, truth, check_draws(draws, 2), rng, replace))
-    if not (one_size and isinstance(metric, (str, Metric)) and given is hows[0]):
-        return Risks(risks=tuple(found))
-    only = found[0]
-    if only.p_undefined == 1:
-        raise InvalidInput(
-            f"{only.metric.key} at n = {only.n} is never defined with {only.estimator.label}; use a larger `n`, or "
-            "smooth"
-            if method == "exact"
-            else f"{only.metric.key} is undefined in all of {draws:,} simulated groups; use more `draws`"
-        )
-    return only
+        law: LawName = "multinomial" if replace else "without_replacement"
+        laws = [law_of(truth, size, law) for size in sizes]
+        if not replace and sum(laws[0].weights) > 1e9:
+            limit = "`replace=False` samples from at most 1e9 cases"
+            raise InvalidInput(f"{limit}; use `method='exact'`")
+        cases = product(targets, estimators, laws)
+        risks = list(_simulate_risks(list(cases), check_draws(draws, 2), rng))
+    if isinstance(n, Iterable) or metrics != [metric] or estimators != [estimator or Raw()]:
+        return Risks(risks=tuple(risks))
+    (single,) = risks
+    if single.p_undefined == 1:
+        score = f"{single.metric.key} at n = {single.n}"
+        never = f"is never defined with {single.estimator.label}"
+        raise InvalidInput(f"{score} {never}; use a larger `n`, or smooth")
+    return single
 
 
-def _task(name: str | Metric, rates: Floats, hows: list[Estimator]) -> Task:
-    m = one_group_metric(name)
-    if np.isnan(m.scores(rates)):
-        raise InvalidInput(f"the true {m.key} is undefined, {m.why_undefined(rates)}, so there is no error to compute")
-    return Task(m, rates, float(m.scores(rates)), hows)
+class _Target(NamedTuple):
+    """A metric to estimate, the law of a single case, and the true score."""
+
+    metric: OneGroupMetric
+    law: Law
+    true_score: float
+
+    def risk(self, estimator: Estimator, n: int, moments: Floats, *facts: Any) -> Risk:
+        """The risk from P(defined), E[error; defined] and E[error**2; defined]."""
+        defined, *sums = moments.tolist()
+        bias, mse = (total / defined if defined > 0 else nan for total in sums)
+        p_undefined = 1 - defined if defined < 1 - 1e-14 else 0.0
+        score = self.true_score
+        return Risk(self.metric, n, estimator, score, bias, mse, p_undefined, *facts)
+
+    @property
+    def negligible(self) -> float:
+        """The largest probability that is left out of sums."""
+        return 1e-60 if self.metric.is_unbounded else 1e-18
+
+    def list_counts(self, split: Split, sizes: Integers) -> tuple[Integers, Integers, Floats]:
+        """The likely counts of a split: the index of the size, the count and its probability."""
+        table = split.table(sizes.astype(np.float64), self.negligible)
+        row, column = np.nonzero(table.pmf > self.negligible)
+        counts = table.start[row].astype(np.int64) + column
+        return row, counts, table.pmf[row, column]
+
+    def error_powers(self, estimator: Estimator, columns: Any) -> Floats:
+        """For cells, 1, the error and its square along the first axis; 0 where undefined."""
+        added = estimator.pseudo_counts
+        if added is None:
+            cells = np.stack(np.broadcast_arrays(*columns), axis=-1)
+            columns = np.moveaxis(estimator.smooth(cells), -1, 0)
+        else:
+            columns = [c + a for c, a in zip(columns, added, strict=True)]
+        is_defined = ~self.metric.undefined_sets[0].contains(*columns)
+        # Tiny pseudo-counts can make a score so large that its square is infinite.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            errors = self.metric.score(*columns) - self.true_score
+            errors = np.where(is_defined, errors, 0.0)
+            return np.stack([is_defined, errors, errors**2])
 
 
-def _exact(tasks: list[Task], sizes: NDArray[np.int64], absolute: bool) -> Iterator[Risk]:
-    """The errors from P(defined) and the sums of errors, squared and absolute errors."""
-    for task, curves in zip(tasks, error_moments(tasks, sizes, absolute), strict=True):
-        for how, moments in zip(task.estimators, curves, strict=True):
-            defined = np.maximum(moments[0], 0.0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                means = np.where(defined > 0, moments[1:] / defined, np.nan)
-            p_undefined = np.where(defined < 1 - 1e-14, 1 - defined, 0.0)
-            for n, bias, mse, mae, p in zip(*(x.tolist() for x in (sizes, *means, p_undefined)), strict=True):
-                yield Risk(
-                    metric=task.metric,
-                    n=n,
-                    estimator=how,
-                    true_score=task.true_score,
-                    bias=bias,
-                    mse=mse,
-                    mae=mae,
-                    p_undefined=p,
-                )
+def _find_target(name: MetricLike, truth: Truth) -> _Target:
+    """Look up a metric, which must be defined at the true rates."""
+    metric, law = one_group_metric(name), law_of(truth, 1)
+    true_score = float(metric.scores(np.array(law.weights)))
+    if np.isnan(true_score):
+        reason = f"{metric.why_undefined(law.weights)}, so there is no error to compute"
+        raise InvalidInput(f"the true {metric.key} is undefined, {reason}")
+    return _Target(metric, law, true_score)
 
 
-def _simulated(
-    tasks: list[Task], sizes: NDArray[np.int64], truth: Truth, draws: int, rng: Rng, replace: bool
+def _simulate_risks(
+    cases: list[tuple[_Target, Estimator, Law]], draws: int, rng: Rng
 ) -> Iterator[Risk]:
-    """The errors of random groups, each estimate with a stream of its own."""
-    asked = [(task, how, n) for task in tasks for how in task.estimators for n in sizes.tolist()]
-    for (task, how, n), stream in zip(asked, streams(rng, len(asked)), strict=True):
-        cells = stream.multinomial(n, task.rates, size=draws) if replace else _part_of(truth, n, draws, stream)
-        errors = task.metric.scores(how.smooth(cells.astype(np.float64))) - task.true_score
-        defined = errors[~np.isnan(errors)]
-        squares = defined**2
-        yield Risk(
-            metric=task.metric,
-            n=n,
-            estimator=how,
-            true_score=task.true_score,
-            bias=float(defined.mean()) if len(defined) else nan,
-            mse=float(squares.mean()) if len(defined) else nan,
-            mae=float(np.abs(defined).mean()) if len(defined) else nan,
-            p_undefined=1 - len(defined) / draws,
-            method="montecarlo",
-            draws=draws,
-            rng=seed_of(rng),
-            standard_error=float(squares.std() / sqrt(len(defined))) if len(defined) else nan,
-        )
+    """The errors of random groups, of which each case has its own."""
+    for (target, estimator, law), stream in zip(cases, streams(rng, len(cases)), strict=True):
+        if isinstance(law, Multinomial):
+            cells = stream.multinomial(law.n, law.weights, draws)
+        else:
+            counts = np.array(law.weights, dtype=np.int64)
+            cells = stream.multivariate_hypergeometric(counts, law.n, draws)
+        powers = target.error_powers(estimator, cells.T.astype(np.float64))
+        squares = powers[2, powers[0] > 0]
+        error = float(squares.std()) / sqrt(len(squares)) if len(squares) else nan
+        facts = ("montecarlo", draws, seed_of(rng), error)
+        yield target.risk(estimator, law.n, powers.mean(axis=1), *facts)
 
 
-def _part_of(truth: Truth, n: int, draws: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Random groups of the cases of ``truth``."""
-    law = law_of(truth, n, "without_replacement")
-    assert isinstance(truth, ConfusionMatrix)
-    if truth.n > _MOST_CASES:
-        raise InvalidInput("`replace=False` samples from at most 1e9 cases; use `method='exact'`")
-    return rng.multivariate_hypergeometric([int(c) for c in truth.cells], law.n, size=draws)
+def _exact_risks(
+    target: _Target, estimators: list[Any], sizes: list[int]
+) -> Iterator[Risk]:
+    """The exact errors of several estimators and sizes."""
+    distinct, place = np.unique(np.array(sizes, dtype=np.int64), return_inverse=True)
+    is_fixed = all(estimator.pseudo_counts is not None for estimator in estimators)
+    has_one_rate = target.metric.linear is not None or target.metric.curve is not None
+    limit = _MAX_MATRICES if is_fixed else _MAX_SMOOTHED
+    if has_one_rate and is_fixed:
+        totals = [_sum_rate(target, distinct, estimator) for estimator in estimators]
+    else:
+        totals = list(_sum_rows(target, distinct, estimators, limit))
+    for (estimator, moments), i in product(zip(estimators, totals, strict=True), place):
+        yield target.risk(estimator, int(distinct[i]), moments[:, i])
+
+
+def _sum_rate(target: _Target, sizes: Integers, estimator: Estimator) -> Floats:
+    """The moments of a linear score, or of a score of one rate: means over its denominators."""
+    metric, law, tree = target.metric, target.law, target.metric.tree
+    is_linear, added = metric.linear is not None, np.asarray(estimator.pseudo_counts)
+    whole = law.split(CELLS if is_linear else tree.margin)
+    row, count, pmf = target.list_counts(whole, sizes)
+    n, column = np.unique(count, return_inverse=True)
+    if is_linear or metric.is_rate:
+        quotient = metric.quotient or (metric.linear, [1.0] * 4)
+        numerator, denominator = np.array(quotient)
+        # The variance of a case in the denominator, and what pseudo-counts add.
+        weights = denominator * law.weights
+        variance = weights @ (numerator - target.true_score) ** 2 / weights.sum()
+        total = n + denominator @ added
+        with np.errstate(divide="ignore", invalid="ignore"):
+            errors = (numerator - target.true_score * denominator) @ added / total
+            squares = n * variance / total / total + errors**2
+        given = np.where(total > 0, [total > 0, errors, squares], 0.0)
+    else:
+        split = law.split(tree.last, tree.last_of)
+        size_of, last, p_last = target.list_counts(split, n)
+        cells = tree.columns(n[size_of], n[size_of], 0, last)
+        powers = target.error_powers(estimator, cells)
+        given = np.stack([np.bincount(size_of, p_last * power) for power in powers])
+    return np.stack([np.bincount(row, moment) for moment in pmf * given[:, column]])
+
+
+def _sum_rows(
+    target: _Target, sizes: Integers, estimators: list[Estimator], limit: int
+) -> Floats:
+    """The moments of a score of two rates: sums over the margin and the counts of both rows.
+
+    Given the margin, there is a table with the counts of one row down the side, and those of the
+    other row, for all sizes, along the top.
+    """
+    law, tree = target.law, target.metric.tree
+    tree = tree if tree.side else ROW_TREE
+    size_of, margin_of, p_margin = target.list_counts(law.split(tree.margin), sizes)
+    margins, row = np.unique(margin_of, return_inverse=True)
+    rests, column = np.unique(sizes[size_of] - margin_of, return_inverse=True)
+    side_of, side, p_side = target.list_counts(law.split(tree.side, tree.margin), margins)
+    rest_of, last, p_last = target.list_counts(law.split(tree.last, tree.last_of), rests)
+    matrices = float(np.bincount(side_of)[row] @ np.bincount(rest_of)[column])
+    subject = f"the exact error of {target.metric.key} at n = {sizes[-1]:,} is a sum over"
+    check_cost(matrices, limit, f"{subject} {{}} matrices", "use `method='montecarlo'`")
+    # The probability of a margin, given the rest and so the size.
+    chance = np.zeros((len(margins), len(rests)))
+    chance[row, column] = p_margin
+    total = np.zeros((len(estimators), 3, len(sizes)))
+    for i, margin in enumerate(progress(margins.tolist(), "computing risks")):
+        weight = p_last * chance[i, rest_of]
+        is_likely = p_side * weight.max() > target.negligible
+        sides = np.flatnonzero((side_of == i) & is_likely)
+        columns = np.flatnonzero(weight > target.negligible)
+        for block in np.array_split(columns, 1 + len(columns) * len(sides) // _BLOCK):
+            n = margin + rests[rest_of[block]]
+            cells = tree.columns(n, margin, side[sides, None], last[block])
+            size = np.searchsorted(sizes, n)
+            for estimator, sums in zip(estimators, total, strict=True):
+                powers = p_side[sides] @ target.error_powers(estimator, cells)
+                moments = weight[block] * powers
+                sums += [np.bincount(size, moment, len(sizes)) for moment in moments]
+    return total

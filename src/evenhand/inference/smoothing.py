@@ -1,66 +1,206 @@
-"""Smoothing: pseudo-counts that reduce the variance of scores, at the cost of bias.
+"""Smoothing: pseudo-counts that reduce the variance of scores of small groups, at the cost of bias.
 
-An estimator turns a matrix into a smoothed one: `Raw` leaves it unchanged, `Additive` adds a constant to every cell,
-`CrossPrior` adds cases in the proportions of a reference. With one strength λ, every cell is pulled towards the
-reference by a share λ/(n+λ) of the gap. This trades variance for bias (the paper's Theorem 6.1), and an expected gap
-shrinks to n/(n+λ) of its size (E20). With one strength per split of the tree (prevalence, TPR, FPR), each rate is
-pulled separately, and the smoothed matrix follows from the three rates. Smoothed cells are reported together with the
-raw score; they are never tested.
+Cross-Prior Smoothing (CPS) borrows from a reference. The probabilities of the cells have a
+Dirichlet prior whose parameters are a strength λ times the proportions q of the reference, as if λ
+more cases had been seen in these proportions. Given cells x of n cases, their posterior mean is
+
+    (x + λ q) / (n + λ),
+
+and the smoothed cells are n times that. A cell moves by a share λ / (n + λ) of its distance to the
+reference, so that n / (n + λ) of an expected difference of shares, such as accuracies, remains: the
+`shrinkage`. The four cells of two classes and the K² cells of K classes are smoothed alike.
+
+Two classes can also have one strength per split of the tree: prevalence splits all cases, TPR the
+actual positives, FPR the actual negatives. The rates have independent beta priors around those of
+the reference, so that each has the posterior mean above, with the part x and the total n of its
+split. The smoothed cells follow from the three rates: tp = n · prevalence · TPR, and so on. One λ
+for all cells is the special case of λ for prevalence, λ · q_prev for TPR and λ · (1 - q_prev) for
+FPR.
+
+Additive smoothing adds a constant to each cell; n grows. Smoothed cells are shown beside the raw
+ones and never tested. For a group of four true positives and a reference with equal cells:
+
+>>> group = ConfusionMatrix(tp=4, fn=0, fp=0, tn=0)
+>>> cross_prior_smooth(group, [1/4, 1/4, 1/4, 1/4], strength=4)  # (4 + 1) / 8 and 1 / 8 of 4
+ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
+>>> additive_smooth(group, 1)
+ConfusionMatrix(tp=5, fn=1, fp=1, tn=1)
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, Literal, Protocol, TypeVar, cast, overload, runtime_checkable
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..cells import ConfusionMatrix
+from ..arrays import Floats
+from ..confusion import ConfusionMatrix, MulticlassConfusion, require_same_labels
+from ..distributions import as_probabilities
 from ..errors import InvalidInput, brief
-from ..laws import as_probabilities
-from ..records import plain_value, reach
+from ..records import Record, plain_value
+from ..wording import format_count
 
-__all__ = [
-    "SPLITS",
-    "Additive",
-    "CrossPrior",
-    "Estimator",
-    "Groups",
-    "Rates",
-    "Raw",
-    "Smoothed",
-    "Strength",
-    "Strengths",
-    "additive_smooth",
-    "as_strength",
-    "check_groups",
-    "cross_prior_smooth",
-    "matrix_of",
-    "rates_of",
-    "rest_of",
-]
-
-Floats = NDArray[np.float64]
 Groups = Mapping[str, ConfusionMatrix]
 Rates = ConfusionMatrix | ArrayLike
 Strengths = Mapping[str, float]
 Strength = float | Strengths | Literal["auto"]
-
-Result_co = TypeVar("Result_co", covariant=True)
+Matrix = TypeVar("Matrix", ConfusionMatrix, MulticlassConfusion)
 
 SPLITS = ("prev", "tpr", "fpr")
 """The splits of the tree that can have different strengths: prevalence, TPR and FPR."""
 
 # The strength "auto" if there are too few groups to learn from.
-CAUTIOUS = 5.0
+CAUTIOUS_STRENGTH = 5.0
+# A weaker prior than one of 1e-9 cases changes nothing that floats could show.
+_STRENGTH = "be 0 or a number of cases from 1e-9 to 1e9, one per split, or 'auto'"
 
 
-class Estimator(ABC):
-    """Base class of estimators, which smooth the cells of a group before the metric is applied.
+def posterior_mean(count: Any, total: Any, strength: Any, prior: Any) -> Floats:
+    """(count + strength · prior) / (total + strength); the prior where both totals are 0.
+
+    >>> posterior_mean(3.0, 4.0, strength=2.0, prior=0.5)
+    array(0.66666667)
+    """
+    with np.errstate(invalid="ignore"):
+        mean = (count + strength * prior) / (total + strength)
+    return np.asarray(np.where(total + strength > 0, mean, prior))
+
+
+def split_counts(cells: Floats) -> tuple[Floats, Floats]:
+    """The part and the total of each split, in the order of `SPLITS` along the last axis.
+
+    >>> split_counts(np.array([4, 1, 2, 3]))
+    (array([5, 4, 2]), array([10,  5,  5]))
+    """
+    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
+    positives, negatives = tp + fn, fp + tn
+    parts = np.stack([positives, tp, fp], axis=-1)
+    return parts, np.stack([positives + negatives, positives, negatives], axis=-1)
+
+
+def smooth_cells(
+    cells: Floats, prior: Floats, strength: float | Floats | Strengths
+) -> Floats:
+    """Cross-Prior Smoothing of cells along the last axis; empty groups become the prior."""
+    n = cells.sum(axis=-1, keepdims=True)
+    scale = np.where(n > 0, n, 1.0)
+    if not isinstance(strength, Mapping):
+        return scale * posterior_mean(cells, n, strength, prior)
+    # A rate that the reference does not have is 1/2.
+    prior_rates = posterior_mean(*split_counts(prior), 0.0, 0.5)
+    strengths = np.stack(
+        [np.asarray(strength[split], dtype=np.float64) for split in SPLITS], axis=-1
+    )
+    rates = posterior_mean(*split_counts(cells), strengths, prior_rates)
+    prev, tpr, fpr = np.moveaxis(rates, -1, 0)
+    proportions = [prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)]
+    return np.asarray(scale * np.stack(proportions, axis=-1))
+
+
+@overload
+def cross_prior_smooth(
+    cm: MulticlassConfusion, reference: MulticlassConfusion, strength: Strength = 10.0
+) -> SmoothedClasses: ...
+@overload
+def cross_prior_smooth(
+    cm: ConfusionMatrix, reference: Rates, strength: Strength = 10.0
+) -> Smoothed: ...
+@overload
+def cross_prior_smooth(
+    cm: Groups, reference: None = None, strength: Strength = 10.0
+) -> dict[str, Smoothed]: ...
+def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0) -> Any:
+    """Smooth a group's cells with the proportions of a reference (the paper's Algorithm 1).
+
+    Parameters
+    ----------
+    cm : ConfusionMatrix, MulticlassConfusion or mapping of name to ConfusionMatrix
+        The group; or all groups, each of which is smoothed with the rest of them.
+    reference : ConfusionMatrix, four probabilities or MulticlassConfusion
+        The source of the prior's proportions. K classes need a matrix with the same labels;
+        several groups have none.
+    strength : float, mapping or "auto"
+        How many cases the reference is worth: one number or, for two classes, one per split, as in
+        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` learns strengths from the spread of
+        several groups (`learn_strengths`); for a single group it is a cautious 5.
+
+    Returns
+    -------
+    Smoothed, SmoothedClasses or dict of name to Smoothed
+        The smoothed matrix, with the n of the group; of an empty group, the prior's proportions.
+
+    Examples
+    --------
+    Four cases in one cell and a reference worth four more, one per cell: 5/8, 1/8, 1/8 and 1/8 of 4.
+
+    >>> from evenhand import ConfusionMatrix
+    >>> group = ConfusionMatrix(tp=4, fn=0, fp=0, tn=0)
+    >>> cross_prior_smooth(group, ConfusionMatrix(tp=1, fn=1, fp=1, tn=1), strength=4)
+    ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
+    """
+    if isinstance(cm, Mapping):
+        if reference is not None:
+            hint = "leave out `reference`"
+            raise InvalidInput(f"several groups are smoothed with the rest; {hint}")
+        from .strengths import learn_strengths
+
+        rests, same = rests_of(cm), dict.fromkeys(cm, strength)
+        strengths = learn_strengths(cm) if strength == "auto" else same
+        return {key: cross_prior_smooth(cm[key], rests[key], strengths[key]) for key in cm}
+    if reference is None:
+        raise InvalidInput("pass a `reference`, or a mapping of several groups")
+    value = as_strength(strength)
+    if isinstance(cm, MulticlassConfusion):
+        if not isinstance(reference, MulticlassConfusion):
+            must = "must be a MulticlassConfusion"
+            raise InvalidInput(f"the reference {must}; got {brief(reference)}")
+        if isinstance(value, Mapping):
+            must = "needs two classes; pass one number"
+            raise InvalidInput(f"one `strength` per split {must}")
+        require_same_labels(cm, reference, "the reference")
+        cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
+        return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)
+    cells = smooth_cells(require_matrix(cm).to_array(), as_rates(reference), value)
+    tp, fn, fp, tn = cells.tolist()
+    return Smoothed(tp=tp, fn=fn, fp=fp, tn=tn, raw=cm, strength=value)
+
+
+def additive_smooth(cm: Matrix, epsilon: float = 1.0) -> Matrix:
+    """Add a constant to every cell.
+
+    Parameters
+    ----------
+    cm : ConfusionMatrix or MulticlassConfusion
+        The group.
+    epsilon : float
+        1 is Laplace's rule; the paper's "bashful" smoothing is 1e-10, which turns every 0/0 into a
+        fixed value, 1/2 for a rate (E26).
+
+    Returns
+    -------
+    ConfusionMatrix or MulticlassConfusion
+        A matrix with ``epsilon`` more cases in each cell.
+
+    Examples
+    --------
+    >>> from evenhand import ConfusionMatrix
+    >>> additive_smooth(ConfusionMatrix(tp=3, fn=0, fp=1, tn=4), epsilon=1)
+    ConfusionMatrix(tp=4, fn=1, fp=2, tn=5)
+    """
+    added = float(Additive(epsilon).epsilon)
+    if isinstance(cm, MulticlassConfusion):
+        return MulticlassConfusion(cm.counts + added, cm.labels)
+    return ConfusionMatrix.from_array(require_matrix(cm).to_array() + added)
+
+
+class Estimator:
+    """Base class of the ways to estimate a score: smooth the four cells, then apply the metric.
+
+    By itself, it adds nothing to the cells.
 
     Examples
     --------
@@ -70,7 +210,6 @@ class Estimator(ABC):
 
     __slots__ = ()
 
-    @abstractmethod
     def smooth(self, cells: Floats) -> Floats:
         """Smooth many matrices at once.
 
@@ -89,9 +228,20 @@ class Estimator(ABC):
         >>> Additive(1).smooth(np.array([[3.0, 0.0, 1.0, 4.0]]))
         array([[4., 1., 2., 5.]])
         """
+        return np.asarray(cells + np.asarray(self.pseudo_counts))
 
     @property
-    @abstractmethod
+    def pseudo_counts(self) -> Floats | None:
+        """The pseudo-counts of the four cells; None if they depend on the cells.
+
+        Examples
+        --------
+        >>> CrossPrior([0.25] * 4, 10).pseudo_counts
+        array([2.5, 2.5, 2.5, 2.5])
+        """
+        return np.zeros(4)
+
+    @property
     def label(self) -> str:
         """A short name for tables.
 
@@ -100,6 +250,7 @@ class Estimator(ABC):
         >>> Raw().label, Additive(0.5).label, CrossPrior([0.25] * 4, 10).label
         ('raw', 'add0.5', 'cps10')
         """
+        return "raw"
 
     def to_dict(self) -> dict[str, Any]:
         """The estimator as plain values, fit for JSON.
@@ -111,42 +262,12 @@ class Estimator(ABC):
 
         Examples
         --------
-        >>> CrossPrior(ConfusionMatrix(30, 10, 12, 48), 10).to_dict()
+        >>> CrossPrior(ConfusionMatrix(tp=30, fn=10, fp=12, tn=48), 10).to_dict()
         {'name': 'CrossPrior', 'reference': [30, 10, 12, 48], 'strength': 10.0}
         """
-        arguments = {one.name: plain_value(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
+        arguments = {name: plain_value(getattr(self, name)) for name in names}
         return {"name": type(self).__name__, **arguments}
-
-    @property
-    def pseudo_counts(self) -> Floats | None:
-        """The pseudo-counts that are added to the cells; None if they depend on the cells.
-
-        Examples
-        --------
-        >>> CrossPrior([0.25] * 4, 10).pseudo_counts
-        array([2.5, 2.5, 2.5, 2.5])
-        """
-        return None
-
-    def apply(self, cm: ConfusionMatrix) -> ConfusionMatrix:
-        """Smooth one matrix.
-
-        Parameters
-        ----------
-        cm : ConfusionMatrix
-            The group.
-
-        Returns
-        -------
-        ConfusionMatrix
-            The smoothed matrix; for `CrossPrior` a `Smoothed` matrix with the same n.
-
-        Examples
-        --------
-        >>> Additive(1).apply(ConfusionMatrix(3, 0, 1, 4))
-        ConfusionMatrix(tp=4, fn=1, fp=2, tn=5)
-        """
-        return ConfusionMatrix(*self.smooth(np.asarray(matrix_of(cm).cells, dtype=np.float64)).tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,51 +276,30 @@ class Raw(Estimator):
 
     Examples
     --------
-    >>> Raw().apply(ConfusionMatrix(3, 0, 1, 4))
-    ConfusionMatrix(tp=3, fn=0, fp=1, tn=4)
+    >>> Raw().smooth(np.array([3, 0, 1, 4]))
+    array([3., 0., 1., 4.])
     """
-
-    def smooth(self, cells: Floats) -> Floats:
-        """The cells unchanged."""
-        return cells
-
-    @property
-    def pseudo_counts(self) -> Floats:
-        """Zeros."""
-        return np.zeros(4)
-
-    @property
-    def label(self) -> str:
-        """``raw``."""
-        return "raw"
 
 
 @dataclass(frozen=True, slots=True)
 class Additive(Estimator):
-    """Add ``epsilon`` to every cell.
+    """Add ``epsilon`` to every cell, as `additive_smooth` does.
 
     Parameters
     ----------
     epsilon : float
-        1 is Laplace's rule; the paper's "bashful" smoothing is 1e-10. Even a tiny epsilon has an effect: it turns
-        every 0/0 into a fixed value, 1/2 for a rate (E26).
+        A number from 0 to 1e9. Even a tiny one has an effect: every 0/0 becomes a fixed value.
 
     Examples
     --------
-    >>> Additive(0.5).apply(ConfusionMatrix(3, 0, 1, 4))
-    ConfusionMatrix(tp=3.5, fn=0.5, fp=1.5, tn=4.5)
+    >>> Additive(0.5).smooth(np.array([3, 0, 1, 4]))
+    array([3.5, 0.5, 1.5, 4.5])
     """
 
     epsilon: float
 
     def __post_init__(self) -> None:
-        given = self.epsilon
-        if isinstance(given, bool) or not isinstance(given, Real) or not 0 <= float(given) <= 1e9:
-            raise InvalidInput(argument="epsilon", must="be a number from 0 to 1e9", got=given)
-
-    def smooth(self, cells: Floats) -> Floats:
-        """The cells plus epsilon."""
-        return cells + float(self.epsilon)
+        check_amount(self.epsilon, "epsilon", "be a number from 0 to 1e9", smallest=0.0)
 
     @property
     def pseudo_counts(self) -> Floats:
@@ -214,7 +314,7 @@ class Additive(Estimator):
 
 @dataclass(frozen=True, slots=True)
 class CrossPrior(Estimator):
-    """Cross-Prior Smoothing with a reference and a strength.
+    """Cross-Prior Smoothing, as of `cross_prior_smooth`.
 
     Parameters
     ----------
@@ -222,15 +322,14 @@ class CrossPrior(Estimator):
         The source of the prior's proportions.
     strength : float, mapping or "auto"
         How many cases the reference is worth: one number for all cells, or one per split, as in
-        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` is a cautious 5 for a single group; in an audit, and if
-        several groups are smoothed at once, it is learnt from the spread of all groups (`learn_strengths`).
+        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` is a cautious 5.
 
     Examples
     --------
-    >>> CrossPrior(ConfusionMatrix(1, 1, 1, 1), 4).apply(ConfusionMatrix(4, 0, 0, 0))
-    ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
-    >>> CrossPrior([0.25] * 4, {"prev": 4, "tpr": 0, "fpr": 2}).apply(ConfusionMatrix(4, 0, 0, 0))
-    ConfusionMatrix(tp=3, fn=0, fp=0.5, tn=0.5, strength=prev 4, tpr 0, fpr 2)
+    >>> CrossPrior(ConfusionMatrix(tp=1, fn=1, fp=1, tn=1), 4).smooth(np.array([4, 0, 0, 0]))
+    array([2.5, 0.5, 0.5, 0.5])
+    >>> CrossPrior([0.25] * 4, {"prev": 4, "tpr": 0, "fpr": 2}).smooth(np.array([4, 0, 0, 0]))
+    array([3. , 0. , 0.5, 0.5])
     """
 
     reference: Rates
@@ -238,25 +337,17 @@ class CrossPrior(Estimator):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strength", as_strength(self.strength))
-        rates_of(self.reference)
+        as_rates(self.reference)
 
     def smooth(self, cells: Floats) -> Floats:
-        """The cells pulled towards the reference; their sum is unchanged, or 1 if it was 0."""
-        strength, prior = self.strength, rates_of(self.reference)
-        n = cells.sum(axis=-1, keepdims=True)
-        if isinstance(strength, Mapping):
-            return np.where(n > 0, n, 1.0) * _down_the_tree(cells, prior, strength)
-        assert not isinstance(strength, str)
-        with np.errstate(invalid="ignore"):
-            return np.where(n > 0, (cells + strength * prior) * (n / (n + strength)), prior)
+        """The cells pulled towards the reference, with the same sum; 1 if that was 0."""
+        return smooth_cells(cells, as_rates(self.reference), as_strength(self.strength))
 
     @property
     def pseudo_counts(self) -> Floats | None:
         """The strength times the reference's proportions; None with one strength per split."""
-        if isinstance(self.strength, Mapping):
-            return None
-        assert not isinstance(self.strength, str)
-        return self.strength * rates_of(self.reference)
+        strength = as_strength(self.strength)
+        return None if isinstance(strength, Mapping) else strength * as_rates(self.reference)
 
     @property
     def label(self) -> str:
@@ -265,37 +356,41 @@ class CrossPrior(Estimator):
             return "cps" + "/".join(f"{self.strength[split]:.3g}" for split in SPLITS)
         return f"cps{self.strength:g}"
 
-    def apply(self, cm: ConfusionMatrix) -> Smoothed:
-        """Smooth one matrix; the result keeps the raw matrix and the strength."""
-        cells = self.smooth(np.asarray(matrix_of(cm).cells, dtype=np.float64))
-        assert not isinstance(self.strength, str)
-        return Smoothed(*cells.tolist(), raw=cm, strength=self.strength)
+
+class _WithRaw:
+    """What smoothed matrices of two and of K classes have in common."""
+
+    __slots__ = ()
+    raw: Any
+    strength: Any
+
+    # Smoothed cells are not counts, even if they happen to be whole.
+    is_whole = False
+
+    @property
+    def prior_only(self) -> bool:
+        """Whether the group is empty, so that the cells are the prior's proportions."""
+        return bool(self.raw.n == 0)
+
+    @property
+    def shrinkage(self) -> float:
+        """The part n/(n+λ) of an expected difference of shares, such as accuracies, that remains.
+
+        With one strength per split, λ is that of prevalence.
+        """
+        total = self.raw.n + one_strength(self.strength)
+        return float(self.raw.n / total) if total else 0.0
+
+    def __str__(self) -> str:
+        empty = "the prior only: the group is empty"
+        origin = empty if self.prior_only else f"smoothed from {self.raw!r}"
+        remains = f"{self.shrinkage:.0%} of a share's gap remains"
+        return f"{super().__str__()}\n{origin}, strength {format_strength(self.strength)}; {remains}"
 
 
-def _down_the_tree(cells: Floats, prior: Floats, strength: Strengths) -> Floats:
-    """The proportions whose prevalence, TPR and FPR are each pulled towards the prior's with its own strength."""
-    tp, fn, fp, tn = np.moveaxis(cells, -1, 0)
-    positives, negatives = float(prior[0] + prior[1]), float(prior[2] + prior[3])
-    own = {
-        "prev": positives,
-        "tpr": prior[0] / positives if positives else 0.5,
-        "fpr": prior[2] / negatives if negatives else 0.5,
-    }
-    with np.errstate(invalid="ignore"):
-        prev, tpr, fpr = (
-            # Without cases and strength there is no rate; the prior's rate is used, and its cells are empty.
-            np.where(m + strength[split] > 0, (a + strength[split] * own[split]) / (m + strength[split]), own[split])
-            for split, a, m in (("prev", tp + fn, tp + fn + fp + tn), ("tpr", tp, tp + fn), ("fpr", fp, fp + tn))
-        )
-    return np.stack([prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)], axis=-1)
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Smoothed(ConfusionMatrix):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Smoothed(_WithRaw, ConfusionMatrix):
     """A smoothed confusion matrix, with the same n as the raw one.
-
-    If the group is empty, ``prior_only`` is True and the cells are the reference's proportions: nothing in them comes
-    from the group.
 
     Attributes
     ----------
@@ -305,212 +400,128 @@ class Smoothed(ConfusionMatrix):
         The matrix before smoothing.
     strength : float or dict of str to float
         The strength, or one per split.
+    prior_only : bool
+        Whether the group is empty, so that the cells are the prior's proportions.
+    shrinkage : float
+        The part n/(n+λ) of an expected difference of shares that remains.
 
     Examples
     --------
-    >>> s = cross_prior_smooth(ConfusionMatrix(4, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4)
-    >>> s.tp, s.raw, s.shrinkage
-    (2.5, ConfusionMatrix(tp=4, fn=0, fp=0, tn=0), 0.5)
+    >>> group = ConfusionMatrix(tp=4, fn=0, fp=0, tn=0)
+    >>> s = cross_prior_smooth(group, ConfusionMatrix(tp=1, fn=1, fp=1, tn=1), strength=4)
+    >>> s.tp, s.raw, s.shrinkage, s.is_whole, s.prior_only
+    (2.5, ConfusionMatrix(tp=4, fn=0, fp=0, tn=0), 0.5, False, False)
     """
 
-    raw: ConfusionMatrix = field(kw_only=True)
-    strength: float | Strengths = field(kw_only=True)
-
-    @property
-    def is_whole(self) -> bool:
-        """False: smoothed cells are not counts, even if they happen to be whole.
-
-        Examples
-        --------
-        >>> cross_prior_smooth(ConfusionMatrix(4, 4, 4, 4), ConfusionMatrix(1, 1, 1, 1), strength=4).is_whole
-        False
-        """
-        return False
-
-    @property
-    def prior_only(self) -> bool:
-        """Whether the group is empty, so that the cells come from the prior only.
-
-        Examples
-        --------
-        >>> cross_prior_smooth(ConfusionMatrix(0, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4).prior_only
-        True
-        """
-        return self.raw.n == 0
-
-    @property
-    def shrinkage(self) -> float:
-        """The part of the expected gap of a share, such as accuracy or prevalence, that remains: n/(n+λ).
-
-        With one strength per split, λ is that of prevalence.
-
-        Examples
-        --------
-        >>> cross_prior_smooth(ConfusionMatrix(3, 0, 0, 3), ConfusionMatrix(1, 1, 1, 1), strength=4).shrinkage
-        0.6
-        """
-        strength = self.strength["prev"] if isinstance(self.strength, Mapping) else self.strength
-        total = self.raw.n + strength
-        return self.raw.n / total if total else 0.0
+    raw: ConfusionMatrix
+    strength: float | Strengths
 
     def __repr__(self) -> str:
         mark = "prior only, " if self.prior_only else ""
-        return f"{ConfusionMatrix.__repr__(self)[:-1]}, {mark}strength={strength_text(self.strength)})"
+        strength = f"{mark}strength={format_strength(self.strength)}"
+        return f"{ConfusionMatrix.__repr__(self)[:-1]}, {strength})"
 
-    def __str__(self) -> str:
-        what = "the prior only: the group is empty" if self.prior_only else f"smoothed from {self.raw!r}"
-        note = f"{what}, strength {strength_text(self.strength)}; {self.shrinkage:.0%} of a share's gap remains"
-        return f"{ConfusionMatrix.__str__(self)}\n{note}"
-
-    def _repr_html_(self) -> str:
-        return str(reach("Record._repr_html_")(self))
+    _repr_html_ = Record._repr_html_
 
 
-def strength_text(strength: Strength) -> str:
-    """A strength as text: ``10``, or ``prev 7, tpr 20, fpr 20``."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SmoothedClasses(_WithRaw, MulticlassConfusion):
+    """A smoothed K x K matrix, with the same n as the raw one.
+
+    Attributes
+    ----------
+    counts, labels
+        The smoothed cells and the classes.
+    raw : MulticlassConfusion
+        The matrix before smoothing.
+    strength : float
+        The strength.
+    prior_only, shrinkage
+        As for `Smoothed`.
+
+    Examples
+    --------
+    >>> from evenhand import MulticlassConfusion, cross_prior_smooth
+    >>> group = MulticlassConfusion.from_array([[4, 0], [0, 0]])
+    >>> s = cross_prior_smooth(group, MulticlassConfusion.from_array([[1, 1], [1, 1]]), strength=4)
+    >>> s.to_array().tolist(), s.shrinkage, s.raw.n, s.is_whole, s.prior_only
+    ([[2.5, 0.5], [0.5, 0.5]], 0.5, 4, False, False)
+    """
+
+    raw: MulticlassConfusion
+    strength: float
+
+    def __post_init__(self) -> None:
+        MulticlassConfusion.__init__(self, self.counts, self.labels)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SmoothedClasses, (self.counts, self.labels, self.raw, self.strength)
+
+    def __repr__(self) -> str:
+        mark = "prior only, " if self.prior_only else ""
+        size = f"{self.k} classes, n = {format_count(self.n)}"
+        return f"<SmoothedClasses: {size}, {mark}strength {self.strength:g}>"
+
+
+def as_strength(strength: Any) -> float | Strengths:
+    """Check a strength: a number, or one per split; "auto" becomes a cautious number."""
+    if isinstance(strength, str) and strength == "auto":
+        return CAUTIOUS_STRENGTH
+    if isinstance(strength, Mapping):
+        if set(strength) != set(SPLITS):
+            names = ", ".join(map(str, strength))
+            raise InvalidInput(f"`strength` per split must name prev, tpr, fpr; got {names}")
+        return {split: check_amount(strength[split]) for split in SPLITS}
+    return check_amount(strength)
+
+
+def check_amount(
+    value: Any, argument: str = "strength", must: str = _STRENGTH, smallest: float = 1e-9
+) -> float:
+    """Check that a value is 0, or a number from the smallest one to 1e9."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not (value == 0 or smallest <= value <= 1e9):
+        raise InvalidInput(argument=argument, must=must, got=value)
+    return float(value)
+
+
+def one_strength(strength: float | Strengths) -> float:
+    """The strength of shares of all cases: that of prevalence if there is one per split."""
+    return strength["prev"] if isinstance(strength, Mapping) else strength
+
+
+def format_strength(strength: Strength) -> str:
+    """Format a strength: ``10``, or ``prev 7, tpr 20, fpr 20``."""
     if isinstance(strength, Mapping):
         return ", ".join(f"{split} {strength[split]:.3g}" for split in SPLITS)
     return strength if isinstance(strength, str) else f"{strength:g}"
 
 
-@runtime_checkable
-class Smoothable(Protocol[Result_co]):
-    """A matrix of another shape, such as one of K classes, that smooths itself."""
-
-    def smoothed_towards(self, reference: object, strength: Strength) -> Result_co:
-        """The smoothed matrix."""
-
-
-@overload
-def cross_prior_smooth(cm: Smoothable[Result_co], reference: object, strength: Strength = 10.0) -> Result_co: ...
-@overload
-def cross_prior_smooth(cm: ConfusionMatrix, reference: Rates, strength: Strength = 10.0) -> Smoothed: ...
-@overload
-def cross_prior_smooth(cm: Groups, reference: None = None, strength: Strength = 10.0) -> dict[str, Smoothed]: ...
-def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0) -> Any:
-    """Smooth a group's cells with the reference's proportions (the paper's Algorithm 1).
-
-    Parameters
-    ----------
-    cm : ConfusionMatrix, MulticlassConfusion or mapping of name to ConfusionMatrix
-        The group; or all groups at once, each smoothed with the rest of them as its reference.
-    reference : ConfusionMatrix or four probabilities; MulticlassConfusion of the same labels for one
-        The source of the prior's proportions. It must be left out for a mapping.
-    strength : float, mapping or "auto"
-        How many cases the reference is worth: one number, or one per split, as in
-        ``{"prev": 7, "tpr": 20, "fpr": 20}``. ``"auto"`` learns the strengths from the spread of the groups of the
-        mapping (`learn_strengths`); for a single group it is a cautious 5.
-
-    Returns
-    -------
-    Smoothed, SmoothedClasses or dict of name to Smoothed
-        Smoothed matrices with the n of the groups.
-
-    Examples
-    --------
-    Four cases in one cell and a reference worth four more, one per cell: 5/8, 1/8, 1/8 and 1/8 of 4.
-
-    >>> from evenhand import ConfusionMatrix
-    >>> cross_prior_smooth(ConfusionMatrix(4, 0, 0, 0), ConfusionMatrix(1, 1, 1, 1), strength=4)
-    ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
-    """
-    if isinstance(cm, Mapping):
-        if reference is not None:
-            raise InvalidInput("several groups are each smoothed with the rest of them; leave out `reference`")
-        from .strengths import learn_strengths
-
-        chosen = learn_strengths(cm) if strength == "auto" else dict.fromkeys(cm, strength)
-        return {name: CrossPrior(rest_of(cm, name), chosen[name]).apply(group) for name, group in cm.items()}
-    if reference is None:
-        raise InvalidInput("pass a `reference`, or a mapping of groups to smooth each with the rest")
-    if isinstance(cm, Smoothable):
-        return cm.smoothed_towards(reference, strength)
-    return CrossPrior(reference, strength).apply(cm)
+def as_rates(cells: Rates) -> Floats:
+    """Check a reference; return the four proportions of a matrix, or four probabilities."""
+    if isinstance(cells, ConfusionMatrix):
+        return _proportions(cells)
+    return np.array(as_probabilities(cells))
 
 
-def additive_smooth(cm: ConfusionMatrix, epsilon: float = 1.0) -> ConfusionMatrix:
-    """Add a constant to every cell.
-
-    Parameters
-    ----------
-    cm : ConfusionMatrix
-        The group.
-    epsilon : float
-        1 is Laplace's rule; the paper's "bashful" smoothing is 1e-10, which turns every 0/0 into a fixed value (E26).
-
-    Returns
-    -------
-    ConfusionMatrix
-        A matrix with n + 4 epsilon cases.
-
-    Examples
-    --------
-    >>> from evenhand import ConfusionMatrix
-    >>> additive_smooth(ConfusionMatrix(3, 0, 1, 4), epsilon=1)
-    ConfusionMatrix(tp=4, fn=1, fp=2, tn=5)
-    """
-    return Additive(epsilon).apply(cm)
+def _proportions(reference: Any) -> Floats:
+    """The proportions of a reference, which must have cases."""
+    if reference.n == 0:
+        raise InvalidInput("the `reference` is empty (n = 0), so it has no proportions")
+    return np.asarray(reference.proportions.ravel())
 
 
-def check_groups(groups: Any) -> None:
-    """Refuse groups without names."""
-    if not isinstance(groups, Mapping):
-        raise InvalidInput(argument="groups", must="map names to confusion matrices", got=groups)
-
-
-def rest_of(groups: Groups, name: str) -> ConfusionMatrix:
-    """The sum of all groups but one."""
-    others = [matrix_of(cm) for other, cm in groups.items() if other != name]
-    if not others:
-        raise InvalidInput(f"{brief(name)} is the only group, so there is no rest to be its reference")
-    return sum(others[1:], others[0])
-
-
-# A weaker prior has no effect that floats could show, and its law no digits that could be computed.
-_LEAST = 1e-9
-
-
-def as_strength(strength: Any) -> float | Strengths:
-    """A strength, checked: a number, or a dict with one per split; "auto" becomes a cautious number."""
-    if isinstance(strength, str) and strength == "auto":
-        return CAUTIOUS
-    if isinstance(strength, Mapping):
-        if set(strength) != set(SPLITS):
-            raise InvalidInput(
-                f"`strength` per split must name {', '.join(SPLITS)}; got {', '.join(map(str, strength))}"
-            )
-        return _Frozen({split: _checked(strength[split]) for split in SPLITS})
-    return _checked(strength)
-
-
-class _Frozen(dict[str, float]):
-    """Strengths that can be hashed, as estimators must be."""
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(tuple(self.items()))
-
-
-def _checked(strength: Any) -> float:
-    if isinstance(strength, bool) or not isinstance(strength, Real) or not 0 <= cast("float", strength) <= 1e9:
-        raise InvalidInput(
-            argument="strength", must="be a number of cases from 0 to 1e9, one per split, or 'auto'", got=strength
-        )
-    if 0 < cast("float", strength) < _LEAST:
-        raise InvalidInput(argument="strength", must=f"be 0 or at least {_LEAST:g} cases", got=strength)
-    return float(strength)
-
-
-def rates_of(given: Rates) -> Floats:
-    """The four proportions of a matrix, or four probabilities, checked."""
-    if not isinstance(given, ConfusionMatrix):
-        return np.array(as_probabilities(given))
-    if given.n == 0:
-        raise InvalidInput("the `reference` is empty (n = 0), so it has no proportions to smooth with")
-    return given.proportions
-
-
-def matrix_of(cm: Any) -> ConfusionMatrix:
-    """A group, checked to be a matrix."""
+def require_matrix(cm: Any) -> ConfusionMatrix:
+    """Raise an error unless a group is a ConfusionMatrix."""
     if not isinstance(cm, ConfusionMatrix):
         raise InvalidInput(f"a group must be a ConfusionMatrix; got {brief(cm)}")
     return cm
+
+
+def rests_of(groups: Groups) -> dict[str, ConfusionMatrix]:
+    """For each group, the sum of all others; empty for an only group."""
+    if not isinstance(groups, Mapping):
+        must = "map names to confusion matrices"
+        raise InvalidInput(argument="groups", must=must, got=groups)
+    total: Any = sum(map(require_matrix, groups.values()))
+    return {name: total - cm for name, cm in groups.items()}

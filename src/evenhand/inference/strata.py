@@ -1,53 +1,56 @@
-"""Do groups differ once another feature is taken into account? Exact tests of a rate, pooled over strata.
+"""Exact Mantel-Haenszel tests: the odds ratio of a group and its reference, pooled over strata.
 
-Within a stratum, alike groups divide the successes as a random order of the cases would, so the group's count is
-hypergeometric. Strata are independent, so the law of the sum of these counts is the convolution of their laws. Under a
-common odds ratio ψ, a sum of s has that probability times ψ**s, up to a factor; this gives the exact interval. Counts
-that are too many to convolve have Mantel and Haenszel's normal approximation, which is close at that size.
+If the odds ratio is 1 in every stratum then, given the margins of a stratum, the group's number of
+successes is hypergeometric. Strata are independent, so that the distribution of the sum of these
+numbers is the convolution of theirs. Under a common odds ratio ψ, a sum of s has that probability
+times ψ**s, up to a factor. Two-sided p-values are twice the smaller tail of the observed sum; the
+limits of the interval are the odds ratios at which a tail is (1 - confidence_level) / 2.
 
-Strata are arrays with one row each: the group's successes and cases, and those of the reference.
+The cost is that of a convolution. If that is too long, as with millions of cases, p-values are
+those of the normal approximation of Mantel and Haenszel (1959), and intervals those of Robins,
+Breslow and Greenland (1986).
+
+Strata are an array with one row each: successes and cases of the group, then of the reference.
 """
 
 from __future__ import annotations
 
-from math import exp, inf, log, nan, sqrt
+from collections.abc import Callable
+from math import exp, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Stratified", "informative", "stratified"]
+from ..arrays import Bools, Floats
+from ..distributions import log_hypergeometric
 
-Floats = NDArray[np.float64]
-
-# The products of probabilities that a convolution may take.
-_MOST_PRODUCTS, _MOST_COUNTS = 5e8, 2e6
-# Counts further from the most probable one are left out of a stratum's law: together they have a probability below
+# The longest distribution, and the most products of a convolution.
+_MAX_COUNTS, _MAX_PRODUCTS = 2e6, 5e8
+# Counts this many standard deviations plus this many cases from the mode have a probability below
 # 1e-50.
-_SPREADS, _LEAST_WIDTH = 16.0, 60.0
-# The logarithm of the largest odds ratio that is looked for.
-_REACH = 500.0
-_EXACT = "exact, conditional on the margins of each stratum"
-_APPROXIMATE = "Mantel-Haenszel, normal approximation"
+_REACH_DEVIATIONS, _REACH_CASES = 16.0, 60.0
+# Logarithms of odds ratios are between plus and minus this.
+_MAX_LOG_ODDS = 300.0
 
 
-class Stratified(NamedTuple):
-    """A group beside its reference within strata, pooled over them, and without strata.
+class PooledOddsRatio(NamedTuple):
+    """The odds ratio of a group and its reference within strata, and without strata.
 
     Attributes
     ----------
     odds_ratio : float
         Mantel and Haenszel's estimate of a common odds ratio; nan if undefined.
     low, high : float
-        The interval of a common odds ratio, conditional on the margins of each stratum.
+        The confidence interval of a common odds ratio.
     pvalue : float
-        Twice the smaller tail, if the odds ratio is 1 in every stratum; nan if no stratum is informative.
+        The two-sided p-value of an odds ratio of 1 in every stratum; nan if no stratum is
+        informative.
     method : str
-        How interval and p-value were found; "none" if no stratum is informative.
+        How interval and p-value were computed; "none" if no stratum is informative.
     excess : float
-        The group's successes minus those that are expected of it: above 0 if its rate is higher within strata.
+        The group's successes minus their expected number: above 0 if its rate is higher.
     crude_odds_ratio, crude_pvalue : float
-        The same without strata: all cases in one.
+        The same without strata.
     """
 
     odds_ratio: float
@@ -60,216 +63,136 @@ class Stratified(NamedTuple):
     crude_pvalue: float
 
 
-def stratified(strata: Floats, level: float) -> Stratified:
-    """Test a group against its reference within strata, from an array of shape (strata, 4)."""
-    everybody = strata.sum(axis=0, keepdims=True)
-    pvalue, method, law = _tested(strata)
-    low, high = (0.0, inf) if method == "none" else _interval(strata, law, level)
-    return Stratified(
-        odds_ratio=_mantel_haenszel(strata),
-        low=low,
-        high=high,
-        pvalue=pvalue,
-        method=method,
-        excess=_excess(strata[informative(strata)]),
-        crude_odds_ratio=_mantel_haenszel(everybody),
-        crude_pvalue=pvalue if len(strata) == 1 else _tested(everybody)[0],
-    )
+def pooled_odds_ratio(strata: Floats, confidence_level: float) -> PooledOddsRatio:
+    """Pool the odds ratio of a group and its reference over strata, and test whether it is 1.
+
+    One of 2 cases of the group and none of 2 of the reference, in each of two strata: with
+    probability 1/4 the group has both successes.
+
+    >>> round(pooled_odds_ratio(np.array([[1.0, 2.0, 0.0, 2.0]] * 2), 0.95).pvalue, 12)
+    0.5
+    """
+    crude = strata.sum(axis=0, keepdims=True)
+    strata = strata[is_informative(strata)]
+    test = _test_odds_ratio(strata, (1 - confidence_level) / 2)
+    # With tails of 0 the interval, which is not needed, costs nothing.
+    crude_pvalue = _test_odds_ratio(crude[is_informative(crude)], 0.0)[2]
+    estimate, crude_estimate = _mantel_haenszel(strata), _mantel_haenszel(crude)
+    return PooledOddsRatio(estimate, *test, _excess(strata), crude_estimate, crude_pvalue)
 
 
-def informative(strata: Floats) -> NDArray[np.bool_]:
-    """Which strata can say anything: group and reference both have cases, and not all have the same outcome."""
-    part, whole, other, of_other = strata.T
-    return np.asarray((whole > 0) & (of_other > 0) & (part + other > 0) & (part + other < whole + of_other))
-
-
-def _excess(strata: Floats) -> float:
-    part, whole, other, of_other = strata.T
-    return float((part - whole * (part + other) / (whole + of_other)).sum())
-
-
-def _mantel_haenszel(strata: Floats) -> float:
-    """The common odds ratio; inf or nan if a sum is 0."""
-    above, below = _cross_products(strata)
-    return above / below if below else inf if above else nan
-
-
-def _cross_products(strata: Floats) -> tuple[float, float]:
-    """The numerator and the denominator of Mantel and Haenszel's odds ratio."""
-    a, n, c, k = strata.T
-    total = np.maximum(n + k, 1.0)
-    return float((a * (k - c) / total).sum()), float((c * (n - a) / total).sum())
-
-
-# The logarithms of the probabilities of the group's total, and the place of the observed one.
-_Law = tuple[Floats, int]
-
-
-def _tested(strata: Floats) -> tuple[float, str, _Law | None]:
-    """The p-value that the odds ratio is 1 in every stratum, how it was found, and the law of the group's total."""
-    if not informative(strata).any():
-        return nan, "none", None
-    law = _law(strata)
-    if law is None:
-        return _normal_pvalue(strata), _APPROXIMATE, None
-    logs, at = law
-    # The tail beyond the observed total is accurate. The other one may have lost outcomes, and is larger all the same.
-    below, above = (float(np.exp(logs[part]).sum()) for part in (slice(at + 1), slice(at, None)))
-    return min(1.0, 2 * min(below, above)), _EXACT, law
-
-
-def _interval(strata: Floats, law: _Law | None, level: float) -> tuple[float, float]:
-    """The interval of a common odds ratio."""
-    if law is None:
-        return _normal_interval(strata, level)
-    least, most = (float(sum(side)) for side in zip(*map(_support, *_margins(strata)), strict=True))
-    observed = float(strata[:, 0].sum())
-    tail = (1 - level) / 2
-    low = 0.0 if observed == least else _odds(*law, tail, above=True)
-    high = inf if observed == most else _odds(*law, tail, above=False)
-    return low, high
-
-
-def _normal_pvalue(strata: Floats) -> float:
-    """Mantel and Haenszel's p-value, for large counts."""
-    from scipy.special import ndtr
-
-    whole, successes, total = _margins(strata[informative(strata)])
-    variance = whole * (total - whole) * successes * (total - successes) / (total**2 * (total - 1))
-    z = _excess(strata[informative(strata)]) / sqrt(float(variance.sum()))
-    return min(1.0, 2 * float(ndtr(-abs(z))))
-
-
-def _normal_interval(strata: Floats, level: float) -> tuple[float, float]:
-    """Robins, Breslow and Greenland's interval, for large counts."""
-    from scipy.special import ndtri
-
-    a, n, c, k = strata.T
-    b, d, total = n - a, k - c, np.maximum(n + k, 1.0)
-    r, s, p, q = (x / total for x in (a * d, b * c, a + d, b + c))
-    above, below = float(r.sum()), float(s.sum())
-    if not above or not below:
-        # An odds ratio of 0 or inf has no logarithm: half a case is added to each cell.
-        return _normal_interval(strata + np.array([0.5, 1.0, 0.5, 1.0]), level)
-    ratio = log(above / below)
-    terms = (p * r).sum() / above**2 + (p * s + q * r).sum() / (above * below) + (q * s).sum() / below**2
-    reach = float(ndtri((1 + level) / 2)) * sqrt(float(terms) / 2)
-    return exp(ratio - reach), exp(ratio + reach)
+def is_informative(strata: Floats) -> Bools:
+    """Whether both have cases in a stratum, and not all of them the same outcome."""
+    group, successes, total = _margins(strata)
+    has_both = (group > 0) & (group < total)
+    return np.asarray(has_both & (successes > 0) & (successes < total))
 
 
 def _margins(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    """The group's cases, the successes and the cases of each stratum."""
-    part, whole, other, of_other = strata.T
-    return whole, part + other, whole + of_other
+    """The group's cases, all successes and all cases of each stratum."""
+    x1, n1, x2, n2 = strata.T
+    return n1, x1 + x2, n1 + n2
 
 
-def _law(strata: Floats) -> _Law | None:
-    """The law of the group's total; None if it is too long.
+def _mantel_haenszel(strata: Floats) -> float:
+    """Mantel and Haenszel's estimate; inf or nan if the denominator is 0."""
+    x1, n1, x2, n2 = strata.T
+    total = np.maximum(n1 + n2, 1.0)
+    above = float((x1 * (n2 - x2) / total).sum())
+    below = float((x2 * (n1 - x1) / total).sum())
+    return above / below if below else inf if above else nan
 
-    Laws are tilted towards the observed odds ratio before they are convolved, so that the probabilities near the
-    observed total do not underflow, however unlikely they are.
+
+def _excess(strata: Floats) -> float:
+    """The group's successes minus their expected number."""
+    group, successes, total = _margins(strata)
+    return float((strata[:, 0] - group * successes / total).sum())
+
+
+def _test_odds_ratio(strata: Floats, tail: float) -> tuple[float, float, float, str]:
+    """The ends of the interval with these tails, the p-value, and the method.
+
+    Exact, or normal if that takes too long. Distributions are tilted to an odds ratio under which
+    the observed total is about the expected one. Then probabilities near it do not underflow,
+    however improbable they are, and only counts near the modes matter. Neither tail of the observed
+    total needs the counts that are left out.
     """
-    margins = list(zip(*_margins(strata), strict=True))
-    if any(_widest(*margin) > _MOST_COUNTS for margin in margins):
-        return None
-    tilt = _tilt(strata)
-    parts = [_hypergeometric(*margin, tilt) for margin in margins]
-    length, products = 1, 0.0
-    for _, logs in parts:
-        products += float(length) * len(logs)
-        length += len(logs) - 1
-    if products > _MOST_PRODUCTS:
-        return None
-    least, scale, law = 0.0, 0.0, np.ones(1)
-    for start, logs in parts:
-        tilted = logs + tilt * np.arange(len(logs))
-        factor = _log_total(tilted)
-        law = np.convolve(law, np.exp(tilted - factor))
-        least, scale = least + start, scale + factor
-    with np.errstate(divide="ignore"):
-        logs = np.log(law) - tilt * np.arange(len(law)) + scale
-    return logs, int(strata[:, 0].sum() - least)
-
-
-def _tilt(strata: Floats) -> float:
-    """A log odds ratio under which the observed total is about what is expected."""
-    from scipy.optimize import brentq
-
-    for_group, against = _cross_products(strata)
-    tilt = log((for_group + 0.5) / (against + 0.5))
-    margins = list(zip(*_margins(strata), strict=True))
-    supports = [_support(*margin) for margin in margins]
+    if not len(strata):
+        return 0.0, inf, nan, "none"
+    group, successes, total = margins = _margins(strata)
+    least, most = np.maximum(0.0, successes + group - total), np.minimum(group, successes)
     observed = float(strata[:, 0].sum())
-    narrow = all(most - least <= 2 * _LEAST_WIDTH for least, most in supports)
-    # An observed total at an end has no such odds ratio; there the one above is far enough.
-    if narrow or observed in [sum(side) for side in zip(*supports, strict=True)]:
-        return tilt
+    tilt = _root(lambda t: float((_find_modes(t, *margins) - 0.5).sum()) - observed)
+    mode = np.clip(np.floor(_find_modes(tilt, *margins)), least, most)
+    cells = mode, group - mode, successes - mode, total - group - successes + mode
+    deviation = 1 / np.sqrt(sum(1 / (cell + 1) for cell in cells))
+    reach = np.floor(_REACH_DEVIATIONS * deviation) + _REACH_CASES
+    first, last = np.maximum(least, mode - reach), np.minimum(most, mode + reach)
+    lengths = last - first + 1
+    if lengths.max() > _MAX_COUNTS or lengths @ np.cumsum(lengths) > _MAX_PRODUCTS:
+        return (*_normal_test(strata, tail), "Mantel-Haenszel, normal approximation")
+    pmf, scale = np.ones(1), 0.0
+    laws = zip(first, lengths, group, successes, total - successes, strict=True)
+    for low, length, *law in laws:
+        steps = np.arange(length)
+        tilted = log_hypergeometric(low + steps, *law) + tilt * steps
+        pmf, scale = np.convolve(pmf, np.exp(tilted - tilted.max())), scale + tilted.max()
+    counts, place = np.arange(len(pmf)), int(observed - first.sum())
+    with np.errstate(divide="ignore"):
+        log_pmf = np.log(pmf) - tilt * counts + scale
 
-    def excess(log_odds: float) -> float:
-        total = 0.0
-        for margin in margins:
-            start, logs = _hypergeometric(*margin, log_odds)
-            tilted = logs + log_odds * np.arange(len(logs))
-            weights = np.exp(tilted - tilted.max())
-            total += start + float(weights @ np.arange(len(logs)) / weights.sum())
-        return total - observed
+    def tail_excess(part: slice, log_odds: float) -> float:
+        """The probability of a part of the totals under a common odds ratio, minus the tail."""
+        tilted = log_pmf + log_odds * counts
+        weights = np.exp(tilted - tilted.max())
+        return float(weights[part].sum() / weights.sum()) - tail
 
-    reach = 0.25
-    while reach < _REACH and not excess(tilt - reach) < 0 < excess(tilt + reach):
-        reach *= 4
-    return float(brentq(excess, max(tilt - reach, -_REACH), min(tilt + reach, _REACH), xtol=1e-3))
-
-
-def _support(whole: float, successes: float, total: float) -> tuple[float, float]:
-    """The smallest and the largest count that a group can have."""
-    return max(0.0, successes - (total - whole)), min(whole, successes)
+    lower, upper = slice(place + 1), slice(place, None)
+    has_low, has_high = tail and observed > least.sum(), tail and observed < most.sum()
+    low = exp(_root(lambda t: tail_excess(upper, t))) if has_low else 0.0
+    high = exp(_root(lambda t: tail_excess(lower, t))) if has_high else inf
+    pmf = np.exp(log_pmf)
+    pvalue = min(1.0, 2 * float(min(pmf[lower].sum(), pmf[upper].sum())))
+    return low, high, pvalue, "exact, conditional on the margins of each stratum"
 
 
-def _widest(whole: float, successes: float, total: float) -> float:
-    """At least as many counts as `_hypergeometric` lists, without listing them."""
-    least, most = _support(whole, successes, total)
-    smallest = min(whole, total - whole, successes, total - successes)
-    return min(most - least, 2 * (_SPREADS * sqrt(smallest + 1) + _LEAST_WIDTH))
+def _normal_test(strata: Floats, tail: float) -> tuple[float, float, float]:
+    """The interval of Robins, Breslow and Greenland, and the p-value of Mantel and Haenszel."""
+    from scipy.special import ndtr, ndtri
+
+    group, successes, total = _margins(strata)
+    share, rate = group / total, successes / total
+    variance = total**2 * share * (1 - share) * rate * (1 - rate) / (total - 1)
+    pvalue = 2 * float(ndtr(-abs(_excess(strata)) / sqrt(float(variance.sum()))))
+    if _mantel_haenszel(strata) in (0, inf):
+        # Its logarithm is infinite: half a case is added to each cell.
+        strata = strata + np.array([0.5, 1.0, 0.5, 1.0])
+    odds_ratio = _mantel_haenszel(strata)
+    x1, n1, x2, n2 = strata.T
+    y1, y2 = n1 - x1, n2 - x2
+    p, q, r, s = (x / (n1 + n2) for x in (x1 + y2, y1 + x2, x1 * y2, y1 * x2))
+    variance = (p * r).sum() / r.sum() ** 2 + (q * s).sum() / s.sum() ** 2
+    variance += (p * s + q * r).sum() / (r.sum() * s.sum())
+    reach = -float(ndtri(tail)) * sqrt(float(variance) / 2)
+    return odds_ratio * exp(-reach), odds_ratio * exp(reach), pvalue
 
 
-def _hypergeometric(whole: float, successes: float, total: float, tilt: float) -> tuple[float, Floats]:
-    """The smallest count of a group and the log-probabilities from it on, if the group is like the rest of its stratum.
+def _find_modes(log_odds: float, group: Floats, successes: Floats, total: Floats) -> Floats:
+    """The modes of noncentral hypergeometric distributions, plus a fraction (Liao and Rosen 2001).
 
-    In large strata, only counts that are not negligible under the odds ratio ``exp(tilt)`` are listed.
+    There, the probabilities of neighbours are equal, which is a quadratic equation.
     """
-    from scipy.special import betaln
-
-    least, most = _support(whole, successes, total)
-    rest = total - whole
-    low, high = least, most
-    if most - least > 2 * _LEAST_WIDTH:
-        while low < high:
-            x = (low + high) // 2
-            rises = log((successes - x) * (whole - x)) + tilt > log((x + 1) * (rest - successes + x + 1))
-            low, high = (x + 1, high) if rises else (low, x)
-        around = [low + 1, whole - low + 1, successes - low + 1, rest - successes + low + 1]
-        width = _SPREADS / sqrt(sum(1 / cell for cell in around)) // 1 + _LEAST_WIDTH
-        low, high = max(least, low - width), min(most, low + width)
-    counts = np.arange(low, high + 1)
-    logs = -(betaln(counts + 1, whole - counts + 1) + betaln(successes - counts + 1, rest - successes + counts + 1))
-    return low, logs + betaln(successes + 1, total - successes + 1) + log(total + 1) - log(whole + 1) - log(rest + 1)
+    odds, rest = exp(log_odds), total - group - successes
+    least, rest = np.maximum(0.0, -rest), np.abs(rest)
+    n, s = group - least + 1, successes - least + 1
+    # The discriminant as a sum of positive terms, which loses no digits.
+    discriminant = (odds * (n - s)) ** 2 + rest**2 + 2 * odds * (rest * (n + s) + 2 * n * s)
+    denominator = odds * (n + s) + rest + np.sqrt(discriminant)
+    return np.asarray(least + 2 * odds * n * s / denominator)
 
 
-def _odds(logs: Floats, at: int, tail: float, above: bool) -> float:
-    """The odds ratio under which the observed count, or one further ``above`` or below, has probability ``tail``."""
+def _root(function: Callable[[float], float]) -> float:
+    """The root of a monotone function of a log odds ratio."""
     from scipy.optimize import brentq
 
-    s = np.arange(len(logs))
-
-    def excess(log_odds: float) -> float:
-        tilted = logs + s * log_odds
-        part = tilted[at:] if above else tilted[: at + 1]
-        return exp(_log_total(part) - _log_total(tilted)) - tail
-
-    return exp(float(brentq(excess, -_REACH, _REACH, xtol=1e-12)))
-
-
-def _log_total(logs: Floats) -> float:
-    """The logarithm of a sum of numbers, of which at least one is not 0, from their logarithms."""
-    most = float(logs.max())
-    return most + log(float(np.exp(logs - most).sum()))
+    return float(brentq(function, -_MAX_LOG_ODDS, _MAX_LOG_ODDS, xtol=1e-12))

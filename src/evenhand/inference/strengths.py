@@ -1,51 +1,57 @@
-"""The strength of a prior: closed forms if the truth is known, and strengths learnt from all groups of a kind.
+"""The strength of a prior: learnt from all groups of a kind, or in closed form if the truth is known.
 
-How far a group is from its reference is unknown, but all groups together show how much groups of this kind usually
-differ. If their rates spread widely, the prior should be weak; if they agree, strong. Base rates usually spread more
-than conditional rates, so each split of the tree has its own strength. One group may differ from all others, though,
-and a strong prior would hide it. So a learnt strength is lowered where it would move a rate too far (Efron and Morris's
-limited translation).
+How far a group is from its reference is unknown, but all groups together show how much groups of
+this kind usually differ. If their rates spread widely, the prior should be weak; if they agree,
+strong. Base rates usually spread more than conditional rates, so that each split of the tree
+(prevalence, TPR, FPR) has a strength of its own.
+
+The model of a split: a group's count x of m cases is beta-binomial with the parameters h r and
+h (1 - r), where r = (X + 1/2) / (M + 1) is the rate of the other groups, X of M, and h is the
+strength, lognormal around 12 with σ = 1. The smoothed rate depends on h through the share
+h / (m + h), so that not the mean of h is taken but 1 / E[1/h], its harmonic posterior mean, a sum over
+a grid of strengths.
+
+Limited translation (Efron and Morris): one group may differ from all others, and a strong prior
+would hide it. Smoothing with strength h moves a count x of m cases by h |m r - x| / (m + h). It may
+be moved by at most a = 3/4 + s/4 cases, where s is its standard error at the rate (x + 1) / (m + 2),
+so that 0 of 3 cases are not taken as certain. Therefore h is at most m a / (|m r - x| - a).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
-from math import inf, log, sqrt
+from dataclasses import astuple, dataclass
+from math import inf
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..cells import CELLS, ConfusionMatrix, as_size
+from ..arrays import Floats
+from ..confusion import CELLS, as_size
 from ..errors import InvalidInput
 from ..metrics import Metric, metric as find_metric
 from ..records import Record
-from .smoothing import CAUTIOUS, SPLITS, Groups, Rates, _checked, check_groups, matrix_of, rates_of
+from .smoothing import (
+    CAUTIOUS_STRENGTH,
+    SPLITS,
+    Groups,
+    Rates,
+    as_rates,
+    check_amount,
+    require_matrix,
+    rests_of,
+    split_counts,
+)
 
-__all__ = [
-    "BiasVariance",
-    "Spread",
-    "bias_variance",
-    "learn_spread",
-    "learn_strengths",
-    "limited_strengths",
-    "optimal_strength",
-    "spread_of",
-]
-
-Floats = NDArray[np.float64]
-
-# The lognormal prior of the strength, around 12, and the smallest number of groups that is worth learning from.
-_CENTRE, _SIGMA, FEWEST_GROUPS = 12.0, 1.0, 5
-# No count is moved by more than this many cases and this many of its standard errors.
+# The lognormal prior of a strength, and the fewest groups to learn from.
+_CENTRE, _SIGMA, _MIN_GROUPS = 12.0, 1.0, 5
+# A count is moved by at most this many cases plus this many of its standard errors.
 _CASES, _ERRORS = 0.75, 0.25
-# If the harmonic mean over the splits is smaller than this, smoothing may do more harm than good.
-SPREADS_TOO_MUCH = 3.0
+# Below this overall strength, smoothing may do more harm than good.
+_MIN_OVERALL = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Spread(Record):
-    """How much the rates of groups spread, expressed as the strength that the rest has as a prior for each of them.
+    """How much the rates of groups spread: the strength that the rest has as a prior of each group.
 
     Attributes
     ----------
@@ -82,7 +88,7 @@ class Spread(Record):
         >>> Spread(prev=4, tpr=4, fpr=4).too_much
         False
         """
-        return self.overall < SPREADS_TOO_MUCH
+        return self.overall < _MIN_OVERALL
 
     @property
     def widest(self) -> str:
@@ -93,32 +99,61 @@ class Spread(Record):
         >>> Spread(prev=4, tpr=10, fpr=20).widest
         'prev'
         """
-        return min(SPLITS, key=lambda split: float(getattr(self, split)))
+        return min(SPLITS, key=lambda split: getattr(self, split))
 
     def __str__(self) -> str:
-        return f"groups spread like priors of strength prev {self.prev:.2g}, tpr {self.tpr:.2g}, fpr {self.fpr:.2g}"
-
-
-def spread_of(groups: Groups) -> Spread:
-    """How much the rates of some groups spread."""
-    cells = np.array([matrix_of(cm).cells for cm in groups.values()], dtype=np.float64)
-    prev, tpr, fpr = (_spread(part, whole) for part, whole in _splits(cells))
-    return Spread(prev=prev, tpr=tpr, fpr=fpr)
+        strengths = f"prev {self.prev:.2g}, tpr {self.tpr:.2g}, fpr {self.fpr:.2g}"
+        return f"groups spread like priors of strength {strengths}"
 
 
 def learn_spread(groups: Groups) -> Spread:
-    """How much the rates of some groups spread; a cautious 5 for each split if they are too few to learn from."""
-    if len(groups) < FEWEST_GROUPS:
-        return Spread(prev=CAUTIOUS, tpr=CAUTIOUS, fpr=CAUTIOUS)
-    return spread_of(groups)
+    """How much the rates of groups spread; a cautious 5 if there are fewer than five groups."""
+    if len(groups) < _MIN_GROUPS:
+        return Spread(CAUTIOUS_STRENGTH, CAUTIOUS_STRENGTH, CAUTIOUS_STRENGTH)
+    return estimate_spread(groups)
+
+
+def learn_split_strengths(cells: Floats) -> Floats:
+    """One strength per split from the cells of groups; a cautious 5 if there are fewer than five."""
+    if len(cells) < _MIN_GROUPS:
+        return np.full(3, CAUTIOUS_STRENGTH)
+    parts, totals = split_counts(cells)
+    return np.array([*map(_estimate_strength, parts.T, totals.T)])
+
+
+def estimate_spread(groups: Groups) -> Spread:
+    """How much the rates of groups spread, however few they are."""
+    parts, totals = split_counts(_stack_cells(groups))
+    return Spread(*map(_estimate_strength, parts.T, totals.T))
+
+
+def _stack_cells(groups: Groups) -> Floats:
+    """The cells of all groups, one row each."""
+    cells = [require_matrix(cm).cells for cm in groups.values()]
+    return np.array(cells, dtype=np.float64).reshape(-1, 4)
+
+
+def _estimate_strength(parts: Floats, totals: Floats) -> float:
+    """The harmonic posterior mean of the strength of one split."""
+    from scipy.special import betaln
+
+    x, m = parts[totals > 0, None], totals[totals > 0, None]
+    h = np.geomspace(0.25, 2000.0, 49)
+    rate = (x.sum() - x + 0.5) / (m.sum() - m + 1)
+    a, b = rate * h, (1 - rate) * h
+    log_likelihood = (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
+    log_posterior = log_likelihood - 0.5 * (np.log(h / _CENTRE) / _SIGMA) ** 2
+    weight = np.exp(log_posterior - log_posterior.max())
+    return float(weight.sum() / (weight / h).sum())
 
 
 def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     """Learn the strength of smoothing for each group from the spread of all groups.
 
-    For each split, each group is predicted from the rest by a beta-binomial law with strength h, which has a lognormal
-    prior around 12; the strength is the harmonic posterior mean of h. It is lowered for a group whose smoothed rate
-    would be more than 3/4 of a case and 1/4 of a standard error away from its raw rate.
+    For each split, each group is predicted from the rest by a beta-binomial law with strength h,
+    which has a lognormal prior around 12; the strength is the harmonic posterior mean of h. It is
+    lowered for a group whose smoothed count would be more than 3/4 of a case plus 1/4 of a standard
+    error away from its raw count.
 
     Parameters
     ----------
@@ -128,7 +163,8 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     Returns
     -------
     dict of name to strengths
-        One strength per split. With fewer than five groups it is 5 instead of a learnt one, lowered likewise.
+        One strength per split. With fewer than five groups it is 5 instead of a learnt one, lowered
+        likewise.
 
     Examples
     --------
@@ -137,68 +173,32 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     >>> {split: round(value, 1) for split, value in learnt["Other"].items()}
     {'prev': 14.4, 'tpr': 5.5, 'fpr': 6.5}
 
-    The 32 Asian defendants have fewer actual positives than the rest, and a prior of 14 cases would move them too far:
+    The 32 Asian defendants have fewer actual positives than the rest, and a prior of 14 cases would
+    move them too far:
 
     >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
     {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
     """
-    check_groups(groups)
-    spread = learn_spread(groups)
-    everybody = sum((matrix_of(cm) for cm in groups.values()), ConfusionMatrix(0, 0, 0, 0))
-    return {name: limited_strengths(spread, cm, everybody - cm) for name, cm in groups.items()}
+    references = _stack_cells(rests_of(groups))
+    spread = np.array(astuple(learn_spread(groups)))
+    strengths = limit_strengths(spread, _stack_cells(groups), references)
+    rows = zip(groups, strengths.tolist(), strict=True)
+    return {name: dict(zip(SPLITS, row, strict=True)) for name, row in rows}
 
 
-def limited_strengths(spread: Spread, group: ConfusionMatrix, reference: ConfusionMatrix) -> dict[str, float]:
-    """The strengths of groups that spread so much, lowered where they would move a rate of this group too far."""
-    own, theirs = (_splits(np.array(cm.cells, dtype=np.float64)) for cm in (group, reference))
-    return {
-        split: _limited(getattr(spread, split), *map(float, (*mine, *rest)))
-        for split, mine, rest in zip(SPLITS, own, theirs, strict=True)
-    }
+def limit_strengths(strengths: Floats, cells: Floats, reference_cells: Floats) -> Floats:
+    """Lower the strengths (..., 3) that would move a count of a group (..., 4) too far."""
+    (x, m), (reference_x, reference_m) = map(split_counts, (cells, reference_cells))
+    rate = (x + 1) / (m + 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        allowed = _CASES + _ERRORS * np.sqrt(m * rate * (1 - rate))
+        # Without cases of the reference, the gap is nan, and nothing is limited.
+        gap = np.abs(m * (reference_x / reference_m) - x)
+        limit = np.where(gap > allowed, m * allowed / (gap - allowed), inf)
+    return np.minimum(strengths, limit)
 
 
-def _limited(strength: float, part: float, whole: float, their_part: float, their_whole: float) -> float:
-    """The largest strength, up to the given one, that moves a count of the group no further than allowed.
-
-    The standard error is that of the rate (part + 1) / (whole + 2), so that 0 of 3 cases are not taken for certain.
-    """
-    if whole == 0 or their_whole == 0:
-        return strength
-    likely = (part + 1) / (whole + 2)
-    allowed = _CASES + _ERRORS * sqrt(whole * likely * (1 - likely))
-    gap = abs(whole * (their_part / their_whole) - part)
-    return min(strength, whole * allowed / (gap - allowed)) if gap > allowed else strength
-
-
-def _splits(cells: Floats) -> tuple[tuple[Floats, Floats], ...]:
-    """The part and the whole of each split, for the cells of one group or of many."""
-    tp, fn, fp, tn = cells.T
-    return (tp + fn, tp + fn + fp + tn), (tp, tp + fn), (fp, fp + tn)
-
-
-@lru_cache(maxsize=1)
-def _grid() -> tuple[Floats, Floats]:
-    """A grid of strengths, and their log prior up to a constant."""
-    strengths = np.exp(np.linspace(log(0.25), log(2000.0), 49))
-    return strengths, -0.5 * (np.log(strengths / _CENTRE) / _SIGMA) ** 2
-
-
-def _spread(part: Floats, whole: Floats) -> float:
-    """The harmonic posterior mean of the strength with which the rest of the groups predicts each group's rate."""
-    from scipy.special import betaln
-
-    kept = whole > 0
-    a, m = part[kept], whole[kept]
-    strengths, log_weight = _grid()
-    mean = (a.sum() - a + 0.5) / (m.sum() - m + 1)
-    first, second = np.outer(mean, strengths), np.outer(1 - mean, strengths)
-    likelihood = betaln(a[:, None] + first, (m - a)[:, None] + second) - betaln(first, second)
-    logs = likelihood.sum(axis=0) + log_weight
-    weight = np.exp(logs - logs.max())
-    return float(weight.sum() / (weight / strengths).sum())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class BiasVariance(Record):
     """The result of `bias_variance`.
 
@@ -231,18 +231,22 @@ class BiasVariance(Record):
         return self.bias**2 + self.variance
 
     def __str__(self) -> str:
-        return f"bias {self.bias:+.4g}, variance {self.variance:.4g}, mse {self.mse:.4g} (raw {self.raw_mse:.4g})"
+        errors = f"mse {self.mse:.4g} (raw {self.raw_mse:.4g})"
+        return f"bias {self.bias:+.4g}, variance {self.variance:.4g}, {errors}"
 
 
-def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float) -> BiasVariance:
-    """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear metric or cell (the paper's Theorem 6.1).
+def bias_variance(
+    metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float
+) -> BiasVariance:
+    """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear score (the paper's Theorem 6.1).
 
     Parameters
     ----------
     metric : str or Metric
         A share, marginal benefit, or one of the cells "tp", "fn", "fp", "tn".
     truth, reference : ConfusionMatrix or four probabilities
-        The true rates and those of the prior; d is the gap between their scores, v the variance of one case.
+        The true rates and those of the prior; d is the difference of their scores, v the variance of
+        one case.
     n : int
         The number of cases in the group.
     strength : float
@@ -259,61 +263,55 @@ def bias_variance(metric: str | Metric, truth: Rates, reference: Rates, n: int, 
     >>> round(b.bias, 12), round(b.variance, 12), round(b.raw_mse, 12)
     (0.05, 0.006, 0.024)
     """
-    d, v = _gap_and_variance(metric, truth, reference)
-    size, weight = _cases(n), _checked(strength)
+    d, v = _difference_and_variance(metric, truth, reference)
+    size, weight = as_size(n), check_amount(strength)
+    if size == 0:
+        raise InvalidInput(argument="n", must="be at least 1")
     total = size + weight
-    return BiasVariance(bias=weight / total * d, variance=size * v / total**2, raw_mse=v / size)
+    return BiasVariance(weight / total * d, size * v / total**2, v / size)
 
 
 def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates) -> float:
-    """The strength λ* = v/d² with the smallest mean squared error, for every n; infinite if there is no gap (E15).
+    """The strength λ* = v/d² with the smallest mean squared error, for every n (E15).
 
     Parameters
     ----------
     metric : str, Metric or None
-        A metric that is linear in the cells, or a cell; None for all four cells together: (1 - Σp²)/Σ(p'-p)².
+        A metric that is linear in the cells, or a cell; None for all four cells together, with
+        (1 - Σp²)/Σ(p'-p)².
     truth, reference : ConfusionMatrix or four probabilities
         The true rates and those of the prior.
 
     Returns
     -------
     float
-        The optimal strength.
+        The optimal strength; infinite if the scores do not differ.
 
     Examples
     --------
     >>> round(optimal_strength("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3]), 12)
     24.0
     """
-    if metric is None:
-        p, prior = rates_of(truth), rates_of(reference)
-        gap, v = float(((prior - p) ** 2).sum()), float(1 - p @ p)
+    # The squared error of all cells is the sum over the cells.
+    metrics = CELLS if metric is None else (metric,)
+    moments = [_difference_and_variance(one, truth, reference) for one in metrics]
+    square, variance = sum(d * d for d, _ in moments), sum(v for _, v in moments)
+    # Rounding errors can cause a difference of this size.
+    return variance / square if square > 1e-28 else inf
+
+
+def _difference_and_variance(
+    metric: str | Metric, truth: Rates, reference: Rates
+) -> tuple[float, float]:
+    """Reference minus truth, and the variance of one case, of a score that is linear in the cells."""
+    if isinstance(metric, str) and metric in CELLS:
+        weights = np.array([float(cell == metric) for cell in CELLS])
     else:
-        d, v = _gap_and_variance(metric, truth, reference)
-        gap = d * d
-    # Rounding errors can cause a gap of this size.
-    return v / gap if gap > 1e-28 else inf
-
-
-def _cases(n: int) -> int:
-    size = as_size(n)
-    if size == 0:
-        raise InvalidInput(argument="n", must="be at least 1")
-    return size
-
-
-def _gap_and_variance(name: str | Metric, truth: Rates, reference: Rates) -> tuple[float, float]:
-    """The gap between reference and truth, and the variance of one case, for a metric that is linear in the cells."""
-    w, p, prior = _weights(name), rates_of(truth), rates_of(reference)
-    mean = float(w @ p)
-    return float(w @ (prior - p)), float(p @ (w - mean) ** 2)
-
-
-def _weights(name: str | Metric) -> Floats:
-    """The weight of each cell in a linear metric."""
-    if isinstance(name, str) and name in CELLS:
-        return np.array([float(c == name) for c in CELLS])
-    m = find_metric(name)
-    if m.comparisons or m.base.linear is None:
-        raise InvalidInput(f"{m.key} is not linear in the cells; use risk() for its exact error")
-    return np.array(m.base.linear)
+        m = find_metric(metric)
+        if m.comparisons or m.base.linear is None:
+            hint = "use risk() for its exact error"
+            raise InvalidInput(f"{m.key} is not linear in the cells; {hint}")
+        weights = np.array(m.base.linear)
+    rates, prior = as_rates(truth), as_rates(reference)
+    variance = rates @ (weights - weights @ rates) ** 2
+    return float(weights @ (prior - rates)), float(variance)

@@ -1,4 +1,9 @@
-"""The paper's down-sampling study for any groups: which strength works best at which sample size."""
+"""Stress tests of smoothing: which strength works best at which sample size.
+
+As in the paper's down-sampling study, the rates of each group are the truth, the other groups are
+its reference, and samples of ``n`` of its cases are smoothed. The mean squared errors of smoothed
+scores are exact (see `risk`) and divided by those of raw scores.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +12,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, printable
-from ..metrics import Metric, metric
+from ..metrics import metric
 from ..progress import progress
 from ..records import Record
 from ..text_layout import aligned
-from .risk import Risk, risk, sample_sizes
-from .smoothing import CrossPrior, Raw, check_groups, rest_of
-
-__all__ = ["StressRow", "StressTest", "stress_test"]
+from .risk import MetricLike, Risk, risk, sample_sizes
+from .smoothing import CrossPrior, Raw, rests_of
 
 _METRICS = ("acc", "ppr", "tpr", "fpr", "ppv", "f1")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class StressRow(Record):
     """One strength at one size: squared errors relative to those of the raw scores, over all groups and metrics.
 
@@ -48,12 +51,11 @@ class StressRow(Record):
     spoiled: int
 
     def __str__(self) -> str:
-        return (
-            f"λ = {self.strength:g} at n = {self.n}: {self.mean_ratio:.2f} on average, {self.worst_ratio:.2f} at worst"
-        )
+        ratios = f"{self.mean_ratio:.2f} on average, {self.worst_ratio:.2f} at worst"
+        return f"λ = {self.strength:g} at n = {self.n}: {ratios}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class StressTest(Record):
     """The result of `stress_test`: the error of each strength at each sample size.
 
@@ -94,10 +96,11 @@ class StressTest(Record):
         >>> stress_test(compas(), metrics=["acc", "ppr"], n=[10], strengths=[5, 20]).best(10).strength
         5
         """
-        of_size = [row for row in self.rows if row.n == n]
-        if not of_size:
-            raise InvalidInput(f"the study has no n = {n}; it has {sorted({row.n for row in self.rows})}")
-        return min(of_size, key=lambda row: row.mean_ratio)
+        rows = [row for row in self.rows if row.n == n]
+        if not rows:
+            sizes = sorted({row.n for row in self.rows})
+            raise InvalidInput(f"the study has no n = {n}; it has {sizes}")
+        return min(rows, key=lambda row: row.mean_ratio)
 
     def curve(self, strength: float) -> list[tuple[int, float]]:
         """Mean error relative to raw scores, by sample size.
@@ -124,24 +127,27 @@ class StressTest(Record):
     def __str__(self) -> str:
         sizes = sorted({row.n for row in self.rows})
         strengths = sorted({row.strength for row in self.rows})
-        lines = ["Squared error relative to the raw score: mean (worst) over groups and metrics"]
-        shown = {(row.n, row.strength): f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for row in self.rows}
-        table = [["n", *(f"λ = {s:g}" for s in strengths)]]
-        table += [[str(n), *(shown[n, s] for s in strengths)] for n in sizes]
-        lines += aligned(table, right=range(1 + len(strengths)), between="   ")
-        worst = max(self.rows, key=lambda row: row.worst_ratio)
-        lines.append(
-            f"Worst: λ = {worst.strength:g} at n = {worst.n}, {worst.worst_metric} of {printable(worst.worst_group)}, "
-            f"{worst.worst_ratio:.2f} times the raw error"
-        )
+        ratio_of = {(r.n, r.strength): (r.mean_ratio, r.worst_ratio) for r in self.rows}
+        table = [["n", *(f"λ = {strength:g}" for strength in strengths)]]
+        for n in sizes:
+            pairs = [ratio_of[n, strength] for strength in strengths]
+            table.append([str(n), *(f"{mean:.2f} ({worst:.2f})" for mean, worst in pairs)])
+        row = max(self.rows, key=lambda row: row.worst_ratio)
+        where = f"n = {row.n}, {row.worst_metric} of {printable(row.worst_group)}"
+        times = f"{row.worst_ratio:.2f} times the raw error"
+        head = "Squared error relative to the raw score: mean (worst)"
+        lines = [f"{head} over groups and metrics"]
+        lines += aligned(table, right=range(len(table[0])), between="   ")
+        lines += [f"Worst: λ = {row.strength:g} at {where}, {times}"]
         if spoiled := sum(row.spoiled for row in self.rows):
-            lines.append(f"Scores with an error only after smoothing, left out above: {spoiled}")
+            note = "Scores with an error only after smoothing, left out above"
+            lines += [f"{note}: {spoiled}"]
         return "\n".join(lines)
 
 
 def stress_test(
     groups: Mapping[str, ConfusionMatrix],
-    metrics: Sequence[str | Metric] = _METRICS,
+    metrics: Sequence[MetricLike] = _METRICS,
     n: Iterable[int] = (10, 20, 50, 100),
     strengths: Sequence[float] = (5.0, 10.0, 20.0, 40.0),
 ) -> StressTest:
@@ -173,40 +179,28 @@ def stress_test(
     >>> [(row.strength, round(row.mean_ratio, 2)) for row in test.rows]
     [(5, 0.61), (20, 0.77)]
     """
-    sizes, weights, risks = sample_sizes(n), list(strengths), {}
-    check_groups(groups)
-    if not groups or not sizes or not weights:
-        raise InvalidInput("`groups`, `n` and `strengths` must not be empty")
+    references, sizes = rests_of(groups), sample_sizes(n)
+    if not groups or not strengths:
+        raise InvalidInput("`groups` and `strengths` must not be empty")
+    risks, scores = {}, []
     for name in progress(list(groups), "stress test"):
-        cm, reference = groups[name], rest_of(groups, name)
-        chosen = [metric(m) for m in metrics if cm.n and not np.isnan(metric(m)(cm))]
-        estimators = [Raw(), *(CrossPrior(reference, s) for s in weights)]
-        risks[name] = risk(chosen, cm, sizes, estimators).risks
-    rows = [_row(risks, size, strength) for size in sizes for strength in weights]
-    return StressTest(rows=tuple(rows), risks=risks)
-
-
-def _row(risks: Mapping[str, tuple[Risk, ...]], n: int, strength: float) -> StressRow:
-    ratios: dict[tuple[str, str], float] = {}
-    spoiled = 0
-    for group, of_group in risks.items():
-        here = [r for r in of_group if r.n == n]
-        raw = {r.metric.key: r.mse for r in here if isinstance(r.estimator, Raw)}
-        for r in here:
-            if isinstance(r.estimator, CrossPrior) and r.estimator.strength == strength:
-                before = raw[r.metric.key]
-                if before > 0:
-                    ratios[group, r.metric.key] = r.mse / before
-                spoiled += before == 0 < r.mse
-    if not ratios:
-        raise InvalidInput(f"at n = {n} no raw score has an error to compare with; choose other sizes or `metrics`")
-    worst = max(ratios, key=lambda key: ratios[key])
-    return StressRow(
-        n=n,
-        strength=strength,
-        mean_ratio=float(np.mean(list(ratios.values()))),
-        worst_ratio=ratios[worst],
-        worst_group=worst[0],
-        worst_metric=worst[1],
-        spoiled=spoiled,
-    )
+        cm, prior = groups[name], references[name]
+        defined = [m for m in map(metric, metrics) if cm.n and not np.isnan(m(cm))]
+        estimators = [Raw(), *(CrossPrior(prior, strength) for strength in strengths)]
+        risks[name] = risk(defined, cm, sizes, estimators).risks
+        scores += [(name, m.key) for m in defined]
+    mse = np.array([r.mse for of_group in risks.values() for r in of_group])
+    mse = mse.reshape(len(scores), 1 + len(strengths), len(sizes))
+    rows = []
+    for size, (raw, *smoothed) in zip(sizes, mse.transpose(2, 1, 0), strict=True):
+        has_error = raw > 0
+        if not has_error.any():
+            error = f"at n = {size} no raw score has an error to compare with"
+            raise InvalidInput(f"{error}; choose other sizes or `metrics`")
+        for strength, errors in zip(strengths, smoothed, strict=True):
+            ratios = errors[has_error] / raw[has_error]
+            group, key = scores[np.flatnonzero(has_error)[ratios.argmax()]]
+            spoiled = int(((raw == 0) & (errors > 0)).sum())
+            mean, highest = float(ratios.mean()), float(ratios.max())
+            rows.append(StressRow(size, strength, mean, highest, group, key, spoiled))
+    return StressTest(tuple(rows), risks)

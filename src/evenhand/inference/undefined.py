@@ -1,35 +1,39 @@
-"""Undefined cases: how many matrices leave a metric undefined, which ones, and their probability."""
+"""How many confusion matrices leave a metric undefined, and how probable they are.
+
+A metric names the parts that must not be empty (`UndefinedSet`). The number of matrices on which
+one is empty, and under any law their probability, follow by inclusion and exclusion. A metric of
+two groups is undefined if it is undefined in either of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
-from typing import ClassVar
 
-from ..cells import as_size, count_matrices
-from ..errors import InvalidInput
-from ..laws import LawName, Reference, hole_probability, law_of, references_of
-from ..metrics import CATALOGUE, Average, Metric, metric as find_metric, summary_of
+from ..confusion import as_size, count_matrices
+from ..distributions import (
+    LawName,
+    Reference,
+    law_of,
+    references_of,
+    undefined_probability_of,
+)
+from ..errors import TooLarge
+from ..metrics import PAPER_METRICS, Metric, metric as find_metric
 from ..records import Record
-from .class_undefined import count_of_classes
 
-__all__ = ["UndefinedRow", "count_undefined", "undefined_probability", "undefined_table"]
+Sizes = int | tuple[int, ...]
+MetricLike = str | Metric
+MetricsLike = MetricLike | Sequence[MetricLike]
 
-Sizes = int | tuple[int, int]
+# Floats count up to here without gaps.
+_MAX_CASES = 10**15
 
 
-def count_undefined(
-    metric: str | Metric,
-    n: Sizes,
-    *,
-    classes: int | None = None,
-    average: Average | None = None,
-    label: int | None = None,
-) -> int:
+def count_undefined(metric: MetricLike, n: Sizes) -> int:
     """The exact number of confusion matrices of ``n`` cases on which a metric is undefined.
 
-    There is a closed form for every metric of two classes, so ``n`` can be huge.
+    There is a closed form for every metric, so ``n`` can be huge.
 
     Parameters
     ----------
@@ -37,18 +41,11 @@ def count_undefined(
         The metric.
     n : int or (int, int)
         The number of cases; for a two-group metric a pair of sizes, and pairs of matrices are counted.
-    classes : int, optional
-        The number K of classes, if K x K matrices are counted.
-    average : {"micro", "macro", "weighted"}, optional
-        An average over K classes, which is undefined if a class that counts has no score.
-    label : int, optional
-        One of the classes 0, ..., K - 1, against the rest; the count is the same for each. Without ``average`` and
-        ``label``, the metric must be defined for all classes at once: acc, inacc, balanced_accuracy, mcc or kappa.
 
     Returns
     -------
     int
-        The number of matrices, or of pairs; there are C(n + 3, 3) matrices, or C(n + K² - 1, n) of K classes.
+        The number of matrices, or of pairs; there are C(n + 3, 3) matrices.
 
     Examples
     --------
@@ -58,30 +55,17 @@ def count_undefined(
     3
     >>> count_undefined("te", (5, 5))
     1911
-
-    One case and three classes: of the 9 matrices, 6 have no case of a given class. Each of them lacks cases of some
-    class, and none has no cases at all:
-
-    >>> count_undefined("tpr", 1, classes=3, label=0)
-    6
-    >>> count_undefined("tpr", 1, classes=3, average="macro"), count_undefined("acc", 1, classes=3)
-    (9, 0)
     """
     m = find_metric(metric)
-    if classes is not None:
-        k = as_size(classes, "classes")
-        if k == 0:
-            raise InvalidInput(argument="classes", must="be at least 1", got=k)
-        return count_of_classes(summary_of(m, range(k), average, label), as_size(n), k)  # type: ignore[arg-type]
-    if average is not None or label is not None:
-        raise InvalidInput("`average` and `label` are for several classes; pass their number as `classes=`")
-    sizes = m.sizes(n)
-    defined = prod(count_matrices(size) - holes.count(size) for size, holes in zip(sizes, m.holes, strict=True))
-    return prod(map(count_matrices, sizes)) - defined
+    total = defined = 1
+    for size, undefined in zip(m.sizes(n), m.undefined_sets, strict=True):
+        total *= count_matrices(size)
+        defined *= count_matrices(size) - undefined.count(size)
+    return total - defined
 
 
 def undefined_probability(
-    metric: str | Metric,
+    metric: MetricLike,
     n: Sizes,
     reference: Reference | Sequence[Reference] = None,
     *,
@@ -118,13 +102,22 @@ def undefined_probability(
     0.25
     """
     m = find_metric(metric)
-    undefined = 0.0
-    for size, ref, holes in zip(m.sizes(n), references_of(m, reference), m.holes, strict=True):
-        undefined += (1 - undefined) * hole_probability(holes, law_of(ref, size, law, prior=prior))
-    return undefined
+    groups = zip(m.undefined_sets, m.sizes(n), references_of(m, reference), strict=True)
+    p_undefined = 0.0
+    for undefined, size, rates in groups:
+        cells = law_of(rates, _check_cases(size), law, prior=prior)
+        p_undefined += (1 - p_undefined) * undefined_probability_of(undefined, cells)
+    return p_undefined
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+def _check_cases(n: int) -> int:
+    """Refuse numbers of cases that floats cannot tell apart."""
+    if as_size(n) > _MAX_CASES:
+        raise TooLarge(f"`n` must be at most 1e15, except in count_undefined; got {n:,}")
+    return n
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class UndefinedRow(Record):
     """A row of `undefined_table`: metrics with the same number of undefined matrices at every n.
 
@@ -150,7 +143,7 @@ class UndefinedRow(Record):
     total: int
     growth: str
     probability: float | None = None
-    _derived: ClassVar[tuple[str, ...]] = ("share",)
+    _derived = ("share",)
 
     @property
     def share(self) -> float:
@@ -164,13 +157,12 @@ class UndefinedRow(Record):
         return self.count / self.total
 
     def __str__(self) -> str:
-        return f"{' '.join(self.metrics)}: {self.count} of {self.total} configurations undefined, {self.growth}"
+        counts = f"{self.count} of {self.total} configurations undefined"
+        return f"{' '.join(self.metrics)}: {counts}, {self.growth}"
 
 
 def undefined_table(
-    n: int,
-    metrics: str | Metric | Sequence[str | Metric] | None = None,
-    reference: Reference = None,
+    n: int, metrics: MetricsLike | None = None, reference: Reference = None
 ) -> tuple[UndefinedRow, ...]:
     """Count the matrices of ``n`` cases for which each metric is undefined, as in the paper's Table 1.
 
@@ -195,39 +187,27 @@ def undefined_table(
     >>> [(row.metrics[0], row.count) for row in undefined_table(3, ["tpr", "mcc", "pt"])]
     [('tpr', 4), ('mcc', 12), ('pt', 12)]
     """
-    size = as_size(n)
+    is_grouped = metrics is None and reference is None
     if metrics is None:
-        chosen = [*CATALOGUE.paper, find_metric("mcc_limit"), find_metric("pt_limit")]
-        groups = _counted_alike(chosen) if reference is None else [[m] for m in chosen]
-    else:
-        groups = [[find_metric(m)] for m in ([metrics] if isinstance(metrics, (str, Metric)) else metrics)]
-    return tuple(_row(group, size, reference) for group in groups)
+        metrics = (*PAPER_METRICS, "mcc_limit", "pt_limit")
+    rows: dict[object, list[Metric]] = {}
+    for name in [metrics] if isinstance(metrics, (str, Metric)) else metrics:
+        m = find_metric(name)
+        counts = [count_undefined(m, (size,) * m.groups) for size in (12, 13)]
+        rows.setdefault((m.shape, *counts) if is_grouped else len(rows), []).append(m)
+    return tuple(_row(alike, _check_cases(n), reference) for alike in rows.values())
 
 
-def _counted_alike(metrics: Sequence[Metric]) -> list[list[Metric]]:
-    """Lists of metrics with the same shape and the same sizes of holes, and so the same counts."""
-    alike: dict[object, list[Metric]] = {}
-    for m in metrics:
-        holes = tuple((h.apart, tuple(sorted(len(part.cells) for part in h.needs))) for h in m.holes)
-        alike.setdefault((m.shape, m.kind, holes), []).append(m)
-    return list(alike.values())
-
-
-def _row(same: list[Metric], n: int, reference: Reference) -> UndefinedRow:
-    m = same[0]
-    sizes: Sizes = (n, n) if m.groups == 2 else n
-    return UndefinedRow(
-        metrics=tuple(s.key for s in same),
-        count=count_undefined(m, sizes),
-        total=count_matrices(n) ** m.groups,
-        growth=_growth(m),
-        probability=undefined_probability(m, sizes, reference) if reference is not None else None,
-    )
-
-
-def _growth(m: Metric) -> str:
-    # A hole of one group counts once per matrix of the other group, of which there are Θ(n³).
+def _row(metrics: list[Metric], n: int, reference: Reference) -> UndefinedRow:
+    """The row of metrics with the same counts."""
+    m, keys = metrics[0], tuple(alike.key for alike in metrics)
+    sizes, total = (n,) * m.groups, count_matrices(n) ** m.groups
+    probability = None if reference is None else undefined_probability(m, sizes, reference)
+    # Each undefined matrix is in a pair with all Θ(n³) matrices of the other group.
     others = 3 * (m.groups - 1)
-    power = max((h.degree + others for h in m.holes if h.degree is not None), default=0)
-    term = f"n{'⁰¹²³⁴⁵'[power]}" if power > 1 else ("n" if power else "1")
-    return f"Θ({term} log n) on average" if any(h.apart for h in m.holes) and power == 1 + others else f"Θ({term})"
+    power = max(0 if s.degree is None else others + s.degree for s in m.undefined_sets)
+    has_ties = any(s.undefined_at_equal_rates for s in m.undefined_sets)
+    growth = f"Θ({('1', 'n', 'n²', 'n³', 'n⁴', 'n⁵')[power]})"
+    if has_ties and power == others + 1:
+        growth = f"{growth[:-1]} log n) on average"
+    return UndefinedRow(keys, count_undefined(m, sizes), total, growth, probability)

@@ -1,7 +1,9 @@
-"""The order in which a matrix is split for a metric, so that its score is monotone in the last split.
+"""The order in which the cases of a matrix are split into cells.
 
-First a margin is split off from all cases, then possibly a side from the margin; the last split remains to be summed
-over. Cells that a metric does not distinguish are merged, so a tree has at most three counts: margin, side and last.
+First a margin, such as the actual positives, is split off from all cases, then possibly a side,
+such as TP, from the margin. Given these, a metric is monotone in the count of the last split,
+so that the probabilities of its scores are sums over ranges of that count. Cells that a metric
+does not distinguish are merged.
 """
 
 from __future__ import annotations
@@ -10,79 +12,115 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..cells import CELLS
+from ..arrays import Array
+from ..confusion import CELLS
 
-__all__ = ["Tree"]
-
-Names = tuple[str, ...]
+CellNames = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
     """Which cells are split off from which.
 
-    ``margin`` is split off from all cells, ``side`` from the margin, and ``last`` from ``last_of``, which is the
-    margin, the other cells, or all cells. If ``margin`` or ``side`` is empty, there is no such step.
+    ``margin`` is split off from all cells, ``side`` from the margin, and ``last`` from
+    ``last_of``, which is the margin, the other cells, or all cells. An empty ``margin`` or
+    ``side`` means that there is no such split.
     """
 
-    margin: Names
-    side: Names
-    last: Names
-    last_of: Names
+    margin: CellNames
+    side: CellNames
+    last: CellNames
+    last_of: CellNames
 
     def last_size(self, n: Any, margin: Any) -> Any:
-        """How many cases the last split divides."""
+        """How many cases the last split divides, given ``n`` and the size of the margin.
+
+        Without a margin, it divides all ``n``.
+        """
         if not self.margin:
             return n
         return margin if self.last_of == self.margin else n - margin
 
     def columns(self, n: Any, margin: Any, side: Any, last: Any) -> list[Any]:
-        """The four cells with these counts; cells that the tree does not distinguish are merged into the first."""
-        size = self.last_size(n, margin)
-        counts = dict(zip(self.merged, self._counted(n, margin, side, last, size), strict=True))
-        first = {names[0]: count for names, count in counts.items() if names}
-        return [first.get(c, 0.0) for c in CELLS]
+        """The four cells of ``n`` cases, given the counts of the splits; arrays broadcast.
+
+        Of cells that the tree merges, the first holds their sum and the others are 0.
+
+        >>> ROW_TREE.columns(n=10, margin=4, side=3, last=1)
+        [3, 1, 1, 5]
+        """
+        parts = self._parts(n, margin, side, last)
+        # A set is empty if nothing is left of a split, such as of all cells.
+        count_of = {cells[0]: count for cells, count in parts if cells}
+        return [count_of.get(cell, 0.0) for cell in CELLS]
 
     @property
-    def merged(self) -> tuple[Names, ...]:
-        """The sets of cells that the tree does not distinguish."""
-        ends = (self.last, _without(self.last_of, self.last))
+    def merged_cells(self) -> tuple[CellNames, ...]:
+        """Sets of cells of which only sums matter; one is empty if the tree has no such part.
+
+        Scores do not depend on how the cases of a set are spread over its cells.
+        """
+        return tuple(cells for cells, _ in self._parts(0, 0, 0, 0))
+
+    def _parts(
+        self, n: Any, margin: Any, side: Any, last: Any
+    ) -> list[tuple[CellNames, Any]]:
+        """The sets of cells that the tree distinguishes, and the counts of each.
+
+        ``margin``, ``side`` and ``last`` are the counts that are split off, of ``n`` cases.
+        `columns` puts the counts into cells, and `merged_cells` only needs the sets.
+        """
+        rest = self.last_size(n, margin) - last
+        ends = [(self.last, last), (without(self.last_of, self.last), rest)]
+        # There is only the last split, of all cells.
         if not self.margin:
             return ends
+        # The last split divides the margin; the cells outside it are one set.
         if self.last_of == self.margin:
-            return (_without(CELLS, self.margin), *ends)
-        return (self.side, _without(self.margin, self.side), *ends)
+            return [(without(CELLS, self.margin), n - margin), *ends]
+        # The margin is split into the side and its rest, the other cells by the last split.
+        others = without(self.margin, self.side)
+        return [(self.side, side), (others, margin - side), *ends]
 
-    def _counted(self, n: Any, margin: Any, side: Any, last: Any, size: Any) -> tuple[Any, ...]:
-        """The number of cases in each merged set."""
-        if not self.margin:
-            return last, size - last
-        if self.last_of == self.margin:
-            return n - margin, last, size - last
-        return side, margin - side, last, size - last
+    def cells(self, n: Any, margin: Any, side: Any, last: Any) -> Array:
+        """`columns` as an array with the cells along the last axis, such as metrics score."""
+        columns = self.columns(n, margin, side, last)
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
 
-    def cells(self, n: Any, margin: Any, side: Any, last: Any) -> NDArray[Any]:
-        """The same as an array with the cells along the last axis."""
-        return np.stack(np.broadcast_arrays(*self.columns(n, margin, side, last)), axis=-1)
+    def collapse(self, cells: Array) -> Array:
+        """Merge the cells of matrices as the tree does: the first of each set holds the sum.
 
-    def collapse(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """A matrix with the same cells merged; each set is summed separately, so that empty ones stay empty."""
+        The score stays the same, and is then that of a matrix as `cells` lists them.
+        """
         merged = np.zeros_like(cells)
-        for names in self.merged:
-            if names:
-                merged[..., CELLS.index(names[0])] = self._sum(cells, names)
+        # Sets without cells are left out.
+        for names in filter(None, self.merged_cells):
+            merged[..., CELLS.index(names[0])] = sum_cells(cells, names)
         return merged
 
-    def counts(self, cells: NDArray[Any]) -> tuple[Any, Any, Any]:
-        """Margin, side and last count of a matrix."""
-        return self._sum(cells, self.margin), self._sum(cells, self.side), self._sum(cells, self.last)
+    def counts(self, cells: Array) -> tuple[Any, ...]:
+        """The counts of the splits (margin, side, last) of matrices; the inverse of `cells`.
 
-    @staticmethod
-    def _sum(cells: NDArray[Any], names: Names) -> Any:
-        return cells[..., [CELLS.index(c) for c in names]].sum(axis=-1)
+        A split that the tree lacks has a count of 0.
+        """
+        parts = (self.margin, self.side, self.last)
+        return tuple(sum_cells(cells, part) for part in parts)
 
 
-def _without(cells: Names, some: Names) -> Names:
-    return tuple(c for c in cells if c not in some)
+#: Prevalence, then TPR, then FPR.
+ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
+#: Predicted positive rate, then PPV, then FOR.
+COLUMN_TREE = Tree(
+    margin=("tp", "fp"), side=("tp",), last=("fn",), last_of=("fn", "tn")
+)
+
+
+def sum_cells(cells: Array, names: CellNames) -> Any:
+    """The sum of some cells, which lie along the last axis; 0 without names."""
+    return cells[..., [CELLS.index(name) for name in names]].sum(axis=-1)
+
+
+def without(cells: CellNames, removed: CellNames) -> CellNames:
+    """The cells but for those that are removed: the other side of a split."""
+    return tuple(cell for cell in cells if cell not in removed)

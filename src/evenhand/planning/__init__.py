@@ -1,12 +1,10 @@
 """Planning: power, sample sizes, and the sizes at which scores jump or can be gamed."""
 
-from .gaming import ExploitableSizes, Passing, exploitable_sizes
-from .jagged import Jaggedness, jaggedness
-from .needs import Wanted, cases_needed
-from .plan import Plan
-from .planned_tests import TestName
-from .powers import detectable_difference, power
-from .sizes import sample_size
+from .exploitable_sizes import ExploitableSizes, Passing, exploitable_sizes
+from .jaggedness import Jaggedness, jaggedness
+from .power import Plan, TestName, detectable_difference, power
+from .required_n import required_n
+from .sample_size import sample_size
 
 __all__ = [
     "ExploitableSizes",
@@ -14,11 +12,10 @@ __all__ = [
     "Passing",
     "Plan",
     "TestName",
-    "Wanted",
-    "cases_needed",
     "detectable_difference",
     "exploitable_sizes",
     "jaggedness",
     "power",
+    "required_n",
     "sample_size",
 ]

@@ -8,16 +8,16 @@ from .figures import (
     draw_exploitable,
     draw_jaggedness,
     draw_match,
+    draw_monitor,
     draw_plan,
     draw_risks,
-    draw_watch,
 )
 from .markdown import as_markdown
 from .notebook import as_html
-from .page import as_page, watch_page
+from .page import as_page, monitor_page
 from .pipelines import as_annotations, as_junit
 from .rich_text import as_rich
-from .text import as_text, watch_text
+from .text import as_text, monitor_text
 
 __all__ = [
     "as_annotations",
@@ -32,9 +32,9 @@ __all__ = [
     "draw_exploitable",
     "draw_jaggedness",
     "draw_match",
+    "draw_monitor",
     "draw_plan",
     "draw_risks",
-    "draw_watch",
-    "watch_page",
-    "watch_text",
+    "monitor_page",
+    "monitor_text",
 ]

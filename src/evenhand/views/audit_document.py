@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import PurePath
 from typing import Any
 
 from ..auditing import (
@@ -15,11 +14,13 @@ from ..auditing import (
     Row,
     Verdict,
     Words,
-    described,
+    direction_text,
     headlines,
+    lookup_metric,
     margins_text,
     next_steps,
     place_text,
+    select_averages,
     told_apart,
     untold,
 )
@@ -44,9 +45,7 @@ __all__ = ["adjustment", "caution", "document_of"]
 
 # Cases without a group, of all cases, of which everything else has to be read.
 _MANY_UNKNOWN = 0.1
-_OF_DATA = (
-    *("same-name", "spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled"),
-)
+_OF_DATA = (*("spread", "left-out", "missing-group", "absent-label", "chosen-reference", "weighted", "not-pooled"),)
 _NAMED, _PLACES, _IMPACTS = 4, 20, 2
 _FAVOURABLE = (
     "To see whom differences harm, and impact ratios (four fifths), say which prediction is good for a person: "
@@ -57,14 +56,14 @@ _IDENTIFYING = 11
 _NOT_EXACT = ("mid-p", "approximate", "montecarlo", "effective counts")
 
 
-def document_of(audit: Audit) -> Document:
-    """The document; only a page has room for all of its sections."""
+def document_of(audit: Audit, system: str | None = None, author: str | None = None) -> Document:
+    """The document; only a page has room for all of its sections, for the system and for the author."""
     rows, settings = audit.rows, audit.settings
     sections = [
         Section("opening", "", (*_reading(audit), Tally(tallied(rows), _meanings(audit)))),
         Section("matters", "What matters", tuple(_matters(audit))),
         Section("overall", "All cases together", tuple(_overall(audit))),
-        Section("audited", "What was audited", (Pairs(tuple(facts(audit))),)),
+        Section("audited", "What was audited", (Pairs(tuple(facts(audit, system, author))),)),
         Section("metrics", "What the metrics mean", (Pairs(tuple(_meant(audit))),)),
         Section("findings", "Findings", tuple(_findings(audit))),
     ]
@@ -95,14 +94,14 @@ def _title(audit: Audit) -> str:
     about = "" if audit.settings["protect"] is None else "about "
     said = f"Audit of {about}{audited} in {several(len(groups), 'group')} by {', '.join(columns_of(audit))}"
     said += "".join(axis_words(audit, name, axis.opening) for name, axis in axes_of(audit).items())
-    at = audit.record.get("at")
+    at = audit.provenance.get("at")
     return f"{said}, {place_text(at)}" if at else said
 
 
 def _reading(audit: Audit) -> Iterator[Block]:
     """What groups are compared with, and how places on the axes and p-values are to be read."""
-    if audit.record.get("protection"):
-        yield Paragraph(str(audit.record["protection"]))
+    if audit.provenance.get("protection"):
+        yield Paragraph(str(audit.provenance["protection"]))
     yield Paragraph(f"Each group is compared with {reference_words(audit)}{independence(audit)}")
     said = [axis_words(audit, name, axis.reading) for name, axis in axes_of(audit).items()]
     if said:
@@ -111,12 +110,12 @@ def _reading(audit: Audit) -> Iterator[Block]:
 
 def independence(audit: Audit) -> str:
     """What is taken to be independent, which no test can see in the data."""
-    unit = audit.record.get("unit")
-    if not unit:
+    cluster = audit.provenance.get("cluster")
+    if not cluster:
         return "; cases are taken as independent."
     return (
-        f". Cases of the same {unit['column']} may depend on each other, those of different ones are taken to be "
-        f"independent: {several(audit.n, 'case')} of {several(unit['units'], 'unit')}."
+        f". Cases of the same {cluster['column']} may depend on each other, those of different ones are taken to be "
+        f"independent: {several(audit.n, 'case')} of {several(cluster['clusters'], 'cluster')}."
     )
 
 
@@ -127,7 +126,7 @@ def adjustment(audit: Audit) -> str:
         return "not adjusted"
     everything = audit.settings["family"] != "metric"
     # What was chosen with `at` was adjusted together with the other places.
-    placed = dict.fromkeys([*axes_of(audit), *(audit.record.get("at") or ())])
+    placed = dict.fromkeys([*axes_of(audit), *(audit.provenance.get("at") or ())])
     over = ["groups", *(AXES[name].many for name in placed if name in AXES and (everything or not AXES[name].is_scale))]
     *others, last = [*over, "metrics"] if everything else over
     together = f"{', '.join(others)} and {last}" if others else last
@@ -199,9 +198,9 @@ def _unchanged(audit: Audit) -> Iterator[Item]:
     for row in audit.rows if _is_of_models(audit) else ():
         places.setdefault(place_text(row.at), []).append(row)
     for place, rows in places.items():
-        if all(row.verdict is Verdict.ALIKE for row in rows):
+        if all(row.verdict is Verdict.EQUIVALENT for row in rows):
             said = f"no gap changed by more than {margins_text(rows, audit.settings['margin'])}"
-            yield Item(f"{_capitalised(place)}: {said} ({several(len(rows), 'comparison')}).", Verdict.ALIKE)
+            yield Item(f"{_capitalised(place)}: {said} ({several(len(rows), 'comparison')}).", Verdict.EQUIVALENT)
 
 
 def _overall(audit: Audit) -> Iterator[Block]:
@@ -266,14 +265,14 @@ def _findings(audit: Audit) -> Iterator[Block]:
 def _metrics(audit: Audit) -> list[Any]:
     """The metrics in the order in which they were asked for, then averages over classes."""
     keys = dict.fromkeys(row.metric for row in audit.rows)
-    asked = [key for key in (*audit.settings["metrics"], *audit.settings["averages"]) if key in keys]
-    return [described(key) for key in dict.fromkeys([*asked, *keys])]
+    asked = [key for key in audit.settings["metrics"] if key in keys]
+    return [lookup_metric(key) for key in dict.fromkeys([*asked, *keys])]
 
 
 def _meant(audit: Audit) -> Iterator[tuple[str, str]]:
     words = Words.of(audit.settings)
     for m in _metrics(audit):
-        yield m.key, f"{m.name}. {words.means(m)}. {m.good(audit.settings['favourable'])}."
+        yield m.key, f"{m.name}. {words.description(m)}. {direction_text(m, audit.settings['favourable'])}."
 
 
 def _formulas(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -295,7 +294,7 @@ def _notes(audit: Audit) -> Iterator[str]:
     score, gaps = ("The change of a gap", "changes") if _is_of_models(audit) else ("A score", "gaps")
     yield (
         f"{rests}p: {exact}{_largest(audit)}, {adjustment(audit)}. {score} is higher or lower if p is at most "
-        f"{s['alpha']:g}; alike if "
+        f"{s['alpha']:g}; equivalent if "
         f"no difference was found and {gaps} beyond {margins_text(rows, s['margin'])} are ruled out{wider}; otherwise "
         "there are too few cases to tell."
     )
@@ -307,7 +306,7 @@ def _notes(audit: Audit) -> Iterator[str]:
     if drawn:
         scores = ", ".join(dict.fromkeys(row.metric for row in drawn))
         most = max(row.test.error or 0.0 for row in drawn)
-        yield f"p of {scores}: from random draws ({s['draws']:,}), with a standard error of at most {most:.2g}."
+        yield f"p of {scores}: from random draws, with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
     yield from _unknown(audit)
 
@@ -340,7 +339,7 @@ def _exactness(audit: Audit) -> str:
     """Whether p-values are exact: all, some or none of them."""
     tests = [row.test for row in audit.rows if row.test.method is not None]
     exact = [test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests]
-    if audit.settings["mid_p"] or audit.record.get("weight") or (exact and not any(exact)):
+    if audit.provenance.get("weight") or (exact and not any(exact)):
         return "approximate"
     return "exact" if all(exact) else "partly approximate"
 
@@ -374,8 +373,9 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     tested = [row for row in audit.rows if row.test.pvalue is not None and row.verdict is not Verdict.NOT_TESTED]
     families = len(set(map(_family_of, tested)))
     # What was chosen with `at` has families beside it that are not in this table.
-    apart = {"threshold", "stratum", *(("class",) if s["averages"] else ())}
-    chosen = not apart.isdisjoint(audit.record.get("at") or ())
+    averages = select_averages([lookup_metric(key) for key in s["metrics"]])
+    apart = {"threshold", "stratum", *(("class",) if averages else ())}
+    chosen = not apart.isdisjoint(audit.provenance.get("at") or ())
     if s["family"] == "audit" or (families < 2 and not chosen):
         return f"Where nothing differs, {share} of audits find anything."
     given = _family(audit, "a given")
@@ -393,7 +393,7 @@ def _family_of(row: Row) -> tuple[Any, ...]:
 
 def _family(audit: Audit, each: str) -> str:
     """A family in words: a metric or average, at a threshold, in single strata or pooled."""
-    placed = {*audit.axes, *(audit.record.get("at") or ())}
+    placed = {*audit.axes, *(audit.provenance.get("at") or ())}
     averages = "class" in audit.axes and any("class" not in row.at for row in audit.rows)
     said = f"{each} metric" + (" or average" if averages else "")
     said += f" at {each} threshold" if "threshold" in placed else ""
@@ -447,22 +447,12 @@ def _more(rows: Sequence[Any]) -> str:
 def _settings(audit: Audit) -> Iterator[tuple[str, str]]:
     yield from ((name, setting_text(value)) for name, value in audit.settings.items())
     yield "versions", ", ".join(f"{name} {version}" for name, version in audit.versions.items())
-    digest = (audit.record.get("source") or {}).get("sha256")
+    digest = (audit.provenance.get("source") or {}).get("sha256")
     if digest:
         yield "SHA-256 of the data", str(digest)
 
 
-def _without_folders(text: str, audit: Audit) -> str:
-    """A call with the names of files only: where they were is nobody else's business."""
-    for path in sorted((audit.record.get("source") or {}).get("paths", ()), key=len, reverse=True):
-        text = text.replace(str(path), PurePath(str(path)).name or str(path))
-    return text
-
-
 def _repeat(audit: Audit) -> Iterator[Block]:
-    for name, said in (("command", "The command that made it:"), ("python", "The call that made it:")):
-        if audit.record.get(name):
-            yield Code(said, _without_folders(str(audit.record[name]), audit))
     if audit.axes:
         axis, values = next(iter(audit.axes.items()))
         yield Code("A page of one place, with a map and cards:", f"audit.at(**{{{axis!r}: {values[0]!r}}}).to_html()")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..auditing import Audit, Row, Verdict, described, place_text, told_apart
+from ..auditing import Audit, Row, Verdict, lookup_metric, place_text, told_apart
 from ..wording import join_and, legible, numbered, percent, several
 from .document import Block, Cell, Chart, Column, Heading, Paragraph, Section, Table
 from .row_words import row_table, score_cell
@@ -90,7 +90,7 @@ AXES = {
         title="Scores within strata",
         apart="Scores without strata",
         where="in some stratum",
-        opening=", within {values} of {within}",
+        opening=", within {values} of {strata}",
         reading="Groups are compared within each stratum and, pooled, over all of them.",
     ),
     "model": Axis(
@@ -112,14 +112,14 @@ def axes_of(audit: Audit) -> dict[str, Axis]:
 
 def axis_words(audit: Audit, name: str, words: str) -> str:
     """What an axis says of an audit, with the numbers and names of the audit in its fields."""
-    axis, column = AXES[name], audit.record.get("columns", {}).get("score")
+    axis, column = AXES[name], audit.provenance.get("columns", {}).get("score")
     values = [value for value in audit.axes[name] if value != "pooled"]
     pairs = model_pairs(audit)
     return words.format(
         values=several(len(values), axis.one, axis.many),
         n=len(values),
-        classes=several(len(audit.record.get("classes") or values), "class", "classes"),
-        within=", ".join(audit.settings["within"]),
+        classes=several(len(audit.provenance.get("classes") or values), "class", "classes"),
+        strata=", ".join(audit.settings["strata"]),
         column=f" (column {column})" if column else "",
         cases=_cases(audit) if name == "class" else "",
         pairs=models_text(pairs) if len(pairs) <= _NAMED else f"{len(pairs):,} pairs of models",
@@ -129,7 +129,7 @@ def axis_words(audit: Audit, name: str, words: str) -> str:
 
 def model_pairs(audit: Audit) -> list[tuple[str, str]]:
     """Which model is compared against which."""
-    at = audit.record.get("at") or {}
+    at = audit.provenance.get("at") or {}
     every = ({**at, **row.at} for row in sorted(audit.rows, key=lambda row: place_order(audit, row.at)))
     return list(dict.fromkeys((str(one["model"]), str(one["against"])) for one in every if "model" in one))
 
@@ -247,7 +247,7 @@ def _reading(i: int, audit: Audit) -> Callable[[Line], Cell]:
 def score_map(audit: Audit, rows: Sequence[Row], caption: str) -> Table:
     """The groups by metric."""
     keys = list(dict.fromkeys(row.metric for row in rows))
-    asked = [*audit.settings["metrics"], *audit.settings["averages"]]
+    asked = audit.settings["metrics"]
     keys.sort(key=lambda key: asked.index(key) if key in asked else len(asked))
     titles = [
         Column(key, _reading(i, audit), extra=i >= _MOST_VALUES, means=_explained(key)) for i, key in enumerate(keys)
@@ -258,7 +258,7 @@ def score_map(audit: Audit, rows: Sequence[Row], caption: str) -> Table:
 
 
 def _explained(key: str) -> str:
-    m = described(key)
+    m = lookup_metric(key)
     return f"{m.name} = {m.formula}" if m.formula else m.name
 
 
@@ -327,7 +327,7 @@ def _along(
     values = [value for value in audit.axes[name] if value in present]
     texts = value_texts(values)
     lines = lines_of(rows, values, lambda row: row.at[name], names)
-    m = described(metric)
+    m = lookup_metric(metric)
     yield Heading(f"{m.name} ({metric}){f', {rest}' if rest else ''}", m.formula)
     if axis.is_scale:
         for by in columns_of(audit):
@@ -336,7 +336,8 @@ def _along(
                 yield Chart(metric, by, tuple(values), own)
     shown = set(values if axis.is_scale else _most_differing(values, rows, name))
     titles = [Column(texts[value], _reading(i, audit), extra=value not in shown) for i, value in enumerate(values)]
-    caption = f"{m.name} by {axis.one}{f', {rest}' if rest else ''}, with {percent(audit.settings['level'])} intervals"
+    level = percent(audit.settings["confidence_level"])
+    caption = f"{m.name} by {axis.one}{f', {rest}' if rest else ''}, with {level} intervals"
     some = f"The {len(shown):,} of {len(values):,} {axis.many} with most scores that differ; to_csv() has all."
     yield _table(caption, titles, lines, axis.where, some if len(shown) < len(values) else "")
 

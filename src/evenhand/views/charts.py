@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import Any
 
-from ..auditing import ReferenceKind, Row, Verdict, described
+from ..auditing import ReferenceKind, Row, Verdict, lookup_metric
 from .axes import Line, value_texts
 from .document import Chart, Curve, Curves
 from .row_words import has_score
@@ -127,7 +127,7 @@ class Picture:
     @property
     def name(self) -> str:
         """The name of the metric."""
-        return str(described(self.chart.metric).name)
+        return str(lookup_metric(self.chart.metric).name)
 
     @property
     def geometry(self) -> _Geometry:
@@ -157,7 +157,7 @@ def scale_of(
     key: str, lines: Sequence[Line], reference: Sequence[float | None]
 ) -> tuple[float, float, list[tuple[float, str]]]:
     """The ends and ticks of the vertical axis, from the range of the metric or, if it is unbounded, of the scores."""
-    low, high = described(key).range
+    low, high = lookup_metric(key).range
     if not (isfinite(low) and isfinite(high)):
         seen = [row.score.value for line in lines for row in line.rows if row is not None and has_score(row)]
         values = [v for v in (*seen, *reference) if v is not None and isfinite(v)]

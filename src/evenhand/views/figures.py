@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..auditing import Audit, Row, Verdict, Watch, described, place_text, told_apart
+from ..auditing import Audit, Monitor, Row, Verdict, lookup_metric, place_text, told_apart
+from ..distributions import Distribution
 from ..errors import InvalidInput, MissingExtra, printable
 from ..inference import MatchResult, Risks
-from ..laws import Distribution
 from ..planning import ExploitableSizes, Jaggedness, Plan
 from ..text_layout import columns, folded_text
 from ..wording import counts_text, percent, pvalue, several
@@ -30,9 +30,9 @@ __all__ = [
     "draw_exploitable",
     "draw_jaggedness",
     "draw_match",
+    "draw_monitor",
     "draw_plan",
     "draw_risks",
-    "draw_watch",
 ]
 
 Floats = NDArray[np.float64]
@@ -99,14 +99,14 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
         shown.add(label)
         return label if new else None
 
-    end = _end(described(key), rows)
+    end = _end(lookup_metric(key), rows)
     for y, row in zip(places, rows, strict=True):
         _draw_row(ax, y, row, end, once)
-    name = described(key).name
+    name = lookup_metric(key).name
     ax.set_yticks(places, [_text("\n".join(lines), keep="\n") for lines in called])
     ax.set_ylim(sum(heights), 0)
     ax.set_xlabel(_text(name))
-    ax.set_title(_text(f"{name}, {percent(audit.settings['level'])} intervals"), fontsize=10, loc="left")
+    ax.set_title(_text(f"{name}, {percent(audit.settings['confidence_level'])} intervals"), fontsize=10, loc="left")
     ax.grid(axis="x", color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)
     if isfinite(end):
@@ -194,14 +194,16 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
     for verdict in Verdict:
         if verdict in seen:
             _mark(ax, verdict, np.nan, np.nan, label=str(verdict))
-    name = described(key).name
+    name = lookup_metric(key).name
     low, high, _ = scale_of(key, lines, shared[1] if shared else [])
     ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))
     ax.set_xticks(xs, list(value_texts(thresholds).values()))
     if len(xs) > 10:
         ax.tick_params(axis="x", labelrotation=90)
     ax.set(xlabel="threshold" if to_scale else "threshold (not to scale)", ylabel=name)
-    ax.set_title(_text(f"{name} by {by}, {percent(audit.settings['level'])} intervals"), fontsize=10, loc="left")
+    ax.set_title(
+        _text(f"{name} by {by}, {percent(audit.settings['confidence_level'])} intervals"), fontsize=10, loc="left"
+    )
     ax.grid(axis="y", color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)
     ax.legend(
@@ -284,11 +286,11 @@ def _finished(ax: Any) -> Any:
 
 
 def draw_jaggedness(result: Jaggedness, ax: Any = None) -> Any:
-    """Draw the quantiles of a score against the sample size: bands of 10-90 % and 25-75 %, the median as a line."""
+    """Draw the quantiles of a score against the sample size: bands of 10-90% and 25-75%, the median as a line."""
     ax = _axes(ax)
     x, quantiles = result.sizes, np.array(result.quantiles)
-    ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90 %")
-    ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75 %")
+    ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90%")
+    ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75%")
     ax.plot(x, quantiles[:, 2], color=_BLACK, lw=1.2, label="median")
     if result.reference_score is not None:
         ax.axhline(result.reference_score, color=_RED, ls="--", lw=1, label="the population's score")
@@ -334,27 +336,27 @@ def draw_exploitable(result: ExploitableSizes, ax: Any = None) -> Any:
     return _finished(ax)
 
 
-def draw_watch(watch: Watch, key: str, by: str, ax: Any = None) -> Any:
+def draw_monitor(monitor: Monitor, key: str, by: str, ax: Any = None) -> Any:
     """Draw the evidence of a metric over batches on a logarithmic scale, a line per group, and where it alarms."""
-    rows = [row for row in watch.rows if (row.metric, row.by) == (key, by)]
+    rows = [row for row in monitor.rows if (row.metric, row.by) == (key, by)]
     ax = _axes(ax, max(3.6, 1.2 + 0.17 * len(rows)))
-    names, order = told_apart(watch.rows), {name: i for i, name in enumerate(watch.batches)}
+    names, order = told_apart(monitor.rows), {name: i for i, name in enumerate(monitor.batches)}
     xs = np.arange(len(order))
     for i, row in enumerate(rows):
-        values = _known(watch.path(row))
+        values = _known(monitor.path(row))
         colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
         label = _text("\n".join(folded_text(names[row.by, row.group], _NAME)), keep="\n")
         ax.plot(xs, values, color=colour, ls=dashes, lw=1.4, marker="." if len(xs) < 60 else None, label=label)
         if row.alarm is not None:
             at = order[row.alarm]
             ax.plot(at, values[at], "o", ms=7, mfc="white", mec=colour, mew=1.6, zorder=4)
-    threshold = 1 / watch.settings["alpha"]
+    threshold = 1 / monitor.settings["alpha"]
     ax.axhline(threshold, color=_RED, ls="--", lw=1, label=f"alarm, at {threshold:g}")
     shown = np.unique(np.linspace(0, len(xs) - 1, min(len(xs), 8)).round().astype(int))
-    ticks = [_text("\n".join(folded_text(watch.batches[i], _TICK)), keep="\n") for i in shown]
+    ticks = [_text("\n".join(folded_text(monitor.batches[i], _TICK)), keep="\n") for i in shown]
     ax.set_xticks(shown, ticks, rotation=0 if len(shown) < 6 else 30)
     ax.set(yscale="log", xlabel="batch", ylabel="evidence")
-    name = described(key).name
+    name = lookup_metric(key).name
     ax.set_title(_text(f"{name} by {by}: evidence of a difference"), fontsize=10, loc="left")
     ax.grid(axis="y", color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)

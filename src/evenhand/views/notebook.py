@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
-from ..auditing import Audit, Finding, Row, Verdict, Watch, place_text
+from ..auditing import Audit, Finding, Monitor, Row, Verdict, place_text
+from ..distributions import Distribution
 from ..errors import InvalidInput, TooLarge, printable
-from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, strength_text
-from ..laws import Distribution
+from ..inference import Disparity, Interval, MatchResult, Risk, Smoothed, StressTest, format_strength
 from ..metrics import Metric
 from ..wording import counts_text, number, pvalue, several, span_text
 from .audit_document import document_of
 from .document import Cell, Heading, Listing, Paragraph, Table, Tally
+from .monitor_document import monitor_document
 from .row_words import gap_text, smoothing_text
-from .watch_document import watch_document
 
 __all__ = ["as_html"]
 
@@ -119,8 +119,8 @@ def _(audit: Audit) -> str:
 
 
 @as_html.register
-def _(watch: Watch) -> str:
-    document = watch_document(watch)
+def _(monitor: Monitor) -> str:
+    document = monitor_document(monitor)
     blocks = [block for section in document.named("opening", "rows", "notes") for block in section.blocks]
     parts = [_table(block, _MOST_LINES) if isinstance(block, Table) else _block(block) for block in blocks]
     return _box(_text(document.title), *parts)
@@ -229,7 +229,7 @@ def _(result: Risk) -> str:
         "root mean squared error": f"{result.rmse:.4g}",
         "bias": f"{round(result.bias, 12) + 0.0:+.4g}",
         "standard deviation": f"{result.variance**0.5:.4g}",
-        "undefined": f"{100 * result.p_undefined:.3g} %",
+        "undefined": f"{100 * result.p_undefined:.3g}%",
     }
     if result.method != "exact":
         numbers["method"] = f"{result.method} (standard error {result.standard_error:.2g})"
@@ -257,7 +257,7 @@ def _(result: Smoothed) -> str:
     what = "Cells of the prior only: the group is empty" if result.prior_only else "Smoothed cells"
     kept = f"{result.shrinkage:.0%} of a share's gap remains"
     return _box(
-        f"{what} (strength {_text(strength_text(result.strength))}; {kept})",
+        f"{what} (strength {_text(format_strength(result.strength))}; {kept})",
         _grid(
             ["cell", "raw", "smoothed"], [[n, f"{a:g}", f"{b:.6g}"] for n, a, b in zip(names, raw, cells, strict=True)]
         ),

@@ -15,18 +15,18 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any
 
-from ..auditing import Audit, Tier, Verdict, Watch
+from ..auditing import Audit, Monitor, Tier, Verdict
 from ..errors import MissingExtra, printable
 from ..wording import several
 from .audit_document import adjustment, caution, document_of
 from .axes import columns_of
 from .charts import Picture, traces_of
 from .document import Document, Table
+from .monitor_document import monitor_document
 from .page_data import grouped, packed
 from .record_facts import meaning_of_positive
-from .watch_document import watch_document
 
-__all__ = ["as_page", "watch_page"]
+__all__ = ["as_page", "monitor_page"]
 
 # Beyond so many cells, tables of a page have the most important lines only.
 _MOST_CELLS, _FEWEST_LINES = 20_000, 3
@@ -34,9 +34,16 @@ _INTERACTIVE = ("parts.js", "filters.js", "map.js", "findings.js", "cards.js", "
 _CONTENTS = {"map": "Map", "findings": "Findings by group", "cards": "Cards"}
 
 
-def as_page(audit: Audit, most: int = 2_000) -> str:
+def as_page(
+    audit: Audit,
+    most: int = 2_000,
+    *,
+    title: str | None = None,
+    system: str | None = None,
+    author: str | None = None,
+) -> str:
     """The whole page: with a map of groups and metrics, of at most ``most`` groups, or with tables along the axes."""
-    document = document_of(audit)
+    document = document_of(audit, system, author)
     interactive = not audit.axes
     style, script = _style(), _script(_INTERACTIVE if interactive else ("charts.js",))
     groups = grouped(audit) if interactive else {}
@@ -48,7 +55,7 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
         .render(
             document=document,
             part={section.name: section for section in document.sections},
-            title=str(audit.record.get("title") or document.title),
+            title=title or document.title,
             reading=" ".join(filter(None, (meaning_of_positive(audit), caution(audit)))),
             contents=[{"id": name, "title": title, "blocks": ()} for name, title in _CONTENTS.items()]
             if interactive
@@ -76,13 +83,13 @@ def as_page(audit: Audit, most: int = 2_000) -> str:
     )
 
 
-def watch_page(watch: Watch) -> str:
-    """The page of a watch, which needs no script."""
-    document = watch_document(watch)
+def monitor_page(monitor: Monitor) -> str:
+    """The page of a monitor, which needs no script."""
+    document = monitor_document(monitor)
     style = _style()
     return str(
         _environment()
-        .get_template("watch.html")
+        .get_template("monitor.html")
         .render(
             title=document.title,
             part={section.name: section for section in document.sections},

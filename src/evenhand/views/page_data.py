@@ -15,25 +15,22 @@ from ..auditing import (
     Audit,
     ReferenceKind,
     Row,
-    Sketch,
     Tier,
     Verdict,
     Words,
-    described,
+    lookup_metric,
     needed_text,
     shown_names,
     tier,
 )
-from ..cells import CELLS
+from ..confusion import CELLS
 from ..metrics import Metric
 from ..wording import decided, legible, percent
-from .row_words import is_gap, strength_text, unknown_text
+from .expressions import COMPUTED_FORMULAS, expression
+from .row_words import strength_text, unknown_text
 
 __all__ = ["Group", "grouped", "packed"]
 
-_LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-_LEVEL_OF = [_LEVELS[round(height * 63 / 99)] for height in range(100)]
-_WIDEST = 1e6
 _VERDICTS, _TIERS = list(Verdict), list(Tier)
 
 
@@ -72,7 +69,7 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
     return {
         "margin": s["margin"],
         "protected": s["protect"] is not None,
-        "level": percent(s["level"]),
+        "level": percent(s["confidence_level"]),
         "adjusted": s["adjust"] != "none",
         "strength": s["strength"] if isinstance(s["strength"], (int, float)) else None,
         "verdicts": [{"words": v.value, "css": v.css, "sign": v.sign} for v in Verdict],
@@ -97,36 +94,35 @@ def packed(audit: Audit, held: Mapping[tuple[str, str], Group]) -> dict[str, Any
 
 def _places(audit: Audit, groups: Sequence[Group]) -> list[int]:
     """Where each group stands in its column: numbers by value, bins and categories as they are declared."""
-    order = audit.record.get("order", {})
+    order = audit.provenance.get("order", {})
     places = {(by, group): i for by, members in order.items() for i, group in enumerate(members)}
     return [places.get((one.first.by, one.first.group), len(places)) for one in groups]
 
 
 def _metric(key: str, groups: Sequence[Group], words: Words) -> dict[str, Any]:
     """A metric: its names, what it means, and its formula as a tree with the sets of cells that must not be empty."""
-    m = described(key)
+    m = lookup_metric(key)
     rows = [one.rows[key] for one in groups if key in one.rows]
     known: dict[str, Any] = {"compares": False, "people": False, "cases": ["cases"], "base": key, "bounded": True}
     if isinstance(m, Metric):
         base = m.base
         known |= {
             "compares": bool(m.comparisons),
-            "people": m.of_people,
+            "people": m.is_base_rate,
             "cases": _cases(m, rows, words),
             "base": base.key,
-            "bounded": not base.unbounded,
+            "bounded": not base.is_unbounded,
         }
         if not m.comparisons:
-            rate = base.quotient if base.is_rate else None
             known |= {
-                "tree": base.expression,
-                "needs": [[CELLS.index(c) for c in part.cells] for part in m.holes[0].needs],
-                "whole": [CELLS.index(c) for c in rate.of.cells] if rate else None,
+                "tree": expression(COMPUTED_FORMULAS.get(base.key, base.formula)),
+                "needs": [[CELLS.index(c) for c in part.cells] for part in m.undefined_sets[0].needs],
+                "whole": [CELLS.index(c) for c in base.denominators[0].cells] if base.is_rate else None,
             }
     return {
         "key": key,
         "name": m.name,
-        "means": words.means(m),
+        "means": words.description(m),
         "ratio": any(row.gap.is_ratio for row in rows),
         **known,
     }
@@ -134,7 +130,7 @@ def _metric(key: str, groups: Sequence[Group], words: Words) -> dict[str, Any]:
 
 def _cases(m: Metric, rows: Sequence[Row], words: Words) -> list[str]:
     """What the cases are that the score rests on, one name for each number; a score of K classes rests on all."""
-    names = [words.part(part.name) for part in m.rests_on]
+    names = [words.part(part.name) for part in m.denominators]
     return names if all(len(row.rests_on) == len(names) for row in rows) else [words.cases]
 
 
@@ -206,7 +202,6 @@ def _rows(rows: list[Row | None], s: Mapping[str, Any], names: dict[tuple[str, s
     def pvalues(read: Callable[[Row], float | None]) -> Any:
         return _column([None if row is None else _decided(read(row), alpha) for row in rows])
 
-    sketches = each(_sketch)
     return {
         "verdict": _column(each(lambda row: _VERDICTS.index(row.verdict))),
         "tier": _column(each(lambda row: None if (t := tier(row, margin)) is None else _TIERS.index(t))),
@@ -236,12 +231,6 @@ def _rows(rows: list[Row | None], s: Mapping[str, Any], names: dict[tuple[str, s
         ),
         "then": _column(each(lambda row: row.driver and _VERDICTS.index(row.driver.verdict))),
         "without": numbers(lambda row: row.driver.gap.difference if row.driver else None),
-        "sketch": _column([s and "".join([_LEVEL_OF[height] for height in s.heights]) for s in sketches]),
-        "of_gap": _column([s and s.of == "gap" for s in sketches]),
-        "sketch_low": _column([s and _rounded(s.low) for s in sketches]),
-        "sketch_high": _column([s and _rounded(s.high) for s in sketches]),
-        "observed": _column(each(_observed)),
-        "sketch_at": _column([s and _share(s) for s in sketches]),
     }
 
 
@@ -268,7 +257,7 @@ def _kept(row: Row) -> int | None:
 
 def _counted(row: Row) -> int | None:
     """How many of the cases that a rate rests on it counts; None for other scores."""
-    m = described(row.metric)
+    m = lookup_metric(row.metric)
     if (
         row.score.value is None
         or row.lacks_own_score
@@ -279,18 +268,3 @@ def _counted(row: Row) -> int | None:
         return None
     counted = row.score.value * row.rests_on[0]
     return round(counted) if abs(counted - round(counted)) < 1e-6 * max(counted, 1.0) else None
-
-
-def _sketch(row: Row) -> Sketch | None:
-    """The distribution behind the p-value; none if its range is too wide to be drawn."""
-    return None if row.sketch is None or row.sketch.high > _WIDEST else row.sketch
-
-
-def _observed(row: Row) -> float | None:
-    """What the mark of the null distribution stands for, if that is not the score: a metric of two groups is a gap."""
-    return _rounded(row.sketch.at) if row.sketch is not None and row.sketch.of != "gap" and is_gap(row) else None
-
-
-def _share(sketch: Sketch) -> float:
-    """Where the mark of a sketch stands between its ends."""
-    return round(min(max((sketch.at - sketch.low) / (sketch.high - sketch.low), 0.0), 1.0), 3)

@@ -12,7 +12,7 @@ from ..wording import several
 
 __all__ = ["as_annotations", "as_junit"]
 
-_UNTOLD = (Verdict.UNDEFINED, Verdict.TOO_FEW, Verdict.NOT_TESTED, Verdict.REFERENCE)
+_UNTOLD = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.REFERENCE)
 # GitHub shows so many annotations of each level per step.
 _MOST_ANNOTATIONS = 10
 _LEVELS = {"alert": "warning", "warning": "warning", "note": "notice"}
@@ -24,7 +24,9 @@ def as_junit(audit: Audit, failing: Collection[Finding] = (), changes: Sequence[
     Comparisons about which nothing can be said are skipped. A finding about none of them is a test case of its own, and
     so is whether a repeated audit changed.
     """
-    suite = ElementTree.Element("testsuite", name=f"evenhand: {_title(audit)}", timestamp=str(audit.record.get("made")))
+    suite = ElementTree.Element(
+        "testsuite", name=f"evenhand: {_title(audit)}", timestamp=str(audit.provenance.get("made"))
+    )
     about: dict[Any, list[Finding]] = {}
     for finding in audit.findings:
         for metric in finding.metrics:
@@ -52,8 +54,8 @@ def as_junit(audit: Audit, failing: Collection[Finding] = (), changes: Sequence[
 
 
 def _title(audit: Audit) -> str:
-    source = audit.record.get("source") or {}
-    return printable(str(audit.record.get("title") or source.get("name") or several(audit.n, "case")))
+    source = audit.provenance.get("source") or {}
+    return printable(str(source.get("name") or several(audit.n, "case")))
 
 
 def _place(found: Row | Finding) -> tuple[Any, ...]:

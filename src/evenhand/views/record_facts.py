@@ -20,24 +20,24 @@ _KINDS = {
 }
 
 
-def facts(audit: Audit) -> list[tuple[str, str]]:
+def facts(audit: Audit, system: str | None = None, author: str | None = None) -> list[tuple[str, str]]:
     """What was audited, as pairs of a word and its text; what was not recorded is left out."""
-    record, columns, source = audit.record, _part(audit, "columns"), _part(audit, "source")
+    record, columns, source = audit.provenance, _part(audit, "columns"), _part(audit, "source")
     positive = _part(audit, "positive")
     favourable = audit.settings["favourable"]
     pairs: list[tuple[str, Any]] = [
-        ("System", record.get("system")),
+        ("System", system),
         ("Data", _data(source)),
         ("Label", _column(columns.get("label"), positive.get("label"))),
         ("Prediction", _column(columns.get("prediction"), positive.get("prediction"))),
         ("Score", _threshold(columns.get("score"), record.get("threshold"))),
         ("Groups", ", ".join(map(str, audit.settings["groups"]))),
-        ("Within", ", ".join(map(str, audit.settings["within"]))),
+        ("Within", ", ".join(map(str, audit.settings["strata"]))),
         *_axes(audit),
         ("Compared with", reference_words(audit).replace(" outside it", " outside the group")),
         ("Good for a person", _good(audit, favourable)),
         ("Made", _made(record.get("made"))),
-        ("By", record.get("author")),
+        ("By", author),
     ]
     return [(word, str(text)) for word, text in pairs if text]
 
@@ -46,7 +46,7 @@ def _good(audit: Audit, favourable: Any) -> str:
     """The favourable prediction, in the words of who made the audit if there are any."""
     if favourable is None:
         return "not said"
-    said = Words.of(audit.settings).decided(favourable) if audit.settings["decision"] else ""
+    said = Words.of(audit.settings).decided(favourable) if "decision" in audit.settings["wording"] else ""
     return f"a {favourable} prediction" + (f" ({said})" if said else "")
 
 
@@ -81,8 +81,8 @@ def meaning_of_positive(audit: Audit) -> str:
         for role in _POSITIVE
         if columns.get(role) and _values(positive.get(role))
     ]
-    if columns.get("score") and isinstance(audit.record.get("threshold"), (int, float)):
-        said.append(f"{called['prediction']} means: {columns['score']} is {audit.record['threshold']} or more.")
+    if columns.get("score") and isinstance(audit.provenance.get("threshold"), (int, float)):
+        said.append(f"{called['prediction']} means: {columns['score']} is {audit.provenance['threshold']} or more.")
     return " ".join(said)
 
 
@@ -93,7 +93,7 @@ def _values(positive: Any) -> str:
 
 
 def _part(audit: Audit, name: str) -> Mapping[str, Any]:
-    part = audit.record.get(name)
+    part = audit.provenance.get(name)
     return part if isinstance(part, Mapping) else {}
 
 

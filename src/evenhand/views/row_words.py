@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from ..auditing import Row, Verdict, described, turning_text
+from ..auditing import Row, Verdict, lookup_metric, turning_text
 from ..metrics import Metric
 from ..wording import counts_text, decided, number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
@@ -50,7 +50,7 @@ def cases_text(row: Row) -> str:
 
 def is_gap(row: Row) -> bool:
     """Whether the score is a gap itself, of a metric of two groups."""
-    m = described(row.metric)
+    m = lookup_metric(row.metric)
     return isinstance(m, Metric) and bool(m.comparisons)
 
 
@@ -218,7 +218,7 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], setti
         Column("its p", lambda row: Cell(_p(row.score.pvalue, alpha)), gives_way=6),
         Column("versus", _versus, gives_way=2),
         Column(gap, _gap),
-        Column(f"{percent(settings['level'])} interval", _beside_reason(_ends), gives_way=7),
+        Column(f"{percent(settings['confidence_level'])} interval", _beside_reason(_ends), gives_way=7),
         Column("p unadjusted", _beside_reason(lambda row: _p(row.test.pvalue, alpha)), extra=True),
         Column("p", _beside_reason(lambda row: _p(_adjusted(row), alpha)), gives_way=5),
         Column("smoothed", lambda row: Cell(smoothing_text(row)), "text", extra=True),

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from functools import singledispatchmethod
 from typing import Any
 
-from ..auditing import Audit, Verdict, Watch
+from ..auditing import Audit, Monitor, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, folded_text, wrapped
 from ..wording import numbered
 from .audit_document import document_of
 from .document import Cell, Column, Heading, Listing, Pairs, Paragraph, Section, Table, Tally
-from .watch_document import watch_document
+from .monitor_document import monitor_document
 
-__all__ = ["as_text", "watch_text"]
+__all__ = ["as_text", "monitor_text"]
 
 _WIDTH, _NARROWEST = 80, 60
 _ROWS, _FEWEST = 12, 4
@@ -65,9 +65,9 @@ def as_text(
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def watch_text(watch: Watch, most: int | None = _ROWS, *, way: str = "") -> str:
-    """The alarms that a watch raised, a table of at most ``most`` lines, and notes; ``way`` says how to see all."""
-    document = watch_document(watch)
+def monitor_text(monitor: Monitor, most: int | None = _ROWS, *, way: str = "") -> str:
+    """The alarms that a monitor raised, a table of at most ``most`` lines, and notes; ``way`` says how to see all."""
+    document = monitor_document(monitor)
     write = _Writer(_WIDTH, most, False, way)
     parts = [line for section in document.named("opening", "rows", "notes") for line in write.section(section)]
     return "\n".join([*write.wrapped(document.title), *parts])

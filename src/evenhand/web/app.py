@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..auditing import METRICS, WITHOUT_LABELS
+from ..data import FORMATS, accepted_endings, any_of, names_of
 from ..errors import EvenhandError, MissingExtra
-from ..metrics import CATALOGUE, RANKING
-from ..tabulate import FORMATS, accepted_endings, any_of
+from ..metrics import CATALOGUE, RANKING_METRICS
 from .form import FIELD_NAMES, LABELS, form_fields
 from .guard import SMALL, Guard, read_json
 from .jobs import Job
@@ -147,7 +147,8 @@ async def _about(request: Request, store: Store) -> Response:
         for m in CATALOGUE
     ]
     ranked = [
-        {"key": m.key, "name": m.name, "formula": m.means, "synonyms": m.synonyms, "needs": "scores"} for m in RANKING
+        {"key": m.key, "name": m.name, "formula": m.description, "synonyms": m.synonyms, "needs": "scores"}
+        for m in RANKING_METRICS
     ]
     return JSONResponse(
         {
@@ -162,11 +163,9 @@ async def _about(request: Request, store: Store) -> Response:
 
 def _file_hint() -> str:
     """Which files the page takes."""
-    names = [f"{name} with one {found.choice}" if found.choice else name for found in FORMATS for name in found.names]
-    alone = any_of([f"{found.one}s" for found in FORMATS if not found.together])
     return (
-        f"{any_of(names)}; one row per decision. Several files of one kind with the same columns are audited together, "
-        f"except for {alone}."
+        f"{any_of(names_of(FORMATS))}; one row per decision. Several files of one kind with the same columns are "
+        "audited together."
     )
 
 
@@ -224,7 +223,7 @@ def _answering(task: str) -> Handler:
 
 
 def _reporting(task: str) -> Handler:
-    """A route that starts what ends in a report: an audit or a watch of a file or of a table of counts."""
+    """A route that starts what ends in a report: an audit or a monitor of a file or of a table of counts."""
 
     async def start(request: Request, store: Store) -> Response:
         asked = await read_json(request)
@@ -261,7 +260,7 @@ async def _report(request: Request, store: Store) -> Response:
 
     key, _, kind = str(request.path_params["name"]).partition(".")
     folder = store.results.get(key)
-    found = [folder / f"{what}.{kind}" for what in ("audit", "watch")] if folder and kind in _FORMATS else []
+    found = [folder / f"{what}.{kind}" for what in ("audit", "monitor")] if folder and kind in _FORMATS else []
     file = next((path for path in found if path.is_file()), None)
     if file is None:
         return _not_found()
@@ -284,7 +283,7 @@ _ROUTES: tuple[Any, ...] = (
     ("/table", _table, "POST"),
     *((f"/{task}", _looking(task, arguments), "POST") for task, arguments in _LOOKS.items()),
     ("/audit", _reporting("audit"), "POST"),
-    ("/watch", _reporting("watch"), "POST"),
+    ("/monitor", _reporting("monitor"), "POST"),
     ("/what-if", _answering("what_if"), "POST"),
     ("/plan", _answering("plan"), "POST"),
     ("/job/{key}", _job, "GET", "DELETE"),

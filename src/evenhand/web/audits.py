@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..auditing import Audit, AuditRequest, CountsRequest, ModelsRequest, Words, audit, audit_counts, compare_models
+from ..auditing import REPORT, Audit, AuditRequest, CountsRequest, ModelsRequest, Words, audit, audit_counts, compare
 from ..progress import ProgressLine
 from ..records import write_whole
 from ..wording import several
@@ -14,8 +15,7 @@ from .form import given_settings
 
 __all__ = ["audited"]
 
-_WRITERS: dict[str, Callable[[Audit], str]] = {
-    "html": Audit.to_html,
+_WRITERS: dict[str, Callable[..., str]] = {
     "json": Audit.to_json,
     "csv": Audit.to_csv,
     "md": Audit.to_markdown,
@@ -31,28 +31,28 @@ def audited(data: str | list[str], counts: bool, asked: Mapping[str, Any], out: 
     if asked.get("repeat"):
         saved = Audit.from_json(str(asked["repeat"]))
         again = saved.repeat(data)
-        return _written(again, Path(out)) | {"changes": saved.changes(again)}
+        return _written(again, Path(out), {}) | {"changes": saved.changes(again)}
     if asked.get("models") or asked.get("model_column"):
-        return _written(compare_models(data, **given_settings(ModelsRequest, asked)), Path(out))
-    if counts:
-        return _written(audit_counts(str(data), **given_settings(CountsRequest, asked)), Path(out))
-    return _written(audit(data, **given_settings(AuditRequest, asked)), Path(out))
+        result = compare(data, **given_settings(ModelsRequest, asked))
+    elif counts:
+        result = audit_counts(str(data), **given_settings(CountsRequest, asked))
+    else:
+        result = audit(data, **given_settings(AuditRequest, asked))
+    return _written(result, Path(out), {name: asked[name] for name in REPORT if asked.get(name)})
 
 
-def _written(result: Audit, out: Path) -> dict[str, Any]:
-    with ProgressLine() as report:
-        for done, (kind, text) in enumerate(_WRITERS.items()):
-            report("writing the report", done, len(_WRITERS))
+def _written(result: Audit, out: Path, report: Mapping[str, str]) -> dict[str, Any]:
+    writers: dict[str, Callable[..., str]] = {"html": partial(Audit.to_html, **dict[str, Any](report)), **_WRITERS}
+    with ProgressLine() as tell:
+        for done, (kind, text) in enumerate(writers.items()):
+            tell("writing the report", done, len(writers))
             write_whole(out / f"audit.{kind}", text(result))
-    record = result.record
     groups = {(row.by, row.group) for row in result.rows}
     axes = {axis: [value for value in values if value != "pooled"] for axis, values in result.axes.items()}
     parts = [Words.of(result.settings).several(result.n), several(len(groups), "group")]
     parts += [several(len(values), axis, _PLURALS.get(axis, "")) for axis, values in axes.items()]
     return {
         "audit": out.name,
-        "title": record["title"],
+        "title": report.get("title"),
         "extent": ", ".join(parts),
-        "command": record["command"],
-        "python": record["python"],
     }

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..auditing import AuditRequest, ModelsRequest, ReferenceKind, Setting, Settings, read_texts, settings_of, spelled
+from ..auditing import (
+    REPORT,
+    AuditRequest,
+    ModelsRequest,
+    ReferenceKind,
+    Setting,
+    Settings,
+    flat_settings,
+    join_parts,
+    part_names,
+    read_texts,
+)
 from ..errors import InvalidInput
 from .parsing import typed_cells, typed_number, typed_whole
 
@@ -13,11 +24,15 @@ __all__ = ["FIELD_NAMES", "LABELS", "form_fields", "given_settings"]
 
 # What has a control of its own on the page.
 _CONTROLS = ("metrics", "reference", "group_names")
-LABELS = {name: known.page for name, (_, known) in (settings_of(ModelsRequest) | settings_of(AuditRequest)).items()}
+_KNOWN = (
+    flat_settings(ModelsRequest) | flat_settings(AuditRequest) | {name: (None, one) for name, one in REPORT.items()}
+)
+LABELS = {name: known.page for name, (_, known) in _KNOWN.items()}
 """What settings are called on the page."""
 FIELD_NAMES = {
     **{name: f"“{label}”" for name, label in LABELS.items() if label},
-    **{"data": "the data", "text": "the file", "reference": "reference", "compare_models": "“several models”"},
+    **{part: f"“{LABELS[name]}”" for part, name in part_names(AuditRequest).items()},
+    **{"data": "the data", "text": "the file", "reference": "reference", "compare": "“several models”"},
 }
 """What messages call the arguments of the library on the page."""
 
@@ -29,11 +44,11 @@ def form_fields() -> list[dict[str, Any]]:
             "name": name,
             "label": known.page,
             "reads": known.reads,
-            "value": ", ".join(spelled(name, field.default)) if _is_text(field.default) else "",
+            "value": str(default) if _is_text(default) else "",
             "choices": [[value, known.named.get(value, value)] for value in known.named or known.choices],
             "hint": known.hint,
         }
-        for name, (field, known) in settings_of(Settings).items()
+        for name, (default, known) in (flat_settings(Settings) | {name: _KNOWN[name] for name in REPORT}).items()
         if known.page and name not in _CONTROLS
     ]
 
@@ -44,12 +59,13 @@ def _is_text(default: Any) -> bool:
 
 def given_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that the fields give; an empty one has its default."""
-    typed = {name: known for name, (_, known) in settings_of(request).items() if known.page and name in asked}
-    return {
+    typed = {name: known for name, (_, known) in flat_settings(request).items() if known.page and name in asked}
+    values = {
         name: _given(name, known, asked[name])
         for name, known in typed.items()
         if asked[name] is not None and asked[name] is not False and asked[name] not in ("", [], {})
     }
+    return join_parts(request, values)
 
 
 def _given(name: str, known: Setting, value: Any) -> Any:

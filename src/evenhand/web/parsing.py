@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, brief
 
 __all__ = ["typed_cells", "typed_number", "typed_whole"]
@@ -49,4 +49,4 @@ def typed_cells(cells: Any, who: str) -> ConfusionMatrix:
     """
     if not isinstance(cells, Sequence) or isinstance(cells, str) or len(cells) != 4:
         raise InvalidInput(f"{who} must have four counts: TP, FN, FP and TN")
-    return ConfusionMatrix(*(typed_whole(cell, "a count") for cell in cells))
+    return ConfusionMatrix.from_array([typed_whole(cell, "a count") for cell in cells])

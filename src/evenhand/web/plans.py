@@ -8,7 +8,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
-from ..cells import ConfusionMatrix
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
 from ..planning import (
@@ -93,7 +93,7 @@ _FIELDS: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 def _python(function: str, metric: str, reference: Any, arguments: Mapping[str, Any]) -> str:
     """The call in Python."""
     counts = isinstance(reference, ConfusionMatrix)
-    against = f"evenhand.ConfusionMatrix{tuple(map(int, reference.cells))}" if counts else repr(reference)
+    against = f"evenhand.{reference!r}" if counts else repr(reference)
     named = [f"{name}={value!r}" for name, value in arguments.items()]
     return f"evenhand.{function}({', '.join([repr(metric), f'reference={against}', *named])})"
 
@@ -216,7 +216,7 @@ def _tell_jagged(result: Jaggedness) -> Told:
         "goal": result.reference_score,
         "marks": [],
         "axis": "number of cases",
-        "caption": "The median of the score by number of cases, with the middle 50 % and 80 % of groups around it"
+        "caption": "The median of the score by number of cases, with the middle 50% and 80% of groups around it"
         + ("." if result.reference_score is None else "; the dashed line is the reference’s score."),
         "low": min(ends),
         "high": max(ends),
@@ -294,11 +294,11 @@ def _percent(p: float | None, target: float | None = None) -> str:
     """A percentage that says 0 and 100 only of what is, and on which side of a target it is."""
     p = p or 0.0
     if 0 < p < 1e-5:
-        return "less than 0.001 %"
+        return "less than 0.001%"
     if 0.9995 <= p < 1:
-        return "more than 99.9 %"
+        return "more than 99.9%"
     shown = decided(100 * p, [] if target is None else [100 * target], lambda more: f"{100 * p:.{3 + more}g}")
-    return f"{shown} %"
+    return f"{shown}%"
 
 
 def _some(sizes: Sequence[int]) -> str:

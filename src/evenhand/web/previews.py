@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from .. import examples
-from ..cells import CELLS, read_labels
+from ..confusion import CELLS, read_labels
+from ..data import (
+    count,
+    count_rows,
+    first_rows,
+    guess_positive,
+    guess_roles,
+    kind_of,
+    read_counts,
+    read_first_columns,
+    sort_values,
+)
 from ..errors import EvenhandError, InvalidInput
 from ..records import plain_value
-from ..tabulate import (
-    count,
-    counted,
-    first_columns,
-    first_rows,
-    guessed_positive,
-    guessed_roles,
-    in_order,
-    kind_of,
-    read_counts_file,
-)
 from .form import FIELD_NAMES
 
 __all__ = ["bin_sizes", "column_values", "counts_preview", "file_preview", "score_histogram"]
@@ -43,7 +43,7 @@ Files = str | list[str]
 
 def file_preview(data: Files) -> dict[str, Any]:
     """The columns of a file with a sample of their values, and what each seems to be."""
-    columns = first_columns(data)
+    columns = read_first_columns(data)
     _count.cache_clear()
     if not columns:
         raise InvalidInput(f"{data if isinstance(data, str) else data[0]} has no rows; there is nothing to audit")
@@ -55,7 +55,7 @@ def file_preview(data: Files) -> dict[str, Any]:
             for name, kind in kinds.items()
         ],
         "rows": [[_shown(v) for v in row] for row in rows],
-        "guesses": guessed_roles(columns),
+        "guesses": guess_roles(columns),
     }
 
 
@@ -67,7 +67,7 @@ def counts_preview(data: str, example: str | None = None) -> dict[str, Any]:
         writer.writerow(["race", *CELLS])
         writer.writerows([group, *map(int, cm.cells)] for group, cm in getattr(examples, example)().items())
         Path(data).write_text(table.getvalue(), "utf-8", newline="")
-    by, matrices, _ = read_counts_file(data)
+    by, matrices, _ = read_counts(data)
     found = {}
     for i, name in enumerate(by[:_MOST_PREVIEWED_COLUMNS]):
         sizes: Counter[Any] = Counter()
@@ -113,7 +113,7 @@ def _listed(counts: Mapping[Any, int]) -> dict[str, Any]:
     """The values that occur most often, in their order, and how many there are."""
     most = {value for value, _ in Counter(counts).most_common(_MOST_VALUES)}
     return {
-        "values": [{"value": plain_value(v), "n": counts[v]} for v in in_order(most) if v is not None],
+        "values": [{"value": plain_value(v), "n": counts[v]} for v in sort_values(most) if v is not None],
         "distinct": len(counts) - (None in counts),
         "missing": counts.get(None, 0),
     }
@@ -126,13 +126,13 @@ def _meanings(asked: Mapping[str, set[Any]], name: str, counts: Mapping[Any, int
     """
     for together, columns in ((True, asked), (False, {name: asked[name]})):
         try:
-            meanings = read_labels(columns).meanings[name]
+            meanings = read_labels(columns).codes[name]
         except EvenhandError:
             continue
         positive = [plain_value(v) for v in counts if meanings.get(v)]
         lacking = [plain_value(v) for v in counts if v is not None and meanings.get(v, 0) is None]
         return {"positive": positive, "guessed": [], "lacking": lacking, "together": together}
-    guessed = [plain_value(v) for v in guessed_positive([v for v in counts if v is not None])]
+    guessed = [plain_value(v) for v in guess_positive([v for v in counts if v is not None])]
     return {"positive": None, "guessed": guessed, "lacking": [], "together": False}
 
 
@@ -193,11 +193,11 @@ def _round_edges(low: float, high: float, whole: bool) -> list[float]:
 
 def bin_sizes(data: Files, column: str, cuts: list[float]) -> dict[str, Any]:
     """How many rows each bin of a column has, by its name."""
-    found = counted(data, [column], {}, bins={column: cuts})
+    found = count_rows(data, [column], {}, bins={column: cuts})
     sizes = {bin_name: n for (bin_name,), n in found.rows.items()}
     missing = sizes.pop(None, 0)
     return {
-        "values": [{"value": name, "n": sizes[name]} for name in in_order(sizes, found.orders[column])],
+        "values": [{"value": name, "n": sizes[name]} for name in sort_values(sizes, found.orders[column])],
         "distinct": len(sizes),
         "missing": missing,
     }

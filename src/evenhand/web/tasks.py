@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .audits import audited
+from .monitors import monitored
 from .plans import planned
 from .previews import bin_sizes, column_values, counts_preview, file_preview, score_histogram
-from .watches import watched
 from .what_ifs import what_if
 
 __all__ = ["TASKS"]
@@ -24,7 +24,7 @@ TASKS: dict[str, Callable[..., dict[str, Any]]] = {
     "scores": score_histogram,
     "bins": bin_sizes,
     "audit": audited,
-    "watch": watched,
+    "monitor": monitored,
     "what_if": what_if,
     "plan": planned,
 }

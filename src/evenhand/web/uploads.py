@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..data import ending_of, input_files
 from ..errors import EvenhandError, InvalidInput
-from ..tabulate import ending_of, input_files
 from .guard import arriving
 from .store import MEGABYTE, Store, Upload
 

@@ -69,7 +69,7 @@ def _given(test: MatchResult) -> str:
     if test.denominator is None:
         return several(test.n, "case")
     part = test.metric.base.denominator
-    return several(test.denominator, "actual positive") if part is None else part.counted(test.denominator)
+    return several(test.denominator, "actual positive") if part is None else part.format_count(test.denominator)
 
 
 def _null(test: MatchResult) -> dict[str, Any] | None:

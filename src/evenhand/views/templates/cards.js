@@ -59,24 +59,8 @@ const mosaic = (cells, title) => {
       make("tr", {}, make("th", { scope: "row" }, "predicted +"), cell(0), cell(2)))));
 };
 
-const levels = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const sketch = (i) => {
-  const bars = of.sketch(i);
-  if (!known(bars)) return null;
-  const step = 116 / bars.length, at = 2 + 116 * of.sketch_at(i);
-  const path = [...bars].map((bar, k) => [levels.indexOf(bar) * 26 / 63, 2 + k * step])
-    .filter(([height]) => height >= 0.3)
-    .map(([height, x]) => `M${x.toFixed(1)},30v-${height.toFixed(1)}h${step.toFixed(1)}V30`).join("");
-  const percentile = of.percentile(i), what = known(of.observed(i)) ? metrics[i % metrics.length].base : "Scores";
-  const words = of.of_gap(i) ? "Confidence distribution of the gap; the line marks no gap"
-    : `${what} of groups like the reference; the line marks the observed ${number(of.observed(i) ?? of.score(i))}${
-      known(percentile) ? `, at least as high as ${percentile} % of them` : ""}`;
-  return make("span", { class: "sketch" },
-    draw("svg", { class: "null", viewBox: "0 0 120 32", role: "img", "aria-label": words }, draw("title", {}, words),
-      draw("path", { d: path }), draw("line", { x1: at.toFixed(1), x2: at.toFixed(1), y1: "0", y2: "31" })),
-    make("small", { "aria-hidden": "true" }, make("span", {}, number(of.sketch_low(i))),
-      make("span", {}, number(of.sketch_high(i)))));
-};
+const rankOf = (i) => known(of.percentile(i))
+  ? { title: `At least as high as ${of.percentile(i)}% of the scores of groups like the reference` } : {};
 
 const scoreRow = (group, m, strength) => {
   const i = cellOf(group, m), metric = metrics[m], verdict = verdictOf(i);
@@ -90,19 +74,17 @@ const scoreRow = (group, m, strength) => {
       known(of.reference(i)) && group.reference === "all cases" && !of.everybody(i)
         ? make("small", {}, "all others") : null),
     cell("gap", ...two(metric.compares ? null : gapText(m, i), gapSpan(i))),
-    cell("p", known(of.p(i)) ? pText(of.p(i)) : "",
+    cell("p", known(of.p(i)) ? make("span", rankOf(i), pText(of.p(i))) : "",
       data.adjusted && known(of.q(i)) ? make("small", {}, `adjusted ${pText(of.q(i))}`) : null,
       of.about(i) !== null ? make("small", {}, of.about(i)) : null),
     data.groups.own ? make("td", { role: "cell", "data-label": "smoothed",
       "data-smoothed": known(of.smoothed(i)) ? i : null }, smoothedText(group, m, strength)) : null,
     cell("verdict", make("span", { class: "verdict" }, mark(verdict), verdict.words),
-      notesOf(i).map((text) => make("small", { class: "note" }, text))),
-    cell("behind the p-value", sketch(i)));
+      notesOf(i).map((text) => make("small", { class: "note" }, text))));
 };
 
 const scoreTable = (group, strength) => {
-  const titles = ["metric", "score", "reference", "gap", "p", ...(data.groups.own ? ["smoothed"] : []), "verdict",
-    "behind the p-value"];
+  const titles = ["metric", "score", "reference", "gap", "p", ...(data.groups.own ? ["smoothed"] : []), "verdict"];
   const people = metrics.map((_, m) => m).sort((a, b) => metrics[a].people - metrics[b].people || a - b);
   return make("table", { class: "scores", role: "table" }, make("caption", {}, `Scores, with ${data.level} intervals`),
     make("thead", { role: "rowgroup" }, make("tr", { role: "row" },

@@ -65,7 +65,7 @@ const reasonOf = (i) => {
   const reason = of.reason(i);
   if (reason === null) return null;
   const chance = of.empty(i);
-  return `Undefined: ${reason}${known(chance) ? `; the probability of that was ${chance} %` : ""}.`;
+  return `Undefined: ${reason}${known(chance) ? `; the probability of that was ${chance}%` : ""}.`;
 };
 const drivenOf = (i) => {
   if (of.driver(i) === null) return null;

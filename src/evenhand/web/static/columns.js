@@ -89,7 +89,6 @@ const manyClasses = () => decided() === "prediction" && found.y_true?.distinct >
 const byClass = () => manyClasses() && document.querySelector("[name=classes]:checked").value === "all";
 const classed = () => {
   at("of-classes").hidden = !manyClasses();
-  at("class-fields").hidden = !byClass();
   for (const role of ["y_true", "y_pred"]) at(`${role}-values`).hidden = byClass();
 };
 document.querySelectorAll("[name=classes]").forEach((choice) => choice.addEventListener("change", () => { classed(); changed(); }));
@@ -165,7 +164,7 @@ const paint = () => {
   // Only at the edge of a bar is it known how many scores are at or above.
   const exact = typed.filter((value) => value < low || value > high || bars.bars.some(([from]) => from === value)).map((value) => {
     const n = bars.bars.filter(([from]) => from >= value).reduce((sum, bar) => sum + bar[2], 0);
-    return `${n.toLocaleString("en")} of ${several(bars.n, "score")} (${(100 * n / bars.n).toFixed(1)} %) ${n === 1 ? "is" : "are"} at or above ${value}.`;
+    return `${n.toLocaleString("en")} of ${several(bars.n, "score")} (${(100 * n / bars.n).toFixed(1)}%) ${n === 1 ? "is" : "are"} at or above ${value}.`;
   });
   const notes = [...exact, ...(bars.missing ? [`${several(bars.missing, "row")} without a score ${bars.missing === 1 ? "is" : "are"} left out.`] : [])];
   const bare = bars.unit || at("threshold").value ? [] : ["These scores are not between 0 and 1, so they need a threshold: enter it, or click into the histogram."];

@@ -6,7 +6,7 @@ import * as plan from "./plan.js";
 import * as report from "./report.js";
 import * as settings from "./settings.js";
 import * as strata from "./strata.js";
-import * as watch from "./watch.js";
+import * as monitor from "./monitor.js";
 import * as whatif from "./whatif.js";
 import { busy, halt, idle, share, stopper, tell } from "./work.js";
 
@@ -23,10 +23,10 @@ const choose = (tab) => {
   const panel = at(tab.getAttribute("aria-controls"));
   panel.hidden = false;
   panel.setAttribute("aria-labelledby", tab.id);
-  // The audit and the watch share a form, and what is found of one is not shown in the other.
-  if (panel.id === "panel-audit" && watch.on() !== (tab.id === "tab-watch")) {
+  // The audit and the monitor share a form, and what is found of one is not shown in the other.
+  if (panel.id === "panel-audit" && monitor.on() !== (tab.id === "tab-monitor")) {
     report.clear();
-    watch.turn(tab.id === "tab-watch");
+    monitor.turn(tab.id === "tab-monitor");
   }
   if (tab.id === "tab-what-if") whatif.enter();
   if (tab.id === "tab-plan") plan.enter();
@@ -53,8 +53,8 @@ const closed = () => {
   at("go").disabled = true;
 };
 const refreshed = () => {
-  at("group-total").textContent = groups.total(at("crossings").value);
-  groups.cross(at("crossings").value);
+  at("group-total").textContent = groups.total(at("intersections").value);
+  groups.cross(at("intersections").value);
   groups.faring();
   if (source) settings.limit(source.counts ? { labels: true } : columns.usable());
 };
@@ -103,7 +103,7 @@ const offer = (file, seen, files) => {
   );
   columns.offer(file, seen.columns, seen.guesses);
   groups.offer(file, seen.columns, seen.guesses.groups);
-  strata.offer(seen.columns, seen.guesses.model_column ? seen.guesses.unit : null);
+  strata.offer(seen.columns, seen.guesses.model_column ? seen.guesses.cluster : null);
   at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = false;
   steps.forEach((id) => { at(id).hidden = false; });
   at("go").disabled = false;
@@ -156,7 +156,7 @@ const audited = async (asked, what = "audit") => {
     const found = await ask(what, { file: mine.file, ...body }, "audit", { tell, started: stopper });
     if (mine !== source) return;
     idle();
-    if (what === "watch") await watch.added(found);
+    if (what === "monitor") await monitor.added(found);
     report.show(found);
   } catch (error) {
     if (mine === source) failed(error);
@@ -167,7 +167,7 @@ at("setup").addEventListener("submit", (event) => {
   event.preventDefault();
   if (!source || at("go").disabled) return;
   const chosen = () => ({ ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() });
-  if (watch.on()) return audited(() => watch.asked(chosen), "watch");
+  if (monitor.on()) return audited(() => monitor.asked(chosen), "monitor");
   audited(() => ({ ...(source.counts ? {} : { ...columns.asked(), ...strata.asked() }), ...groups.asked(), ...settings.asked() }));
 });
 at("publish").addEventListener("click", () => { at("get").open = false; at("go").click(); });
@@ -188,6 +188,6 @@ at("file").accept = about.files.accept;
 at("file-hint").textContent = about.files.hint;
 Object.assign(labels, about.labels);
 settings.offer(about);
-for (const id of ["crossings", "favourable"]) at(id).addEventListener("change", refreshed);
+for (const id of ["intersections", "favourable"]) at(id).addEventListener("change", refreshed);
 whatif.offer(about.metrics);
 plan.offer(about.metrics);

@@ -3,15 +3,13 @@ import { at, make, several } from "./parts.js";
 
 let shown = false;
 export const show = (found) => {
-  at("found").textContent = found.watch
-    ? `Watch of ${found.watch}${found.new ? "" : "; this batch was added before, and nothing changed"}`
+  at("found").textContent = found.monitor
+    ? `Monitor of ${found.monitor}${found.new ? "" : "; this batch was added before, and nothing changed"}`
     : `${found.title ? `${found.title}: ` : "Audit of "}${found.extent}`;
-  at("get-json").textContent = found.watch ? "JSON, the new state" : "JSON, to repeat the audit";
-  at("report").title = `Report of the ${found.watch ? "watch" : "audit"}`;
+  at("get-json").textContent = found.monitor ? "JSON, the new state" : "JSON, to repeat the audit";
+  at("report").title = `Report of the ${found.monitor ? "monitor" : "audit"}`;
   for (const kind of ["html", "json", "csv", "md"]) at(`get-${kind}`).href = `report/${found.audit}.${kind}?download`;
   at("alone").href = `report/${found.audit}.html`;
-  at("again-command").textContent = found.command ?? "not available";
-  at("again-python").textContent = found.python ?? "not available";
   at("changes").hidden = !found.changes;
   at("changes-count").textContent = found.changes?.length ? `Changed: ${several(found.changes.length, "difference")}` : "Nothing changed";
   at("changes-list").replaceChildren(...(found.changes?.length ? found.changes : ["The data, the versions and all numbers are those of the saved audit."]).map((change) => make("li", {}, change)));

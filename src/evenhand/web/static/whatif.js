@@ -19,7 +19,7 @@ const picture = (found) => {
   const bars = spans.map(([from, to, chance, far]) => draw("rect", {
     class: far ? "bar far" : "bar",
     x: found.null.atoms ? x(from) - thick / 2 : x(from), width: found.null.atoms ? thick : Math.max(x(to) - x(from) - .5, .5), y: y(chance), height: HIGH - y(chance),
-  }, draw("title", {}, found.null.atoms ? `${short(from)}: ${short(100 * chance)} %` : `${short(from)} to ${short(to)}: ${short(100 * chance)} %`)));
+  }, draw("title", {}, found.null.atoms ? `${short(from)}: ${short(100 * chance)}%` : `${short(from)} to ${short(to)}: ${short(100 * chance)}%`)));
   const mark = x(found.score), end = mark > WIDE / 2 ? "end" : "start";
   at("null-picture").replaceChildren(draw("svg", { viewBox: `0 -22 ${WIDE} ${HIGH + 42}`, role: "img", "aria-labelledby": "null-caption" }, ...bars,
     draw("line", { class: "axis", x1: 0, x2: WIDE, y1: HIGH, y2: HIGH }), draw("line", { class: "cut", x1: mark, x2: mark, y1: -6, y2: HIGH }),
@@ -43,13 +43,13 @@ export const imagine = async () => {
     picture(found);
     const rows = [
       ["score", found.reason ? `undefined: ${found.reason}` : short(found.score)],
-      ["95 % interval", `${short(found.low)} to ${short(found.high)}`],
+      ["95% interval", `${short(found.low)} to ${short(found.high)}`],
       ["reference’s score", short(found.reference)],
-      ["gap to the reference, and its 95 % interval", `${short(found.gap)}, ${short(found.gap_low)} to ${short(found.gap_high)}`],
+      ["gap to the reference, and its 95% interval", `${short(found.gap)}, ${short(found.gap_low)} to ${short(found.gap_high)}`],
       ["p-value for equal scores", decided(found.pvalue)],
-      ["share of groups drawn like the reference that score this or lower", found.percentile === null ? "none" : `${short(100 * found.percentile)} %`],
+      ["share of groups drawn like the reference that score this or lower", found.percentile === null ? "none" : `${short(100 * found.percentile)}%`],
       ["smoothed score", short(found.smoothed) + (found.shrinkage === null ? "" : `, which keeps ${short(100 * found.shrinkage)} % of an expected gap`)],
-      ["probability of an undefined score at this size", `${short(100 * found.undefined)} %`],
+      ["probability of an undefined score at this size", `${short(100 * found.undefined)}%`],
     ];
     at("answer").tBodies[0].replaceChildren(...rows.map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value))));
     at("answer").hidden = false;

@@ -22,7 +22,7 @@ export const share = (done, total) => {
 export const tell = (now) => {
   share(now.done, now.total);
   if (now.state === "waiting") at("doing").textContent = "waiting for other work to finish";
-  else if (now.what) at("doing").textContent = now.total ? `${now.what}: ${now.done.toLocaleString("en")} of ${several(now.total, "step")}`.replace(/: (\d+) of 100 steps$/, ": $1 %") : now.what;
+  else if (now.what) at("doing").textContent = now.total ? `${now.what}: ${now.done.toLocaleString("en")} of ${several(now.total, "step")}`.replace(/: (\d+) of 100 steps$/, ": $1%") : now.what;
 };
 export const stopper = (job) => { stop = () => giveUp(job); };
 export const halt = () => stop?.();

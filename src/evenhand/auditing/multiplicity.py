@@ -1,0 +1,206 @@
+"""Adjusted p-values: Holm's method for discrete tests, and Benjamini and Hochberg's.
+
+Let p_1 <= p_2 <= ... be the p-values of a family. Holm's method multiplies p_k by the number of
+hypotheses j >= k, which bounds the sum of P(p_j <= p_k) over them. Exact tests of few cases attain few
+p-values, so that the sum itself,
+
+    S_k = sum over j >= k of P(p_j <= p_k),    adjusted p_k = max(S_1, ..., S_k),
+
+is smaller: the method is valid, and never less powerful. P(p_j <= p_k) is given the pooled successes
+if each group is compared with its own rest, and at its largest over all common rates if groups share
+a reference or differ in who is counted. See docs/reference/evidence.md.
+
+A family is one metric, at one threshold, over groups, classes and strata, or the whole audit. Rows
+that are pooled over strata are a family of their own. No bound is known over several classes, so that
+each has a share of the level of a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Integers
+from ..inference import ROUNDING, TwoRates, attainable_tails, select_small_samples, unconditional_sizes
+from .results_table import ResultsTable
+from .settings import ReferenceKind, Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Families:
+    """The families of the rows of a table, which do not depend on outcomes.
+
+    Attributes
+    ----------
+    family, block : array of int
+        The family of each row, and the part of it whose p-values are adjusted together.
+    twin : array of int
+        The first of two rows that are one comparison: two groups that are each other's rest.
+    stratum : array of int, is_named : array of bool
+        The stratum, and whether several groups are compared with the same cases.
+    pairs : TwoRates
+        The counts of exact tests, nan for other tests.
+    """
+
+    family: Integers
+    block: Integers
+    twin: Integers
+    stratum: Integers
+    is_named: Bools
+    pairs: TwoRates
+
+    def take(self, rows: Integers, pairs: TwoRates) -> Families:
+        """The families of some rows with other counts."""
+        return Families(
+            family=self.family[rows],
+            block=self.block[rows],
+            twin=np.arange(len(rows)),
+            stratum=self.stratum[rows],
+            is_named=self.is_named[rows],
+            pairs=pairs,
+        )
+
+    def adjust(self, pvalues: Floats, method: str, *, given_pooled: bool = False) -> Floats:
+        """Adjusted p-values; nan for rows that were not tested."""
+        adjusted = pvalues.copy()
+        tested = np.flatnonzero(~np.isnan(pvalues))
+        if method == "none" or not len(tested):
+            return adjusted
+        # Twins can have different p-values; the larger one is valid for both.
+        largest = np.full(len(pvalues), -np.inf)
+        np.maximum.at(largest, self.twin[tested], pvalues[tested])
+        members = np.flatnonzero(np.isfinite(largest))
+        sizes = np.bincount(self.family[members])
+        is_exact = ~np.isnan(self.pairs.n1) & (method == "holm")
+        key = np.where(is_exact, self.block, -1)
+        for family in np.unique(self.family[members]):
+            of_family = members[self.family[members] == family]
+            for block in np.unique(key[of_family]):
+                rows = of_family[key[of_family] == block]
+                values = largest[rows]
+                if method == "bh":
+                    values = adjust_benjamini_hochberg(values)
+                elif block < 0:
+                    values = adjust_holm(values)
+                else:
+                    share = not given_pooled and self._share_cases(rows)
+                    values = adjust_holm(values, self.pairs.take(rows), share)
+                largest[rows] = np.minimum(1.0, values * (sizes[family] / len(rows)))
+        adjusted[tested] = largest[self.twin[tested]]
+        return adjusted
+
+    def _share_cases(self, rows: Integers) -> bool:
+        """Whether tests share a reference or differ in who is counted, within a stratum."""
+        if len(rows) > 1 and self.is_named[rows].any():
+            return True
+        margins = np.stack([self.stratum[rows], self.pairs.successes[rows], (self.pairs.n1 + self.pairs.n2)[rows]])
+        strata = np.unique(self.stratum[rows])
+        return len(np.unique(margins, axis=1)[0]) > len(strata)
+
+    def levels(self, pvalues: Floats, settings: Settings) -> Floats:
+        """The level at which Bonferroni's method would test each row, for planning."""
+        if settings.adjust == "none":
+            return np.full(len(pvalues), settings.alpha)
+        is_tested = ~np.isnan(pvalues)
+        counted = np.unique(self.twin[is_tested])
+        sizes = np.bincount(self.family[counted], minlength=int(self.family.max(initial=0)) + 1)
+        return settings.alpha / np.maximum(sizes[self.family], 1)
+
+
+def build_families(table: ResultsTable, settings: Settings) -> Families:
+    """The families of the rows of a table."""
+    n = len(table)
+    family, block, twin, stratum = np.zeros((4, n), dtype=np.int64)
+    is_named, pairs = np.zeros(n, dtype=bool), np.full((4, n), np.nan)
+    ids: dict[Hashable, int] = {}
+    for part in table.blocks:
+        comparisons, rows = part.comparisons, part.rows
+        twin[rows] = rows.start + comparisons.mirror
+        stratum[rows] = comparisons.stratum
+        is_named[rows] = comparisons.has_kind(ReferenceKind.GROUP, ReferenceKind.MATRIX)
+        if part.pairs is not None:
+            pairs[:, rows] = np.stack(part.pairs)
+        if settings.family == "audit":
+            continue
+        question = table["question"][rows.start] if len(comparisons) else ""
+        for place, values in enumerate(comparisons.places):
+            of_place = rows.start + np.flatnonzero(comparisons.place == place)
+            key = (part.metric.key, question, dict(values).get("threshold"), comparisons.is_pooled)
+            family[of_place] = ids.setdefault(key, len(ids))
+            block[of_place] = ids.setdefault((*key, values), len(ids))
+    return Families(family, block, twin, stratum, is_named, TwoRates(*pairs))
+
+
+def adjust_pvalues(table: ResultsTable, settings: Settings) -> tuple[ResultsTable, Families]:
+    """The table with adjusted p-values, and its families."""
+    families = build_families(table, settings)
+    p_adjusted = families.adjust(table["pvalue"], settings.adjust)
+    return table.with_columns(p_adjusted=p_adjusted), families
+
+
+def adjust_benjamini_hochberg(pvalues: Floats) -> Floats:
+    """Adjust p-values so that they control the false discovery rate.
+
+    >>> adjust_benjamini_hochberg(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.04, 0.04])
+    """
+    count = len(pvalues)
+    descending = np.argsort(pvalues)[::-1]
+    scaled = pvalues[descending] * (count / np.arange(count, 0, -1))
+    adjusted = np.empty(count)
+    adjusted[descending] = np.clip(np.minimum.accumulate(scaled), 0.0, 1.0)
+    return adjusted
+
+
+def adjust_holm(pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False) -> Floats:
+    """Adjust p-values by Holm's method, for discrete tests if the counts of exact tests are given.
+
+    >>> adjust_holm(np.array([0.01, 0.04, 0.03]))
+    array([0.03, 0.06, 0.06])
+    """
+    order = np.argsort(pvalues, kind="stable")
+    ascending = pvalues[order]
+    if pairs is None:
+        sums = ascending * np.arange(len(pvalues), 0, -1)
+    elif share_cases:
+        sums = _sum_unconditional_sizes(ascending, pairs.take(order))
+    else:
+        sums = _sum_conditional_sizes(ascending, pairs.take(order))
+    adjusted = np.empty(len(pvalues))
+    # A sum can exceed 1; a p-value that is larger than its sum stays as it is.
+    adjusted[order] = np.clip(np.maximum.accumulate(sums), ascending, 1.0)
+    return adjusted
+
+
+def _sum_conditional_sizes(pvalues: Floats, pairs: TwoRates) -> Floats:
+    """S_k of ascending p-values, each probability given the pooled number of successes.
+
+    An attainable tail t of test j counts in S_k from the first k with t <= p_k / 2 up to k = j. Its
+    probability is added where that range starts and removed behind its end, and S is the running sum.
+    """
+    halves = pvalues / 2 * ROUNDING
+    tails = attainable_tails(pairs, halves)
+    count = len(pvalues)
+    change = np.bincount(np.searchsorted(halves, tails.tail), tails.probability, count + 1)
+    change[1:] -= np.bincount(tails.row, tails.probability, count)
+    return np.asarray(np.cumsum(change)[:-1] + pvalues * _count_from(~tails.is_listed))
+
+
+def _sum_unconditional_sizes(pvalues: Floats, pairs: TwoRates) -> Floats:
+    """S_k of ascending p-values, each probability at its largest over all common rates."""
+    sizes, which = np.unique(np.stack([pairs.n1, pairs.n2]), axis=1, return_inverse=True)
+    is_selected = select_small_samples(*sizes)
+    sums = pvalues * _count_from(~is_selected[which])
+    for i in np.flatnonzero(is_selected):
+        remaining = _count_from(which == i)
+        levels = pvalues[remaining > 0]
+        n1, n2 = sizes[:, i].astype(int).tolist()
+        sums[: len(levels)] += remaining[: len(levels)] * unconditional_sizes(n1, n2, levels)
+    return sums
+
+
+def _count_from(is_member: Bools) -> Floats:
+    """The number of members from each position on."""
+    return np.cumsum(is_member[::-1])[::-1].astype(np.float64)

@@ -1,0 +1,308 @@
+"""How often each combination of group values and answers occurs; bins, variants of names, and the order of values.
+
+A value stays what it is in the data, and values that differ are never merged: None and ``'missing'``, or 1 and ``'1'``,
+are two groups. A missing value is None, and so is an empty text; a whole number is an ``int``, however it is stored.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import nan
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
+from .columns import as_finite, count, group_columns
+from .frames import MOST_ROWS, Key
+
+# Letters of other scripts that look like Latin ones, in the case in which they do.
+_LOOKALIKES = str.maketrans(
+    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι", "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedRows:
+    """Rows of group values and answers, as they are in the data.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the group columns.
+    answers : tuple of str
+        The names of the answers, such as ``"y_true"``.
+    rows : dict of tuple to int
+        How often each combination occurs, group values first, in an order that does not depend on that of the data.
+    orders, answer_orders : dict of str to tuple
+        The values of group columns and of answers that have an order of their own, such as bins.
+    source : dict
+        Where the rows come from, as `Counted.source`; ``rows`` is how many there are. If scores had two columns,
+        ``score_column`` is 2: see `check_second_class`.
+    library : str or None
+        The dataframe library of the data, for results in the same library.
+    """
+
+    columns: tuple[str, ...]
+    answers: tuple[str, ...]
+    rows: dict[Key, int]
+    orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    answer_orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    source: dict[str, Any] = field(default_factory=dict)
+    library: str | None = None
+
+    def values(self, answer: str) -> set[Any]:
+        """The distinct values of an answer."""
+        place = len(self.columns) + self.answers.index(answer)
+        return {row[place] for row in self.rows}
+
+
+def count_rows(
+    data: Any,
+    groups: Any,
+    answers: Mapping[str, Any],
+    *,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
+    numbers: Collection[str] = (),
+    frequency: str | None = None,
+    merge: bool | str = False,
+) -> CountedRows:
+    """Count the combinations of group values and answers.
+
+    Parameters
+    ----------
+    data : dataframe, mapping of columns, path, list of paths, or None
+        The table; None if the columns themselves are passed.
+    groups : hashable, list of hashable, sequence, mapping, array or dataframe
+        One or more group columns, as names or values.
+    answers : mapping of str to object
+        By what messages call it, the name of a column or its values; what is None is left out. The same column may be
+        several answers.
+    bins : mapping of str to numbers, optional
+        Where to cut group columns of numbers; values become names such as ``"25 to below 45"``.
+    cuts : mapping of str to ascending numbers
+        Answers that are counted by level: how many of the cuts a number reaches, None if it is missing.
+    numbers : collection of str
+        Answers that are counted as floats, None if they are missing; texts are read.
+    frequency : str, optional
+        The answer that says how many cases a row stands for. It is no answer of the result.
+    merge : bool or "first"
+        Whether variants of the name of a group are merged, into the most frequent one or the first of them; see
+        `merge_variants`.
+
+    Returns
+    -------
+    CountedRows
+        At least one row. Two columns of probabilities, as scikit-learn gives them, are taken for their second where
+        numbers are expected.
+
+    Examples
+    --------
+    >>> table = {"race": ["B", "A", "A"], "label": [1, 0, 0], "p": [0.7, 0.4, 0.2], "q": [0.1, None, 0.6]}
+    >>> counted = count_rows(table, "race", {"y_true": "label", "old": "p", "new": "q"}, cuts={"old": [0.3, 0.6]})
+    >>> counted.answers, counted.rows
+    (('y_true', 'old', 'new'), {('A', 0, 0, 0.6): 1, ('A', 0, 1, None): 1, ('B', 1, 2, 0.1): 1})
+    """
+    by = group_columns(groups, data)
+    given = {name: column for name, column in answers.items() if column is not None}
+    columns = [(escaped(name), column) for name, column in by.items()]
+    columns += [(_title(name), column) for name, column in given.items()]
+    names, width = [*by, *given], len(by)
+    places = {name: i for i, name in enumerate(given, start=width)}
+    levels = {places[name]: tuple(cuts[name]) for name in given if name in cuts}
+    floats = [places[name] for name in given if name in {*numbers, frequency} and name not in cuts]
+    edges = {names.index(name): where for name, where in _bin_edges(bins, list(by)).items()}
+    try:
+        counted = count(data, columns, edges | levels, [*levels, *floats])
+    except TooLarge:
+        if not floats and "cluster" not in given:
+            raise
+        of, fewer, part = "label, prediction and cluster", "", "clusters"
+        if floats:
+            of, fewer, part = "label and score", "round the scores to fewer decimals, or ", "rows"
+        raise TooLarge(
+            f"the data have more than {MOST_ROWS:,} distinct combinations of group, {of}; {fewer}audit a random part "
+            f"of the {part}"
+        ) from None
+    if not counted.rows:
+        raise InvalidInput("`data` must have at least one row; got none")
+    bin_names = {i: _bin_names(where) for i, where in edges.items()}
+    read: dict[int, Callable[[Any], Any]] = dict.fromkeys(range(width), _without_minus)
+    read |= {i: dict(enumerate(called)).get for i, called in bin_names.items()}
+    read |= {i: _number_reader(names[i]) for i in floats}
+    rows: Counter[Key] = Counter()
+    for row, n in counted.rows.items():
+        rows[tuple(read[i](value) if i in read else value for i, value in enumerate(row))] += n
+    lines = rows.total()
+    if frequency in given:
+        rows = _multiply(rows, places[frequency])
+        del given[frequency]
+    if merge:
+        rows = Counter(merge_variants(rows, width, first=merge == "first"))
+    orders = dict(counted.orders) | bin_names
+    return CountedRows(
+        columns=tuple(by),
+        answers=tuple(given),
+        rows={row: rows[row] for row in sort_keys(rows)},
+        orders={names[i]: order for i, order in orders.items() if i < width},
+        answer_orders={names[i]: order for i, order in orders.items() if i >= width and i not in levels},
+        source=counted.source | {"rows": lines},
+        library=counted.library,
+    )
+
+
+def _title(name: str) -> str:
+    """An answer in messages: an argument, unless it is called what no argument can be."""
+    if name == "level":
+        return "`y_score`"
+    return f"`{name}`" if re.fullmatch("[a-z][a-z_]*", name) else escaped(name)
+
+
+def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
+    """The rows without the number of cases that each stands for, as often as it says."""
+    multiplied: Counter[Key] = Counter()
+    for row, n in rows.items():
+        cases = row[place]
+        if cases is None or not cases >= 0 or cases != int(cases):
+            got = "nothing" if cases is None else f"{cases:g}"
+            raise InvalidInput(
+                f"`count` must contain whole numbers of cases; got {got}; other numbers can be `sample_weight=`"
+            )
+        if cases:
+            multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
+    if not multiplied:
+        raise InvalidInput(argument="count", must="not be 0 in every row")
+    return multiplied
+
+
+def _without_minus(value: Any) -> Any:
+    """A zero with a sign, as a file may have it, as zero."""
+    is_zero = isinstance(value, str) and re.fullmatch(r"-0+(\.0*)?", value)
+    return value[1:] if is_zero else value
+
+
+def _number_reader(name: str) -> Callable[[Any], float | None]:
+    def read(value: Any) -> float | None:
+        try:
+            number = nan if value is None or str(value).isspace() else float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(f"{_title(name)} must contain numbers; got {brief(value)}") from None
+        return None if number != number else number
+
+    return read
+
+
+def _bin_edges(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:
+    """Where to cut group columns, in ascending order."""
+    if not isinstance(bins, Mapping | None):
+        raise InvalidInput(f"`bins` must map group columns to the numbers at which to cut them; got {brief(bins)}")
+    edges = {}
+    for name, given in (bins or {}).items():
+        if name not in by:
+            raise UnknownName.among("group column to cut into bins", name, by)
+        cuts = [given] if isinstance(given, (int, float)) else given
+        title = f"`bins` of {brief(name)}"
+        if isinstance(cuts, str) or not isinstance(cuts, Iterable):
+            raise InvalidInput(f"{title} must be numbers; got {brief(given)}")
+        edges[name] = tuple(sorted({as_finite(cut, title) for cut in cuts}))
+        if not edges[name]:
+            raise InvalidInput(f"{title} must contain at least one number")
+    return edges
+
+
+def _bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
+    """The names of bins by level."""
+    between = [f"{low:.15g} to below {high:.15g}" for low, high in pairwise(cuts)]
+    return f"below {cuts[0]:.15g}", *between, f"{cuts[-1]:.15g} and above"
+
+
+def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) -> dict[Key, Any]:
+    r"""The rows with all variants of a name in the first columns as the one that occurs in most rows.
+
+    With ``first``, it is the first one in order, which says nothing of how often it occurs. Variants are the same in
+    what NFKC, case and white space leave of them. Rows that become the same are added.
+
+    >>> merge_variants({("White", 1): 5, ("white ", 1): 2, ("Black", 0): 1, ("Black\u00a0", 0): 1}, 1)
+    {('White', 1): 7, ('Black', 0): 2}
+    """
+    names = [_common_names(rows, i, first) for i in range(width)]
+    merged: dict[Key, Any] = {}
+    for row, n in rows.items():
+        key = (*(name.get(value, value) for name, value in zip(names, row, strict=False)), *row[width:])
+        merged[key] = merged[key] + n if key in merged else n
+    return merged
+
+
+def _common_names(rows: Mapping[Key, Any], place: int, first: bool) -> dict[Any, str]:
+    """By text in a column, its most frequent variant, or just the first; the first of several."""
+    sizes: Counter[str] = Counter()
+    for row, n in rows.items():
+        if isinstance(row[place], str):
+            sizes[row[place]] += 0 if first else n if isinstance(n, int) else n.n
+    common: dict[str, str] = {}
+    for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
+        common.setdefault(_fold(text), text)
+    return {text: common[_fold(text)] for text in sizes}
+
+
+def similar_names(values: Iterable[Any]) -> list[list[str]]:
+    """The texts that differ in case, white space, the way they are encoded, or letters of other scripts only.
+
+    >>> similar_names(["White", "Black", "white ", 1])
+    [['White', 'white ']]
+    """
+    similar: dict[str, list[str]] = {}
+    for text in sorted(value for value in values if isinstance(value, str)):
+        # Characters that take no space are not seen.
+        visible = (c for c in text.translate(_LOOKALIKES) if unicodedata.category(c) != "Cf")
+        similar.setdefault(_fold("".join(visible)), []).append(text)
+    return [texts for texts in similar.values() if len(texts) > 1]
+
+
+def _fold(text: str) -> str:
+    """A text without the differences that encodings, case and white space make."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split())
+
+
+def sort_keys(keys: Iterable[Key]) -> list[Key]:
+    """Groups in an order that does not depend on how they were given, so that sums over them do not either.
+
+    >>> sort_keys([("b",), (None,), ("a",)])
+    [('a',), ('b',), (None,)]
+    """
+    return sorted(keys, key=lambda key: [(value is None, str(value), repr(value)) for value in key])
+
+
+def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
+    """The values of a group column as declared, or else with numbers in them as numbers; missing values last.
+
+    >>> sort_values(["10 years", "9 years", None, "1 year"])
+    ['1 year', '9 years', '10 years', None]
+    >>> sort_values(["high", "low"], declared=["low", "medium", "high"])
+    ['low', 'high']
+    """
+    rank = {value: i for i, value in enumerate(declared)}
+
+    def key(value: Any) -> tuple[Any, ...]:
+        return value is None, rank.get(value, len(rank)), _natural_key(value), str(value), repr(value)
+
+    return sorted(values, key=key)
+
+
+def _natural_key(value: Any) -> list[tuple[bool, float, str]]:
+    """The numbers and the other parts of a value, in a form that sorts as people would."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = nan
+    if number == number:
+        return [(False, number, "")]
+    parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
+    # Every second part is a number.
+    return [(False, float(part), "") if i % 2 else (True, 0.0, part.casefold()) for i, part in enumerate(parts) if part]

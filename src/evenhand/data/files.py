@@ -1,0 +1,397 @@
+"""The files that a path, a folder, a glob, a list of paths or standard input stands for.
+
+Files are read once they are known to be distinct; they must not change meanwhile, and their SHA-256
+is recorded. Folders are read as pyarrow and Spark read them: names that begin with ``_`` or ``.``
+are not data, but what a writer has not finished, has removed, or keeps for itself. A folder such as
+``_year=2020`` is data, since it names a column. Links are followed.
+
+What can be read only once, such as standard input, pipes and files of /proc, is copied to a folder
+that only its owner can read, and that is removed at the end. Messages name what was given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
+from glob import glob
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO, Any, TypeVar
+
+from ..errors import EvenhandError, InvalidInput, brief, escaped
+from ..progress import watch
+from ..temporary import folder_of_its_own
+from .frames import Counted, Cuts
+from .readers import FORMATS, PACKINGS, Format, Source, Table, nothing, unreadable
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+State = tuple[int, int, int, int]
+Result = TypeVar("Result")
+
+# Kinds of files that other libraries read.
+_READ_BY = dict.fromkeys((".db", ".sqlite", ".sqlite3"), "pandas.read_sql")
+_READ_BY |= dict.fromkeys((".feather", ".arrow"), "polars.read_ipc")
+# Tables whose own list says which files belong to them: where the list is, what they are, and how they are passed.
+_LISTED_TABLES = (
+    ("_delta_log", "a Delta table", "polars.scan_delta({})"),
+    ("metadata/*.metadata.json", "an Iceberg table", "polars.scan_iceberg({})"),
+    (".hoodie", "a Hudi table", "spark.read.format('hudi').load({})"),
+)
+# The first bytes, which tell the format.
+_HEAD = 16
+
+
+def count_file(path: Paths, columns: Sequence[str], cuts: Cuts) -> Counted:
+    """Count the combinations of values in some columns of one or more files.
+
+    A column with cuts, by its position, is counted by level.
+    """
+    counted, described = _read(path, lambda source: source.format.count(source, columns, cuts))
+    return counted._replace(source=described | counted.source)
+
+
+def first_rows(path: Paths, most: int) -> Table:
+    r"""The names of the columns of one or more files, and their first rows.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "decisions.csv")
+    ...     _ = path.write_text("race,label\nA,1\nB,0\n")
+    ...     first_rows(path, most=1)
+    (['race', 'label'], [('A', '1')])
+    """
+    source = _source(path)
+    return source.format.first_rows(source, most)
+
+
+def described_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]], dict[str, Any]]:
+    """The first rows as `first_rows` gives them, and which files they are from, with their size and SHA-256."""
+    (names, rows), described = _read(path, lambda source: source.format.first_rows(source, most))
+    return names, rows, described
+
+
+def input_files(path: Paths) -> list[Path]:
+    """The files that a path stands for, or several paths together; what can be read only once is not opened."""
+    if isinstance(path, (str, os.PathLike)) and _is_stream(path):
+        return [Path(path)]
+    return _source(path).files
+
+
+def _read(path: Paths, reader: Callable[[Source], Result]) -> tuple[Result, dict[str, Any]]:
+    """What is read, and the files and their contents, so that someone else can tell whether theirs are the same."""
+    source = _source(path)
+    states = {file: _state(file) for file in source.files}
+    result = reader(source)
+    digests = {file: _sha256(file) for file in source.files}
+    for file, state in states.items():
+        # The SHA-256 would be that of other rows.
+        if _state(file) != state:
+            raise InvalidInput(
+                f"{escaped(file)} changed while it was read; audit it when nobody writes to it, or a copy"
+            )
+    total = next(iter(digests.values()))
+    if len(digests) > 1:
+        lines = sorted(f"{_relative(file, source.root)}  {digest}\n" for file, digest in digests.items())
+        total = hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
+    return result, {
+        "kind": "file",
+        "name": source.name,
+        "files": len(digests),
+        **({} if source.skipped is None else {"skipped": source.skipped}),
+        "size": sum(size for *_, size, _ in states.values()),
+        "sha256": total,
+        "format": source.format.key,
+    }
+
+
+def _state(path: Path) -> State:
+    """What tells which file or folder this is (device and inode), and whether it was written to."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise unreadable(path, error.strerror or error) from None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _sha256(file: Path) -> str:
+    try:
+        with file.open("rb", buffering=0) as stream:
+            size = max(os.fstat(stream.fileno()).st_size, 1)
+            with watch(f"hashing {file.name}", lambda: 100 * stream.tell() / size):
+                return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable(file, error.strerror or error) from None
+
+
+def _relative(file: Path, root: Path) -> str:
+    """The name of a file below a folder on one line, as the command ``sha256sum`` escapes it."""
+    return file.absolute().relative_to(root.absolute()).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _source(path: Paths) -> Source:
+    """The files that a path stands for, or several paths together; all of them are distinct."""
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    sources = [_one_source(os.fspath(one)) for one in paths]
+    source = sources[0]
+    if len(sources) > 1:
+        names = [one.name for one in sources]
+        skipped = [one.skipped for one in sources if one.skipped is not None]
+        name = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+        source = Source(
+            Path(name),
+            _common_format([one.format for one in sources], "`data` must be"),
+            [file for one in sources for file in one.files],
+            Path(os.path.commonpath([one.root.absolute() for one in sources])),
+            name,
+            sum(skipped) if skipped else None,
+        )
+    seen: dict[tuple[int, ...], Path] = {}
+    for file in source.files:
+        first = seen.setdefault(_state(file)[:2], file)
+        if first is not file:
+            both = f"{escaped(first)} twice" if first == file else f"{escaped(first)} and {escaped(file)}, a link to it"
+            raise InvalidInput(f"`data` must be distinct files; got {both}")
+    return source
+
+
+def _common_format(formats: Iterable[Format], must: str) -> Format:
+    """The format that all files have."""
+    first, *others = {found.key: found for found in formats}.values()
+    if others:
+        raise InvalidInput(f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files")
+    return first
+
+
+def _one_source(text: str) -> Source:
+    if text.startswith(("postgres://", "postgresql://")):
+        raise InvalidInput(
+            "a PostgreSQL table must be passed as a relation of DuckDB: attach the database with DuckDB's extension "
+            "postgres, and pass duckdb.sql('FROM db.schema.name')"
+        )
+    if "://" in text:
+        hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
+        raise InvalidInput(f"`data` must be a local file; got {brief(hidden)}, which must be downloaded first")
+    if not text.strip() or "\0" in text:
+        got = brief(text) if text.strip() else "an empty path"
+        raise InvalidInput(f"`data` must be a path to a file; got {got}")
+    try:
+        return _local_source(Path(text).expanduser())
+    except (OSError, RuntimeError) as error:
+        shown = text if len(text) <= 200 else f"{text[:200]}…"
+        raise unreadable(shown, getattr(error, "strerror", None) or error) from None
+
+
+def _local_source(path: Path) -> Source:
+    name = path.name or str(path)
+    if path.is_dir():
+        return _folder(path, name)
+    if path.exists() or not _is_glob(path):
+        if not path.exists():
+            raise InvalidInput(f"there is no file {escaped(path)}{_similar_names(path)}")
+        if path.stat().st_size == 0:
+            raise nothing(path, "is empty")
+        return Source(path, _format_of(path), [path], path.parent, name)
+    files = sorted(Path(found) for found in glob(str(path), recursive=True) if Path(found).is_file())
+    if not files:
+        raise InvalidInput(f"no file matches {escaped(path)}")
+    file_format = _common_format(map(_format_of, files), f"{escaped(path)} must match")
+    if file_format.in_folders:
+        _check_no_table(dict.fromkeys(above for file in files for above in file.absolute().parents))
+    root = next(above for above in path.parents if not _is_glob(above))
+    return Source(path, file_format, files, root, name)
+
+
+def _is_glob(path: Path) -> bool:
+    return any(sign in str(path) for sign in "*?[")
+
+
+def _similar_names(path: Path) -> str:
+    try:
+        names = [beside.name for beside in path.parent.iterdir()]
+    except OSError:
+        return ""
+    similar = get_close_matches(path.name, names, n=2)
+    return f"; did you mean {escaped(' or '.join(similar))}?" if similar else ""
+
+
+def _folder(path: Path, name: str) -> Source:
+    """The files in a folder and below it; a folder that cannot be opened is an error, not empty."""
+    file_format = next(found for found in FORMATS if found.in_folders)
+    called = file_format.names[0]
+    if path.absolute() == Path(path.absolute().anchor):
+        raise InvalidInput(f"`data` must be a file or a folder of {called} files; got {escaped(path)}")
+    _check_no_table([path.absolute(), *path.absolute().parents])
+    files: list[Path] = []
+    skipped = 0
+    seen: dict[tuple[int, ...], str] = {}
+    for here, folders, names in os.walk(path, onerror=_refuse, followlinks=True):
+        _check_no_table([Path(here)])
+        first = seen.setdefault(_state(Path(here))[:2], here)
+        if first != here:
+            raise InvalidInput(
+                f"the folder {escaped(path)} must contain every file once; {escaped(here)} and {escaped(first)} are "
+                "the same folder, so remove the link"
+            )
+        hidden = set(filter(_is_hidden, folders))
+        skipped += sum(len(inside) for folder in hidden for *_, inside in os.walk(Path(here, folder)))
+        folders[:] = sorted(set(folders) - hidden)
+        data = [file for name in names if not _is_hidden(name) and _has_format(file := Path(here, name), file_format)]
+        files += data
+        skipped += len(names) - len(data)
+    if not files:
+        raise InvalidInput(
+            f"the folder {escaped(path)} contains no {called} files; name files of other kinds one by one"
+        )
+    return Source(path, file_format, sorted(files), path, name, skipped)
+
+
+def _refuse(error: OSError) -> None:
+    raise unreadable(error.filename, error.strerror)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or (name.startswith("_") and "=" not in name)
+
+
+def _has_format(file: Path, file_format: Format) -> bool:
+    """Whether a file has the format by its ending in any case or, if it has none, by its first bytes."""
+    if file.suffix or not file.is_file():
+        return file.name.lower().endswith(file_format.endings)
+    try:
+        with file.open("rb") as stream:
+            return stream.read(_HEAD).startswith(file_format.magic)
+    except OSError as error:
+        raise unreadable(file, error.strerror or error) from None
+
+
+def _check_no_table(folders: Iterable[Path]) -> None:
+    """Refuse tables in which files that were removed or replaced still lie among the others."""
+    for folder in folders:
+        for listed, called, passed in _LISTED_TABLES:
+            if any(folder.glob(listed)):
+                raise InvalidInput(
+                    f"{escaped(folder)} is {called}, whose folder may contain files that are no longer part of the "
+                    f"table; pass it as a frame, such as {passed.format(repr(str(folder)))}"
+                )
+
+
+def ending_of(name: str) -> str:
+    """What the name of a file ends in, together with that of its compression.
+
+    >>> ending_of("decisions.2026.csv.gz"), ending_of("a.b.PARQUET"), ending_of("README")
+    ('.csv.gz', '.PARQUET', '')
+    """
+    suffixes = Path(name).suffixes
+    is_packed = bool(suffixes) and suffixes[-1].lower() in PACKINGS
+    return "".join(suffixes[-2 if is_packed else -1 :])
+
+
+def _endings(file_format: Format) -> list[str]:
+    packed = ("", *PACKINGS) if file_format.is_packed else ("",)
+    return [f"{ending}{packing}" for packing in packed for ending in file_format.endings]
+
+
+def _format_of(path: Path) -> Format:
+    """The format of a file by its ending."""
+    ending = ending_of(path.name).lower()
+    for file_format in FORMATS:
+        if ending in _endings(file_format):
+            return file_format
+    if ending in _READ_BY:
+        raise InvalidInput(
+            f"{escaped(path)} must be read into a dataframe, such as by {_READ_BY[ending]}, and the dataframe passed "
+            "as `data`, or saved as Parquet"
+        )
+    usual = any_of([ending for file_format in FORMATS for ending in file_format.endings])
+    packed = any_of([f"{FORMATS[0].endings[0]}{packing}" for packing in PACKINGS])
+    raise InvalidInput(
+        f"{escaped(path)} must be a {any_of(names_of(FORMATS))} file by its extension ({usual}; also {packed})"
+    )
+
+
+def ending_by_content(head: bytes) -> str:
+    """The usual ending of a file by its first bytes; CSV, if they are those of no other format."""
+    for file_format in FORMATS:
+        if file_format.magic and head.startswith(file_format.magic):
+            return file_format.endings[0]
+    packed = next((ending for ending, packing in PACKINGS.items() if head.startswith(packing.magic)), "")
+    return f"{FORMATS[0].endings[0]}{packed}"
+
+
+def accepted_endings() -> list[str]:
+    """The last parts of all endings, as a form in a browser takes them."""
+    return [*(ending for file_format in FORMATS for ending in file_format.endings), *PACKINGS]
+
+
+def names_of(formats: Iterable[Format]) -> list[str]:
+    """What people call these formats."""
+    return [name for file_format in formats for name in file_format.names]
+
+
+def any_of(words: Sequence[str]) -> str:
+    """The words as a choice.
+
+    >>> any_of(["CSV", "TSV", "Parquet"]), any_of(["CSV"])
+    ('CSV, TSV or Parquet', 'CSV')
+    """
+    return " or ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
+
+
+@contextmanager
+def spool(data: Any) -> Iterator[Any]:
+    """The data, with paths of what can be read only once replaced by those of copies."""
+    given = list(data) if isinstance(data, (list, tuple)) else [data]
+    if not any(map(_is_stream, given)):
+        yield data
+        return
+    with ExitStack() as stack:
+        copies = [stack.enter_context(_spool_path(Path(one))) if _is_stream(one) else one for one in given]
+        yield copies if isinstance(data, (list, tuple)) else copies[0]
+
+
+@contextmanager
+def _spool_path(path: Path) -> Iterator[str]:
+    try:
+        stream = path.expanduser().open("rb")
+    except OSError as error:
+        raise unreadable(path, error.strerror or error) from None
+    with stream, spool_stream(stream, str(path), path.name) as copy:
+        yield copy
+
+
+@contextmanager
+def spool_stream(stream: IO[bytes], called: str, name: str) -> Iterator[str]:
+    """The path of a copy of a stream; messages call it ``called``, and the copy has the ending of ``name``, if any."""
+    with folder_of_its_own("evenhand-input-") as folder:
+        head = stream.read(_HEAD)
+        if not head:
+            raise nothing(called, "is empty")
+        known = any(ending_of(name).lower() in _endings(file_format) for file_format in FORMATS)
+        copy = folder / (name if known else f"{name}{ending_by_content(head)}")
+        with open(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(head)
+            copyfileobj(stream, file)
+        try:
+            yield str(copy)
+        except EvenhandError as error:
+            # Readers, and the libraries whose messages they pass on, know the copy only.
+            error.args = (str(error.args[0]).replace(escaped(copy), escaped(called)), *error.args[1:])
+            raise
+
+
+def _is_stream(given: Any) -> bool:
+    """Whether a path is that of a pipe or device, or of a file that does not know its size, as those in /proc."""
+    if not isinstance(given, (str, os.PathLike)):
+        return False
+    try:
+        status = Path(given).expanduser().stat()
+    except (OSError, ValueError, RuntimeError):
+        return False
+    if stat.S_ISREG(status.st_mode):
+        return status.st_size == 0
+    return not stat.S_ISDIR(status.st_mode)

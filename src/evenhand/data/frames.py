@@ -1,0 +1,434 @@
+"""One group-by, run by the engine that holds the data, or by Python for lists and arrays.
+
+The engine does nothing else. Comparisons, nulls and labels mean different things in different engines, so they are
+interpreted in Python on the counted rows. Only these are fetched; a lazy frame or a Spark table is never collected.
+Numbers such as scores or ages have too many distinct values to be counted. They are cut: such a column is replaced by
+its level, the number of cuts that are at or below the value.
+
+Values that differ are never merged: what Python cannot hold exactly, such as nanoseconds, is refused. Values that are
+equal but for their representation are one: 1 and 1.0, 0.0 and -0.0, 0.1 in 32 and in 64 bits.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from math import inf, nextafter
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..arrays import is_sequence
+from ..confusion import is_missing
+from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
+
+# No audit has more distinct rows; if there are more, a column contains scores or identifiers.
+MOST_ROWS = 200_000
+# How many rows of values are counted at once.
+_BLOCK = 1 << 16
+# A decimal number with more digits is neither a float nor worth that many digits.
+_MOST_DIGITS = 300
+_KINDS = "columns must contain numbers, text, booleans or dates"
+_RESULTS_IN = {name: name for name in ("pandas", "polars", "pyarrow")} | {"dask": "pandas", "modin": "pandas"}
+_PANDAS_LIKE = ("pandas", "modin", "cudf", "dask")
+# Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
+_SHORT = {"float32": np.float32, "float": np.float32, "float16": np.float16, "halffloat": np.float16}
+
+Key = tuple[Any, ...]
+Cuts = Mapping[int, tuple[float, ...]]
+
+
+class Counted(NamedTuple):
+    """Counted rows.
+
+    Attributes
+    ----------
+    rows : Counter
+        How often each combination of values occurs.
+    library : str or None
+        The dataframe library of the data, for results in the same library.
+    source : dict of str to object
+        Where the rows come from. Its ``kind`` is "file" (with name, files, size, sha256, format, and separator if it is
+        text), "frame" (with library and shape) or "columns" (with shape). The shape is rows and columns; a lazy frame
+        has None for rows, which are not known without computing it. If scores had two columns, ``score_column`` is 2,
+        the one that was taken.
+    orders : mapping of int to tuple
+        By position, the values of columns that have an order of their own, such as an ordered categorical.
+    """
+
+    rows: Counter[Key]
+    library: str | None
+    source: dict[str, Any]
+    orders: Mapping[int, tuple[Any, ...]] = MappingProxyType({})
+
+
+class Table:
+    """A dataframe of any library that narwhals supports, with names of columns that no engine interprets.
+
+    Attributes
+    ----------
+    native : dataframe
+        The dataframe itself.
+    engine : str
+        The name of the library that holds it.
+    is_lazy : bool
+        Whether its rows are not in memory.
+    names : list of hashable
+        The names of its columns.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = Table(pl.DataFrame({"race": ["A", "B"], "label": [1, 0]}))
+    >>> table.source
+    {'kind': 'frame', 'library': 'polars', 'shape': [2, 2]}
+    """
+
+    def __init__(self, native: Any) -> None:
+        import narwhals.stable.v2 as nw
+        from narwhals.dependencies import is_pandas_like_dataframe
+
+        if hasattr(type(native), "unify_dictionaries"):
+            # An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column.
+            native = native.unify_dictionaries()
+        pandas_like = is_pandas_like_dataframe(native)
+        try:
+            # narwhals would refuse a frame with two columns of the same name, whichever are asked for.
+            frame = nw.from_native(native.iloc[:0, :0] if pandas_like else native)
+        except TypeError:
+            raise InvalidInput(
+                "`data` must be a dataframe, a mapping of columns or a path to a file; got "
+                f"{type(native).__name__}; pass a dataframe made of it"
+            ) from None
+        except nw.exceptions.NarwhalsError as error:
+            raise InvalidInput(f"`data` cannot be read: {first_line(error)}") from None
+        self.native = native if pandas_like else frame.to_native()
+        if pandas_like and native.columns.nlevels > 1:
+            raise InvalidInput(f"`data` has {native.columns.nlevels} levels of column names; pass a dataframe with one")
+        self.engine = str(frame.implementation).lower().rpartition(".")[2]
+        self.is_lazy = not isinstance(frame, nw.DataFrame)
+        is_named = self.engine in _PANDAS_LIKE
+        self.names: list[Any] = list(self.native.columns if is_named else frame.collect_schema().names())
+
+    @property
+    def library(self) -> str | None:
+        """The library in which results are returned; None for engines without tables in memory."""
+        return _RESULTS_IN.get(self.engine)
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Its library and shape."""
+        rows = None if self.is_lazy else len(self.native)
+        return {"kind": "frame", "library": self.engine, "shape": [rows, len(self.names)]}
+
+    def column(self, name: Hashable) -> Any:
+        """The values of a column, which must be in memory."""
+        place = self.place(name)
+        if self.engine in _PANDAS_LIKE:
+            return self.native.iloc[:, place]
+        return self.native.column(place) if self.engine == "pyarrow" else self.native.get_column(name)
+
+    def select(self, columns: Sequence[Hashable]) -> Any:
+        """A lazy narwhals frame of these columns, which may repeat, called ``evenhand_0`` and so on."""
+        import narwhals.stable.v2 as nw
+
+        places = [self.place(name) for name in columns]
+        unique = [f"evenhand_x{i}" for i in range(len(self.names))]
+        native, chosen = self.native, [nw.col(unique[place]) for place in places]
+        if self.engine in _PANDAS_LIKE:
+            native = native.copy(deep=False)
+            native.columns = unique
+        elif "pyspark" in self.engine:
+            native = native.toDF(*unique)
+        elif self.engine == "duckdb":
+            renamed = (f"{identifier(self.names[place])} AS {unique[place]}" for place in dict.fromkeys(places))
+            native = native.project(", ".join(renamed))
+        else:
+            chosen = [nw.nth(place) for place in places]
+        return nw.from_native(native).lazy().select(*(c.alias(f"evenhand_{i}") for i, c in enumerate(chosen)))
+
+    def place(self, name: Hashable) -> int:
+        """The position of a column; columns of the same name that are equal in every row are one."""
+        # 1 and True are two names.
+        places = [i for i, n in enumerate(self.names) if isinstance(n, bool) == isinstance(name, bool) and n == name]
+        is_pandas = self.engine in _PANDAS_LIKE
+        if not places:
+            if is_pandas and name in getattr(self.native.index, "names", [self.native.index.name]):
+                raise UnknownName(
+                    f"no column is called {brief(name)}, but the index is; pass `data` with reset_index()"
+                )
+            raise unknown_column(name, self.names)
+        if len(places) > 1:
+            held = [] if self.is_lazy or not is_pandas else [self.native.iloc[:, place] for place in places]
+            if not held or not all(held[0].equals(other) for other in held):
+                differ = ", which differ" if held else ""
+                raise InvalidInput(f"`data` has {len(places)} columns called {brief(name)}{differ}; rename all but one")
+        return places[0]
+
+
+def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted:
+    """Count the combinations of values in some columns of a dataframe, each given by its name.
+
+    A column with cuts, by its position, is counted by level: how many cuts are at or below the value, None if it is
+    missing.
+    """
+    import narwhals.stable.v2 as nw
+
+    table = Table(native)
+    frame = table.select(columns)
+    schema = frame.collect_schema()
+    keys = []
+    for i, (name, dtype) in enumerate(schema.items()):
+        if i in cuts:
+            keys.append(_level_expression(dtype, nw.col(name), columns[i], cuts[i]).alias(name))
+        elif isinstance(dtype, (nw.Duration, nw.Time)):
+            raise InvalidInput(f"{_KINDS}; {brief(columns[i])} contains {dtype}")
+        else:
+            keys.append(nw.col(name))
+    # Libraries cut nanoseconds off when rows are fetched.
+    timed = [i for i, dtype in enumerate(schema.values()) if _has_nanoseconds(dtype) and i not in cuts]
+    keys += [(nw.col(f"evenhand_{i}").dt.nanosecond() % 1000).alias(f"evenhand_ns{i}") for i in timed]
+    frame = frame.select(*keys)
+    try:
+        rows = _fetch_rows(frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1))
+    except (ArithmeticError, NotImplementedError, TypeError) as error:
+        raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
+    width = len(columns)
+    if any(plain(part) for row in rows for part in row[width:-1]):
+        listed = " and ".join(brief(columns[i]) for i in timed)
+        raise InvalidInput(f"times must not have nanoseconds; {listed} has some: round them to microseconds")
+    dtypes = list(schema.values())
+    counts = collect_rows(((*row[:width], row[-1]) for row in rows), dtypes)
+    return Counted(counts, table.library, table.source, _declared_orders(dtypes))
+
+
+def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
+    """Count the combinations of values in columns that are lists or arrays, each with its name for messages.
+
+    >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
+    Counter({('A', 1): 2})
+    """
+    names, given = zip(*columns, strict=True)
+    indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
+    for name, index in indexes[1:]:
+        if not index.equals(indexes[0][1]):
+            raise InvalidInput(
+                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
+            )
+    held = [_sliceable(column, name) for name, column in columns]
+    lengths = list(map(len, held))
+    if len(set(lengths)) > 1:
+        listed = ", ".join(f"{name} {n:,}" for name, n in zip(names, lengths, strict=True))
+        raise InvalidInput(f"columns must have the same length; got {listed}")
+    dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for column in given]
+
+    def count_blocks() -> Iterator[Key]:
+        """As Python objects, the values of all rows would take many times the memory of an array."""
+        for start in range(0, lengths[0], _BLOCK):
+            values = []
+            for i, column in enumerate(held):
+                part = getattr(column, "iloc", column)[start : start + _BLOCK]
+                values.append(_levels(part, dtypes[i], cuts[i], names[i]) if i in cuts else _values(part))
+            for key, n in Counter(zip(*values, strict=True)).items():
+                yield *key, n
+
+    try:
+        rows = collect_rows(count_blocks(), dtypes)
+    except TypeError as error:
+        raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
+    source = {"kind": "columns", "shape": [lengths[0], len(columns)]}
+    return Counted(rows, None, source, _declared_orders(dtypes))
+
+
+def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
+    """Add up counted rows by plain values, so that rows that differ only in how a value is represented are one.
+
+    An empty text is missing, as it is in a file. Engines give floats of 32 bits as longer ones, hence the types.
+
+    >>> collect_rows([("A", 1.0, 3), ("A", 1, 2)])
+    Counter({('A', 1): 5})
+    """
+    short = {i: kind for i, dtype in enumerate(dtypes) if (kind := _short_float(dtype))}
+    counts: Counter[Key] = Counter()
+    for *values, n in rows:
+        for i, kind in short.items():
+            values[i] = kind(values[i]) if isinstance(values[i], float) else values[i]
+        key = tuple(None if value == "" else value for value in map(plain, values))
+        if unfit := [type(value).__name__ for value in key if isinstance(value, (list, dict, Fraction))]:
+            raise InvalidInput(f"{_KINDS}; got a {unfit[0]}")
+        counts[key] += int(n)
+        if len(counts) > MOST_ROWS:
+            raise TooLarge(
+                f"the columns have more than {MOST_ROWS:,} distinct combinations of values, so one of them contains "
+                "scores or identifiers; choose another column, or pass scores as `y_score` with a `threshold`"
+            )
+    return counts
+
+
+def plain(value: Any) -> Any:
+    """A value of any library as a plain Python object: None if it is missing, ``int`` for a whole number.
+
+    A number that no float holds stays what it is, and a time with nanoseconds is a text.
+
+    >>> plain(np.float64(2.0)), plain(float("nan")), plain("A"), plain(np.float32(0.1))
+    (2, None, 'A', 0.1)
+    """
+    if is_missing(value):
+        return None
+    if hasattr(value, "as_py"):
+        return plain(value.as_py())
+    if isinstance(value, np.datetime64):
+        moment = value.astype("datetime64[us]")
+        return moment.item() if moment == value else str(value)
+    if hasattr(value, "to_pydatetime"):
+        return str(value) if value.nanosecond else value.to_pydatetime()
+    if isinstance(value, (np.float16, np.float32)):
+        # The shortest number that is stored so: 0.1, not 0.10000000149011612.
+        value = float(str(value))
+    elif hasattr(value, "item"):
+        value = list(value) if getattr(value, "shape", ()) else value.item()
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() < _MOST_DIGITS:
+        number = int(value) if value == value.to_integral_value() else float(value)
+        value = number if Decimal(str(number)) == value else value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def level(value: Any, cuts: Sequence[float]) -> int | None:
+    """How many of the ascending cuts are at or below a number; None for NaN.
+
+    >>> level(25.0, (25, 45)), level(24.9, (25, 45)), level(float("nan"), (25, 45))
+    (1, 0, None)
+    """
+    return None if value != value else bisect_right(cuts, value)
+
+
+def _level_expression(dtype: Any, value: Any, name: Hashable, cuts: tuple[float, ...]) -> Any:
+    """The level of a number; null if it is missing, since engines compare nulls and NaN differently.
+
+    Both sides become floats of 64 bits, since engines differ in whether they round a cut to the type of the column.
+    """
+    import narwhals.stable.v2 as nw
+
+    if not (dtype.is_numeric() or dtype == nw.Boolean):
+        raise InvalidInput(f"{brief(name)} must contain numbers; it contains {dtype}")
+    missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
+    number = value.cast(nw.Float64)
+    return nw.when(~missing).then(_total([(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]))
+
+
+def _total(terms: list[Any]) -> Any:
+    """The sum of expressions, nested as little as possible: DuckDB and narwhals do not go down very deep."""
+    half = len(terms) // 2
+    return _total(terms[:half]) + _total(terms[half:]) if half else terms[0]
+
+
+def _levels(values: Any, dtype: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
+    cuts = _round_cuts(cuts, dtype)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        numbers = values.astype(float)
+        levels = np.searchsorted(cuts, numbers, side="right")
+        return [None if lacks else n for lacks, n in zip(np.isnan(numbers), levels.tolist(), strict=True)]
+    plain_values = list(map(plain, _values(values)))
+    for number in plain_values:
+        if not (number is None or isinstance(number, (Real, Decimal))):
+            raise InvalidInput(f"{name} must contain numbers; got {brief(number)}")
+    return [None if number is None else level(number, cuts) for number in plain_values]
+
+
+def _round_cuts(cuts: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
+    """The cuts in the type of the column, in which 0.7 may be another number.
+
+    One just above a number, such as ``nextafter(1, 2)``, stays above it.
+    """
+    kind: Any = _short_float(dtype)
+    if kind is None:
+        return cuts
+    with np.errstate(over="ignore"):
+        rounded = [(cut, kind(cut)) for cut in cuts]
+        above = [float(near) == nextafter(cut, -inf) for cut, near in rounded]
+        return tuple(float(np.nextafter(n, kind(inf)) if up else n) for up, (_, n) in zip(above, rounded, strict=True))
+
+
+def _short_float(dtype: Any) -> type | None:
+    """The type of floats with fewer than 64 bits."""
+    return _SHORT.get(str(dtype).lower().removesuffix("[pyarrow]"))
+
+
+def _declared_orders(dtypes: Sequence[Any]) -> dict[int, tuple[Any, ...]]:
+    """By position, the values of ordered categoricals and enumerations, in their order."""
+    orders = {}
+    for i, dtype in enumerate(dtypes):
+        categories: Any = getattr(dtype, "categories", None)
+        if getattr(dtype, "ordered", True) and hasattr(categories, "__iter__"):
+            orders[i] = tuple(map(plain, categories))
+    return orders
+
+
+def _sliceable(column: Any, name: str) -> Any:
+    """The column, or a list of its values if it cannot be sliced by position."""
+    if not is_sequence(column):
+        raise InvalidInput(f"{name} must be a sequence of values; got {brief(column)}")
+    is_array = isinstance(column, (list, tuple, np.ndarray)) or hasattr(column, "to_pylist")
+    return column if is_array or hasattr(column, "iloc") else _values(column)
+
+
+def _values(column: Any) -> list[Any]:
+    dtype = getattr(column, "dtype", None)
+    if getattr(dtype, "kind", "") == "M" or _has_nanoseconds(dtype):
+        # As integers or Python's times, these would lose their unit or their nanoseconds.
+        return list(np.asarray(column))
+    for method in ("tolist", "to_pylist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def _has_nanoseconds(dtype: Any) -> bool:
+    return str(dtype).startswith("Datetime(time_unit='ns'")
+
+
+def _fetch_rows(frame: Any) -> list[Key]:
+    """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
+    native, engine = frame.to_native(), str(frame.implementation).lower()
+    if "duckdb" in engine:
+        return cast("list[Key]", native.fetchall())
+    return [tuple(row) for row in native.collect()] if "pyspark" in engine else frame.collect().rows()
+
+
+def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
+    """The error for a column that does not exist.
+
+    >>> str(unknown_column("1", [0, 1]))
+    "no column is called '1'; did you mean 1?"
+    """
+    if isinstance(name, str) and all(isinstance(known, str) for known in names):
+        return UnknownName.among("column", name, names)
+    alike = [known for known in names if str(known) == str(name)]
+    hint = f"did you mean {' or '.join(map(brief, alike[:3]))}?" if alike else f"known: {', '.join(map(brief, names))}"
+    return UnknownName(f"no column is called {brief(name)}; {hint}")
+
+
+def identifier(name: str) -> str:
+    """The name of a column in SQL.
+
+    >>> identifier("group")
+    '"group"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def unused(name: str, names: Container[Any]) -> str:
+    """The name, with underscores at its end until it is none of those that exist."""
+    while name in names:
+        name += "_"
+    return name
+
+
+def first_line(error: object) -> str:
+    """The first line of another library's error, or its type if it says nothing."""
+    return escaped(next(iter(str(error).strip().splitlines()), type(error).__name__))

@@ -1,0 +1,198 @@
+"""Tables whose rows may not be one independent case each: counts of cases, stacked models, repeated identifiers.
+
+Counts and tests take every row for one independent case. Where a table seems to say otherwise, it is asked about before
+anything is computed. Only names of columns and the first rows are looked at, and the data a second time only if a
+column that is called a model has one value in all of these.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ..errors import InvalidInput, TooLarge, brief
+from .columns import count, is_mapping, is_path
+from .files import first_rows
+from .frames import Table, plain
+
+_MAX_ROWS, _MAX_VALUES = 10_000, 100_000
+# To look at the first rows may compute all of them there.
+_COSTLY = ("dask", "pyspark", "pyspark_connect")
+_MAX_MODELS, _MIN_CASES = 20, 10
+# Fewer consecutive numbers may be counts by chance.
+_MIN_NUMBERED = 4
+_IDENTIFIER = re.compile(
+    r"(?:^|[_\W])(?:id|ids|uid|uuid|guid|key|ssn|mrn|patient|person|subject|participant|applicant|customer|client|user"
+    r"|student|defendant|borrower|individual|respondent)(?:[_\W]?(?:id|no|nr|number|key|code))?$|[a-z]I[dD]$"
+)
+_MODEL = re.compile(r"model|algorithm|classifier|version|vendor|system|variant", re.IGNORECASE)
+_ONLY_MODEL = re.compile(rf"(?:{_MODEL.pattern})(?:[_\W]?(?:name|id|version))?", re.IGNORECASE)
+
+
+class Repeated(NamedTuple):
+    """A column that looks like an identifier and repeats: its name, and how many rows and values were looked at."""
+
+    column: str
+    rows: int
+    values: int
+
+
+class Stacked(NamedTuple):
+    """A column that tells the decisions of several models on the same cases apart, and how many were seen.
+
+    One model was seen if its decisions are more than the rows that are looked at, and the column is called a model.
+    """
+
+    column: str
+    models: int
+
+
+def read_first_columns(data: Any) -> dict[str, list[Any]]:
+    """The first rows of a table by column; nothing if it has no names, or is costly to look at.
+
+    >>> read_first_columns({"race": ["A", "B"], "n": [2, 3]})
+    {'race': ['A', 'B'], 'n': [2, 3]}
+    """
+    if data is None:
+        return {}
+    if is_path(data):
+        names, rows = first_rows(data, _MAX_ROWS)
+        columns: Any = zip(*rows[: _row_limit(len(names))], strict=True)
+        return dict(zip(names, map(list, columns), strict=True)) if rows else {}
+    if is_mapping(data):
+        names, limit = list(data), _row_limit(len(data))
+        columns = [column[:limit] if hasattr(type(column), "__getitem__") else () for column in data.values()]
+    else:
+        table = Table(data)
+        names = list(dict.fromkeys(table.names))
+        if table.engine in _COSTLY or len(set(map(str, names))) < len(names):
+            return {}
+        try:
+            head = table.select(names).head(_row_limit(len(names))).collect()
+        except InvalidInput:  # Columns of the same name differ.
+            return {}
+        columns = [head.get_column(name) for name in head.columns]
+    return {str(name): list(map(plain, column)) for name, column in zip(names, columns, strict=True)}
+
+
+def _row_limit(columns: int) -> int:
+    """How many rows are looked at: fewer of a wide table."""
+    return min(_MAX_ROWS, _MAX_VALUES // max(columns, 1) + 1)
+
+
+def check_not_counts(columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any) -> None:
+    """Refuse a table whose rows seem to stand for several cases each.
+
+    ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
+    have another meaning. Whole numbers that were passed as weights are asked about, too.
+    """
+    names = [weights] if isinstance(weights, str) else []
+    names += [name for name in columns if name not in used]
+    counting = next((name for name in names if are_counts(columns.get(name, ()))), None)
+    if once and counting is not None:
+        name = brief(counting)
+        raise InvalidInput(
+            f"every combination of groups, label and prediction occurs once, and {name} contains whole numbers: if it "
+            f"says how many cases a row stands for, pass `count={name}`; if every row is one case, pass `count=1`"
+        )
+
+
+def are_counts(values: Collection[Any]) -> bool:
+    """Whether all values are whole numbers, and neither only 0 and 1 nor the numbers of rows.
+
+    >>> are_counts([12, 7, 12]), are_counts([0, 1, 1]), are_counts([1, 2, 3, 4, 5])
+    (True, False, False)
+    """
+    try:
+        numbers = [float("nan" if value is None or isinstance(value, bool) else value) for value in values]
+    except (TypeError, ValueError, OverflowError):
+        return False
+    if not numbers or not all(0 <= number < 1e18 and number.is_integer() for number in numbers) or max(numbers) <= 1:
+        return False
+    steps = {after - before for before, after in pairwise(numbers)}
+    return len(numbers) <= _MIN_NUMBERED or steps not in ({1}, {-1})
+
+
+def check_not_stacked(
+    data: Any, columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str]
+) -> None:
+    """Refuse a table in which several models' decisions on the same cases stand below each other."""
+    stacked = find_model_column(columns, decisions, used)
+    if stacked is None:
+        return
+    name, models = stacked
+    rows_are = "are equal in everything but the predictions and"
+    if models == 1:
+        models = _count_models(data, name, [column for column in columns if column in used and column not in decisions])
+        rows_are = "have the same labels and groups for each"
+    if models > 1:
+        raise InvalidInput(
+            f"the rows {rows_are} {brief(name)}, as if {models} models had decided on the same cases, which are then "
+            "not independent; compare the models with `compare` and `model_column=`, or audit the rows of one "
+            "of them"
+        )
+
+
+def _count_models(data: Any, model: str, beside: list[str]) -> int:
+    """How many models a column names, if each occurs with the same values of other columns, equally often; else 1."""
+    try:
+        rows = count(data, [(name, name) for name in [model, *beside]], {}).rows
+    except (InvalidInput, TooLarge):
+        return 1
+    cases: dict[Any, dict[Any, int]] = {}
+    for (name, *values), n in rows.items():
+        cases.setdefault(name, {})[tuple(values)] = n
+    first, *others = cases.values()
+    return len(cases) if len(cases) <= _MAX_MODELS and all(other == first for other in others) else 1
+
+
+def find_model_column(
+    columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str], cluster: str | None = None
+) -> Stacked | None:
+    """The column that names the model, if the decisions of several on the same cases stand below each other.
+
+    The rows of a case are equal in everything but the decisions and that column or, if there is one of clusters, in
+    what that says. One of the columns must be called like a model, or like what identifies a case, so that a table that
+    was laid out by design is none.
+    """
+    rows = len(next(iter(columns.values()), []))
+    cut_off = rows >= _row_limit(len(columns))
+    needs_name = cluster is not None or not any(map(is_identifier, columns))
+    texts = {name: list(map(str, values)) for name, values in columns.items() if name not in decisions}
+    for name, model_names in texts.items():
+        models = len(set(model_names))
+        if name in used or name == cluster:
+            continue
+        if models == 1 and cut_off and _ONLY_MODEL.fullmatch(name):
+            # One of several models may have more rows than were looked at.
+            return Stacked(name, 1)
+        if not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models or (needs_name and not _MODEL.search(name)):
+            continue
+        others = [values for other, values in texts.items() if other != name]
+        case = list(zip(*others, strict=True)) if cluster is None else texts[cluster]
+        decided = list(Counter(case).values())
+        # The last case that was looked at may have been cut off, and the last of models below each other, too.
+        incomplete = sum(n < models - cut_off for n in decided)
+        is_decided_once = len(set(zip(case, model_names, strict=False))) == rows
+        enough = max(_MIN_CASES, len(decided) // 10)
+        if is_decided_once and incomplete <= 1 and decided.count(models) >= enough:
+            return Stacked(name, models)
+    return None
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a column is called like one that identifies people or things."""
+    return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
+
+
+def find_repeated_identifier(columns: Mapping[str, list[Any]], used: Collection[str]) -> Repeated | None:
+    """A column that looks like an identifier by its name and whose values repeat."""
+    for name, values in columns.items():
+        present = [str(value) for value in values if value is not None]
+        distinct = set(present)
+        if name not in used and is_identifier(name) and 1 < len(distinct) < len(present):
+            return Repeated(name, len(present), len(distinct))
+    return None

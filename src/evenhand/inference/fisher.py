@@ -1,0 +1,268 @@
+"""Fisher's exact test of equal rates, for arrays of comparisons, and the p-values it can attain.
+
+Let x1 of n1 cases of a group and x2 of n2 cases of its reference be successes. If both have the
+same rate, then given the pooled number of successes s = x1 + x2 the group's count is hypergeometric,
+
+    P(X1 = k) = C(s, k) C(f, n1 - k) / C(n1 + n2, n1)   with f = n1 + n2 - s failures,
+
+whatever that rate is. The two-sided p-value is twice the smaller of the two tails, at most 1.
+
+With few cases only a few p-values can occur, so that P(p <= x) is often far below x. Holm's method
+for discrete tests adds up these probabilities, from `attainable_tails`. They are given the pooled
+successes. Where several groups are compared with the same cases, no such bound is known, and
+`unconditional_sizes` has P(p <= x) at its largest over all common rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Integers
+from ..distributions import Hypergeometric
+
+# Tails that differ by no more than rounding are equal.
+ROUNDING = 1 + 1e-9
+# Probabilities beyond this many standard deviations plus this many cases are negligible.
+_REACH_DEVIATIONS, _REACH_CASES = 9, 40
+# Comparisons with more probabilities than this are summed one after the other.
+_MAX_TERMS = 2**15
+# A test with more outcomes than this is treated as continuous: P(p <= x) = x.
+_MAX_OUTCOMES = 2_048
+# About this many probabilities are computed at once.
+_BATCH = 2**14
+# The size of a test is taken to be its level above this level, if the smaller or the larger sample
+# has more cases than this, and after the smallest samples with so many cases in all.
+_HIGHEST_LEVEL = 0.1
+_MAX_CASES, _MAX_TOTAL = (100, 5_000), 3_000
+# The number of common rates that are tried, and what may be missed between two of them.
+_RATES, _BETWEEN_RATES = 257, 1.005
+
+
+class TwoRates(NamedTuple):
+    """Comparisons of x1 of n1 cases of a group with x2 of n2 cases of its reference.
+
+    All fields are arrays with one value per comparison.
+    """
+
+    x1: Floats
+    n1: Floats
+    x2: Floats
+    n2: Floats
+
+    @property
+    def successes(self) -> Floats:
+        """The pooled number of successes."""
+        return self.x1 + self.x2
+
+    @property
+    def failures(self) -> Floats:
+        """The pooled number of failures."""
+        return self.n1 + self.n2 - self.successes
+
+    def take(self, rows: Any) -> TwoRates:
+        """Some of the comparisons."""
+        return TwoRates(*(column[rows] for column in self))
+
+
+class FisherTails(NamedTuple):
+    """P(X1 <= x1) and P(X1 >= x1), given the pooled number of successes."""
+
+    lower: Floats
+    upper: Floats
+
+    @property
+    def pvalues(self) -> Floats:
+        """Twice the smaller tail, at most 1."""
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(self.lower, self.upper)))
+
+
+def fisher_tails(pairs: TwoRates) -> FisherTails:
+    """Compute both tails of Fisher's test for each comparison.
+
+    Let 2 of 2 cases of the group and 0 of 2 of the reference be successes. There are 6 ways to
+    choose two of four cases, and 1 of them gives the group 2.
+
+    >>> pairs = TwoRates(*np.array([[2.0], [2.0], [0.0], [2.0]]))
+    >>> fisher_tails(pairs).upper.round(6)
+    array([0.166667])
+    """
+    pairs = TwoRates(*np.broadcast_arrays(*pairs))
+    x1, n1, _, n2 = pairs
+    lowest, highest = attainable_counts(pairs)
+    # All but a negligible part of the probability lies around the mode.
+    rate = pairs.successes / np.maximum(n1 + n2, 1.0)
+    mode = np.floor((n1 + 1) * ((pairs.successes + 1) / (n1 + n2 + 2)))
+    deviation = np.sqrt(np.minimum(n1, n2) * rate * (1 - rate))
+    reach = np.ceil(_REACH_DEVIATIONS * deviation) + _REACH_CASES
+    first = np.maximum(lowest, np.minimum(x1, mode) - reach)
+    last = np.minimum(highest, np.maximum(x1, mode) + reach)
+    is_wide = last - first >= _MAX_TERMS
+    tails = np.empty((2, len(x1)))
+    for rows, k, probability in _list_probabilities(pairs, ~is_wide, first, last):
+        observed = x1[rows, None]
+        tails[0, rows] = probability.sum(axis=1, where=k <= observed)
+        tails[1, rows] = probability.sum(axis=1, where=k >= observed)
+    for row in np.flatnonzero(is_wide):
+        split = Hypergeometric(float(pairs.successes[row]), float(pairs.failures[row]))
+        count, size = x1[[row]], n1[[row]]
+        tails[0, row] = split.interval_sum(lowest[[row]], count, size)[0]
+        tails[1, row] = split.interval_sum(count, highest[[row]], size)[0]
+    return FisherTails(*tails)
+
+
+class AttainableTails(NamedTuple):
+    """The tails that tests can attain, in no particular order.
+
+    Attributes
+    ----------
+    row : array of int
+        The comparison that a tail belongs to.
+    tail, probability : array
+        P(X1 <= k) or P(X1 >= k), and P(X1 = k).
+    is_listed : array of bool, one value per comparison
+        Whether a comparison has few enough outcomes to list its tails.
+    """
+
+    row: Integers
+    tail: Floats
+    probability: Floats
+    is_listed: Bools
+
+
+def attainable_tails(pairs: TwoRates, largest: Floats) -> AttainableTails:
+    """List the attainable tails of each comparison, up to the ``largest`` tail of interest.
+
+    Given the pooled number of successes, P(p <= x) is the sum of all probabilities whose tail is at
+    most x / 2.
+    """
+    lowest, highest = attainable_counts(pairs)
+    is_listed = highest - lowest < _MAX_OUTCOMES
+    parts = [(np.empty(0, np.int64), np.empty(0), np.empty(0))]
+    for rows, _, probability in _list_probabilities(pairs, is_listed, lowest, highest):
+        lower = np.cumsum(probability, axis=1)
+        upper = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
+        for tail in (lower, upper):
+            is_kept = (tail <= largest[rows, None]) & (probability > 0)
+            row = np.repeat(rows, is_kept.sum(axis=1))
+            parts.append((row, tail[is_kept], probability[is_kept]))
+    row, tail, probability = map(np.concatenate, zip(*parts, strict=True))
+    return AttainableTails(row, tail, probability, is_listed)
+
+
+def attainable_counts(pairs: TwoRates) -> tuple[Floats, Floats]:
+    """The smallest and the largest possible X1, given the pooled number of successes."""
+    lowest = np.maximum(0.0, pairs.successes - pairs.n2)
+    return lowest, np.minimum(pairs.n1, pairs.successes)
+
+
+def _list_probabilities(
+    pairs: TwoRates, is_listed: Bools, first: Floats, last: Floats
+) -> Iterator[tuple[Integers, Floats, Floats]]:
+    """P(X1 = k) from k = first to last, for batches of rows with similarly many terms.
+
+    Yields the rows of a batch, and matrices with k and with their probabilities. The terms follow
+    from the ratios of neighbours,
+
+        P(X1 = k + 1) / P(X1 = k) = (s - k) (n1 - k) / ((k + 1) (f - n1 + k + 1)),
+
+    and are divided by their sum, so that all terms left out must be negligible.
+    """
+    rows = np.flatnonzero(is_listed)
+    rows = rows[np.argsort(first[rows] - last[rows])]
+    while len(rows):
+        width = int(last[rows[0]] - first[rows[0]]) + 1
+        batch, rows = np.split(rows, [1 + _BATCH // width])
+        # The counts as columns of a matrix.
+        x1, n1, x2, n2 = pairs.take((batch, None))
+        successes, failures = x1 + x2, n1 + n2 - x1 - x2
+        counts = first[batch, None] + np.arange(width)
+        k = counts[:, :-1]
+        # The ratio is 0 at the largest possible count, and so are all terms beyond.
+        rising = np.maximum((successes - k) * (n1 - k), 0.0)
+        falling = (k + 1) * (failures - n1 + k + 1)
+        log_terms = np.zeros((len(batch), width))
+        with np.errstate(divide="ignore"):
+            log_terms[:, 1:] = np.cumsum(np.log(rising / falling), axis=1)
+        terms = np.exp(log_terms - log_terms.max(axis=1, keepdims=True))
+        yield batch, counts, terms / terms.sum(axis=1, keepdims=True)
+
+
+def select_small_samples(n1: Floats, n2: Floats) -> Bools:
+    """Select the pairs of sample sizes for which `unconditional_sizes` is computed.
+
+    The smallest samples gain most.
+    """
+    smaller, larger = np.minimum(n1, n2), np.maximum(n1, n2)
+    is_small = (smaller <= _MAX_CASES[0]) & (larger <= _MAX_CASES[1])
+    order = np.argsort(smaller, kind="stable")
+    work = np.cumsum(np.where(is_small, smaller, np.inf)[order])
+    is_selected = np.zeros(len(n1), bool)
+    is_selected[order[work <= _MAX_TOTAL]] = True
+    return is_selected
+
+
+def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
+    """The largest P(p <= x) over all common rates, for each level x.
+
+    It depends on nothing but the two numbers of cases. Of 1 case against 1 case, p is always 1, and
+    no smaller level is ever reached.
+
+    >>> unconditional_sizes(1, 1, np.array([0.05])).round(6)
+    array([0.])
+    """
+    smaller, larger = min(n1, n2), max(n1, n2)
+    sizes = levels.copy()
+    low = np.flatnonzero(levels <= _HIGHEST_LEVEL * ROUNDING)
+    limits = _rejection_limits(smaller, larger, levels[low] / 2 * ROUNDING)
+    probability = _binomial_probabilities(smaller)
+    # P(X < k) for k = 0, 1, ...
+    below = np.pad(np.cumsum(_binomial_probabilities(larger), axis=1), ((0, 0), (1, 0)))
+    for i, end, start in zip(low, *limits, strict=True):
+        rejected = np.minimum(below[:, end] + 1 - below[:, start], 1.0)
+        largest = np.max((probability * rejected).sum(axis=1))
+        sizes[i] = min(sizes[i], largest * _BETWEEN_RATES)
+    return sizes
+
+
+def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integers, Integers]:
+    """Counts of the larger sample below which, and from which, a tail is at most each of ``tails``.
+
+    Both arrays have the shape (tails, smaller + 1): a column for each count of the smaller sample.
+    """
+    count = np.arange(smaller + 1)[:, None]
+    pooled = np.arange(smaller + larger + 1)
+    other = np.clip(pooled - count, 0, larger)
+    log_ways = _log_binomials(smaller)[count] + _log_binomials(larger)[other]
+    probability = np.exp(log_ways - _log_binomials(smaller + larger))
+    probability[other != pooled - count] = 0.0
+    lower = np.cumsum(probability, axis=0)
+    upper = np.cumsum(probability[::-1], axis=0)[::-1]
+    below, start = np.empty((2, len(tails), smaller + 1), np.int64)
+    for k in range(smaller + 1):
+        # As the other count rises, P(X >= k) rises and P(X <= k) falls.
+        others = slice(k, k + larger + 1)
+        below[:, k] = np.searchsorted(upper[k, others], tails, side="right")
+        start[:, k] = np.searchsorted(-lower[k, others], -tails, side="left")
+    return below, start
+
+
+@lru_cache(maxsize=32)
+def _binomial_probabilities(n: int) -> Floats:
+    """P(X = 0), ..., P(X = n) of binomial counts, with one row for each rate that is tried."""
+    from scipy.special import xlog1py, xlogy
+
+    rate = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
+    k = np.arange(n + 1)
+    return np.asarray(np.exp(_log_binomials(n) + xlogy(k, rate) + xlog1py(n - k, -rate)))
+
+
+def _log_binomials(n: int) -> Floats:
+    """The logarithms of the binomial coefficients C(n, 0), ..., C(n, n)."""
+    from scipy.special import gammaln
+
+    k = np.arange(n + 1)
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

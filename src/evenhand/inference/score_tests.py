@@ -1,0 +1,99 @@
+"""Tests that a group and its reference have equal true scores, for arrays of comparisons.
+
+Scores of one rate (shares, rates, F1, Jaccard) are equal if and only if the rates are, and Fisher's
+test of these is exact. Different rates can have the same score of several rates, such as MCC, so that
+it has no exact test. Its p-value is twice the smaller tail of the distribution of the gap at no gap:
+the p-value at which the mid-p interval of the gap begins to contain no gap. Such p-values are
+approximate. See docs/decisions/0013 for measurements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Literal
+
+import numpy as np
+
+from ..arrays import Bools, Floats
+from ..errors import InvalidInput
+from ..metrics import GapKind, Metric, OneGroupMetric, metric as find_metric
+from .fisher import FisherTails, TwoRates, fisher_tails
+from .gaps import count_successes, score_gaps
+
+Alternative = Literal["two-sided", "less", "greater"]
+#: Fisher's test; from the distribution of the gap, for several rates or for effective counts.
+TestMethod = Literal["fisher", "mid-p", "effective counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class EqualityTest:
+    """Tests of equal scores.
+
+    ``lower`` and ``upper`` are the one-sided p-values against the alternatives that the group's
+    score is lower, and that it is higher; nan where either score is undefined. With exact tests,
+    ``fisher`` has all of Fisher's tails, and ``pairs`` the counts.
+    """
+
+    lower: Floats
+    upper: Floats
+    method: TestMethod
+    fisher: FisherTails | None = None
+    pairs: TwoRates | None = None
+
+    @property
+    def pvalues(self) -> Floats:
+        """Two-sided p-values: twice the smaller tail, at most 1."""
+        return np.asarray(np.minimum(1.0, 2 * np.minimum(self.lower, self.upper)))
+
+    @property
+    def is_higher(self) -> Bools:
+        """Whether the group's score appears to be the higher one."""
+        return self.upper < self.lower
+
+
+def require_one_group(name: str | Metric) -> OneGroupMetric:
+    """The metric of one group with this name; metrics of two groups are refused."""
+    m = find_metric(name)
+    if not isinstance(m, OneGroupMetric):
+        hint = "use disparity() with the one-group metric"
+        raise InvalidInput(f"{m.key} compares two groups; {hint}")
+    return m
+
+
+def check_confidence_level(value: float) -> None:
+    """Raise an error if a confidence level does not lie between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
+        raise InvalidInput(
+            argument="confidence_level", must="lie between 0 and 1", got=value
+        )
+
+
+def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -> TwoRates:
+    """The counts behind comparisons of a score of one rate."""
+    return TwoRates(*count_successes(metric, groups), *count_successes(metric, references))
+
+
+def equality_test(
+    metric: OneGroupMetric, groups: Floats, references: Floats, *, whole: bool = True
+) -> EqualityTest:
+    """Test that true scores are equal, for cells of shape (comparisons, 4).
+
+    Counts that are not ``whole``, such as effective ones, have the p-value at which the interval of
+    the gap begins to contain no gap. For whole counts that is Fisher's p-value.
+    """
+    scores, reference_scores = metric.scores(groups), metric.scores(references)
+    is_undefined = np.isnan(scores) | np.isnan(reference_scores)
+    if metric.curve is not None and whole:
+        pairs = compared_rates(metric, groups, references)
+        tails = fisher_tails(pairs)
+        lower, upper = (np.where(is_undefined, np.nan, tail) for tail in tails)
+        return EqualityTest(lower, upper, "fisher", tails, pairs)
+    kind: GapKind = "ratio" if metric.is_unbounded else "difference"
+    gaps = score_gaps(metric, groups, references, kind)
+    upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
+    # A difference in a direction that the counts do not show is not claimed.
+    lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
+    upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
+    lower, upper = (np.where(is_undefined, np.nan, tail) for tail in (lower, upper))
+    return EqualityTest(lower, upper, "mid-p" if whole else "effective counts")

@@ -1,0 +1,182 @@
+"""Tests of audits of clusters: cases of the same person that depend on each other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest import approx
+
+import evenhand as eh
+from evenhand.errors import InvalidInput
+from evenhand.inference import design_effects
+from evenhand.metrics import metric
+
+METRICS = ["tpr", "ppr", "f1", "mcc", "equalized_odds", "lr_plus"]
+
+
+def people(
+    correlation: float = 0.5, rates: tuple[float, ...] = (0.8, 0.8, 0.8), seed: int = 1, constant: bool = False
+) -> dict[str, list[Any]]:
+    """Three groups of patients with five images each, whose labels are the same or alternate."""
+    rng = np.random.default_rng(seed)
+    spread = (1 - correlation) / max(correlation, 1e-9)
+    found: dict[str, list[Any]] = {"site": [], "patient": [], "y": [], "p": [], "row": []}
+    for site, n, rate in zip("ABC", (12, 40, 40), rates, strict=True):
+        for i in range(n):
+            right = rng.beta(rate * spread, (1 - rate) * spread) if correlation else rate
+            for j in range(5):
+                y = int(i % 2 if constant else (i + j) % 2)
+                found["site"].append(site)
+                found["patient"].append(f"{site}{i}")
+                found["y"].append(y)
+                found["p"].append(int(y == (rng.random() < right)))
+                found["row"].append(len(found["row"]))
+    return found
+
+
+def audit(data: Any, **settings: Any) -> eh.Audit:
+    return eh.audit(data, y_true="y", y_pred="p", groups="site", **settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+def test_clusters_of_one_row_leave_the_audit_unchanged(correlation: float) -> None:
+    """cluster= the row number: every number is that of independent rows."""
+    data = people(correlation)
+    plain, clusters = audit(data, metrics=METRICS), audit(data, metrics=METRICS, cluster="row")
+    for row, other in zip(plain.rows, clusters.rows, strict=True):
+        for name in ("group", "metric", "verdict", "score", "gap", "needed", "percentile"):
+            assert getattr(row, name) == getattr(other, name), name
+        assert row.test.p_adjusted == other.test.p_adjusted
+
+
+def test_a_rate_has_the_effective_counts_of_its_clusters() -> None:
+    data = people()
+    row = next(row for row in audit(data, metrics="tpr", cluster="patient").rows if row.group == "A")
+    mine: dict[str, list[int]] = {}
+    theirs: dict[str, list[int]] = {}
+    for site, patient, y, p in zip(data["site"], data["patient"], data["y"], data["p"], strict=True):
+        side = mine if site == "A" else theirs
+        cells = side.setdefault(patient, [0, 0, 0, 0])
+        cells[(0 if p else 1) if y else (2 if p else 3)] += 1
+    effects = design_effects(
+        metric("tpr").base, *(np.array(list(side.values()), dtype=float) for side in (mine, theirs))
+    )
+
+    assert row.rests_on == (30,)
+    assert row.test.method == "effective counts"
+    assert row.test.correlation == effects.correlation > 0.2
+    assert row.test.effective == approx(30 / effects.group)
+    # The score itself is that of all cases.
+    assert row.score.value == approx(sum(c[0] for c in mine.values()) / 30)
+
+
+def test_dependent_cases_say_less() -> None:
+    """Intervals are wider and p-values larger than those of independent rows."""
+    data = people(correlation=0.6, rates=(0.4, 0.8, 0.8), constant=True)
+    plain, clusters = (audit(data, metrics=METRICS, cluster=cluster) for cluster in (None, "patient"))
+    wide = {(row.group, row.metric): row for row in clusters.rows}
+
+    for row in plain.rows:
+        other = wide[row.group, row.metric]
+        assert other.gap.ends is not None
+        assert row.gap.ends is not None
+        assert other.gap.ends[1] - other.gap.ends[0] > row.gap.ends[1] - row.gap.ends[0]
+        if row.test.pvalue is not None and row.test.pvalue < 0.2:
+            assert other.test.pvalue is not None
+            assert other.test.pvalue > row.test.pvalue
+
+
+@pytest.mark.slow
+def test_the_interval_of_a_rate_and_its_test_agree() -> None:
+    """0 lies outside of the interval if and only if p <= 0.05."""
+    for seed in range(8):
+        data = people(0.3, (0.45, 0.8, 0.8), seed)
+        for row in audit(data, metrics=["tpr", "ppr", "f1"], cluster="patient", adjust="none").rows:
+            assert row.gap.low is not None
+            assert row.gap.high is not None
+            assert row.test.pvalue is not None
+            assert (row.gap.low > 0 or row.gap.high < 0) == (row.test.pvalue <= 0.05)
+
+
+def test_every_output_says_what_is_independent() -> None:
+    data = people()
+    clusters, plain = audit(data, cluster="patient"), audit(data)
+    said = "Cases of the same patient may depend on each other"
+
+    assert said in re.sub(r"\s+", " ", str(clusters))
+    assert said in clusters.to_markdown()
+    assert said in clusters.to_html()
+    assert "460 cases of 92 clusters" in re.sub(r"\s+", " ", str(clusters))
+    assert "p: approximate" in re.sub(r"\s+", " ", str(clusters))
+    assert "cases are taken as independent." in re.sub(r"\s+", " ", str(plain))
+
+
+def test_an_audit_of_clusters_can_be_saved_and_repeated() -> None:
+    data = people()
+    first = audit(data, cluster="patient")
+    again = eh.Audit.from_json(first.to_json())
+
+    assert again.rows == first.rows
+    assert again.provenance["cluster"] == {"column": "patient", "clusters": 92}
+    assert again.repeat(data).rows == first.rows
+    assert first.provenance["call"]["cluster"] == "patient"
+
+
+def test_counted_rows_thresholds_and_rows_without_a_cluster_have_clusters_too() -> None:
+    """A row that stands for two cases is two rows."""
+    data = people()
+    twice = {name: values + values for name, values in data.items()}
+    counted = audit(data | {"n": [2] * len(data["y"])}, cluster="patient", metrics="tpr", count="n")
+    assert audit(twice, cluster="patient", metrics="tpr").rows == counted.rows
+    scores = {"s": [0.2 + 0.6 * p for p in data["p"]]}
+    a = eh.audit(data | scores, y_true="y", y_score="s", groups="site", threshold=[0.5, 0.9], cluster="patient",
+                 metrics="tpr")  # fmt: skip
+    assert {row.at["threshold"] for row in a.rows} == {0.5, 0.9}
+    assert all(row.test.method == "effective counts" for row in a.rows if row.test.method)
+    data["patient"][:3] = [None] * 3
+    fewer = audit(data, cluster="patient", metrics="tpr")
+    assert fewer.n == 457
+    assert "3 rows without a cluster were left out" in [finding.sentence for finding in fewer.findings]
+
+
+def test_impact_ratios_have_effective_counts() -> None:
+    data = people(constant=True)
+    wide, narrow = (
+        next(
+            r.impact
+            for r in audit(data, metrics="ppr", cluster=cluster, favourable="positive").rows
+            if r.impact and r.impact.low is not None
+        )
+        for cluster in ("patient", None)
+    )
+    assert wide.high is not None and narrow.high is not None and wide.low is not None and narrow.low is not None
+    assert wide.ratio == narrow.ratio
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_what_takes_cases_for_independent_ones_is_refused() -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"cluster": "y"}, "each cluster must lie in one group; 2 of 2 have cases in several, such as 0; audit them "
+         "without cluster=, or choose groups that clusters do not leave"),
+        ({"strata": "row"}, "cluster and strata cannot be combined: pooling strata takes cases for independent ones"),
+        ({"sample_weight": "row"}, "sample_weight and cluster cannot be combined"),
+        ({"classes": "all"}, "cluster is for two classes and cannot be combined with classes"),
+        ({"metrics": [("f", lambda a, b: 0.0)]}, "auc, brier, log_loss and functions take no cluster; leave it out, or "
+         "ask for other metrics"),
+        ({"reference": "1,2,3,4"}, "reference must be 'rest', 'all', 'largest', 'best' or the name of a group; counts "
+         "have no clusters"),
+        ({"cluster": "nobody"}, "no column is called 'nobody'"),
+    ]  # fmt: skip
+    for settings, message in cases:
+        with pytest.raises(InvalidInput, match=f"^{re.escape(message)}"):
+            audit(people(), **{"cluster": "patient"} | settings)
+
+
+def test_a_repeated_identifier_names_the_way_out() -> None:
+    data = people()
+    assert any("or cluster='patient'" in finding.sentence for finding in audit(data).findings)
+    assert not any(finding.kind == "repeated-rows" for finding in audit(data, cluster="patient").findings)

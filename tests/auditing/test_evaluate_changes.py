@@ -1,0 +1,104 @@
+"""How rates change from one model to another: against counting by hand and statsmodels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_oracle import plain_holm, row
+from engines import optional
+from hypothesis import given, settings, strategies as st
+from pytest import approx
+
+import evenhand as eh
+from evenhand.auditing import Audit, Verdict
+
+mcnemar = optional("statsmodels.stats.contingency_tables").mcnemar
+
+SUCCESS: dict[str, Any] = {
+    "acc": lambda y, p: y == p,
+    "ppr": lambda y, p: p == 1,
+    "tpr": lambda y, p: p == 1 if y else None,
+    "fnr": lambda y, p: p == 0 if y else None,
+    "fpr": lambda y, p: None if y else p == 1,
+    "tnr": lambda y, p: None if y else p == 0,
+}
+case = st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.sampled_from("xy"))
+
+
+def compared(cases: list[tuple[int, int, int, str]], metric: Any) -> Audit:
+    y, a, b, groups = (list(column) for column in zip(*cases, strict=True))
+    return eh.compare(y_true=y, models={"a": a, "b": b}, groups=groups, metrics=metric, positive=1)
+
+
+@pytest.mark.slow
+@given(cases=st.lists(case, min_size=2, max_size=25))
+@settings(max_examples=25)
+def test_changes_are_those_of_counting_by_hand(cases: list[tuple[int, int, int, str]]) -> None:
+    """The change of a rate, and that of its gap to everybody else."""
+    if len({group for *_, group in cases}) < 2:
+        return
+    a = compared(cases, list(SUCCESS))
+    for key, success in SUCCESS.items():
+        change: dict[str, float | None] = {}
+        for group in "xy":
+            outcomes = [(success(y, p), success(y, q)) for y, p, q, of in cases if of == group]
+            pairs = [(first, second) for first, second in outcomes if first is not None]
+            n, found = len(pairs), row(a, group, key)
+            change[group] = (sum(b for _, b in pairs) - sum(a for a, _ in pairs)) / n if n else None
+            assert (found.rests_on, found.n) == ((n,), sum(of == group for *_, of in cases))
+            assert found.score.value == (None if change[group] is None else approx(change[group], abs=1e-12))
+            if n:
+                table = [[sum(pair == (i, j) for pair in pairs) for j in (True, False)] for i in (True, False)]
+                assert found.score.pvalue == approx(mcnemar(table, exact=True).pvalue)
+                assert found.score.low is not None and found.score.high is not None
+                assert found.score.low - 1e-9 <= (change[group] or 0.0) <= found.score.high + 1e-9
+        for group, other in (("x", "y"), ("y", "x")):
+            first, second, found = change[group], change[other], row(a, group, key)
+            if first is None or second is None:
+                lacking = "no case in the denominator"
+                assert found.reason == (lacking if first is None else f"the reference has {lacking}")
+                assert found.verdict is Verdict.UNDEFINED
+            else:
+                assert found.gap.value == found.gap.difference == approx(first - second, abs=1e-12)
+                assert found.reference.score == approx(second, abs=1e-12)
+                assert found.gap.kind == "difference" and found.test.asks == "equal scores"
+
+
+def test_mcnemars_test_is_that_of_statsmodels_and_gaps_are_adjusted_by_holm() -> None:
+    rng = np.random.default_rng(3)
+    n = 300
+    y, a, b = (rng.integers(0, 2, n) for _ in range(3))
+    groups = rng.choice(list("uvw"), n)
+    b = np.where(rng.random(n) < 0.5, y, b)
+    found = eh.compare(y_true=y, models={"a": a, "b": b}, groups=groups, metrics="acc")
+    exchanged = eh.compare(y_true=y, models={"b": b, "a": a}, groups=groups, metrics="acc")
+    for r in found.rows:
+        right = [(p == y)[groups == r.group] for p in (a, b)]
+        table = [[int(((right[0] == i) & (right[1] == j)).sum()) for j in (True, False)] for i in (True, False)]
+        assert r.score.pvalue == approx(mcnemar(table, exact=True).pvalue)
+        assert r.score.value == approx(right[1].mean() - right[0].mean())
+        assert row(exchanged, r.group).score.pvalue == approx(r.score.pvalue)
+    adjusted = [r.test.p_adjusted for r in found.rows]
+    assert adjusted == approx(plain_holm([r.test.pvalue or 0.0 for r in found.rows]))
+
+
+def test_the_gaps_of_two_groups_count_once() -> None:
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, 120)
+    shares = (("one", 0.6), ("two", 0.8), ("3", 0.9))
+    models = {name: np.where(rng.random(120) < share, y, 1 - y) for name, share in shares}
+    a = eh.compare(y_true=y, models=models, groups=np.where(rng.random(120) < 0.3, "u", "rest"), metrics="acc")
+    pairs = [[row(a, group, model=model).test for group in ("u", "rest")] for model in ("two", "3")]
+    assert all(first.p_adjusted == second.p_adjusted for first, second in pairs)
+    values = [max(test.pvalue or 0.0 for test in pair) for pair in pairs]
+    assert [pair[0].p_adjusted for pair in pairs] == approx(plain_holm(values))
+
+
+def test_a_single_pair_that_differs_says_nothing() -> None:
+    """One case that the second model decides otherwise: the sign could be either."""
+    found = row(compared([(1, 0, 1, "x"), (1, 1, 1, "x"), (0, 0, 0, "y"), (1, 1, 1, "y")], "acc"), "x")
+    assert (found.score.value, found.score.pvalue) == (0.5, 1.0)
+    assert found.test.pvalue is not None and found.test.pvalue > 0.5
+    assert (found.test.method, found.verdict) == ("mid-p", "inconclusive")

@@ -1,0 +1,103 @@
+"""Averages over classes: their scores by definition, their tests, and classes without a score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from audit_oracle import row
+from class_oracle import averaged, overall
+from pytest import approx
+from scipy.stats import hypergeom
+from shown_audits import classified, of_classes
+
+from evenhand.auditing import Audit, Row, Verdict
+
+NAMES = ["acc", "macro ppv", "weighted f1", "micro jaccard", "mcc", "kappa", "balanced_accuracy"]
+
+
+def averages(a: Audit) -> list[Row]:
+    return [r for r in a.rows if "class" not in r.at]
+
+
+def tables(data: dict[str, list[Any]]) -> dict[str, list[list[int]]]:
+    rows = list(zip(data["race"], data["y"], data["p"], strict=True))
+    return {race: [[sum(one == (race, a, b) for one in rows) for b in "xyz"] for a in "xyz"] for race in "ABC"}
+
+
+def test_averages_are_those_of_the_groups_matrices() -> None:
+    """Scores by definition, and the p-value of accuracy by the hypergeometric law of correct cases."""
+    data = classified()
+    a = of_classes(data, metrics=NAMES)
+    assert {(r.metric, r.group) for r in averages(a)} == {(name, group) for name in NAMES for group in "ABC"}
+    all_ = tables(data)
+    for r in averages(a):
+        table = all_[r.group]
+        rest = np.sum([all_[race] for race in "ABC" if race != r.group], axis=0).tolist()
+        average, _, metric = r.metric.rpartition(" ")
+        score, other = (averaged(metric, t, average) if average else overall(metric, t) for t in (table, rest))
+        assert r.score.value == (None if score is None else approx(float(score), rel=1e-12))
+        assert r.reference.score == approx(float(other), rel=1e-12)
+        assert (r.n, r.reference.n) == (sum(map(sum, table)), sum(map(sum, rest)))
+        assert (r.at, r.cells, r.test.asks, r.gap.low) == ({}, None, "drawn alike", None)
+        if score is None:
+            assert (r.test.pvalue, r.test.method, r.verdict) == (None, None, "undefined")
+            assert r.reason == "undefined for 1 of 3 classes: 'z', no actual positives (TP + FN = 0)"
+            continue
+        assert r.gap.value == approx(float(score) - float(other))
+        if r.metric == "acc":
+            right, all_right = (sum(t[i][i] for i in range(3)) for t in (table, rest))
+            law = hypergeom(r.n + r.reference.n, right + all_right, r.n)
+            assert r.test.pvalue == approx(min(1.0, 2 * min(law.cdf(right), law.sf(right - 1))), rel=1e-9)
+            assert (r.test.method, r.test.error) == ("exact", None)
+        elif average != "micro":
+            assert r.test.error is not None and 0 <= r.test.error < 0.1
+            drawn = (r.test.pvalue or 0.0) * 10_000
+            assert drawn == approx(round(drawn), abs=1.01)
+
+
+def test_all_averages_of_a_group_are_tested_on_the_same_draws_in_any_order_of_rows() -> None:
+    """So that a test does not depend on what else was asked."""
+    data = classified(200)
+    names = ["macro ppv", "mcc", "macro tpr"]
+    together = of_classes(data, metrics=names)
+    turned = {name: column[::-1] for name, column in data.items()}
+    assert of_classes(turned, metrics=names).rows == together.rows
+    for name in names:
+        alone = of_classes(data, metrics=[name])
+        for group in "ABC":
+            found = [row(a, group, name, **{"class": None}).test.pvalue for a in (alone, together)]
+            assert found[0] == found[1]
+    assert row(together, "C", "macro tpr").verdict is Verdict.UNDEFINED
+
+
+def test_groups_may_have_another_reference() -> None:
+    data = classified()
+    for reference, name in (("B", "B"), ("largest", "B"), ("all", "rest")):
+        a = of_classes(data, reference=reference, metrics=["tpr", "mcc"])
+        assert {r.reference.name for r in averages(a)} == {name}
+        of_classes_alone = {r.reference.name for r in a.rows if r.at and r.metric == "tpr"}
+        assert of_classes_alone == {"all" if reference == "all" else "B"}
+        own = row(a, "B", "mcc", **{"class": None})
+        assert own.score.value == approx(float(overall("mcc", tables(data)["B"])))
+        if name == "B":
+            assert (own.test.pvalue, own.reason, own.verdict) == (None, None, Verdict.REFERENCE)
+
+
+def test_crossings_and_bins_have_averages_too() -> None:
+    rng = np.random.default_rng(8)
+    n = 300
+    data = {"age": rng.integers(18, 80, n), "sex": rng.choice(["F", "M"], n), "y": rng.integers(1, 4, n)}
+    data["p"] = np.where(rng.random(n) < 0.7, data["y"], rng.integers(1, 4, n))
+    a = of_classes(data, groups=["age", "sex"], bins={"age": [30, 50]}, metrics=["acc"])
+    assert a.axes == {"class": (1, 2, 3)}
+    assert {r.by for r in averages(a)} == {"age", "sex", "age & sex"}
+    found = row(a, "below 30 & F", "acc", by="age & sex", **{"class": None})
+    inside = (data["age"] < 30) & (data["sex"] == "F")
+    assert found.n == inside.sum() and found.score.value == approx((data["y"] == data["p"])[inside].mean())
+
+
+def test_an_average_is_asked_for_once_and_by_name() -> None:
+    a = of_classes(classified(60), metrics=["acc", "acc", "Macro F1"])
+    assert {r.metric for r in averages(a)} == {"acc", "macro f1"}
+    assert {r.metric for r in averages(of_classes(classified(60), metrics="acc"))} == {"acc"}

@@ -1,0 +1,266 @@
+# mypy: disable-error-code="operator, comparison-overlap, index, attr-defined, misc"
+"""Rates pooled over strata: against counting by hand, listing all tables, SciPy and statsmodels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from audit_oracle import RatesOf, pooled_pvalue, row
+from engines import optional, pl
+from hypothesis import given, settings, strategies as st
+from pytest import approx
+
+import evenhand as eh
+from evenhand.auditing import Verdict
+
+StratifiedTable = optional("statsmodels.stats.contingency_tables").StratifiedTable
+multipletests = optional("statsmodels.stats.multitest").multipletests
+
+person = st.tuples(
+    st.sampled_from("abc"), st.sampled_from(["x", "y", "z", None]), st.integers(0, 1), st.sampled_from([0, 1, 1, None])
+)
+RATES: dict[str, Any] = {
+    "ppr": lambda y, p: p,
+    "tpr": lambda y, p: p if y else None,
+    "fpr": lambda y, p: None if y else p,
+    "ppv": lambda y, p: y if p else None,
+    "acc": lambda y, p: int(y == p),
+}
+
+
+def split(rows: list[tuple[Any, ...]], key: str, group: str) -> list[RatesOf]:
+    """Per stratum, the group's successes and cases and those of everybody else."""
+    found: dict[Any, list[int]] = {}
+    for who, stratum, y, p in rows:
+        if p is None:
+            continue
+        counts = found.setdefault(stratum, [0, 0, 0, 0])
+        if (outcome := RATES[key](y, p)) is not None:
+            at = 0 if who == group else 2
+            counts[at] += outcome
+            counts[at + 1] += 1
+    return [tuple(found[stratum]) for stratum in found]
+
+
+@pytest.mark.parametrize("key", RATES)
+@given(rows=st.lists(person, min_size=4, max_size=20))
+@settings(max_examples=10)
+def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, rows: list[tuple[Any, ...]]) -> None:
+    """Strata without the group, without the others, or with one outcome say nothing and change nothing."""
+    kept = [one for one in rows if one[3] is not None]
+    if len({one[0] for one in kept}) < 2:
+        return
+    who, stratum, y, p = (list(column) for column in zip(*rows, strict=True))
+    a = eh.audit(y_true=y, y_pred=p, groups={"g": who}, strata={"c": stratum}, metrics=key, positive=1)
+    assert a.n == len(kept)
+    assert a.left_out == ({"y_pred": len(rows) - len(kept)} if len(kept) < len(rows) else {})
+    sizes = Counter("(missing)" if value is None else value for _, value, *_ in kept)
+    assert a.axes["stratum"] == (*sorted(sizes, key=lambda name: (name == "(missing)", name)), "pooled")
+    for name, n in sizes.items():
+        assert sum(r.n for r in a.rows if r.at["stratum"] == name) == n
+    pooled = [r for r in a.rows if r.at["stratum"] == "pooled"]
+    assert {r.group for r in pooled} == {one[0] for one in kept}
+    for r in pooled:
+        strata = split(rows, key, r.group)
+        expected = pooled_pvalue(strata)
+        assert r.test.pvalue == (None if expected is None else approx(expected))
+        assert (r.verdict is Verdict.UNDEFINED) == (expected is None)
+        assert r.strata is not None
+        signs = [k * m - other * n for k, n, other, m in strata if n and m]
+        assert (r.strata.higher, r.strata.lower) == (sum(s > 0 for s in signs), sum(s < 0 for s in signs))
+        assert r.strata.silent == sum(not (n and m and 0 < k + other < n + m) for k, n, other, m in strata)
+        crude = pooled_pvalue([tuple(map(sum, zip(*strata, strict=True)))])  # type: ignore[list-item]
+        assert r.strata.crude_pvalue == (None if crude is None else approx(crude))
+        whole = sum(n for _, n, _, _ in strata)
+        assert (r.rests_on, r.n) == ((whole,), sum(one[0] == r.group for one in kept))
+        assert r.score.value == (approx(sum(k for k, *_ in strata) / whole) if whole else None)
+
+
+def data(n: int = 260, seed: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "race": rng.choice(["A", "B", "C"], n, p=[0.6, 0.3, 0.1]),
+            "age": rng.integers(18, 80, n),
+            "town": rng.choice(["east", "west"], n),
+            "y": rng.integers(0, 2, n),
+        }
+    )
+    frame["p"] = np.where(rng.random(n) < np.where(frame.sex == "f", 0.55, 0.9), frame.y, 1 - frame.y)
+    return frame
+
+
+COLUMNS: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "sex", "strata": "town"}
+
+
+@pytest.mark.parametrize("metric", ["tpr", "acc", "ppr"])
+def test_pooled_odds_ratios_are_those_of_statsmodels(metric: str) -> None:
+    """Mantel and Haenszel's estimate; the interval is exact and so a little wider than their approximate one."""
+    frame = data()
+    frame["part"], frame["whole"] = {
+        "tpr": (frame.p, frame.y == 1),
+        "acc": (frame.y == frame.p, frame.y >= 0),
+        "ppr": (frame.p, frame.y >= 0),
+    }[metric]
+    found = row(eh.audit(frame, metrics=metric, **COLUMNS), "f", stratum="pooled")
+    tables = []
+    for town in ("east", "west"):
+        here = frame[(frame.town == town) & frame.whole]
+        tables.append(
+            np.array([[here[here.sex == s].part.sum(), (1 - here[here.sex == s].part).sum()] for s in "fm"], float)
+        )
+    theirs = StratifiedTable(tables)
+    assert found.gap.kind == "odds ratio"
+    assert found.gap.value == approx(theirs.oddsratio_pooled)
+    low, high = theirs.oddsratio_pooled_confint()
+    assert found.gap.low is not None and found.gap.high is not None
+    assert 0.7 * low < found.gap.low < 1.02 * low and 0.98 * high < found.gap.high < 1.4 * high
+    summed = np.sum(tables, axis=0)
+    assert found.strata is not None
+    assert found.strata.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
+
+
+def test_pooled_p_values_are_adjusted_over_groups() -> None:
+    """Never over strata; two sexes are each other's rest and count once."""
+    columns = COLUMNS | {"groups": ["sex", "race"], "strata": ["town", "age"]}
+    methods: list[tuple[Any, str]] = [("holm", "holm"), ("bh", "fdr_bh")]
+    for adjust, method in methods:
+        a = eh.audit(data(), bins={"age": [30, 55]}, metrics=["tpr", "fpr"], adjust=adjust, intersections=1, **columns)
+        assert len(a.axes["stratum"]) == 7
+        pooled = [r for r in a.rows if r.at["stratum"] == "pooled"]
+        assert len(pooled) == 10
+        for key in ("tpr", "fpr"):
+            rows = [r for r in pooled if r.metric == key and r.group != "m"]
+            expected = multipletests([r.test.pvalue for r in rows], method=method)[1]
+            assert [r.test.p_adjusted for r in rows] == approx(expected)
+        for r in pooled:
+            assert r.differs == (r.test.p_adjusted <= 0.05)
+            assert not r.differs or r.verdict == ("higher" if r.gap.value > 1 else "lower")
+        assert any(r.verdict == "lower" for r in pooled)
+
+
+def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
+    """Simpson's paradox, both ways; men are the reference in each stratum."""
+    parts = {("easy", "f"): (8, 6), ("easy", "m"): (80, 60), ("hard", "f"): (72, 18), ("hard", "m"): (20, 5)}
+    frame = pd.DataFrame(
+        [(stratum, sex, int(i < yes)) for (stratum, sex), (n, yes) in parts.items() for i in range(n)],
+        columns=["department", "sex", "selected"],
+    )
+    a = eh.audit(frame, y_pred="selected", groups="sex", strata="department", reference="m")
+    (found,) = [r for r in a.rows if r.at["stratum"] == "pooled"]
+    assert (found.group, found.reference.name, found.differs) == ("f", "m", False)
+    assert found.test.pvalue == 1.0
+    assert found.strata is not None and found.strata.crude_pvalue is not None
+    assert found.strata.crude_pvalue < 1e-5
+    table = [np.array([[yes, n - yes] for sex in "fm" for n, yes in [parts[stratum, sex]]], dtype=float)
+             for stratum in ("easy", "hard")]  # fmt: skip
+    assert found.gap.value == approx(StratifiedTable(table).oddsratio_pooled)
+
+
+def test_large_strata_have_the_exact_law_too() -> None:
+    """Thousands of cases in two strata: the hypergeometric laws convolved."""
+    from scipy.stats import hypergeom
+
+    strata = [(400, 1_000, 500, 1_100), (30, 2_000, 2, 900)]
+    counts = {
+        (group, str(i)): (part, of - part, 0, 0)
+        for i, (k, n, other, m) in enumerate(strata)
+        for group, part, of in (("x", k, n), ("y", other, m))
+    }
+    found = row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
+    whole = np.ones(1)
+    for k, n, other, m in strata:
+        whole = np.convolve(whole, hypergeom(n + m, k + other, n).pmf(np.arange(n + 1)))
+    observed = sum(k for k, *_ in strata)
+    assert found.test.pvalue == approx(2 * min(whole[: observed + 1].sum(), whole[observed:].sum()), rel=1e-7)
+    assert found.test.method == "exact, conditional on the margins of each stratum"
+
+
+@pytest.mark.slow
+def test_millions_of_cases_have_mantel_and_haenszels_approximation_and_say_so() -> None:
+    tables = [(2_500_000, 2_500_000, 2_503_000, 2_497_000)] * 8
+    counts = {
+        (group, str(i)): (part, other, 0, 0)
+        for i, (a, b, c, d) in enumerate(tables)
+        for group, part, other in (("x", a, b), ("y", c, d))
+    }
+    found = row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
+    theirs = StratifiedTable([np.array([[a, b], [c, d]], dtype=float) for a, b, c, d in tables])
+    assert found.test.method == "Mantel-Haenszel, normal approximation"
+    assert (found.gap.low, found.gap.high) == approx(theirs.oddsratio_pooled_confint())
+    assert found.test.pvalue == approx(theirs.test_null_odds().pvalue, rel=1e-6)
+
+
+def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata() -> None:
+    frame = data()
+    frame["y"] = frame.y.astype(object)
+    frame.loc[frame.index[:20], "y"] = None
+    frame["p"] = frame.p.astype(object)
+    frame.loc[frame.index[15:30], "p"] = None
+    a = eh.audit(frame, metrics=["ppr", "tpr"], **COLUMNS)
+    assert a.left_out == {"y_true": 15, "y_pred": 10, "y_true and y_pred": 5}
+    for town in ("east", "west"):
+        here = (frame.sex == "f") & (frame.town == town) & frame.p.notna()
+        assert row(a, "f", "ppr", stratum=town).rests_on == (int(here.sum()),)
+        assert row(a, "f", "tpr", stratum=town).rests_on == (int((here & (frame.y == 1)).sum()),)
+    assert row(a, "f", "ppr", stratum="pooled").n == int(((frame.sex == "f") & frame.p.notna()).sum())
+
+
+def test_strata_may_be_columns_names_or_part_of_counts() -> None:
+    frame = data()
+    metrics = ["acc", "tpr"]
+    rows = eh.audit(frame, metrics=metrics, **COLUMNS).rows
+    labels: dict[str, Any] = {"y_true": frame.y, "y_pred": frame.p, "metrics": metrics}
+    for other in (
+        eh.audit(pl.from_pandas(frame), metrics=metrics, **COLUMNS | {"groups": ["sex"], "strata": ["town"]}),
+        eh.audit(groups=frame.sex, strata=frame.town, **labels),
+        eh.audit(groups=frame[["sex"]], strata=frame[["town"]], **labels),
+        eh.audit(groups={"sex": frame.sex}, strata={"town": frame.town}, **labels),
+    ):
+        assert (other.rows, other.settings["strata"]) == (rows, ["town"])
+    unnamed = eh.audit(y_true=[1, 0, 1, 0], y_pred=[1, 0, 0, 0], groups=list("abab"), strata=[1, 1, 2, 2])
+    assert unnamed.settings["strata"] == ["stratum"]
+    assert unnamed.axes["stratum"] == ("stratum 1", "stratum 2", "pooled")
+    counts: Any = Counter(zip(frame.sex, frame.town, frame.y, frame.p, strict=True))
+    cells = ((1, 1), (1, 0), (0, 1), (0, 0))
+    tallied = {(sex, town): tuple(counts[sex, town, *cell] for cell in cells) for sex, town, *_ in counts}
+    assert eh.audit_counts(tallied, by=["sex", "town"], strata="town", metrics=metrics).rows == rows
+
+
+def test_metrics_that_cannot_be_pooled_are_audited_in_each_stratum() -> None:
+    a = eh.audit(data(), metrics=["f1", "kappa", "equal_opportunity", "fdr"], **COLUMNS)
+    assert {r.metric for r in a.rows if r.at["stratum"] == "pooled"} == {"f1", "fdr"}
+    assert {r.metric for r in a.rows if r.at["stratum"] == "east"} == {"f1", "kappa", "equal_opportunity", "fdr"}
+
+
+def test_classes_and_thresholds_have_strata_too() -> None:
+    frame = data().assign(s=lambda d: (d.age - 18) / 62, kind=lambda d: d.race, guess=lambda d: np.roll(d.race, 1))
+    swept = eh.audit(frame, y_true="y", y_score="s", groups="sex", strata="town", threshold=[0.3, 0.6], metrics="tpr")
+    for threshold in (0.3, 0.6):
+        alone = eh.audit(
+            frame, y_true="y", y_score="s", groups="sex", strata="town", threshold=threshold, metrics="tpr"
+        )
+        for r in alone.rows:
+            here = row(swept, r.group, **r.at, threshold=threshold)
+            assert here.gap.ends is not None and r.gap.ends is not None
+            assert (here.test.pvalue, here.gap.value, *here.gap.ends) == pytest.approx(
+                (r.test.pvalue, r.gap.value, *r.gap.ends), rel=1e-12, nan_ok=True
+            )
+            assert here.strata == r.strata
+    classes = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", classes=["A", "B"],
+                       metrics=["tpr", "acc"])  # fmt: skip
+    places = {tuple(r.at.items()) for r in classes.rows}
+    strata = ("east", "west", "pooled")
+    assert places == {
+        *((("class", c), ("stratum", s)) for c in "AB" for s in strata),
+        *((("stratum", s),) for s in ("east", "west")),
+    }
+    alone = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", positive="A", metrics="tpr")
+    for r in alone.rows:
+        here = row(classes, r.group, "tpr", **r.at, **{"class": "A"})
+        assert (here.test.pvalue, here.gap, here.strata) == (r.test.pvalue, r.gap, r.strata)

@@ -1,0 +1,186 @@
+"""Tables whose rows are not one case each: what is asked and what is said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from decisions import write_csv, write_parquet
+from engines import pl
+
+import evenhand as eh
+from evenhand.data.input_checks import (
+    Stacked,
+    are_counts,
+    find_model_column,
+    find_repeated_identifier,
+    read_first_columns,
+)
+from evenhand.errors import InvalidInput
+
+COUNTED: dict[str, Any] = {
+    "region": ["a"] * 4 + ["b"] * 4,
+    "y": [1, 1, 0, 0] * 2,
+    "p": [1, 0, 1, 0] * 2,
+    "n": [30, 10, 12, 48, 300, 80, 90, 400],
+}
+CALL: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "region", "metrics": ["tpr", "ppr"]}
+MATRICES = {"a": (30, 10, 12, 48), "b": (300, 80, 90, 400)}
+
+
+def _file(folder: Path) -> Path:
+    path = folder / "counted.csv"
+    write_csv(COUNTED, path)
+    return path
+
+
+@pytest.mark.parametrize("held", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, "file"])
+def test_rows_count_as_often_as_they_say(held: Any, tmp_path: Path) -> None:
+    data = _file(tmp_path) if held == "file" else held(COUNTED)
+    a = eh.audit(data, count="n", **CALL)
+    assert a.n == 970
+    assert {row.group: row.cells for row in a.rows} == MATRICES
+    known = eh.audit_counts(MATRICES, by="region", metrics=["tpr", "ppr"])
+    assert [row.test.pvalue for row in a.rows] == [row.test.pvalue for row in known.rows]
+
+
+def test_counts_may_be_passed_as_values_and_rows_of_none_are_no_cases() -> None:
+    columns: dict[str, Any] = {name: [*values, values[0]] for name, values in COUNTED.items()}
+    columns["n"] = np.array([*COUNTED["n"], 0])
+    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=columns["n"])
+    assert a.n == 970
+
+
+@pytest.mark.parametrize("held", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, "file"])
+@pytest.mark.parametrize("given", [{}, {"sample_weight": "n"}])
+def test_it_is_asked_whether_a_column_counts_cases(held: Any, given: Any, tmp_path: Path) -> None:
+    """As a warehouse exports them: SELECT region, y, p, count(*) ... GROUP BY 1, 2, 3."""
+    data = _file(tmp_path) if held == "file" else held(COUNTED)
+    with pytest.raises(InvalidInput, match=r"'n' contains whole numbers: if it says how many cases .* pass count='n'"):
+        eh.audit(data, **CALL, **given)
+    assert eh.audit(data, count=1, **CALL).n == 8
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [[1] * 8, [0, 1] * 4, [1.5] * 8, [-1, 2] * 4, ["x", "2"] * 4, [None, 2] * 4],
+    ids=["ones", "bits", "fractions", "negative", "words", "missing"],
+)
+def test_other_columns_are_not_asked_about(counts: list[Any]) -> None:
+    assert eh.audit({**COUNTED, "n": counts}, **CALL).n == 8
+
+
+def test_repeated_combinations_are_cases() -> None:
+    twice = {name: [*values, values[0]] for name, values in COUNTED.items()}
+    assert eh.audit(twice, **CALL).n == 9
+
+
+@pytest.mark.parametrize(("value", "got"), [(1.5, "1.5"), (-1, "-1"), (None, "nothing")])
+def test_what_is_no_count_is_pointed_to_weights(value: Any, got: str) -> None:
+    data = {**COUNTED, "n": [value, *COUNTED["n"][1:]]}
+    with pytest.raises(InvalidInput, match=f"count must contain whole numbers of cases; got {got}; .* sample_weight="):
+        eh.audit(data, count="n", **CALL)
+
+
+def _stacked(people: int, models: int, **more: Any) -> pl.DataFrame:
+    rng = np.random.default_rng(7)
+    base = pl.DataFrame({"person": np.arange(people), "region": rng.choice(["a", "b"], people),
+                         "y": rng.integers(0, 2, people)})  # fmt: skip
+    parts = [base.with_columns(model=pl.lit(f"m{i}"), p=pl.Series(rng.integers(0, 2, people))) for i in range(models)]
+    return pl.concat(parts).with_columns(**more)
+
+
+def test_models_below_each_other_are_refused() -> None:
+    stacked = _stacked(60, 4)
+    for data in (stacked, stacked.sort("person"), stacked.drop("person").with_columns(x=stacked["person"] * 0.5)):
+        with pytest.raises(
+            InvalidInput, match=r"everything but the predictions and 'model', as if 4 models .*compare and "
+        ):
+            eh.audit(data, **CALL)
+    one = stacked.filter(pl.col("model") == "m0")
+    assert eh.audit(one, **CALL).n == 60
+
+
+def test_a_design_is_not_taken_for_models() -> None:
+    """The same people in two towns, by design; nothing is called like a model or an identifier."""
+    design = _stacked(60, 2).rename({"person": "x", "model": "town"})
+    assert eh.audit(design, **CALL).n == 120
+
+
+def test_an_identifier_that_repeats_is_said_first() -> None:
+    rng = np.random.default_rng(5)
+    data = pl.DataFrame({"patient_id": np.repeat(np.arange(40), 5), "region": np.repeat(rng.choice(["a", "b"], 40), 5),
+                         "y": rng.integers(0, 2, 200), "p": rng.integers(0, 2, 200)})  # fmt: skip
+    a = eh.audit(data, **CALL)
+    (found,) = [f for f in a.findings if f.kind == "repeated-rows"]
+    assert found.sentence.startswith(
+        "'patient_id' has 40 values in the first 200 rows, several rows each, and each row"
+    )
+    lines = str(a).splitlines()
+    said = next(i for i, line in enumerate(lines) if line.startswith("- 'patient_id' has 40 values"))
+    assert said < next(i for i, line in enumerate(lines) if line.startswith("group "))
+    once = eh.audit(data.with_columns(patient_id=pl.Series(np.arange(200))), **CALL)
+    assert not [f for f in once.findings if f.kind == "repeated-rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "looks"),
+    [("id", True), ("PatientId", True), ("person", True), ("customer no", True), ("user_id", True), ("grid", False),
+     ("valid", False), ("paid", False), ("personality", False), ("idea", False)],
+)  # fmt: skip
+def test_what_looks_like_an_identifier(name: str, looks: bool) -> None:
+    assert (find_repeated_identifier({name: [1, 1, 2]}, ()) is not None) is looks
+
+
+def test_little_is_looked_at() -> None:
+    wide = pl.DataFrame({f"x{i}": np.arange(20_000) for i in range(100)})
+    assert {len(values) for values in read_first_columns(wide).values()} == {1_001}
+    assert {len(values) for values in read_first_columns(wide.select("x0")).values()} == {10_000}
+
+
+@pytest.mark.parametrize("held", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, "parquet"])
+def test_counts_of_groups_may_be_a_table(held: Any, tmp_path: Path) -> None:
+    rows = {"race": ["A", "B", "B"], "sex": ["f", "f", "m"], "TP": [3, 40, 9], "fn": [1.0, 2, 3], "fp": [4, 5, 6],
+            "tn": [5, 60, 7]}  # fmt: skip
+    data: Any = tmp_path / "counts.parquet"
+    if held == "parquet":
+        write_parquet(rows, data)
+    else:
+        data = held(rows)
+    a = eh.audit_counts(data, metrics="tpr", intersections=1)
+    known = {("A", "f"): (3, 1, 4, 5), ("B", "f"): (40, 2, 5, 60), ("B", "m"): (9, 3, 6, 7)}
+    b = eh.audit_counts(known, by=["race", "sex"], metrics="tpr", intersections=1)
+    assert a.rows == b.rows
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"tp": [1.5]}, "row 1 of the table of counts has an invalid count: 1.5 is not a whole number"),
+        ({"tp": [None]}, "row 1 of the table of counts has an invalid count: nothing"),
+        ({"tp": [-1]}, "row 1 of the table of counts has an invalid count"),
+        ({"TP": [1]}, "distinct column names"),
+    ],
+)
+def test_a_table_of_counts_that_cannot_be_read(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        eh.audit_counts(pd.DataFrame({"race": ["A"], "tp": [1], "fn": [2], "fp": [3], "tn": [4], **change}))
+
+
+def test_numbers_of_rows_are_no_counts() -> None:
+    assert not are_counts(list(range(400))) and not are_counts([str(n) for n in range(9, 0, -1)])
+    assert are_counts([1, 2, 3]) and are_counts([1, 2, 3, 4, 5, 5])
+
+
+def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
+    """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
+    rows = [(n, m) for m in ("a", "b", "c", "d") for n in range(3000)][:10_000]
+    columns: dict[str, list[Any]] = {
+        "person": [n for n, _ in rows],
+        "model": [m for _, m in rows],
+        "p": [0] * len(rows),
+    }
+    assert find_model_column(columns, {"p"}, {"p"}, "person") == Stacked("model", 4)

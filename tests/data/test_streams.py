@@ -1,0 +1,163 @@
+"""What can be read only once: standard input, pipes and files without a size, and that no copy of them remains."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from decisions import CELLS, TABLE, write_csv, write_parquet
+
+import evenhand as eh
+from evenhand.data import files
+
+WORDS = ["--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc"]
+pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+
+
+def piped(path: Path, content: bytes) -> Path:
+    """A pipe with a name into which the content is written."""
+    os.mkfifo(path)
+    threading.Thread(target=path.write_bytes, args=[content], daemon=True).start()
+    return path
+
+
+def command(folder: Path, *words: str, content: bytes = b"", shell: str = "") -> subprocess.CompletedProcess[str]:
+    code = str(Path(eh.__file__).parent.parent)
+    environment = {**os.environ, "TMPDIR": str(folder), "PYTHONPATH": code}
+    called = ["bash", "-c", shell] if shell else [sys.executable, "-m", "evenhand", *words]
+    done = subprocess.run(called, input=content, capture_output=True, check=False, env=environment)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def cells(path: Path) -> dict[tuple[str], tuple[float, ...]]:
+    a = eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc")
+    return {(row.group,): tuple(row.cells) for row in a.rows if row.cells is not None}
+
+
+def refusal(path: Path | str) -> str:
+    with pytest.raises(eh.EvenhandError) as found:
+        eh.audit(path, y_true="y", y_pred="p", groups="g", metrics="acc")
+    return str(found.value)
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "spool").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "spool"))
+    return tmp_path / "spool"
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.csv", "pipe.parquet"])
+def test_a_pipe_is_read_as_a_file_is(name: str, tmp_path: Path, spool: Path) -> None:
+    stored = tmp_path / "stored"
+    (write_parquet if name.endswith("parquet") else write_csv)(TABLE, stored)
+    assert cells(piped(tmp_path / name, stored.read_bytes())) == CELLS
+    assert list(spool.iterdir()) == []
+
+
+def test_models_are_compared_from_a_pipe(tmp_path: Path, spool: Path) -> None:
+    path = piped(tmp_path / "pipe", b"g,y,a,b\n" + b"x,1,1,0\nx,0,1,1\nz,1,0,0\nz,0,0,1\n" * 5)
+    c = eh.compare(str(path), y_true="y", models={"a": "a", "b": "b"}, groups="g", metrics="acc")
+    assert (c.n, c.provenance["source"]["paths"]) == (20, [str(path)])
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads what Linux says of a process")
+def test_a_file_without_a_size_is_read(spool: Path) -> None:
+    assert refusal("/proc/self/limits").startswith("no column is called 'g'")
+
+
+def test_what_is_empty_is_said(tmp_path: Path, spool: Path) -> None:
+    assert refusal(piped(tmp_path / "pipe", b"")) == f"{tmp_path}/pipe is empty; there is nothing to audit"
+    assert list(spool.iterdir()) == []
+
+
+def test_messages_name_what_was_given_and_not_the_copy(tmp_path: Path, spool: Path) -> None:
+    path = piped(tmp_path / "pipe", b"g,y,p\na,1\n")
+    assert refusal(path) == f"line 2 of {path} must have 3 values, as its header has; got 2 values"
+    done = command(spool, "audit", "-", *WORDS, content=b"g,y,p\na,1\n")
+    assert done.stderr == "Error: line 2 of standard input must have 3 values, as its header has; got 2 values\n"
+    done = command(spool, "audit", "-", *WORDS)
+    assert done.stderr == "Error: standard input is empty; there is nothing to audit\n"
+    done = command(spool, "audit", "-", *WORDS, content=b"PAR1 and no more")
+    assert done.stderr.startswith("Error: standard input cannot be read: ")
+    assert "evenhand-input" not in done.stderr
+
+
+@pytest.mark.slow
+def test_the_output_of_a_command_is_audited(tmp_path: Path, spool: Path) -> None:
+    write_csv(TABLE, tmp_path / "d.csv")
+    words = f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv) {' '.join(WORDS)} --csv {tmp_path}/out.csv"
+    done = command(spool, shell=words)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Audit of 5 cases in 2 groups by g")
+    (tmp_path / "c.csv").write_text("g,tp,fn,fp,tn\na,1,2,3,4\nb,5,6,7,8\n")
+    words = f"{sys.executable} -m evenhand audit --counts <(cat {tmp_path}/c.csv) --reference a --metric acc"
+    done = command(spool, shell=words)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Audit of 36 cases in 2 groups by g")
+    assert list(spool.iterdir()) == []
+
+
+def test_the_output_of_a_command_is_looked_at(tmp_path: Path, spool: Path) -> None:
+    write_csv(TABLE, tmp_path / "d.csv")
+    done = command(spool, shell=f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv)")
+    assert done.stdout.splitlines()[0].endswith(" has 3 columns. In its first 5 rows:")
+    assert done.stderr == (
+        "No audit was run: name the columns to audit, the groups with --group, and --label, --prediction or --score.\n"
+    )
+    assert list(spool.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become another user")
+def test_another_user_can_read_no_copy_and_is_told_what_cannot_be_written(tmp_path: Path, spool: Path) -> None:
+    """Neither what was piped in, nor a report that is being written; a folder of others is a sentence, not a crash."""
+    nobody = 65_534
+    for folder in [*tmp_path.parents, tmp_path, spool]:
+        if str(folder).startswith("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o755)
+
+    def as_nobody(code: str, before: str = "pass") -> str:
+        drop = f"import os; os.setgid({nobody}); os.setuid({nobody})"
+        words = [sys.executable, "-c", f"{before}\n{drop}\n{code}"]
+        # Others cannot write what coverage notes.
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+        environment = {**kept, "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
+        done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+        return done.stderr.splitlines()[-1]
+
+    with files.spool(piped(tmp_path / "pipe", b"g,y\na,1\n")) as copy:
+        assert as_nobody(f"open({copy!r})") == f"PermissionError: [Errno 13] Permission denied: {copy!r}"
+    out = tmp_path / "mine" / "x.html"
+    out.parent.mkdir()
+    # All that is imported is read before, since it may be in a home that is closed to others.
+    made = "import evenhand as eh; a = eh.audit_counts(eh.examples.compas(), metrics='tpr'); a.to_html()"
+    assert as_nobody(f"a.to_html({str(out)!r})", made) == (
+        f"evenhand.errors.InvalidInput: {out} cannot be written: Permission denied"
+    )
+
+
+def test_a_copy_is_private_and_what_a_killed_process_leaves_is_removed(tmp_path: Path, spool: Path) -> None:
+    code = (
+        "import os, sys, signal, evenhand.cli.inputs as inputs\n"
+        "from evenhand.__main__ import main\n"
+        "inputs.arguments = lambda *_: {'y_true': 'y'}\n"
+        "def audit(path, **_):\n"
+        "    modes = (oct(os.stat(one).st_mode & 0o777) for one in (path, os.path.dirname(path)))\n"
+        "    print(*modes, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "import evenhand.auditing\n"
+        "evenhand.auditing.audit = audit\n"
+        f"sys.argv = ['evenhand', 'audit', '-', *{WORDS!r}]\n"
+        "main()\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(spool), "PYTHONPATH": str(Path(eh.__file__).parent.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b"g,y,p\na,1,1\n", capture_output=True, check=False, env=environment
+    )
+    assert done.stdout.decode() == "0o600 0o700\n", done.stderr.decode()
+    assert len(list(spool.rglob("input.csv"))) == 1
+    with files.spool(piped(tmp_path / "pipe", b"g,y\na,1\n")) as copy:
+        assert [path.name for path in spool.rglob("*.csv")] == [Path(copy).name]
+    assert list(spool.iterdir()) == []
