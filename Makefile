@@ -18,7 +18,7 @@ format: ; $(bin)/ruff check --fix . && $(bin)/ruff format . ## mends what ruff c
 hooks: ; $(bin)/pip install -q pre-commit && $(bin)/pre-commit install ## runs the checks before each commit
 docs: ; $(bin)/sphinx-build -W -b html docs docs/_build/html ## the documentation; open docs/_build/html/index.html
 page: ; $(python) tests/pages.py $(ARGS) ## writes what the blocks of a page print into it: ARGS=docs/tutorial.md
-schema: ; PYTHONPATH=tests $(python) tests/auditing/test_schema.py ## writes the schema of saved audits into the documentation
+schema: ; PYTHONPATH=tests $(python) tests/auditing/test_saved.py ## writes the schema of saved audits into the documentation
 coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest -m "" $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
 
 ## Before a change lands

@@ -18,9 +18,6 @@ from evenhand import examples
 Line = dict[str, Any]
 Tables = dict[str, list[Line]]
 
-QUESTIONS = {"equal scores": "equal scores", "drawn alike": "same distribution"}
-CELLS = ("tp", "fn", "fp", "tn")
-
 # Audits: the results table
 
 
@@ -59,41 +56,27 @@ def audit_tables(done: Any) -> Tables:
     }
 
 
+ROW = (
+    "by group metric question n support n_effective correlation tp fn fp tn score low high before change_pvalue "
+    "reference reference_kind reference_n reference_tp reference_fn reference_fp reference_tn reference_score "
+    "reference_before gap_kind gap gap_low gap_high at_least at_most pvalue p_adjusted p_error method verdict reason "
+    "percentile p_undefined smoothed shrinkage strength_prev strength_tpr strength_fpr impact_ratio impact_low "
+    "impact_high impact_at_most impact_group impact_n driver driver_verdict driver_gap driver_gap_low driver_gap_high "
+    "unknown_n tipping_point unknown_score_low unknown_score_high unknown_difference_low unknown_difference_high "
+    "unknown_ratio_low unknown_ratio_high required_n strata_higher strata_lower strata_silent crude_odds_ratio "
+    "crude_pvalue"
+)
+
+
 def row_columns(row: Any) -> Line:
     """A row under the names of the results table."""
-    score, reference, gap, test = row.score, row.reference, row.gap, row.test
-    return {
-        **row.at,
-        **{name: getattr(row, name) for name in ("by", "group", "metric", "n", "reason", "percentile", "p_undefined")},
-        "question": "change" if row.is_change else QUESTIONS[test.asks],
-        "support": min(row.rests_on),
-        "n_effective": test.effective,
-        "correlation": test.correlation,
-        **_cells("", row.cells),
-        **_cells("reference_", reference.cells),
-        **{"score": score.value, "low": score.low, "high": score.high},
-        **{"before": score.before, "change_pvalue": score.pvalue, "reference_before": reference.before},
-        **{"reference": reference.name, "reference_kind": str(reference.kind)},
-        **{"reference_n": reference.n, "reference_score": reference.score},
-        **{"gap_kind": gap.kind, "gap": gap.value, "gap_low": gap.low, "gap_high": gap.high},
-        **{"at_least": gap.at_least, "at_most": gap.at_most},
-        **{"pvalue": test.pvalue, "p_adjusted": test.p_adjusted, "p_error": test.error, "method": test.method},
-        "verdict": str(row.verdict),
-        "required_n": row.needed,
-        **_smoothed(row.smoothed),
-        **_attributes("impact_", row.impact, "ratio", "low", "high", "at_most", "group", "n"),
-        **_driver(row.driver),
-        **_unknown(row.unknown),
-        **_attributes("strata_", row.strata, "higher", "lower", "silent"),
-        **_attributes("", row.strata, "crude_odds_ratio", "crude_pvalue"),
-    }
+    return {**row.at, **{name: getattr(row, name) for name in ROW.split()}, "strength_all": row.strength}
 
 
-def overall_columns(one: Any) -> Line:
+def overall_columns(row: Any) -> Line:
     """The score of all cases."""
-    score = one.score
-    values = {"score": score.value, "low": score.low, "high": score.high, "before": score.before}
-    return {**one.at, "metric": one.metric, "n": one.n, **values, "baseline": one.constant}
+    names = ("metric", "n", "score", "low", "high", "before", "baseline")
+    return {**row.at, **{name: getattr(row, name) for name in names}}
 
 
 def finding_columns(one: Any) -> Line:
@@ -112,36 +95,6 @@ def monitor_columns(made: Any, row: Any) -> Line:
         **{"odds_low": row.odds_low, "odds_high": row.odds_high},
         "e_values": list(made.path(row)),
     }
-
-
-def _cells(prefix: str, cells: Any) -> Line:
-    return {} if cells is None else {f"{prefix}{name}": value for name, value in zip(CELLS, cells, strict=True)}
-
-
-def _attributes(prefix: str, record: Any, *names: str) -> Line:
-    return {} if record is None else {f"{prefix}{name}": getattr(record, name) for name in names}
-
-
-def _smoothed(smoothed: Any) -> Line:
-    if smoothed is None:
-        return {}
-    strength = smoothed.strength if isinstance(smoothed.strength, Mapping) else {"all": smoothed.strength}
-    named = {f"strength_{split}": value for split, value in strength.items()}
-    return {"smoothed": smoothed.score, "shrinkage": smoothed.kept, **named}
-
-
-def _driver(driver: Any) -> Line:
-    if driver is None:
-        return {}
-    gap = driver.gap
-    ends = {"driver_gap": gap.value, "driver_gap_low": gap.low, "driver_gap_high": gap.high}
-    return {"driver": driver.group, "driver_verdict": str(driver.verdict), **ends}
-
-
-def _unknown(unknown: Any) -> Line:
-    ranges = ("score_low", "score_high", "difference_low", "difference_high", "ratio_low", "ratio_high")
-    tipping = {} if unknown is None else {"tipping_point": unknown.turns}
-    return tipping | _attributes("unknown_", unknown, "n", *ranges)
 
 
 # Single results: fields by function

@@ -83,7 +83,7 @@ def in_the_audit() -> Iterator[str]:
     judge._needed = timed
     counts = made_up(365)
     whole, audit = best(lambda: audit_counts(counts), 3)
-    few = sum(row.needed is not None for row in audit.rows)
+    few = sum(row.required_n is not None for row in audit.rows)
     yield f"Audit of 365 groups: {whole / 1000:.2f} s, of which {spent[0]:.2f} s for the cases that {few:,} rows need."
 
 

@@ -49,12 +49,12 @@ def line(name: str, counts: Any, rule: Any) -> str:
     alike = [sum(row.verdict == "equivalent" for row in audit.rows) for audit in (exact, rounded)]
     shown = len({row.group for row in rounded.rows})
     wider = [
-        (row.gap.high - row.gap.low) / (was.gap.high - was.gap.low)
+        (row.gap_high - row.gap_low) / (was.gap_high - was.gap_low)
         for row in rounded.rows
-        if (was := before[row.group, row.metric]).gap.low is not None
-        and was.gap.high is not None
-        and row.gap.low is not None
-        and row.gap.high is not None
+        if (was := before[row.group, row.metric]).gap_low is not None
+        and was.gap_high is not None
+        and row.gap_low is not None
+        and row.gap_high is not None
     ]
     width = f"{np.median(wider):.2f}" if wider else "–"
     verdicts = f"{len(kept):,} of {len(found):,}{f' ({wrong} others)' if wrong else ''}"

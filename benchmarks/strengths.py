@@ -98,9 +98,9 @@ def before(sample: Sample) -> list[Strength]:
     found: list[Strength] = []
     with prior_around(8.0, 1.0):
         for name in sample.groups:
-            spread = strengths.estimate_spread({other: cm for other, cm in sample.groups.items() if other != name})
-            each = {split: float(getattr(spread, split)) for split in SPLITS}
-            found.append({split: h * h / (h + 3) for split, h in each.items()})
+            cells = np.array([cm.cells for other, cm in sample.groups.items() if other != name])
+            each = zip(SPLITS, strengths.estimate_strengths(cells).tolist(), strict=True)
+            found.append({split: h * h / (h + 3) for split, h in each})
     return found
 
 

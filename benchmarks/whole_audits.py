@@ -281,11 +281,11 @@ def claims_table(whos: Iterable[Groups], runs: int, first_seed: int) -> Iterator
         truths = np.stack([p, 1 - p, 0 * p, 0 * p], axis=1)
         untrue, first, parts = [], [], []
         for audit in drawn_audits(who, truths, rate(0.3), runs, first_seed + seed, metrics="ppr", **QUICK):
-            claims = [row for row in differing(audit) if row.gap.at_least]
+            claims = [row for row in differing(audit) if row.at_least]
             wrong = [not claim_holds(row, true[row.group]) for row in claims]
             untrue.append(any(wrong))
             first += wrong[:1]
-            parts += [abs(row.gap.at_least / true[row.group]) for row in claims if abs(true[row.group]) > 1e-9]
+            parts += [abs(row.at_least / true[row.group]) for row in claims if abs(true[row.group]) > 1e-9]
         part = f"{np.median(parts):.2f}" if parts else "–"
         lines.append((who.name, how_many, gap or "", Share(len(first) / runs, runs), part, share(first), share(untrue)))
         note(*lines[-1])
@@ -295,7 +295,7 @@ def claims_table(whos: Iterable[Groups], runs: int, first_seed: int) -> Iterator
 
 def claim_holds(row: Any, true: float) -> bool:
     """Whether the true gap is on the side that the row says, and at least as large."""
-    return bool((true if row.verdict == "higher" else -true) >= abs(row.gap.at_least) - 1e-12)
+    return bool((true if row.verdict == "higher" else -true) >= abs(row.at_least) - 1e-12)
 
 
 # ---------------------------------------------------------------------------------------------------- "equivalent"
@@ -559,7 +559,7 @@ def rejects_models(*sides: tuple[int, ...]) -> bool:
         *(columns,), y_true="label", models={"old": "old", "new": "new"}, groups="who", metrics="ppr",
         reference=REFERENCE, adjust="none",
     )  # fmt: skip
-    (p,) = (row.test.pvalue for row in audit.rows if row.group == "group")
+    (p,) = (row.pvalue for row in audit.rows if row.group == "group")
     return p is not None and p <= LEVEL
 
 

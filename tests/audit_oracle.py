@@ -35,6 +35,14 @@ def row(a: Audit, group: str, metric: str | None = None, by: str | None = None, 
     return found
 
 
+def altered(row: Row, **columns: Any) -> Row:
+    """A row with other values."""
+    from evenhand.auditing.results_table import ResultsTable
+
+    values = {name: np.array([getattr(row, name)], dtype=object) for name in row._table.columns}
+    return ResultsTable(row._table.axes, values | {k: np.array([v], dtype=object) for k, v in columns.items()}).rows[0]
+
+
 def same(one: Any, other: Any, rel: float = 1e-12) -> bool:
     """Whether two plain values are the same, but for the last digits of numbers."""
     if isinstance(one, dict) and isinstance(other, dict):

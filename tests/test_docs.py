@@ -38,6 +38,7 @@ DIRECTIVES = {
     "undefined-table",
     "format-table",
     "finding-table",
+    "column-table",
     "command-list",
     "literalinclude",
 }

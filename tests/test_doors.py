@@ -180,7 +180,7 @@ NAMES = {"race": {1: "White", "2": "Black"}}
 def test_codes_get_names_in_every_door(tmp_path: Path) -> None:
     a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", group_names=NAMES, reference={"race": "White"})
     assert {r.group for r in a.rows if r.by == "race"} == {"White", "Black", "race 10"}
-    assert {r.reference.name for r in a.rows if r.by == "race"} == {"White"}
+    assert {r.reference for r in a.rows if r.by == "race"} == {"White"}
     by_code = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", group_names=NAMES, reference={"race": "1"})
     assert by_code.rows == a.rows
     path = tmp_path / "counts.csv"
@@ -269,11 +269,11 @@ def test_the_reference_of_a_crossing_is_the_crossing_of_references(
     reference: Any, words: list[str] | None, tmp_path: Path
 ) -> None:
     a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", reference=reference)
-    assert {(r.by, r.reference.name, r.reference.kind.value) for r in a.rows} == {
+    assert {(r.by, r.reference, r.reference_kind) for r in a.rows} == {
         ("race", "race 1", "group"), ("sex", "M", "group"), ("race & sex", "race 1 & M", "group"),
     }  # fmt: skip
     row = next(r for r in a.rows if r.group == "race 2 & F")
-    assert row.reference.cells == COUNTS[1, "M"]
+    assert row.reference_cells == COUNTS[1, "M"]
     if words is not None:
         path = tmp_path / "counts.csv"
         lines = [f"{race},{sex},{','.join(map(str, cm))}" for (race, sex), cm in COUNTS.items()]
@@ -285,7 +285,7 @@ def test_the_reference_of_a_crossing_is_the_crossing_of_references(
 
 def test_a_crossing_without_references_of_all_its_columns_is_compared_with_the_rest() -> None:
     a = eh.audit_counts(COUNTS, by=["race", "sex"], metrics="tpr", reference={"race": "1"})
-    assert {(r.by, r.reference.name) for r in a.rows} == {("race", "race 1"), ("sex", "rest"), ("race & sex", "rest")}
+    assert {(r.by, r.reference) for r in a.rows} == {("race", "race 1"), ("sex", "rest"), ("race & sex", "rest")}
 
 
 def test_a_crossing_of_references_without_cases_is_refused() -> None:
@@ -298,19 +298,19 @@ def test_a_crossing_of_references_without_cases_is_refused() -> None:
 def test_the_largest_and_the_best_group_can_be_the_reference() -> None:
     counts = {"a": (10, 40, 10, 140), "b": (30, 20, 20, 30), "c": (1, 0, 1, 0), "d": (20, 10, 10, 60)}
     largest = eh.audit_counts(counts, metrics="tpr", reference="largest")
-    assert {r.reference.name for r in largest.rows} == {"a"}
+    assert {r.reference for r in largest.rows} == {"a"}
     # Of c's two cases both are selected, but two of 382 are too few to be compared with.
     best = eh.audit_counts(counts, metrics="tpr", reference="best", favourable="positive")
-    assert {r.reference.name for r in best.rows} == {"b"}
+    assert {r.reference for r in best.rows} == {"b"}
     assert [f.sentence for f in best.findings if f.kind == "chosen-reference"] == [
         "b was chosen as the reference of group for its high rate of favourable predictions, which makes differences "
         "in that rate and in others look larger than they are, so that none of them is tested"
     ]
     assert not [f for f in largest.findings if f.kind == "chosen-reference"]
     spared = eh.audit_counts(counts, metrics="tpr", reference="best", favourable="negative")
-    assert {r.reference.name for r in spared.rows} == {"a"}
+    assert {r.reference for r in spared.rows} == {"a"}
     called = eh.audit_counts({"largest": (5, 5, 5, 5), "x": (50, 50, 50, 60)}, metrics="tpr", reference="largest")
-    assert {r.reference.name for r in called.rows} == {"largest"}, "a group of that name is meant"
+    assert {r.reference for r in called.rows} == {"largest"}, "a group of that name is meant"
 
 
 # Rows without labels
@@ -325,7 +325,7 @@ def test_rows_without_a_label_can_count_for_selection(tmp_path: Path) -> None:
                                         zip(y, p, g, strict=True)))  # fmt: skip
     words = [str(path), "--label", "y", "--prediction", "p", "--group", "g", "--metric", "ppr", "--metric", "tpr"]
     a = eh.Audit.from_json(run(*words, "--json", "-").stdout)
-    assert {(r.group, r.metric): (r.n, r.score.value) for r in a.rows} == {
+    assert {(r.group, r.metric): (r.n, r.score) for r in a.rows} == {
         ("a", "ppr"): (6, 5 / 6), ("b", "ppr"): (3, 0.0), ("a", "tpr"): (4, 1.0), ("b", "tpr"): (2, 0.0),
     }  # fmt: skip
     assert a.n == 6
@@ -348,8 +348,8 @@ def test_several_columns_and_their_intersection() -> None:
     plain = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], intersections=1)
     assert {r.by for r in plain.rows} == {"g", "s"}
     named = eh.audit(data, y_true="y", y_pred="p", groups=["g", "s"], metrics=["acc"], reference={"g": "a"})
-    assert {r.reference.name for r in named.rows if r.by == "g"} == {"a"}
-    assert {r.reference.name for r in named.rows if r.by == "s"} == {"rest"}
+    assert {r.reference for r in named.rows if r.by == "g"} == {"a"}
+    assert {r.reference for r in named.rows if r.by == "s"} == {"rest"}
 
 
 def test_an_audit_answers_in_the_callers_own_library() -> None:
@@ -497,7 +497,7 @@ def test_selection_counts_every_prediction_and_every_group() -> None:
     }  # fmt: skip
     assert eh.Audit.from_json(b.to_json()) == b
     c = eh.audit(y_true=[1, None, 0, None] * 2, y_pred=P, groups=G, metrics="ppr", reference="b")
-    assert {r.reference.name for r in c.rows} == {"b"}
+    assert {r.reference for r in c.rows} == {"b"}
 
 
 def test_none_is_a_level_if_the_positive_labels_are_given() -> None:
@@ -539,7 +539,7 @@ def test_a_changed_record_is_noticed(tmp_path: Path) -> None:
 def test_a_group_called_rest_is_the_reference_again(tmp_path: Path) -> None:
     data = {"g": ["rest", "x", "z", "x"] * 2, "y": Y, "p": P}
     a = eh.audit(data, y_true="y", y_pred="p", groups="g", reference="rest", metrics="ppr")
-    assert {r.reference.kind for r in a.rows} == {"group"}
+    assert {r.reference_kind for r in a.rows} == {"group"}
     assert a.repeat(data) == a
     assert a.provenance["call"]["reference"] == "rest"
 
@@ -565,8 +565,8 @@ def test_a_matrix_is_a_reference_in_the_command_unless_a_group_is_called_so(tmp_
     path = tmp_path / "counts.csv"
     path.write_text('g,tp,fn,fp,tn\n"1,2,3,4",9,6,4,21\nb,30,10,12,48\n')
     a = eh.Audit.from_json(run("--counts", str(path), "--reference", "1,2,3,4", "--json", "-").stdout)
-    assert {r.reference.name for r in a.rows} == {"1,2,3,4"}
-    assert {r.reference.kind for r in a.rows} == {"group"}
+    assert {r.reference for r in a.rows} == {"1,2,3,4"}
+    assert {r.reference_kind for r in a.rows} == {"group"}
 
 
 def test_labels_that_look_like_one_are_not_told_apart_in_silence() -> None:
@@ -629,7 +629,7 @@ def test_codes_match_whatever_number_they_are() -> None:
     a = eh.audit(
         y_true=Y, y_pred=P, groups=[1.0, 2.0] * 4, group_names={"group": {1.0: "One", 2: "Two"}}, reference=two
     )
-    assert ({r.group for r in a.rows}, {r.reference.name for r in a.rows}) == ({"One", "Two"}, {"Two"})
+    assert ({r.group for r in a.rows}, {r.reference for r in a.rows}) == ({"One", "Two"}, {"Two"})
     b = eh.audit(y_true=Y, y_pred=P, groups=["b", "None"] * 4, group_names={"group": {"None": "Nobody"}})
     assert {r.group for r in b.rows} == {"b", "Nobody"}
     with pytest.raises(

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engines import needs
 from matrices import matrix
 
 import evenhand as eh
-from evenhand.auditing.rows import COLUMNS, Driver, Strata, Unknown, read_row
 from evenhand.inference import learn_spread
 from evenhand.records import Record, plain_value, spreadsheet_value
 from evenhand.sklearn import small_sample_report
@@ -47,16 +45,7 @@ def monitored() -> eh.Monitor:
 RESULTS: dict[str, Any] = {
     "Stratum": STRATA.strata[0],
     "Audit, of classes": CLASS_AUDIT,
-    "Estimate": AUDIT.rows[0].score,
-    "Reference": AUDIT.rows[0].reference,
-    "Gap": AUDIT.rows[0].gap,
-    "Test": AUDIT.rows[0].test,
-    "SmoothedScore": next(row.smoothed for row in AUDIT.rows if row.smoothed is not None),
-    "Impact": next(row.impact for row in AUDIT.rows if row.impact is not None),
-    "Driver": Driver(group="B", verdict=eh.results.Verdict.EQUIVALENT, gap=AUDIT.rows[0].gap),
-    "Unknown": Unknown(n=9, turns=2, difference_low=-0.1, difference_high=0.2),
     "MonitorRow": monitored().rows[0],
-    "Strata": Strata(higher=1, lower=0, silent=2, crude_odds_ratio=1.5, crude_pvalue=0.04),
     "MatchResult, simulated": eh.match_test(CLASSES, OTHERS, "mcc", draws=100),
     "MatchResult, hostile": eh.match_test(CLASSES, OTHERS, "tpr", label=HOSTILE),
     "MatchResult, undefined average": eh.match_test(CLASSES, OTHERS, "tpr", average="macro", draws=100),
@@ -107,7 +96,6 @@ RESULTS: dict[str, Any] = {
         threshold=[0.3, 0.5],
     ),
     "Finding, hostile": next(f for f in AUDIT.findings if f.group == HOSTILE),
-    "Overall": AUDIT.overall[0],
     "Audit": AUDIT,
 }
 
@@ -263,26 +251,6 @@ def test_verdicts_are_their_words() -> None:
         assert len({getattr(v, look) for v in eh.results.Verdict}) == len(eh.results.Verdict), (
             "no meaning is carried by colour alone"
         )
-
-
-def test_a_row_survives_its_plain_values_and_refuses_others() -> None:
-    for r in AUDIT.rows:
-        assert read_row(json.loads(json.dumps(r.to_dict())), "a row") == r
-    content = AUDIT.rows[0].to_dict()
-    with pytest.raises(eh.errors.InvalidInput, match=r"^a row has an unknown field: 'extra'$"):
-        read_row(content | {"extra": 1}, "a row")
-    del content["score"]
-    with pytest.raises(eh.errors.InvalidInput, match=r"^a row must have the field score$"):
-        read_row(content, "a row")
-
-
-def test_a_frame_has_the_columns_of_a_row() -> None:
-    for library in ("pandas", "polars", "pyarrow"):
-        needs(library)
-        frame = AUDIT.to_frame(library)
-        names = frame.column_names if library == "pyarrow" else list(frame.columns)
-        assert names == list(COLUMNS)
-        assert len(frame) == len(AUDIT.rows)
 
 
 @pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])

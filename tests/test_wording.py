@@ -49,7 +49,7 @@ CLOSE = {"few": FEW, "many": MANY}
 
 def test_every_view_of_a_p_value_just_below_alpha_shows_it_below() -> None:
     """3 of 10 against 100 of 1,000: alpha is set so close to the p-value that three decimals do not decide."""
-    p = eh.audit_counts(CLOSE, metrics="ppr").rows[0].test.p_adjusted
+    p = eh.audit_counts(CLOSE, metrics="ppr").rows[0].p_adjusted
     assert p is not None
     for alpha, verdicts in ((p + 1e-5, {"higher", "lower"}), (p - 1e-5, {"inconclusive"})):
         a = eh.audit_counts(CLOSE, metrics="ppr", alpha=alpha)

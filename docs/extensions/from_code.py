@@ -3,8 +3,8 @@ r"""What the reference says is read from the code: public names, metrics, file f
 Nothing is written to the folder of the sources: each directive makes its part of a page while the page is built.
 
 ``{metric-table}`` lists the metrics of the catalogue of so many groups, ``{format-table}`` the file formats,
-``{finding-table}`` the kinds of findings, each explained in the body of the directive, and ``{command-list}`` the
-commands. ``public-names`` documents the public names
+``{finding-table}`` the kinds of findings, each explained in the body of the directive, ``{column-table}`` the columns
+of the results table, and ``{command-list}`` the commands. ``public-names`` documents the public names
 that come from a room; it is for pages in reStructuredText, since docstrings are written in it.
 
 >>> print(table(["a", "b"], [["1", "x | y"]]))
@@ -30,6 +30,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import evenhand
 from evenhand.auditing.findings import KINDS
+from evenhand.auditing.results_table import COLUMNS
 from evenhand.cli import evenhand as main_command
 from evenhand.data import FORMATS, PACKINGS
 
@@ -170,6 +171,18 @@ class FindingTable(FromCode):
         return self.parsed(table(["code", "kind", "severity", "what it says"], rows))
 
 
+class ColumnTable(FromCode):
+    """The columns of the results table, those of `to_frame` in bold."""
+
+    def run(self) -> list[nodes.Node]:
+        """The table."""
+        rows = [
+            [f"**`{column.name}`**" if column.is_shown else f"`{column.name}`", column.kind, column.meaning]
+            for column in COLUMNS
+        ]
+        return self.parsed(table(["column", "values", "meaning"], rows))
+
+
 class Commands(FromCode):
     """Every command: what it does, how it is called, and its options."""
 
@@ -230,6 +243,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("undefined-table", UndefinedTable)
     app.add_directive("format-table", FormatTable)
     app.add_directive("finding-table", FindingTable)
+    app.add_directive("column-table", ColumnTable)
     app.add_directive("command-list", Commands)
     app.add_directive("public-names", PublicNames)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

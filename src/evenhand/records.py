@@ -8,21 +8,19 @@ from __future__ import annotations
 import csv
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from enum import Enum
-from functools import cache
 from importlib import import_module
 from io import StringIO
 from math import isfinite
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import IO, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .errors import EvenhandError, InvalidInput, UnknownName, brief
+from .errors import EvenhandError, InvalidInput
 
 __all__ = [
     "REACHES",
@@ -30,8 +28,6 @@ __all__ = [
     "csv_text",
     "plain_value",
     "reach",
-    "read_record",
-    "record_schema",
     "spreadsheet_value",
     "write_whole",
 ]
@@ -42,6 +38,7 @@ REACHES = {
     "Audit.__rich__": "evenhand.views:as_rich",
     "Audit.plot": "evenhand.views:draw_audit",
     "Audit.to_html": "evenhand.views:as_page",
+    "Finding.sentence": "evenhand.views:finding_sentence",
     "Audit.to_markdown": "evenhand.views:as_markdown",
     "Audit.to_text": "evenhand.views:as_text",
     "Distribution.plot": "evenhand.views:draw_distribution",
@@ -116,137 +113,6 @@ def plain_value(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     return str(getattr(value, "key", value))
-
-
-_LARGEST = 1e300
-
-
-def read_record(cls: type[Found], values: Any, what: str) -> Found:
-    """The record that `Record.to_dict` gave as plain values, which may come from a file that somebody changed.
-
-    ``what`` is the record in error messages. Fields have the types that the class declares: numbers, texts,
-    enumerations, records, tuples and dictionaries of them, or None.
-    """
-    if not isinstance(values, Mapping):
-        raise InvalidInput(f"{what} must be a table; got {brief(values)}")
-    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-    for name in names:
-        if name not in values:
-            raise InvalidInput(f"{what} must have the field {name}")
-    for name in values:
-        if name not in names:
-            raise InvalidInput(f"{what} has an unknown field: {brief(name)}")
-    types = _types_of(cls)  # type: ignore[arg-type]
-    return cls(**{name: _read(types[name], values[name], f"{name} of {what}") for name in names})
-
-
-@cache
-def _types_of(cls: type) -> dict[str, Any]:
-    return get_type_hints(cls)
-
-
-def _read(kind: Any, value: Any, what: str) -> Any:
-    """A value of a declared type from its plain value."""
-    origin, inside = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        if value is None and NoneType in inside:
-            return None
-        fitting = [one for one in inside if one is not NoneType and _fits(one, value)]
-        return _read(fitting[0] if fitting else next(one for one in inside if one is not NoneType), value, what)
-    if origin is Literal and (not isinstance(value, str) or value not in inside):
-        raise InvalidInput(f"{what} must be {' or '.join(map(repr, inside))}; got {brief(value)}")
-    if not _fits(kind, value):
-        raise InvalidInput(f"{what} must be {_named(kind)}; got {brief(value)}")
-    if is_dataclass(kind) and isinstance(kind, type):
-        return read_record(kind, value, f"the {what}")
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        if value not in {member.value for member in kind}:
-            raise UnknownName.among(what, value, [str(member.value) for member in kind])
-        return kind(value)
-    if origin is tuple:
-        each = [inside[0]] * len(value) if inside[-1] is Ellipsis else inside
-        if len(each) != len(value):
-            raise InvalidInput(f"{what} must have {len(each)} values; got {len(value)}")
-        return tuple(_read(one, item, what) for one, item in zip(each, value, strict=True))
-    if kind is int and value < 0:
-        raise InvalidInput(f"{what} must not be negative; got {value}")
-    if kind in (int, float) and not -_LARGEST <= value <= _LARGEST:
-        raise InvalidInput(f"{what} must be a number from -1e300 to 1e300; got {str(value)[:20]}")
-    if origin is dict:
-        return {name: _read(inside[1], one, f"{name} in {what}") for name, one in value.items()}
-    return value
-
-
-def record_schema(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of what `read_record` reads; those of the records inside are added to ``definitions``.
-
-    >>> definitions = {}
-    >>> record_schema(bool, definitions), record_schema(float | None, definitions)
-    ({'type': 'boolean'}, {'anyOf': [{'type': 'number'}, {'type': 'null'}]})
-    """
-    origin, inside = get_origin(cls), get_args(cls)
-    if origin in (Union, UnionType):
-        return {"anyOf": [record_schema(one, definitions) for one in inside]}
-    if origin is Literal:
-        return {"enum": list(inside)}
-    if origin is tuple and inside[-1] is Ellipsis:
-        return {"type": "array", "items": record_schema(inside[0], definitions)}
-    if origin is tuple:
-        items = [record_schema(one, definitions) for one in inside]
-        return {"type": "array", "prefixItems": items, "items": False, "minItems": len(items)}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": record_schema(inside[1], definitions)}
-    if is_dataclass(cls):
-        if cls.__name__ not in definitions:
-            types = _types_of(cls)
-            definitions[cls.__name__] = {}
-            definitions[cls.__name__] |= {
-                "description": (cls.__doc__ or "").partition("\n")[0],
-                "type": "object",
-                "properties": {f.name: record_schema(types[f.name], definitions) for f in fields(cls)},
-                "required": [f.name for f in fields(cls)],
-                "additionalProperties": False,
-            }
-        return {"$ref": f"#/$defs/{cls.__name__}"}
-    if isinstance(cls, type) and issubclass(cls, Enum):
-        return {"enum": [member.value for member in cls]}
-    return dict(_SCHEMAS[cls])
-
-
-_SCHEMAS: dict[Any, dict[str, Any]] = {
-    Any: {},
-    NoneType: {"type": "null"},
-    bool: {"type": "boolean"},
-    int: {"type": "integer", "minimum": 0},
-    float: {"type": "number"},
-    str: {"type": "string"},
-}
-_NAMES = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-
-
-def _named(kind: Any) -> str:
-    """What a plain value of a type is called."""
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return "text"
-    return _NAMES.get(kind, "a list" if get_origin(kind) is tuple else "a table")
-
-
-def _fits(kind: Any, value: Any) -> bool:
-    """Whether a plain value can be of a type."""
-    origin = get_origin(kind)
-    if kind is Any:
-        return True
-    if is_dataclass(kind) or origin is dict:
-        return isinstance(value, Mapping)
-    if origin is tuple:
-        return isinstance(value, (list, tuple))
-    if origin is Literal:
-        return isinstance(value, str)
-    if kind is bool or isinstance(value, bool):
-        return kind is bool and isinstance(value, bool)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return isinstance(value, str)
-    return isinstance(value, (int, float) if kind is float else kind)
 
 
 # Some spreadsheets take full-width signs for the usual ones.

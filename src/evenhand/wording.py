@@ -16,7 +16,6 @@ from .errors import printable
 
 __all__ = [
     "LEVELS",
-    "Few",
     "counts_text",
     "decided",
     "format_count",
@@ -66,24 +65,6 @@ def format_count(value: float) -> str:
     return f"{Decimal(value).normalize():.6g}" if is_huge else str(value)
 
 
-class Few(float):
-    """A number that is written with no more decimals than it has.
-
-    >>> f"{Few(0.3):.3f}", number(Few(-0.25)), number(0.3)
-    ('0.3', '-0.25', '0.300')
-    """
-
-    def __format__(self, spec: str) -> str:
-        sign, point, decimals = spec.removesuffix("f").rpartition(".")
-        own = len(repr(float(self)).partition(".")[2])
-        if not point or not spec.endswith("f") or own >= int(decimals):
-            return float.__format__(self, spec)
-        return float.__format__(self, f"{sign}.{own}f")
-
-    def __abs__(self) -> Few:
-        return Few(float.__abs__(self))
-
-
 def number(value: float | None) -> str:
     """A score as text: three decimals, or three significant digits of large values."""
     if value is None or isnan(value):
@@ -94,13 +75,12 @@ def number(value: float | None) -> str:
     return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
 
 
-def span_text(low: float | None, high: float | None) -> str:
-    """The ends of an interval as text, one that is not finite as none; nothing if there are no ends."""
-    if low is None and high is None:
+def span_text(low: float, high: float) -> str:
+    """The ends of an interval as text, one that does not exist as none; nothing if neither exists."""
+    if not isfinite(low) and not isfinite(high):
         return ""
-    ends = [None if end is None or not isfinite(end) else end for end in (low, high)]
-    first = "no lower end" if ends[0] is None else number(ends[0])
-    return f"{first} to {'no upper end' if ends[1] is None else number(ends[1])}"
+    first = number(low) if isfinite(low) else "no lower end"
+    return f"{first} to {number(high) if isfinite(high) else 'no upper end'}"
 
 
 def rounded_down(value: float) -> str:

@@ -12,7 +12,9 @@ from matrices import matrix
 from pytest import approx
 
 import evenhand as eh
-from evenhand.auditing import Verdict
+from evenhand.auditing import Settings, Verdict
+from evenhand.auditing.comparisons import build_comparisons
+from evenhand.data import Answers, build_tally
 from evenhand.errors import EvenhandError, InvalidInput, UnknownName
 
 THREE: Any = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48), "C": (20, 20, 5, 60)}
@@ -22,88 +24,90 @@ CROSSED: Any = {(a, b): (9 + i, 6, 4, 21 + j) for i, a in enumerate("xyz") for j
 def test_a_group_is_compared_with_the_rest_all_a_group_or_a_matrix() -> None:
     cells = (30, 10, 12, 48)
     expected: list[tuple[Any, ...]] = [
-        ("rest", "rest", "rest", 205, (50, 30, 17, 108), 50 / 80),
-        ("all", "all", "all", 245, (59, 36, 21, 129), 59 / 95),
-        ("B", "group", "B", 100, cells, 0.75),
-        ("largest", "group", "C", 105, (20, 20, 5, 60), 0.5),
-        (matrix(*cells), "matrix", "given matrix", 100, cells, 0.75),
-        ("30,10,12,48", "matrix", "given matrix", 100, cells, 0.75),
-    ]
-    for given, kind, name, n, of_cells, score in expected:
+        ("rest", "rest", "rest", (50, 30, 17, 108)), ("all", "all", "all", (59, 36, 21, 129)),
+        ("B", "group", "B", cells), ("largest", "group", "C", (20, 20, 5, 60)),
+        (matrix(*cells), "matrix", "given matrix", cells), ("30,10,12,48", "matrix", "given matrix", cells),
+    ]  # fmt: skip
+    for given, kind, name, (tp, fn, fp, tn) in expected:
         a = eh.audit_counts(THREE, metrics=["tpr"], reference=given)
         found = row(a, "A").reference
-        assert (found.kind, found.name, found.n, found.cells) == (kind, name, n, of_cells)
-        assert found.score == approx(score)
+        assert (found.kind, found.name, found.cells) == (kind, name, (tp, fn, fp, tn))
+        assert found.n == tp + fn + fp + tn and found.score == approx(tp / (tp + fn))
         if kind == "group":
             own = row(a, name)
-            assert (own.verdict, own.test.pvalue, own.gap.difference) == ("reference", None, None)
-            assert own.reference.score is None
+            assert (own.verdict, own.pvalue, own.difference) == ("reference", None, None)
+            assert own.reference_score is None
 
 
 def test_the_best_group_is_that_of_the_highest_rate_of_favourable_predictions() -> None:
-    for favourable, name in (("positive", "B"), ("negative", "C")):
-        a = eh.audit_counts(THREE, metrics="tpr", reference="best", favourable=favourable)  # type: ignore[arg-type]
-        assert {r.reference.name for r in a.rows} == {name}
-        (said,) = [f.sentence for f in a.findings if f.kind == "chosen-reference"]
-        assert said.startswith(
-            f"{name} was chosen as the reference of group for its high rate of favourable predictions"
-        )
-    largest = eh.audit_counts(THREE, metrics="tpr", reference="largest", favourable="positive")
-    assert not any(f.kind == "chosen-reference" for f in largest.findings)
+    cases = (("best", "positive", "B"), ("best", "negative", "C"), ("largest", "negative", "C"))
+    for reference, favourable, name in cases:
+        a = eh.audit_counts(THREE, metrics="tpr", reference=reference, favourable=favourable)  # type: ignore[arg-type]
+        said = [f.sentence.split(" of favourable")[0] for f in a.findings if f.kind == "chosen-reference"]
+        assert {r.reference for r in a.rows} == {name}
+        assert said == [f"{name} was chosen as the reference of group for its high rate"] * (reference == "best")
 
 
-def test_all_is_the_rest_where_the_metric_is_no_rate() -> None:
+def test_all_is_the_rest_where_the_metric_is_no_rate_and_else_the_gap_is_a_share_of_that_to_the_rest() -> None:
     """Only rates are compared with all cases; other scores are compared with the rest, and say so."""
     counts = {"A": (50, 0, 20, 30), "B": (20, 30, 10, 40), "C": (26, 20, 42, 12)}
     for r in eh.audit_counts(counts, metrics=["ppr", "disparate_impact", "lr_plus", "f1"], reference="all").rows:
-        assert r.reference.cells is not None
-        own, other = matrix(*counts[r.group]), matrix(*r.reference.cells)
-        m = eh.metric(r.metric)
-        if m.kind:
-            assert r.score.value == approx(m(own, other))
-        else:
-            assert r.reference.score == approx(m(other))
-        assert r.reference.n == other.n and r.reference.name == ("all" if r.metric == "ppr" else "rest")
-
-
-def test_the_gap_to_all_is_a_share_of_the_gap_to_the_rest() -> None:
-    """The share of the rest in all cases; the test is the same."""
+        assert r.reference_cells is not None
+        own, other, m = matrix(*counts[r.group]), matrix(*r.reference_cells), eh.metric(r.metric)
+        assert (r.score, r.reference_score)[m.kind is None] == approx(m(own, other) if m.kind else m(other))
+        assert r.reference_n == other.n and r.reference == ("all" if r.metric == "ppr" else "rest")
     all_, rest = (row(eh.audit_counts(THREE, metrics="tpr", reference=kind), "A") for kind in ("all", "rest"))
     for name in ("difference", "low", "high"):
         assert getattr(all_.gap, name) / getattr(rest.gap, name) == approx(80 / 95)
-    assert all_.test.pvalue == rest.test.pvalue
+    assert all_.pvalue == rest.pvalue
 
 
 def test_each_column_may_have_a_reference_and_an_intersection_that_of_its_columns() -> None:
-    cases: list[tuple[Any, set[tuple[str, str]]]] = [
-        ({"r": "x", "s": "v"}, {("r", "x"), ("s", "v"), ("r & s", "x & v")}),
-        ({"r": "x"}, {("r", "x"), ("s", "rest"), ("r & s", "rest")}),
-        ({"r & s": "y & u"}, {("r", "rest"), ("s", "rest"), ("r & s", "y & u")}),
-        ({("r", "s"): ("y", "u")}, {("r", "rest"), ("s", "rest"), ("r & s", "y & u")}),
-    ]
+    cases: list[tuple[Any, tuple[str, str, str]]] = [
+        ({"r": "x", "s": "v"}, ("x", "v", "x & v")), ({"r": "x"}, ("x", "rest", "rest")),
+        ({"r & s": "y & u"}, ("rest", "rest", "y & u")), ({("r", "s"): ("y", "u")}, ("rest", "rest", "y & u")),
+        ({"r": matrix(1, 2, 3, 4), "s": "v"}, ("given matrix", "v", "rest")),
+    ]  # fmt: skip
     for reference, expected in cases:
         a = eh.audit_counts(CROSSED, by=("r", "s"), metrics="acc", reference=reference)
-        assert {(r.by, r.reference.name) for r in a.rows} == expected
+        assert {(r.by, r.reference) for r in a.rows} == set(zip(("r", "s", "r & s"), expected, strict=True))
 
 
 def test_no_group_is_dropped_for_being_small() -> None:
-    a = eh.audit_counts({"none": (0, 0, 0, 1), "all": (30, 10, 12, 48)})
-    assert {r.group for r in a.rows} == {"none", "all"}
-    found = row(a, "none", "tpr")
-    assert (found.score.value, found.reason) == (None, "no actual positives (TP + FN = 0)")
+    found = row(eh.audit_counts({"none": (0, 0, 0, 1), "all": (30, 10, 12, 48)}), "none", "tpr")
+    assert (found.score, found.reason) == (None, "no actual positives (TP + FN = 0)")
 
 
-# Strata
-
-
-def people(seed: int = 4) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    n = 260
+def people() -> pd.DataFrame:
+    rng, n = np.random.default_rng(4), 260
     frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "race": rng.choice(["A", "B", "C"], n, p=[0.6, 0.3, 0.1])})
-    frame["town"] = rng.choice(["east", "west"], n)
-    frame["y"] = rng.integers(0, 2, n)
+    frame["town"], frame["y"] = rng.choice(["east", "west"], n), rng.integers(0, 2, n)
     frame["p"] = np.where(rng.random(n) < np.where(frame.sex == "f", 0.55, 0.9), frame.y, 1 - frame.y)
     return frame
+
+
+def test_parts_are_the_cases_of_group_and_reference_without_those_left_out() -> None:
+    """Sums over keys and masks of rows by integer codes, against comparisons of names row by row."""
+    frame = people()
+    frame.loc[::7, "race"] = None
+    tally = build_tally(frame, ["sex", "race", "town"], Answers(y_true="y", y_pred="p"), {"cells", "values"})
+    known = frame[["sex", "race"]].assign(**{"sex & race": frame.sex + " & " + frame.race})
+    for reference, lacking in (("rest", 0), ("all", 1), ({"sex": "m", "race": "B"}, None)):
+        for part in build_comparisons(tally, Settings(reference=reference), ["town"]):
+            if lacking is not None:
+                part.left_out[part.group != lacking] = lacking
+            for i, name in enumerate(part.group_names(part.group)):
+                grouping = part.groupings[part.grouping[i]]
+                names, of_reference = known[grouping.name], part.references[part.reference_index[i]]
+                is_here = part.is_pooled | (frame.town == part.strata[part.stratum[i]])
+                is_rest = of_reference.kind != "group" or of_reference.name == name
+                others = names.notna() & (names != name) if is_rest else names == of_reference.name
+                if lacking is not None:
+                    others &= names != grouping.groups[lacking]
+                expected = [(is_here & (names == name)).sum(), (is_here & others).sum()]
+                assert [side[i] for side in part.sizes] == expected
+                if part.source == "rows":
+                    assert [mask.sum() for mask in part.masks(i, tally.rows.key)] == expected  # type: ignore[union-attr]
 
 
 COLUMNS: dict[str, Any] = {"y_true": "y", "y_pred": "p", "metrics": "acc", "strata": "town"}
@@ -116,20 +120,16 @@ def test_a_group_or_its_reference_may_be_missing_in_a_stratum() -> None:
     frame.loc[frame.index[:6], ["town", "sex"]] = ["nowhere", "f"]
     frame.loc[frame.index[:6], "race"] = ["A", "B", "A", "B", "C", "A"]
     a = eh.audit(frame, groups=["sex", "race"], intersections=1, reference={"sex": "rest", "race": "A"}, **COLUMNS)
-    assert a.axes == {"stratum": ("east", "nowhere", "west", "pooled")}
     alone = row(a, "f", "acc", stratum="nowhere")
-    assert (alone.n, alone.reference.n, alone.verdict) == (6, 0, "undefined")
+    assert (alone.n, alone.reference_n, alone.verdict) == (6, 0, "undefined")
     assert alone.reason == "the reference's score is undefined, no cases (n = 0)"
     for group in "BC":
         found = row(a, group, "acc", stratum="west")
-        assert (found.reference.name, found.reference.n, found.verdict) == ("A", 0, "undefined")
+        assert (found.reference, found.reference_n, found.verdict) == ("A", 0, "undefined")
     assert {r.group for r in a.rows if r.by == "race" and r.at["stratum"] == "pooled"} == {"B", "C"}
     pooled = row(a, "B", "acc", stratum="pooled")
-    assert pooled.reference.n == int((frame.race == "A").sum())
-    assert pooled.strata is not None and pooled.strata.silent >= 1
-
-
-def test_strata_that_share_no_groups_say_nothing() -> None:
+    assert pooled.strata is not None and pooled.strata_silent >= 1
+    assert pooled.reference_n == int((frame.race == "A").sum())
     a = eh.audit(y_pred=[1, 0, 1, 0], groups=list("aabb"), strata=list("xxyy"), positive=1)
     assert {r.verdict for r in a.rows} == {Verdict.UNDEFINED}
     reasons = {r.reason for r in a.rows if r.at["stratum"] == "pooled"}
@@ -145,43 +145,32 @@ def test_the_reference_that_the_data_choose_is_the_same_in_all_strata() -> None:
     assert {frame[frame.town == town].race.value_counts().idxmax() for town in ("east", "west")} != {largest}
     for reference, chosen in (("largest", largest), ("best", frame.groupby("race").p.mean().idxmax())):
         a = eh.audit(frame, groups="race", reference=reference, favourable="positive", **COLUMNS)
-        assert {r.reference.name for r in a.rows} == {chosen}
-
-
-# Refusals
-
-MUST = "reference must be 'rest', 'all', 'largest', 'best' or the name of a group"
+        assert {r.reference for r in a.rows} == {chosen}
 
 
 def test_what_is_no_reference_is_refused() -> None:
-    def of_classes(**given: Any) -> Any:
-        data = {"g": list("aabb"), "y": list("xyzx"), "p": list("xyzz")}
-        return eh.audit(data, y_true="y", y_pred="p", groups="g", classes="all", favourable="positive", **given)
-
-    def in_strata(**given: Any) -> Any:
-        return eh.audit(people(), groups="sex", **COLUMNS | given)
-
-    def of_counts(counts: Any = THREE, **given: Any) -> Any:
-        return eh.audit_counts(counts, metrics="tpr", **given)
-
-    only_one = "'group' has only one group with cases ('A'), so there is nothing to compare it with"
-    cases: list[tuple[Any, dict[str, Any], Any, str]] = [
+    must = "reference must be 'rest', 'all', 'largest', 'best' or the name of a group"
+    no_group = "the reference of 'group' must be a group that has cases"
+    of_counts: dict[str, Any] = {"counts": THREE, "metrics": "tpr"}
+    in_strata: dict[str, Any] = {"data": people(), "groups": "sex", **COLUMNS}
+    of_classes: dict[str, Any] = {"data": {"g": list("aabb"), "y": list("xyzx"), "p": list("xyzz")}, "groups": "g",
+                                  "y_true": "y", "y_pred": "p", "classes": "all", "favourable": "positive"}  # fmt: skip
+    cases: list[tuple[dict[str, Any], dict[str, Any], Any, str]] = [
         (of_counts, {"reference": "D"}, UnknownName, "no group of 'group' is called 'D'; groups: A, B, C"),
         (of_counts, {"reference": {"race": "rest"}}, UnknownName, "no group column is called 'race'; known: group"),
-        (of_counts, {"reference": ("A", "B")}, InvalidInput, "the reference of 'group' must be a group that has "
-         "cases; A & B has none"),
-        (of_counts, {"reference": (1, 2, 3, 4)}, InvalidInput, "counts as reference must be ConfusionMatrix(tp=tp, "
-         "fn=fn, fp=fp, tn=tn); got (1, 2, 3, 4)"),
+        (of_counts, {"reference": ("A", "B")}, InvalidInput, f"{no_group}; A & B has none"),
+        (of_counts, {"reference": (1, 2, 3, 4)}, InvalidInput, f"{no_group}; 1 & 2 & 3 & 4 has none"),
         (of_counts, {"reference": "best"}, InvalidInput, "reference='best' needs favourable=: which prediction is "
          "good for a person"),
-        (of_counts, {"counts": {"A": (1, 2, 3, 4)}}, InvalidInput, only_one),
+        (of_counts, {"counts": {"A": (1, 2, 3, 4)}}, InvalidInput, "'group' has only one group with cases ('A'), so "
+         "there is nothing to compare it with"),
         (in_strata, {"strata": ["town", "sex"]}, InvalidInput, "strata must not contain a group column; got 'sex'"),
-        (in_strata, {"reference": matrix(1, 2, 3, 4)}, InvalidInput, f"{MUST}; a matrix has no strata"),
-        (of_classes, {"reference": "best"}, InvalidInput, f"{MUST}; 'best' takes predictions of two classes"),
-        (of_classes, {"reference": matrix(1, 2, 3, 4)}, InvalidInput, f"{MUST}; a ConfusionMatrix is of two classes "
+        (in_strata, {"reference": matrix(1, 2, 3, 4)}, InvalidInput, f"{must}; a matrix has no strata"),
+        (of_classes, {"reference": "best"}, InvalidInput, f"{must}; 'best' takes predictions of two classes"),
+        (of_classes, {"reference": matrix(1, 2, 3, 4)}, InvalidInput, f"{must}; a ConfusionMatrix is of two classes "
          "and has no rows"),
     ]  # fmt: skip
-    for call, given, error, sentence in cases:
+    for fixed, given, error, sentence in cases:
         with pytest.raises(EvenhandError) as refused:
-            call(**given)
+            (eh.audit_counts if fixed is of_counts else eh.audit)(**fixed | given)
         assert (type(refused.value), str(refused.value)) == (error, sentence)

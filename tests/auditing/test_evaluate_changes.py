@@ -47,13 +47,13 @@ def test_changes_are_those_of_counting_by_hand(cases: list[tuple[int, int, int, 
             pairs = [(first, second) for first, second in outcomes if first is not None]
             n, found = len(pairs), row(a, group, key)
             change[group] = (sum(b for _, b in pairs) - sum(a for a, _ in pairs)) / n if n else None
-            assert (found.rests_on, found.n) == ((n,), sum(of == group for *_, of in cases))
-            assert found.score.value == (None if change[group] is None else approx(change[group], abs=1e-12))
+            assert (found.denominators, found.n) == ((n,), sum(of == group for *_, of in cases))
+            assert found.score == (None if change[group] is None else approx(change[group], abs=1e-12))
             if n:
                 table = [[sum(pair == (i, j) for pair in pairs) for j in (True, False)] for i in (True, False)]
-                assert found.score.pvalue == approx(mcnemar(table, exact=True).pvalue)
-                assert found.score.low is not None and found.score.high is not None
-                assert found.score.low - 1e-9 <= (change[group] or 0.0) <= found.score.high + 1e-9
+                assert found.change_pvalue == approx(mcnemar(table, exact=True).pvalue)
+                assert found.low is not None and found.high is not None
+                assert found.low - 1e-9 <= (change[group] or 0.0) <= found.high + 1e-9
         for group, other in (("x", "y"), ("y", "x")):
             first, second, found = change[group], change[other], row(a, group, key)
             if first is None or second is None:
@@ -61,9 +61,9 @@ def test_changes_are_those_of_counting_by_hand(cases: list[tuple[int, int, int, 
                 assert found.reason == (lacking if first is None else f"the reference has {lacking}")
                 assert found.verdict is Verdict.UNDEFINED
             else:
-                assert found.gap.value == found.gap.difference == approx(first - second, abs=1e-12)
-                assert found.reference.score == approx(second, abs=1e-12)
-                assert found.gap.kind == "difference" and found.test.asks == "equal scores"
+                assert found.gap == found.difference == approx(first - second, abs=1e-12)
+                assert found.reference_score == approx(second, abs=1e-12)
+                assert found.gap_kind == "difference" and found.question == "equal scores"
 
 
 def test_mcnemars_test_is_that_of_statsmodels_and_gaps_are_adjusted_by_holm() -> None:
@@ -77,11 +77,11 @@ def test_mcnemars_test_is_that_of_statsmodels_and_gaps_are_adjusted_by_holm() ->
     for r in found.rows:
         right = [(p == y)[groups == r.group] for p in (a, b)]
         table = [[int(((right[0] == i) & (right[1] == j)).sum()) for j in (True, False)] for i in (True, False)]
-        assert r.score.pvalue == approx(mcnemar(table, exact=True).pvalue)
-        assert r.score.value == approx(right[1].mean() - right[0].mean())
-        assert row(exchanged, r.group).score.pvalue == approx(r.score.pvalue)
-    adjusted = [r.test.p_adjusted for r in found.rows]
-    assert adjusted == approx(plain_holm([r.test.pvalue or 0.0 for r in found.rows]))
+        assert r.change_pvalue == approx(mcnemar(table, exact=True).pvalue)
+        assert r.score == approx(right[1].mean() - right[0].mean())
+        assert row(exchanged, r.group).change_pvalue == approx(r.change_pvalue)
+    adjusted = [r.p_adjusted for r in found.rows]
+    assert adjusted == approx(plain_holm([r.pvalue or 0.0 for r in found.rows]))
 
 
 def test_the_gaps_of_two_groups_count_once() -> None:
@@ -99,6 +99,6 @@ def test_the_gaps_of_two_groups_count_once() -> None:
 def test_a_single_pair_that_differs_says_nothing() -> None:
     """One case that the second model decides otherwise: the sign could be either."""
     found = row(compared([(1, 0, 1, "x"), (1, 1, 1, "x"), (0, 0, 0, "y"), (1, 1, 1, "y")], "acc"), "x")
-    assert (found.score.value, found.score.pvalue) == (0.5, 1.0)
-    assert found.test.pvalue is not None and found.test.pvalue > 0.5
-    assert (found.test.method, found.verdict) == ("mid-p", "inconclusive")
+    assert (found.score, found.change_pvalue) == (0.5, 1.0)
+    assert found.pvalue is not None and found.pvalue > 0.5
+    assert (found.method, found.verdict) == ("mid-p", "inconclusive")

@@ -43,15 +43,15 @@ def test_scores_are_scikit_learns_and_p_values_are_adjusted_by_holm() -> None:
     assert {(r.metric, r.group) for r in a.rows} == {(m, g) for m in theirs for g in "abc"}
     for r in a.rows:
         inside = table["g"] == r.group
-        assert r.score.value == approx(theirs[r.metric](table["y"][inside], table["s"][inside]), rel=1e-9)
-        assert r.reference.score == approx(theirs[r.metric](table["y"][~inside], table["s"][~inside]))
-        assert (r.n, r.rests_on, r.reference.n) == (inside.sum(), (inside.sum(),), (~inside).sum())
-        assert r.score.low < r.score.value < r.score.high
-        assert r.gap.value == r.gap.difference == approx(r.score.value - r.reference.score)
-        assert (r.at, r.cells, r.test.asks) == ({}, None, "equal scores")
+        assert r.score == approx(theirs[r.metric](table["y"][inside], table["s"][inside]), rel=1e-9)
+        assert r.reference_score == approx(theirs[r.metric](table["y"][~inside], table["s"][~inside]))
+        assert (r.n, r.denominators, r.reference_n) == (inside.sum(), (inside.sum(),), (~inside).sum())
+        assert r.low < r.score < r.high
+        assert r.gap == r.difference == approx(r.score - r.reference_score)
+        assert (r.at, r.cells, r.question) == ({}, None, "equal scores")
     for metric in SCORES:
         rows = [r for r in a.rows if r.metric == metric]
-        assert [r.test.p_adjusted for r in rows] == approx(plain_holm([r.test.pvalue or 0.0 for r in rows]))
+        assert [r.p_adjusted for r in rows] == approx(plain_holm([r.pvalue or 0.0 for r in rows]))
 
 
 def test_verdicts_follow_and_two_groups_are_one_comparison_seen_from_both_sides() -> None:
@@ -63,10 +63,10 @@ def test_verdicts_follow_and_two_groups_are_one_comparison_seen_from_both_sides(
     for metric, b in (("auc", "lower"), ("brier", "higher"), ("log_loss", "higher")):
         first, second = row(a, "a", metric), row(a, "b", metric)
         assert {verdicts[metric, "a"], b} == {"lower", "higher"} and verdicts[metric, "b"] == b
-        assert first.test == second.test and first.test.pvalue == first.test.p_adjusted
-        assert first.score.value == second.reference.score
-        assert (first.gap.low, first.gap.high) == (-second.gap.high, -second.gap.low)
-        assert first.gap.value == approx(-second.gap.value)
+        assert first.test == second.test and first.pvalue == first.p_adjusted
+        assert first.score == second.reference_score
+        assert (first.gap_low, first.gap_high) == (-second.gap_high, -second.gap_low)
+        assert first.gap == approx(-second.gap)
 
 
 def test_the_whole_interval_of_the_gap_decides_what_is_equivalent() -> None:
@@ -91,26 +91,26 @@ def test_what_is_undefined_says_why() -> None:
     first, second = row(a, "a", "auc"), row(a, "b", "auc")
     assert (first.verdict, first.reason) == ("undefined", "the group has no actual negatives")
     assert (second.verdict, second.reason) == ("undefined", "the reference has no actual negatives")
-    assert (first.score.value, second.score.value, first.test.pvalue) == (None, 1, None)
-    assert first.lacks_own_score and not second.lacks_own_score
+    assert (first.score, second.score, first.pvalue) == (None, 1, None)
+    assert first.lacks_score and not second.lacks_score
     certain = row(scored(table | {"y": [1, 0, 0, 1, 0], "s": [0.0, 0.6, 0.2, 0.7, 0.1]}, "log_loss"), "a")
     assert certain.reason == "the group's log loss is infinite: 1 case had probability 0 of being what it is"
     constant = {"y": [1, 0, 0, 1, 0, 1], "s": [0.5, 0.5, 0.5, 0.7, 0.1, 0.9], "g": list("aaabbb")}
     found = row(scored(constant, "brier"), "a")
-    assert (found.score.value, found.verdict) == (0.25, "inconclusive")
-    assert [found.score.low, found.score.high, found.gap.low, found.gap.high] == [None] * 4
+    assert (found.score, found.verdict) == (0.25, "inconclusive")
+    assert [found.low, found.high, found.gap_low, found.gap_high] == [None] * 4
     equal = {"y": [1, 0] * 10, "s": [0.7, 0.3] * 10, "g": ["a"] * 6 + ["b"] * 14}
     rows = scored(equal, ["brier", "log_loss"]).rows
-    assert [(r.test.pvalue, r.verdict.value) for r in rows] == [(1.0, "inconclusive")] * 4
+    assert [(r.pvalue, r.verdict.value) for r in rows] == [(1.0, "inconclusive")] * 4
 
 
 def test_each_column_may_have_a_reference() -> None:
     table = table_of() | {"h": np.random.default_rng(0).choice(["u", "v", "w"], 90)}
     for asked in ({"g": "b"}, {"g": "b", "h": "v"}):
         for r in scored(table, "auc", groups=["g", "h"], reference=asked, intersections=1).rows:
-            assert r.reference.name == asked.get(r.by, "rest")
-            other = table[r.by] == r.reference.name if r.reference.kind == "group" else table[r.by] != r.group
-            assert r.reference.n == other.sum() or r.verdict is Verdict.REFERENCE
+            assert r.reference == asked.get(r.by, "rest")
+            other = table[r.by] == r.reference if r.reference_kind == "group" else table[r.by] != r.group
+            assert r.reference_n == other.sum() or r.verdict is Verdict.REFERENCE
     pair = {k: v[table["g"] != "c"] for k, v in table.items()}
     assert row(scored(table, "auc", reference="b"), "a").gap == row(scored(pair, "auc"), "a").gap
 
@@ -160,11 +160,11 @@ def test_a_function_gets_the_p_value_of_all_splits() -> None:
     gaps = [abs(far[list(some)].mean() - np.delete(far, some).mean()) for some in combinations(range(9), 4)]
     exact = np.mean(np.array(gaps) >= gaps[0] - 1e-12)
     found, mirror = row(a, "a"), row(a, "b")
-    assert (found.metric, found.test.method, found.test.asks) == ("distance", "permutation", "drawn alike")
-    assert found.score.value == approx(far[:4].mean()) and found.verdict is Verdict.UNLIKE
-    assert abs(found.test.pvalue - exact) < 5 * found.test.error
-    assert found.test.pvalue * 2000 == approx(round(found.test.pvalue * 2000), abs=1e-6)
-    assert found.test.pvalue == found.test.p_adjusted == mirror.test.pvalue
+    assert (found.metric, found.method, found.question) == ("distance", "permutation", "same distribution")
+    assert found.score == approx(far[:4].mean()) and found.verdict is Verdict.UNLIKE
+    assert abs(found.pvalue - exact) < 5 * found.p_error
+    assert found.pvalue * 2000 == approx(round(found.pvalue * 2000), abs=1e-6)
+    assert found.pvalue == found.p_adjusted == mirror.pvalue
     assert a == evaluated(distance, y, p, g)
 
 
@@ -173,8 +173,8 @@ def test_a_function_of_scikit_learn_scores_each_group_and_its_rest() -> None:
     predicted, group = (table["s"] > 0.5).astype(int), np.where(table["g"] == "c", "a", table["g"])
     for r in evaluated(("errors", max_error), table["y"], predicted, group).rows:
         inside = group == r.group
-        assert r.score.value == max_error(table["y"][inside], predicted[inside])
-        assert r.reference.score == max_error(table["y"][~inside], predicted[~inside])
+        assert r.score == max_error(table["y"][inside], predicted[inside])
+        assert r.reference_score == max_error(table["y"][~inside], predicted[~inside])
         assert r.metric == "errors"
 
 
@@ -205,7 +205,7 @@ def test_a_function_takes_scores_if_there_are_no_predictions_or_if_it_says_so() 
         ({"y_pred": "p"}, {"named": mean, "unnamed": 0.0}),
     ):
         a = scored(table, [named, unnamed], **columns)
-        assert {r.metric: r.score.value for r in a.rows if r.group == "a"} == expected
+        assert {r.metric: r.score for r in a.rows if r.group == "a"} == expected
 
 
 def test_a_function_without_a_value_is_undefined_with_the_reason() -> None:
@@ -226,7 +226,7 @@ def test_a_function_without_a_value_is_undefined_with_the_reason() -> None:
     assert {r.group: r.reason for r in a.rows} == {
         group: f"the group has no value: the function {reason}" for group, reason in reasons.items()
     }
-    assert {(r.verdict, r.score.value, r.test.pvalue) for r in a.rows} == {(Verdict.UNDEFINED, None, None)}
+    assert {(r.verdict, r.score, r.pvalue) for r in a.rows} == {(Verdict.UNDEFINED, None, None)}
     others = evaluated(fails, labels[:9], labels[:9], list("aaaaaabbb"))
     assert row(others, "a").reason == "the group has no value: the function raised ValueError: no such label"
     named = evaluated(fails, labels[:9], labels[:9], list("aaabbbbbb"), reference="a")
@@ -241,7 +241,7 @@ def test_functions_stand_beside_metrics_and_within_strata() -> None:
     assert places == {("acc", "e"), ("acc", "w"), ("acc", "pooled"), ("distance", "e"), ("distance", "w")}
     for r in a.rows:
         if r.metric == "distance":
-            assert r.score.value == approx(1 - row(a, r.group, "acc", stratum=r.at["stratum"]).score.value)
+            assert r.score == approx(1 - row(a, r.group, "acc", stratum=r.at["stratum"]).score)
 
 
 def test_what_has_no_score_is_refused_in_a_sentence() -> None:

@@ -67,17 +67,17 @@ def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, ro
     for r in pooled:
         strata = split(rows, key, r.group)
         expected = pooled_pvalue(strata)
-        assert r.test.pvalue == (None if expected is None else approx(expected))
+        assert r.pvalue == (None if expected is None else approx(expected))
         assert (r.verdict is Verdict.UNDEFINED) == (expected is None)
         assert r.strata is not None
         signs = [k * m - other * n for k, n, other, m in strata if n and m]
-        assert (r.strata.higher, r.strata.lower) == (sum(s > 0 for s in signs), sum(s < 0 for s in signs))
-        assert r.strata.silent == sum(not (n and m and 0 < k + other < n + m) for k, n, other, m in strata)
+        assert (r.strata_higher, r.strata_lower) == (sum(s > 0 for s in signs), sum(s < 0 for s in signs))
+        assert r.strata_silent == sum(not (n and m and 0 < k + other < n + m) for k, n, other, m in strata)
         crude = pooled_pvalue([tuple(map(sum, zip(*strata, strict=True)))])  # type: ignore[list-item]
-        assert r.strata.crude_pvalue == (None if crude is None else approx(crude))
+        assert r.crude_pvalue == (None if crude is None else approx(crude))
         whole = sum(n for _, n, _, _ in strata)
-        assert (r.rests_on, r.n) == ((whole,), sum(one[0] == r.group for one in kept))
-        assert r.score.value == (approx(sum(k for k, *_ in strata) / whole) if whole else None)
+        assert (r.denominators, r.n) == ((whole,), sum(one[0] == r.group for one in kept))
+        assert r.score == (approx(sum(k for k, *_ in strata) / whole) if whole else None)
 
 
 def data(n: int = 260, seed: int = 4) -> pd.DataFrame:
@@ -115,14 +115,14 @@ def test_pooled_odds_ratios_are_those_of_statsmodels(metric: str) -> None:
             np.array([[here[here.sex == s].part.sum(), (1 - here[here.sex == s].part).sum()] for s in "fm"], float)
         )
     theirs = StratifiedTable(tables)
-    assert found.gap.kind == "odds ratio"
-    assert found.gap.value == approx(theirs.oddsratio_pooled)
+    assert found.gap_kind == "odds ratio"
+    assert found.gap == approx(theirs.oddsratio_pooled)
     low, high = theirs.oddsratio_pooled_confint()
-    assert found.gap.low is not None and found.gap.high is not None
-    assert 0.7 * low < found.gap.low < 1.02 * low and 0.98 * high < found.gap.high < 1.4 * high
+    assert found.gap_low is not None and found.gap_high is not None
+    assert 0.7 * low < found.gap_low < 1.02 * low and 0.98 * high < found.gap_high < 1.4 * high
     summed = np.sum(tables, axis=0)
     assert found.strata is not None
-    assert found.strata.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
+    assert found.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
 
 
 def test_pooled_p_values_are_adjusted_over_groups() -> None:
@@ -136,11 +136,11 @@ def test_pooled_p_values_are_adjusted_over_groups() -> None:
         assert len(pooled) == 10
         for key in ("tpr", "fpr"):
             rows = [r for r in pooled if r.metric == key and r.group != "m"]
-            expected = multipletests([r.test.pvalue for r in rows], method=method)[1]
-            assert [r.test.p_adjusted for r in rows] == approx(expected)
+            expected = multipletests([r.pvalue for r in rows], method=method)[1]
+            assert [r.p_adjusted for r in rows] == approx(expected)
         for r in pooled:
-            assert r.differs == (r.test.p_adjusted <= 0.05)
-            assert not r.differs or r.verdict == ("higher" if r.gap.value > 1 else "lower")
+            assert r.differs == (r.p_adjusted <= 0.05)
+            assert not r.differs or r.verdict == ("higher" if r.gap > 1 else "lower")
         assert any(r.verdict == "lower" for r in pooled)
 
 
@@ -153,13 +153,13 @@ def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
     )
     a = eh.audit(frame, y_pred="selected", groups="sex", strata="department", reference="m")
     (found,) = [r for r in a.rows if r.at["stratum"] == "pooled"]
-    assert (found.group, found.reference.name, found.differs) == ("f", "m", False)
-    assert found.test.pvalue == 1.0
-    assert found.strata is not None and found.strata.crude_pvalue is not None
-    assert found.strata.crude_pvalue < 1e-5
+    assert (found.group, found.reference, found.differs) == ("f", "m", False)
+    assert found.pvalue == 1.0
+    assert found.strata is not None and found.crude_pvalue is not None
+    assert found.crude_pvalue < 1e-5
     table = [np.array([[yes, n - yes] for sex in "fm" for n, yes in [parts[stratum, sex]]], dtype=float)
              for stratum in ("easy", "hard")]  # fmt: skip
-    assert found.gap.value == approx(StratifiedTable(table).oddsratio_pooled)
+    assert found.gap == approx(StratifiedTable(table).oddsratio_pooled)
 
 
 def test_large_strata_have_the_exact_law_too() -> None:
@@ -177,8 +177,8 @@ def test_large_strata_have_the_exact_law_too() -> None:
     for k, n, other, m in strata:
         whole = np.convolve(whole, hypergeom(n + m, k + other, n).pmf(np.arange(n + 1)))
     observed = sum(k for k, *_ in strata)
-    assert found.test.pvalue == approx(2 * min(whole[: observed + 1].sum(), whole[observed:].sum()), rel=1e-7)
-    assert found.test.method == "exact, conditional on the margins of each stratum"
+    assert found.pvalue == approx(2 * min(whole[: observed + 1].sum(), whole[observed:].sum()), rel=1e-7)
+    assert found.method == "exact, conditional on the margins of each stratum"
 
 
 @pytest.mark.slow
@@ -191,9 +191,9 @@ def test_millions_of_cases_have_mantel_and_haenszels_approximation_and_say_so() 
     }
     found = row(eh.audit_counts(counts, by=("g", "c"), strata="c", metrics="tpr"), "x", stratum="pooled")
     theirs = StratifiedTable([np.array([[a, b], [c, d]], dtype=float) for a, b, c, d in tables])
-    assert found.test.method == "Mantel-Haenszel, normal approximation"
-    assert (found.gap.low, found.gap.high) == approx(theirs.oddsratio_pooled_confint())
-    assert found.test.pvalue == approx(theirs.test_null_odds().pvalue, rel=1e-6)
+    assert found.method == "Mantel-Haenszel, normal approximation"
+    assert (found.gap_low, found.gap_high) == approx(theirs.oddsratio_pooled_confint())
+    assert found.pvalue == approx(theirs.test_null_odds().pvalue, rel=1e-6)
 
 
 def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata() -> None:
@@ -206,8 +206,8 @@ def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata
     assert a.left_out == {"y_true": 15, "y_pred": 10, "y_true and y_pred": 5}
     for town in ("east", "west"):
         here = (frame.sex == "f") & (frame.town == town) & frame.p.notna()
-        assert row(a, "f", "ppr", stratum=town).rests_on == (int(here.sum()),)
-        assert row(a, "f", "tpr", stratum=town).rests_on == (int((here & (frame.y == 1)).sum()),)
+        assert row(a, "f", "ppr", stratum=town).denominators == (int(here.sum()),)
+        assert row(a, "f", "tpr", stratum=town).denominators == (int((here & (frame.y == 1)).sum()),)
     assert row(a, "f", "ppr", stratum="pooled").n == int(((frame.sex == "f") & frame.p.notna()).sum())
 
 
@@ -248,8 +248,8 @@ def test_classes_and_thresholds_have_strata_too() -> None:
         for r in alone.rows:
             here = row(swept, r.group, **r.at, threshold=threshold)
             assert here.gap.ends is not None and r.gap.ends is not None
-            assert (here.test.pvalue, here.gap.value, *here.gap.ends) == pytest.approx(
-                (r.test.pvalue, r.gap.value, *r.gap.ends), rel=1e-12, nan_ok=True
+            assert (here.pvalue, here.gap, *here.gap.ends) == pytest.approx(
+                (r.pvalue, r.gap, *r.gap.ends), rel=1e-12, nan_ok=True
             )
             assert here.strata == r.strata
     classes = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", classes=["A", "B"],
@@ -263,4 +263,4 @@ def test_classes_and_thresholds_have_strata_too() -> None:
     alone = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", positive="A", metrics="tpr")
     for r in alone.rows:
         here = row(classes, r.group, "tpr", **r.at, **{"class": "A"})
-        assert (here.test.pvalue, here.gap, here.strata) == (r.test.pvalue, r.gap, r.strata)
+        assert (here.pvalue, here.gap, here.strata) == (r.pvalue, r.gap, r.strata)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,29 +26,29 @@ def test_a_group_may_be_called_anything() -> None:
     for name in ("rest", "all", "reference", "undefined", "(missing)", "", "None", "nan"):
         counts = {name: B, "A": A, "C": C}
         a = eh.audit_counts(counts, metrics=["tpr"], reference=name)
-        assert {r.group: r.reference.kind for r in a.rows} == dict.fromkeys(counts, "group")
-        assert row(a, name).verdict is Verdict.REFERENCE and row(a, "A").reference.n == 100
+        assert {r.group: r.reference_kind for r in a.rows} == dict.fromkeys(counts, "group")
+        assert row(a, name).verdict is Verdict.REFERENCE and row(a, "A").reference_n == 100
         assert Audit.from_json(a.to_json()) == a
         other = eh.audit_counts(counts, metrics=["tpr"], reference="A")
-        assert row(other, name).score.value == 0.75
+        assert row(other, name).score == 0.75
         assert row(other, name).verdict is not Verdict.UNDEFINED
         assert "missing-group" not in {f.kind for f in other.findings}
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
-        [1, "1", "'1'"],
-        ["'1'", "1", 1],
-        ["(missing)", "'(missing)'", "missing"],
-        [1.5, "1.5", "'1.5'", "\"'1.5'\""],
-    ],
-)
-def test_groups_whose_names_look_alike_stay_apart(groups: list[Any]) -> None:
-    matrices = {group: (10, 10, 10, 10 + i) for i, group in enumerate(groups)}
-    a = eh.audit_counts(matrices, metrics="tpr")
-    assert sorted(r.n for r in a.rows) == sorted(map(sum, matrices.values()))
-    assert len(names(a)) == len(groups)
+class Same:
+    """Different values that are written alike."""
+
+    def __repr__(self) -> str:
+        return "same"
+
+
+def test_groups_whose_names_look_alike_stay_apart() -> None:
+    cases: tuple[list[Any], ...] = ([1, "1", "'1'"], ["'1'", "1", 1], ["(missing)", "'(missing)'", "missing"])
+    for groups in (*cases, [1.5, "1.5", "'1.5'", "\"'1.5'\""], [Same(), Same(), "same"]):
+        matrices = {group: (10, 10, 10, 10 + i) for i, group in enumerate(groups)}
+        a = eh.audit_counts(matrices, metrics="tpr")
+        assert sorted(r.n for r in a.rows) == sorted(map(sum, matrices.values()))
+        assert len(names(a)) == len(groups)
 
 
 def test_intersections_of_names_that_look_alike_stay_apart() -> None:
@@ -73,34 +74,23 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_groups_are_never_merged_whatever_is_audited(kind: str) -> None:
+def test_groups_are_never_merged_whatever_is_audited() -> None:
     data: dict[str, list[Any]] = {
-        "y": [1, 0, 1, 0] * 6,
-        "p": [1, 1, 0, 0, 1, 0] * 4,
-        "q": [1, 0, 0, 1, 1, 1] * 4,
-        "s": [round(0.04 * i, 2) for i in range(24)],
-        "k": list("xyzz") * 6,
-        "j": list("xyzzyx") * 4,
-        "t": ["e", "w", "w", "e"] * 6,
-        "w": [1.0] * 24,
-    }
-    audit = eh.compare if kind == "models" else eh.audit
-    cases: list[tuple[tuple[Any, str], set[str] | None]] = [
-        (("missing", "(missing)"), None),
-        ((1, "1"), {"1", "'1'"}),
-        ((1.5, "1.5"), {"1.5", "'1.5'"}),
-    ]
-    for groups, expected in cases:
-        first, second = groups
-        a = audit(data | {"g": [first, second, second] * 8}, groups="g", **KINDS[kind])
+        "y": [1, 0, 1, 0] * 6, "p": [1, 1, 0, 0, 1, 0] * 4, "q": [1, 0, 0, 1, 1, 1] * 4,
+        "s": [round(0.04 * i, 2) for i in range(24)], "k": list("xyzz") * 6, "j": list("xyzzyx") * 4,
+        "t": ["e", "w", "w", "e"] * 6, "w": [1.0] * 24,
+    }  # fmt: skip
+    pairs: list[tuple[Any, str, str, str]] = [
+        ("missing", "(missing)", "missing", "(missing)"), (1, "1", "1", "'1'"), (1.5, "1.5", "1.5", "'1.5'"),
+    ]  # fmt: skip
+    for kind, (first, second, *expected) in product(KINDS, pairs):
+        audit = eh.compare if kind == "models" else eh.audit
         sizes: dict[Any, dict[str, int]] = {}
-        for r in a.rows:
+        for r in audit(data | {"g": [first, second, second] * 8}, groups="g", **KINDS[kind]).rows:
             if r.at.get("stratum", "pooled") == "pooled":
                 sizes.setdefault((r.metric, tuple(r.at.items())), {})[r.group] = r.n
         for of_place in sizes.values():
-            assert set(of_place) == (expected or set(groups))
-            assert sorted(of_place.values()) == [8, 16]
+            assert of_place == dict(zip(expected, (8, 16), strict=True)), kind
 
 
 def test_a_group_that_is_called_missing_is_none_that_is_unknown() -> None:
@@ -118,13 +108,14 @@ def test_groups_are_called_by_their_given_names() -> None:
     a = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=given)
     assert names(a, "r") == {"one", "r 2", "nobody"}
     assert names(a, "r & s") == {"one & ex", "r 2 & ex", "nobody & y"}
-    for spelled in ("one", 1, "1"):
-        named = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=given, reference={"r": spelled})
-        assert {r.reference.name for r in named.rows if r.by == "r"} == {"one"}
-    for code in (1, 1.0, "1", "1.0"):
-        for value in (1, 1.0, "1", "1.0"):
-            a = eh.audit_counts({value: A, "other": B}, by="SEX", metrics="acc", group_names={"SEX": {code: "men"}})
-            assert names(a) == {"men", "other"}
+    crossed: list[Any] = [{"r & s": spelled} for spelled in ("one & ex", (1, "x"), ("one", "ex"), "1 & x")]
+    for reference in ({"r": "one"}, {"r": 1}, {"r": "1"}, *crossed):
+        named = eh.audit_counts(counts, by=("r", "s"), metrics="acc", group_names=given, reference=reference)
+        (by,) = reference
+        assert {r.reference for r in named.rows if r.by == by} == {"one" if by == "r" else "one & ex"}
+    for code, value in product((1, 1.0, "1", "1.0"), repeat=2):
+        a = eh.audit_counts({value: A, "other": B}, by="SEX", metrics="acc", group_names={"SEX": {code: "men"}})
+        assert names(a) == {"men", "other"}
 
 
 def test_a_code_is_called_with_its_column() -> None:
@@ -134,22 +125,18 @@ def test_a_code_is_called_with_its_column() -> None:
         a = eh.audit_counts(counts, by=("SEX", "SCHL"), metrics="acc")
         assert names(a, "SEX") == {"SEX 1", "SEX 2"} and names(a, "SCHL") == {"SCHL 16", "SCHL 21"}
         assert names(a, "SEX & SCHL") == {f"SEX {i} & SCHL {j}" for i in (1, 2) for j in (16, 21)}
-    for values, expected in (
-        ((True, False), {"old True", "old False"}),
-        (("yes", "no"), {"yes", "no"}),
-        ((-1, 0.5), {"old -1", "old 0.5"}),
-        (("18-25", "1e5"), {"18-25", "1e5"}),
-    ):
+    for values in ((True, False), ("yes", "no"), (-1, 0.5), ("18-25", "1e5")):
+        expected = {value if isinstance(value, str) else f"old {value}" for value in values}
         assert names(eh.audit_counts(dict.fromkeys(values, A), by="old", metrics="acc")) == expected
     for reference in (1, "1", "SEX 1", 1.0):
         a = eh.audit_counts({1: A, 2: B}, by="SEX", metrics="acc", reference={"SEX": reference})
-        assert {r.reference.name for r in a.rows} == {"SEX 1"}
+        assert {r.reference for r in a.rows} == {"SEX 1"}
 
 
 def test_columns_are_crossed_as_asked_and_may_be_called_like_a_crossing() -> None:
     counts = {(a, b, c): (3, 2, 4, 5) for a in "xy" for b in "uv" for c in "st"}
-    crossings: Any = ((1, 3), (2, 6), (3, 7), ("all", 7), (9, 7))
-    for widest, columns in crossings:
+    crossings: Any = {1: 3, 2: 6, 3: 7, "all": 7, 9: 7}
+    for widest, columns in crossings.items():
         a = eh.audit_counts(counts, by=("r", "s", "t"), metrics="acc", intersections=widest)
         assert len({r.by for r in a.rows}) == columns
     a = eh.audit_counts(counts, by=("r", "s", "r & s"), metrics="acc")
@@ -179,12 +166,10 @@ def test_strata_are_crossed_and_named() -> None:
     frame = {"sex": ["f", "m"] * 60, "town": ["east", "west", "west"] * 40, "age": np.arange(n) % 60 + 18}
     frame |= {"y": [1, 0, 0, 1, 1] * 24, "p": [1, 0, 1] * 40}
     a = eh.audit(frame, groups="sex", bins={"age": [30, 55]}, strata=["town", "age"], **ANSWERS)
-    assert a.axes["stratum"][:2] == ("east & below 30", "east & 30 to below 55")
-    assert len(a.axes["stratum"]) == 7
+    assert a.axes["stratum"][:2] == ("east & below 30", "east & 30 to below 55") and len(a.axes["stratum"]) == 7
     given: Any = {"town": {"east": "the east"}, "sex": {"f": "women"}}
     named = eh.audit(frame, groups="sex", group_names=given, strata="town", **ANSWERS)
-    assert named.axes["stratum"] == ("the east", "west", "pooled")
-    assert names(named) == {"women", "m"}
+    assert (named.axes["stratum"], names(named)) == (("the east", "west", "pooled"), {"women", "m"})
 
 
 def test_names_that_do_not_fit_are_refused() -> None:
@@ -203,17 +188,11 @@ def test_names_that_do_not_fit_are_refused() -> None:
             eh.audit_counts(counts, by="r", metrics="acc", group_names=given)
         assert str(refused.value) == sentence
     data = {"g": list("abab"), "t": list("xxyy"), "y": [1, 0, 1, 0], "p": [1, 0, 0, 1]}
-    with pytest.raises(
-        InvalidInput, match=r"^group_names of 't' must give different names to different groups; x and y"
-    ):
+    with pytest.raises(InvalidInput, match=r"^group_names of 't' must give different names"):
         eh.audit(data, groups="g", strata="t", group_names={"t": {"x": "z", "y": "z"}}, **ANSWERS)
 
 
 def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evenhand.auditing.groupings.MAX_GROUPS", 2)
-    with pytest.raises(TooLarge) as refused:
+    with pytest.raises(TooLarge, match=r"^there are more than 2 groups, with 3 by 'group'; choose a coarser column"):
         eh.audit_counts({"A": A, "B": B, "C": C}, metrics="tpr")
-    assert str(refused.value) == (
-        "there are more than 2 groups, with 3 by 'group'; choose a coarser column or fewer intersections, or cut "
-        "numbers with bins="
-    )

@@ -26,13 +26,13 @@ def check_adjusted(rows: list[Row], method: Any) -> None:
     """The adjusted p-values of rows are those of one family; two groups that are each other's rest count once."""
     comparisons: dict[Any, list[Row]] = {}
     for r in rows:
-        if r.test.pvalue is not None:
+        if r.pvalue is not None:
             column = {s.group for s in rows if (s.metric, s.at, s.by) == (r.metric, r.at, r.by)}
-            group = "" if len(column) == 2 and r.reference.kind == "rest" else r.group
+            group = "" if len(column) == 2 and r.reference_kind == "rest" else r.group
             comparisons.setdefault((r.metric, tuple(r.at.items()), r.by, group), []).append(r)
-    values = [max(float(r.test.pvalue or 0.0) for r in same) for same in comparisons.values()]
+    values = [max(float(r.pvalue or 0.0) for r in same) for same in comparisons.values()]
     for same, expected in zip(comparisons.values(), method(values), strict=True):
-        assert [r.test.p_adjusted for r in same] == approx([expected] * len(same), rel=1e-12)
+        assert [r.p_adjusted for r in same] == approx([expected] * len(same), rel=1e-12)
 
 
 def test_holms_method_is_its_definition() -> None:
@@ -51,14 +51,14 @@ def test_the_false_discovery_rate_is_controlled_as_scipy_does_it(values: list[fl
 def test_discrete_holm_is_what_a_slow_sum_over_all_outcomes_gives(groups: list[Cells], metric: str) -> None:
     counts = {f"g{i}": c for i, c in enumerate(groups)}
     a = eh.audit_counts(counts, metrics=metric)
-    rows = [r for name in counts for r in a.rows if r.group == name and r.test.pvalue is not None]
+    rows = [r for name in counts for r in a.rows if r.group == name and r.pvalue is not None]
     whole = {"tpr": [0, 1], "ppv": [0, 2], "f1": [0, 1, 2]}[metric]
     total = np.sum(groups, axis=0)
     sides = [(np.array(counts[r.group]), total - counts[r.group]) for r in rows]
     parts = [(int(g[0]), int(g[whole].sum()), int(rest[0]), int(rest[whole].sum())) for g, rest in sides]
-    adjusted = [r.test.p_adjusted for r in rows]
+    adjusted = [r.p_adjusted for r in rows]
     assert adjusted == approx(slow_holm(parts), rel=1e-6)
-    raw = [float(r.test.pvalue or 0.0) for r in rows]
+    raw = [float(r.pvalue or 0.0) for r in rows]
     for value, p, plain in zip(adjusted, raw, plain_holm(raw), strict=True):
         assert value is not None and p * (1 - 1e-9) <= value <= plain * (1 + 1e-9)
 
@@ -67,7 +67,7 @@ def test_groups_of_equal_counts_are_compared_separately_with_a_shared_reference(
     """Each of four comparisons attains p-values below its share of the level, whatever the common rate is."""
     same = dict.fromkeys("ABCD", (34, 6, 10, 50))
     a = eh.audit_counts({**same, "R": (180, 100, 100, 500)}, metrics="tpr", reference="R")
-    raw, adjusted = row(a, "A", "tpr").test.pvalue, row(a, "A", "tpr").test.p_adjusted
+    raw, adjusted = row(a, "A", "tpr").pvalue, row(a, "A", "tpr").p_adjusted
     assert raw is not None and adjusted is not None and 2 * raw < adjusted <= 4 * raw
 
 
@@ -95,19 +95,19 @@ def test_adjusting_over_the_audit_is_one_family_of_all_metrics() -> None:
     """Holm's method over all rows, or less where exact tests attain few p-values; never less strict than by metric."""
     for counts in (compas(), FOUR):
         one, all_ = (eh.audit_counts(counts, family=f, metrics=["tpr", "ppv", "fpr"]) for f in ("metric", "audit"))
-        rows = sorted((r for r in all_.rows if r.test.pvalue is not None), key=lambda r: r.test.pvalue or 0.0)
+        rows = sorted((r for r in all_.rows if r.pvalue is not None), key=lambda r: r.pvalue or 0.0)
         raw, adjusted = ([getattr(r.test, name) for r in rows] for name in ("pvalue", "p_adjusted"))
         assert adjusted == sorted(adjusted)
         for r, p, value, most in zip(rows, raw, adjusted, plain_holm(raw), strict=True):
             assert p <= value <= most * (1 + 1e-9)
-            assert value >= (row(one, r.group, r.metric).test.p_adjusted or 0.0)
+            assert value >= (row(one, r.group, r.metric).p_adjusted or 0.0)
     assert any(value < 0.9 * most < 0.9 for value, most in zip(adjusted, plain_holm(raw), strict=True))
 
 
 def test_the_same_adjustment_whatever_the_order() -> None:
     forward, backward = (eh.audit_counts(dict(some), metrics="tpr") for some in (FOUR.items(), reversed(FOUR.items())))
     for name in FOUR:
-        assert row(forward, name).test.p_adjusted == approx(row(backward, name).test.p_adjusted)
+        assert row(forward, name).p_adjusted == approx(row(backward, name).p_adjusted)
 
 
 # Thresholds, classes, strata and models
@@ -157,7 +157,7 @@ def test_families_are_metrics_with_their_classes_strata_and_models_or_everything
     for rows in families.values():
         check_adjusted(rows, plain_bh)
     check_adjusted(list(audited(kind, family="audit").rows), plain_bh)
-    assert all(r.test.p_adjusted == r.test.pvalue for r in audited(kind, adjust="none").rows)
+    assert all(r.p_adjusted == r.pvalue for r in audited(kind, adjust="none").rows)
 
 
 def test_holm_over_classes_gives_each_class_its_share() -> None:
@@ -168,6 +168,6 @@ def test_holm_over_classes_gives_each_class_its_share() -> None:
     alone = {label: eh.audit(data(), positive=label, **columns) for label in "xyz"}
     for r in found.rows:
         if "class" in r.at:
-            one = row(alone[r.at["class"]], r.group, r.metric).test.p_adjusted
-            assert r.test.p_adjusted == approx(min(1.0, 3 * (one or 0.0)))
-            assert r.differs == ((r.test.p_adjusted or 0.0) <= 0.05)
+            one = row(alone[r.at["class"]], r.group, r.metric).p_adjusted
+            assert r.p_adjusted == approx(min(1.0, 3 * (one or 0.0)))
+            assert r.differs == ((r.p_adjusted or 0.0) <= 0.05)

@@ -41,9 +41,8 @@ def test_the_text_of_a_table_is_read_as_the_same_table(name: str, data: st.DataO
     assert read_texts(name, option_texts(name, value)) == value
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "value"),
-    [
+def test_texts_are_read() -> None:
+    for name, texts, value in [
         ("strength", ["auto"], "auto"),
         ("strength", ["2.5"], 2.5),
         ("classes", ["all"], "all"),
@@ -53,10 +52,9 @@ def test_the_text_of_a_table_is_read_as_the_same_table(name: str, data: st.DataO
         ("protect", ["cms"], "cms"),
         ("outcome", ["ill"], "ill"),
         ("decision", ["got a loan / got none"], ["got a loan", "got none"]),
-    ],
-)
-def test_texts_are_read(name: str, texts: list[str], value: Any) -> None:
-    assert read_texts(name, texts) == value
+        ("reference", ["A"], "A"),
+    ]:
+        assert read_texts(name, texts) == value
 
 
 @given(by=columns, data=st.data())
@@ -77,36 +75,36 @@ def test_references_are_read_as_they_are_spelled(by: list[str], data: st.DataObj
     assert read_texts("reference", option_texts("reference", {by[0]: [1, 2, 3, 4]}), by) == {by[0]: "1,2,3,4"}
 
 
-def test_columns_may_contain_the_signs_that_separate() -> None:
-    assert read_texts("group_names", ["a:b:c=d"], ["a", "a:b"]) == {"a:b": {"c": "d"}}
-    assert read_texts("group_names", ['a:"b:c"=d'], ["a", "a:b"]) == {"a": {"b:c": "d"}}
-    assert read_texts("reference", ["a=b=c"], ["a", "a=b"]) == {"a=b": "c"}
-    assert read_texts("reference", ['a="b=c"'], ["a", "a=b"]) == {"a": "b=c"}
-    assert read_texts("reference", ['"a=b"'], ["a"]) == "a=b"
+def test_names_with_signs_that_separate_stand_in_quotes() -> None:
+    for name, text, columns, value in [
+        ("group_names", '"a:b":c=d', ["a", "a:b"], {"a:b": {"c": "d"}}),
+        ("group_names", 'a:"b=c"=d', ["a"], {"a": {"b=c": "d"}}),
+        ("reference", '"a=b"=c', ["a", "a=b"], {"a=b": "c"}),
+        ("reference", "a=b=c", ["a", "a=b"], {"a": "b=c"}),
+        ("reference", '"a=b"', ["a"], "a=b"),
+        ("reference", "a=b", ["c"], "a=b"),
+    ]:
+        assert read_texts(name, [text], columns) == value
 
 
-@pytest.mark.parametrize(
-    ("name", "texts", "sentence"),
-    [
-        ("bins", ["age"], "bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got 'age'"),
-        ("bins", ["age=x"], "bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got 'age=x'"),
+def test_texts_that_mean_nothing_are_refused() -> None:
+    bins = "bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got"
+    names = (
+        "group_names must be COLUMN:VALUE=NAME, such as RAC1P:1=White, with a value that contains = in double quotes"
+    )
+    for name, texts, sentence in [
+        ("bins", ["age"], f"{bins} 'age'"),
+        ("bins", ["age=x"], f"{bins} 'age=x'"),
         ("bins", ["age=1", "age=2"], "bins names 'age' twice"),
         ("models", ["old"], "models must be NAME=COLUMN, such as old=p1; got 'old'"),
         ("models", ["old=a", "old=b"], "models names 'old' twice"),
-        ("reference", ["race=A", "B"], "if reference is repeated, it must be COLUMN=GROUP; got 'B'"),
+        ("reference", ["race=A", "B"], "reference must be COLUMN=GROUP if it is repeated; got 'B'"),
         ("reference", ["race=A", "race=B"], "reference names 'race' twice"),
-        ("group_names", ["race:A=a", "race:A=b"], "group_names names 'A' of 'race' twice"),
+        ("group_names", ["race:A=a", "race:A=b"], "group_names names 'A' twice"),
         ("group_names", ["rase:A=a"], "no group column in group_names is called 'rase'; did you mean 'race'?"),
-        (
-            "group_names",
-            ["race=A"],
-            "group_names must be COLUMN:VALUE=NAME, such as RAC1P:1=White, with a value that contains = in double "
-            "quotes; got 'race=A'",
-        ),
+        ("group_names", ["race:A"], f"{names}; got 'A'"),
         ("strength", ["much"], "strength must be a number of cases, prev=…,tpr=…,fpr=…, or auto; got 'much'"),
-    ],
-)
-def test_texts_that_mean_nothing_are_refused(name: str, texts: list[str], sentence: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        read_texts(name, texts, ["race"])
-    assert str(refusal.value) == sentence
+    ]:
+        with pytest.raises(InvalidInput) as refusal:
+            read_texts(name, texts, ["race"])
+        assert str(refusal.value) == sentence

@@ -90,7 +90,7 @@ def test_the_seed_changes_drawn_p_values_only() -> None:
 
     def p(**settings: Any) -> float:
         a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics=distance, **settings)
-        found = a.rows[0].test.pvalue
+        found = a.rows[0].pvalue
         assert found is not None
         return found
 

@@ -118,14 +118,15 @@ def test_options_from_a_file_and_the_command_line_above_it(file: str, tmp_path: 
 def test_several_columns_and_references(file: str) -> None:
     words = [file, *COLUMNS, "--group", "sex", "--metric", "acc", "--json", "-", "--reference", "sex=M"]
     rows = json.loads(run(*words).output)["rows"]
-    assert {row["by"] for row in rows} == {"race", "sex", "race & sex"}
-    assert {row["reference"]["name"] for row in rows if row["by"] == "sex"} == {"M"}
-    assert {row["by"] for row in json.loads(run(*words, "--intersections", "1").output)["rows"]} == {"race", "sex"}
+    assert set(rows["by"]) == {"race", "sex", "race & sex"}
+    references = zip(rows["by"], rows["reference"], strict=True)
+    assert {reference for by, reference in references if by == "sex"} == {"M"}
+    assert set(json.loads(run(*words, "--intersections", "1").output)["rows"]["by"]) == {"race", "sex"}
 
 
 def test_no_labels_and_scores(file: str) -> None:
     selected = json.loads(run(file, "--prediction", "yhat", "--group", "race", "--json", "-").output)
-    assert {row["metric"] for row in selected["rows"]} == {"ppr"}
+    assert set(selected["rows"]["metric"]) == {"ppr"}
     scored = run(file, "--label", "y", "--score", "yhat", "--threshold", "1", "--group", "race", "--json", "-")
     plain = run(file, *COLUMNS, "--json", "-")
     assert json.loads(scored.output)["rows"] == json.loads(plain.output)["rows"]
@@ -199,7 +200,7 @@ def test_settings_as_people_write_them(file: str, tmp_path: Path) -> None:
 
 def test_references_of_counts_and_examples(tmp_path: Path) -> None:
     content = json.loads(run("--example", "compas", "--reference", "race=Caucasian", "--json", "-").output)
-    assert {row["reference"]["name"] for row in content["rows"]} == {"Caucasian"}
+    assert set(content["rows"]["reference"]) == {"Caucasian"}
 
 
 def test_errors_do_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -312,7 +313,7 @@ def test_the_names_in_a_table_of_counts_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "counts.csv"
     path.write_bytes('g,tp,fn,fp,tn\r\n"a\nb",1,2,3,4\r\nc\u2028d,5,6,7,8\r\n'.encode())
     rows = json.loads(run("--counts", str(path), "--json", "-").output)["rows"]
-    assert {row["group"] for row in rows} == {"a\nb", "c\u2028d"}
+    assert set(rows["group"]) == {"a\nb", "c\u2028d"}
 
 
 def test_labels_and_predictions_without_a_value_in_common_need_positives_of_their_own(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Design effects against beta-binomial likelihoods of SciPy."""
+"""Design effects: of clusters against beta-binomial likelihoods of SciPy, of weights against loops over cases."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import betabinom, binom
 
 from evenhand.arrays import Floats
-from evenhand.inference import TwoRates, design_effects, equality_test, fisher_tails
-from evenhand.inference.design_effect import _CORRELATIONS, _log_likelihoods, _slopes
+from evenhand.confusion import CELLS
+from evenhand.inference import design_effects, weighting_effects
+from evenhand.inference.design_effect import _CORRELATIONS, _log_likelihoods, score_slopes
 from evenhand.metrics import metric
 
 TPR, MCC = metric("tpr").base, metric("mcc").base
@@ -119,7 +120,7 @@ def test_slopes_are_the_derivatives_by_cell_centred_over_the_cases() -> None:
     """Marginal benefit is (FP - FN) / n, here of n cases plus half a case per cell."""
     counts, weights = np.array([8.0, 3.0, 5.0, 20.0]), np.array([0.0, -1.0, 1.0, 0.0])
     expected = (weights - weights @ counts / 36) / 38
-    assert _slopes(metric("mb").base, counts) == approx(expected, rel=1e-6)
+    assert score_slopes(metric("mb").base, counts) == approx(expected, rel=1e-6)
 
 
 def test_a_score_of_several_rates_has_at_least_the_correlation_of_each() -> None:
@@ -128,9 +129,47 @@ def test_a_score_of_several_rates_has_at_least_the_correlation_of_each() -> None
     assert design_effects(MCC, clusters, clusters).correlation >= by_rate > 0.9
 
 
-def test_effective_counts_that_are_whole_have_the_p_value_of_fishers_test() -> None:
-    group, reference = np.array([[3.0, 9.0, 0, 0]]), np.array([[60.0, 40.0, 0, 0]])
-    effective = equality_test(TPR, group, reference, whole=False)
-    exact = fisher_tails(TwoRates(*np.array([[3.0], [12.0], [60.0], [100.0]]))).pvalues
-    assert effective.pvalues == approx(exact, abs=1e-8)
-    assert effective.method == "effective counts"
+# Weights
+
+RATES = {"acc": ("tp tn", "tp fn fp tn"), "tpr": ("tp", "tp fn"), "ppv": ("tp", "tp fp"), "fpr": ("fp", "fp tn")}
+
+
+def sums(cases: list[tuple[str, float]]) -> tuple[Floats, Floats]:
+    """Sums of weights, and of squared weights, by cell."""
+    first, second = (
+        np.array([[sum(w**power for cell, w in cases if cell == name) for name in CELLS]]) for power in (1, 2)
+    )
+    return first, second
+
+
+def test_the_effect_is_the_larger_of_kish_and_of_the_linearised_variance() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        n = int(rng.integers(2, 30))
+        cases = list(zip(rng.choice(CELLS, n), rng.uniform(0.1, 20, n), strict=True))
+        for key, (successes, denominator) in RATES.items():
+            counted = [(cell in successes.split(), w) for cell, w in cases if cell in denominator.split()]
+            total = sum(w for _, w in counted)
+            effect = weighting_effects(metric(key).base, *sums(cases))[0]
+            if not counted:
+                assert effect == 1
+                continue
+            rate = sum(w for success, w in counted if success) / total
+            kish = sum(w * w for _, w in counted) / total
+            variance = sum((w * (success - rate)) ** 2 for success, w in counted) / total**2
+            expected = max(kish, variance / (rate * (1 - rate)) * total) if 0 < rate < 1 else kish
+            assert effect == approx(expected, rel=1e-9)
+
+
+def test_equal_weights_have_the_effect_of_one_weight() -> None:
+    for key in ("acc", "tpr", "f1", "mcc", "kappa"):
+        for weight in (1.0, 4.0):
+            counts = np.array([[9.0, 4, 3, 20]])
+            effect = weighting_effects(metric(key).base, counts * weight, counts * weight**2)
+            assert effect[0] == approx(weight, rel=1e-6)
+
+
+def test_mcc_is_moved_by_heavy_errors_more_than_kish_says() -> None:
+    counts, squares = np.array([[40.0, 20, 10, 100]]), np.array([[40.0, 400, 10, 100]])
+    kish = squares.sum() / counts.sum()
+    assert weighting_effects(metric("mcc").base, counts, squares)[0] > 1.5 * kish

@@ -1,4 +1,4 @@
-"""Gaps between scores: against adaptive quadrature, Fisher's test and random draws."""
+"""Gaps between scores, and tests of no gap: against adaptive quadrature, Fisher's test and random draws."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 from matrices import matrix
 from oracle import drawn_scores
 from pytest import approx
-from scipy.stats import beta, fisher_exact, hypergeom
+from scipy.stats import beta, hypergeom
 
-from evenhand import disparity, metric
+from evenhand import disparity, match_test, metric
 from evenhand.inference import equality_test, melded_gaps, score_gaps
 
-TPR = cast("Any", metric("tpr"))
+TPR: Any = metric("tpr")
+SMALL, REFERENCE = matrix(3, 2, 1, 9), matrix(116, 177, 554, 2429)
 
 
 def cells_of(x: Any, n: Any) -> Any:
@@ -80,7 +81,7 @@ def test_probabilities_count_what_lies_beyond_a_kink() -> None:
         gaps = melded_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), "difference")
         for gap in (0.6, -0.3):
             expected = p_below(gap, (x1, n1 - x1 + 1), (x2 + 1, n2 - x2), "difference")
-            assert gaps.cdf(np.array([gap])) == approx(expected, abs=1e-9)
+            assert gaps.tails(gap)[0] == approx(expected, abs=1e-9)
 
 
 def test_one_of_four_against_none_of_five_has_the_exact_lower_end() -> None:
@@ -99,8 +100,6 @@ def test_one_sided_pvalues_are_fishers() -> None:
         upper, lower = gaps.tails(none)
         assert upper == approx(law.sf(x1 - 1), abs=1e-8)
         assert lower == approx(law.cdf(x1), abs=1e-8)
-    table = np.array([[x1[0], n1[0] - x1[0]], [x2[0], n2[0] - x2[0]]])
-    assert upper[0] == approx(fisher_exact(table, alternative="greater").pvalue, abs=1e-8)
 
 
 def test_an_interval_contains_no_gap_if_and_only_if_p_exceeds_alpha() -> None:
@@ -155,7 +154,7 @@ def test_betas_with_an_infinite_density_have_gaps() -> None:
     jeffreys = score_gaps(TPR, cells_of(0, 9), cells_of(4, 9), "difference", prior=0.5)
     reference = beta(4.5, 5.5).rvs(100_000, random_state=1)
     assert jeffreys.tails(0.0)[1] == approx(np.mean(beta(0.5, 9.5).sf(reference)), abs=0.003)
-    assert np.isfinite(jeffreys.cdf(np.array([-0.5]))).all()
+    assert np.isfinite(jeffreys.tails(-0.5)).all()
 
 
 def test_a_gap_lies_in_its_interval() -> None:
@@ -177,3 +176,65 @@ def test_ends_far_out_are_exact() -> None:
     """30 of 30 against 5 of 5, whose upper limit is 1: P(ratio <= r) = r**30."""
     low = disparity(matrix(30, 0, 0, 0), matrix(5, 0, 0, 0), "tpr", "ratio", confidence_level=0.99995).low
     assert low == approx(2.5e-5 ** (1 / 30), rel=1e-9)
+
+
+# Tests of equal scores
+
+
+def test_a_score_of_one_rate_is_tested_by_that_rate() -> None:
+    counts = {
+        "acc": (12, 15, 2545, 3276), "ppr": (4, 15, 670, 3276), "tpr": (3, 5, 116, 293), "fpr": (1, 10, 554, 2983),
+        "ppv": (3, 4, 116, 670), "npv": (9, 11, 2429, 2606), "f1": (3, 6, 116, 847), "jaccard": (3, 6, 116, 847),
+        "te_part": (2, 3, 177, 731),
+    }  # fmt: skip
+    for key, (x1, n1, x2, n2) in counts.items():
+        law = hypergeom(n1 + n2, x1 + x2, n1)
+        d = disparity(SMALL, REFERENCE, key)
+        assert d.pvalue == approx(min(1, 2 * min(law.cdf(x1), law.sf(x1 - 1))), rel=1e-9), key
+        assert d.method == "fisher"
+
+
+def test_equal_scores_with_different_rates_do_not_differ() -> None:
+    """E30: informedness is 0.4 in both groups, while all rates differ."""
+    g, h = matrix(180, 20, 400, 400), matrix(400, 400, 20, 180)
+    d = disparity(g, h, "informedness")
+    assert d.estimate == approx(0, abs=1e-12)
+    assert d.pvalue > 0.5
+    assert d.low < 0 < d.high
+    assert d.method == "mid-p"
+    assert match_test(g, h, "informedness", given="n").pvalue != approx(d.pvalue, abs=0.01)
+
+
+def test_different_scores_with_equal_rates_differ() -> None:
+    """MCC is 0.25 against 0.6, although TPR and FPR are equal: only prevalence differs."""
+    d = disparity(matrix(400, 100, 1900, 7600), matrix(4000, 1000, 1000, 4000), "mcc")
+    assert d.pvalue < 1e-6
+    assert d.high < 0
+
+
+def test_a_pvalue_of_several_rates_is_twice_the_smaller_tail_of_the_gap() -> None:
+    """In 400,000 mid-p draws."""
+    g, h = (30, 20, 10, 60), (300, 100, 120, 480)
+    for key in ("informedness", "mcc"):
+        first, second = (drawn_scores(key, c, i, 400_000, prior=None) for i, c in ((1, g), (2, h)))
+        tail = 2 * min(np.mean(first <= second), np.mean(first >= second))
+        assert disparity(matrix(*g), matrix(*h), key).pvalue == approx(tail, abs=4e-3)
+
+
+def test_undefined_scores_have_no_pvalue() -> None:
+    groups, references = np.array([[0.0, 0, 2, 6], [3, 1, 2, 6]]), np.array([[5.0, 5, 5, 5], [5, 5, 5, 5]])
+    for key in ("tpr", "mcc"):
+        test = equality_test(cast("Any", metric(key)), groups, references)
+        assert np.isnan([test.lower, test.upper, test.pvalues])[:, 0].all()
+        assert np.isfinite(test.pvalues[1])
+
+
+def test_effective_counts_are_tested_by_the_interval_of_the_gap() -> None:
+    """For whole counts that is Fisher's test."""
+    rng = np.random.default_rng(2)
+    groups, references = rng.integers(1, 30, (2, 40, 4)).astype(float)
+    exact, effective = (equality_test(TPR, groups, references, whole=whole) for whole in (True, False))
+    assert effective.method == "effective counts"
+    is_low = exact.pvalues < 0.9
+    assert effective.pvalues[is_low] == approx(exact.pvalues[is_low], abs=1e-8)
+    assert (effective.is_higher == exact.is_higher)[is_low].all()

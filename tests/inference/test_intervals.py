@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-import re
 from math import isnan
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from matrices import matrix
-from oracle import drawn_scores
+from oracle import drawn_scores, refusal
 from pytest import approx
 from scipy.stats import beta, binom
 
 from evenhand import ConfusionMatrix, MulticlassConfusion, cross_prior_smooth, interval, metric
-from evenhand.errors import InvalidInput
 from evenhand.inference import score_intervals
 from evenhand.metrics import ONE_GROUP_METRICS
 
 SMALL, EMPTY, LARGE = matrix(3, 2, 1, 9), matrix(0, 2, 0, 30), matrix(400, 300, 250, 5000)
 REFERENCE = matrix(116, 177, 554, 2429)
-one_group = pytest.mark.parametrize("m", ONE_GROUP_METRICS, ids=lambda m: m.key)
 
 
-@pytest.mark.parametrize(
-    ("key", "a", "b"), [("tpr", 3.5, 2.5), ("acc", 12.5, 3.5), ("ppv", 3.5, 1.5), ("prev", 5.5, 10.5)]
-)
-def test_rates_have_beta_quantiles(key: str, a: float, b: float) -> None:
-    """Jeffreys: k of n is Beta(k + 1/2, n - k + 1/2), whatever the cells are that k is made of."""
-    found = interval(SMALL, key, prior=0.5)
-    assert (found.low, found.high) == approx((beta.ppf(0.025, a, b), beta.ppf(0.975, a, b)), rel=1e-9)
+def ends(found: Any) -> Any:
+    return approx((found.low, found.high), rel=1e-9)
 
 
-def test_three_of_four_is_three_of_four() -> None:
-    """As TPR, as PPV and as accuracy: the same counts have the same interval."""
-    found = [interval(matrix(3, 1, 0, 0), key) for key in ("tpr", "acc", "jaccard")]
-    found.append(interval(matrix(3, 0, 1, 5), "ppv"))
-    assert [(i.low, i.high) for i in found] == [approx((found[0].low, found[0].high), rel=1e-12)] * 4
-
-
-def test_f1_is_a_rate_in_disguise() -> None:
-    """F1 = 2x / (1 + x) with x = TP / (TP + FP + FN)."""
-    x = beta.ppf([0.025, 0.975], 3.5, 3.5)
-    found = interval(SMALL, "f1", prior=0.5)
-    assert (found.low, found.high) == approx(tuple(np.asarray(2 * x / (1 + x))), rel=1e-9)
+def test_scores_of_one_rate_have_beta_quantiles() -> None:
+    """Jeffreys: k of n is Beta(k + 1/2, n - k + 1/2), whatever cells k is made of; F1 = 2x / (1 + x) of Jaccard x."""
+    for key, a, b in (("tpr", 3.5, 2.5), ("acc", 12.5, 3.5), ("ppv", 3.5, 1.5), ("prev", 5.5, 10.5), ("f1", 3.5, 3.5)):
+        x: Any = beta.ppf([0.025, 0.975], a, b)
+        assert tuple(2 * x / (1 + x) if key == "f1" else x) == ends(interval(SMALL, key, prior=0.5)), key
+    for key, cells in (("acc", (3, 1, 0, 0)), ("jaccard", (3, 1, 0, 0)), ("ppv", (3, 0, 1, 5))):
+        three_of_four = interval(matrix(3, 1, 0, 0), "tpr")
+        assert (three_of_four.low, three_of_four.high) == ends(interval(matrix(*cells), key))
 
 
 def test_a_reference_steadies_the_interval() -> None:
@@ -88,45 +76,29 @@ def test_an_undefined_score_still_has_an_interval() -> None:
     assert str(found) == "tpr undefined, 95% interval 0 to 1"
 
 
-@pytest.mark.parametrize(("n", "least"), [(5, 0.90), (10, 0.925), (20, 0.925), (50, 0.925)])
-def test_intervals_of_rates_cover_almost_at_their_level(n: int, least: float) -> None:
+def test_intervals_of_rates_cover_almost_at_their_level() -> None:
     """Listed over all counts, for rates from 0 to 1: the smallest coverage is about 93%."""
-    array = np.array([(k, n - k, 0, 0) for k in range(n + 1)], dtype=np.float64)
-    low, high = score_intervals(cast("Any", metric("tpr")), array, 0.95)
-    rates = np.linspace(0, 1, 2001)
-    inside = (low <= rates[:, None]) & (rates[:, None] <= high)
-    assert (binom.pmf(np.arange(n + 1), n, rates[:, None]) * inside).sum(axis=1).min() >= least
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: interval(SMALL, "tpr", confidence_level=95), "confidence_level must lie between 0 and 1; got 95"),
-        (lambda: interval(SMALL, "tpr", prior=0),
-         "prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got 0"),
-        (lambda: interval(SMALL, "ofi"), "ofi compares two groups; use disparity() with the one-group metric"),
-        (lambda: interval(EMPTY, "tpr", reference=matrix(0, 1, 1, 1)),
-         "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; choose a "
-         "reference without empty cells and a strength above 0, or leave out the reference"),
-        (lambda: interval(SMALL, "tpr", reference=REFERENCE, strength=-1),
-         "strength must be 0 or a number of cases from 1e-9 to 1e9, one per split, or 'auto'; got -1"),
-        (lambda: interval(SMALL, "tpr", cast("Any", "a")), "confidence_level must lie between 0 and 1; got 'a'"),
-        (lambda: interval(cast("Any", (1, 2, 3, 4)), "tpr"), "the group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_answered_is_explained(call: Any, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
-        call()
+    rates = np.linspace(0, 1, 2001)[:, None]
+    for n, least in ((5, 0.90), (10, 0.925), (20, 0.925), (50, 0.925)):
+        counts = np.arange(n + 1.0)
+        low, high = score_intervals(
+            cast("Any", metric("tpr")), np.stack([counts, n - counts, 0 * counts, 0 * counts], 1), 0.95
+        )
+        inside = (low <= rates) & (rates <= high)
+        assert (binom.pmf(counts, n, rates) * inside).sum(axis=1).min() >= least
 
 
 CLASSES = MulticlassConfusion([[6, 2, 0], [1, 4, 0], [0, 1, 1]], labels=["cat", "dog", "fox"])
 OTHERS = MulticlassConfusion([[80, 6, 4], [5, 60, 5], [4, 3, 43]], labels=["cat", "dog", "fox"])
 
 
-@one_group
-def test_a_class_has_the_interval_of_its_matrix_against_the_rest(m: Any) -> None:
-    for label, cells in (("cat", (6, 2, 1, 6)), ("fox", (1, 1, 0, 13))):
-        ours, binary = interval(CLASSES, m, 0.9, label=label), interval(matrix(*cells), m, 0.9)
+def test_a_class_and_two_classes_have_the_interval_of_the_2x2_matrix() -> None:
+    two, pair = MulticlassConfusion.from_array([[30, 6], [4, 9]]), matrix(9, 4, 6, 30)
+    pairs: list[Any] = [(CLASSES, m, "cat", matrix(6, 2, 1, 6)) for m in ONE_GROUP_METRICS]
+    pairs += [(CLASSES, m, "fox", matrix(1, 1, 0, 13)) for m in ONE_GROUP_METRICS]
+    pairs += [(two, metric(key), None, pair) for key in ("acc", "inacc", "mcc", "kappa", "balanced_accuracy")]
+    for classes, m, label, cells in pairs:
+        ours, binary = interval(classes, m, 0.9, label=label), interval(cells, m, 0.9)
         assert (ours.low, ours.high, ours.estimate) == approx((binary.low, binary.high, binary.estimate), nan_ok=True)
         assert (ours.metric, ours.confidence_level, ours.method, ours.label) == (m, 0.9, binary.method, label)
 
@@ -149,41 +121,41 @@ def test_accuracy_of_all_classes_has_the_interval_of_a_share() -> None:
     )
 
 
-@pytest.mark.parametrize("key", ["acc", "inacc", "mcc", "kappa", "balanced_accuracy"])
-def test_two_classes_have_the_interval_of_the_2x2_matrix(key: str) -> None:
-    ours = interval(MulticlassConfusion.from_array([[30, 6], [4, 9]]), key)
-    binary = interval(matrix(9, 4, 6, 30), key)
-    assert (ours.low, ours.high, ours.estimate) == approx((binary.low, binary.high, binary.estimate), abs=1e-12)
-    assert ours.label is None
-
-
 NONE = (
     "there is no interval of {} over 3 classes, since the law of a score that is made of several classes is not known; "
     "pass one as label=, or score acc"
 )
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: interval(CLASSES, "f1", average="macro"), NONE.format("macro f1")),
-        (lambda: interval(CLASSES, "acc", average="micro"), NONE.format("micro acc")),
-        (lambda: interval(CLASSES, "mcc"), NONE.format("mcc")),
-        (lambda: interval(CLASSES, "tpr"), "tpr scores one class against the rest; pass a class as label=, or an "
-         "average="),
-        (lambda: interval(SMALL, "tpr", label=1),
-         "average and label are for a MulticlassConfusion, which counts several classes"),
-        (lambda: interval(cross_prior_smooth(CLASSES, OTHERS, 3), "acc"),
+def test_what_has_no_interval_says_why() -> None:
+    split, pair = {"prev": 1, "tpr": 1, "fpr": 1}, MulticlassConfusion.from_array([[1, 1], [1, 1]])
+    refused: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (SMALL, "tpr", {"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95"),
+        (SMALL, "tpr", {"confidence_level": "a"}, "confidence_level must lie between 0 and 1; got 'a'"),
+        (SMALL, "tpr", {"prior": 0}, "prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got 0"),
+        (SMALL, "ofi", {}, "ofi compares two groups; use disparity() with the one-group metric"),
+        (EMPTY, "tpr", {"reference": matrix(0, 1, 1, 1)},
+         "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; choose a "
+         "reference without empty cells and a strength above 0, or leave out the reference"),
+        (SMALL, "tpr", {"reference": REFERENCE, "strength": -1},
+         "strength must be 0 or a number of cases from 1e-9 to 1e9, one per split, or 'auto'; got -1"),
+        ((1, 2, 3, 4), "tpr", {}, "a group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
+        (SMALL, "tpr", {"reference": 3},
+         "the reference must have shape (..., 4), in the order tp, fn, fp, tn; got shape ()"),
+        (CLASSES, "f1", {"average": "macro"}, NONE.format("macro f1")),
+        (CLASSES, "acc", {"average": "micro"}, NONE.format("micro acc")),
+        (CLASSES, "mcc", {}, NONE.format("mcc")),
+        (CLASSES, "tpr", {}, "tpr scores one class against the rest; pass a class as label=, or an average="),
+        (SMALL, "tpr", {"label": 1}, "average and label are for a MulticlassConfusion, which counts several classes"),
+        (cross_prior_smooth(CLASSES, OTHERS, 3), "acc", {},
          "interval() takes unsmoothed counts; pass reference= and strength= for a smoothed interval"),
-        (lambda: interval(CLASSES, "acc", reference=MulticlassConfusion.from_array([[1, 1], [1, 1]])),
+        (CLASSES, "acc", {"reference": pair},
          "the reference must have the same labels in the same order (['cat', 'dog', 'fox']); got [0, 1]"),
-        (lambda: interval(CLASSES, "acc", reference=OTHERS, strength={"prev": 1, "tpr": 1, "fpr": 1}),
+        (CLASSES, "acc", {"reference": OTHERS, "strength": split},
          "one strength per split is for 2x2 matrices; pass one number for K x K cells"),
-    ],
-)  # fmt: skip
-def test_what_has_no_interval_says_why(call: Any, sentence: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}$"):
-        call()
+    ]  # fmt: skip
+    for cm, key, options, sentence in refused:
+        assert refusal(interval, cm, key, **options) == f"InvalidInput: {sentence}"
 
 
 def test_a_score_lies_in_its_interval_and_that_in_the_range_of_the_metric() -> None:

@@ -12,27 +12,36 @@ from pytest import approx
 from scipy.stats import norm, t as t_law, ttest_ind
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from evenhand.inference import ranking_gap, ranking_score
-from evenhand.inference.permutation import Effort
+from evenhand.inference import permutation, ranking, ranking_gap, ranking_score
 from evenhand.inference.ranking import RankingGap
 
 KEYS = ("auc", "brier", "log_loss")
-LIMITED = Effort(most=1_000)
-"""So few values may be permuted that groups of 100 cases have approximations."""
+
+
+@pytest.fixture
+def limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few values may be permuted that groups of 100 cases have approximations."""
+    for module in (permutation, ranking):
+        monkeypatch.setattr(module, "MAX_VALUES", 1_000)
+
+
+@pytest.fixture(params=["all cases are permuted", "small groups are drawn"])
+def drawing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param.startswith("small"):
+        monkeypatch.setattr(permutation, "_FEW", 0)
+        monkeypatch.setattr(permutation, "_TIMES", 2)
 
 
 def score(key: str, y: Any, s: Any, confidence_level: float = 0.95) -> Any:
     return ranking_score(key, np.array(y, dtype=bool), np.array(s, dtype=float), confidence_level)
 
 
-def compare(
-    key: str, y: Any, s: Any, y2: Any, s2: Any, draws: int = 999, rng: int = 0, effort: Effort | None = None
-) -> RankingGap:
+def compare(key: str, y: Any, s: Any, y2: Any, s2: Any, draws: int = 999, rng: int = 0) -> RankingGap:
     """A group compared with a reference."""
     member = np.repeat([True, False], [len(y), len(y2)])
     labels, scores = np.r_[y, y2].astype(bool), np.r_[s, s2].astype(float)
     settings: dict[str, Any] = {"confidence_level": 0.95, "draws": draws, "rng": np.random.default_rng(rng)}
-    return ranking_gap(key, member, labels, scores, **settings, effort=effort or Effort())
+    return ranking_gap(key, member, labels, scores, **settings)
 
 
 def example(n: int, seed: int = 4) -> tuple[Any, Any]:
@@ -65,11 +74,8 @@ def listed_pvalue(statistic: Callable[..., float], *pools: tuple[list[float], in
 
 def check_drawn(found: RankingGap, exact: float) -> None:
     """A drawn p-value is within 5 standard errors of the exact one, which is neither sure nor impossible."""
-    assert found.method == "permutation" and found.error is not None
+    assert found.error is not None and found.method == "permutation"
     assert 0.01 < exact < 0.99 and abs(found.pvalue - exact) < 5 * found.error
-
-
-# Scores and intervals
 
 
 def test_scores_are_those_of_scikit_learn() -> None:
@@ -108,9 +114,7 @@ def test_limits_of_a_loss_are_those_of_its_logarithm() -> None:
         assert (found.low, found.high) == approx((mean * np.exp(-half), mean * np.exp(half)), rel=1e-9)
     wide = {key: score(key, [1, 0], [0.1, 0.01]).high for key in losses}
     assert wide["brier"] == 1.0 and wide["log_loss"] > 1000
-
-
-def test_losses_without_spread_have_no_interval() -> None:
+    # Without spread there is no interval.
     for y, s in (([1, 0, 0], [0.5] * 3), ([1], [0.5]), ([1, 0], [0.7, 0.3])):
         found = score("brier", y, s)
         assert found.score == approx(s[-1] ** 2) and found.reason is None
@@ -124,7 +128,7 @@ def test_the_interval_of_a_gap_combines_those_of_both_sides() -> None:
         found = compare(key, y[:30], s[:30], y[30:], s[30:], draws=9)
         assert (found.group, found.reference) == (score(key, y[:30], s[:30]), score(key, y[30:], s[30:]))
         (a, low, high, _), (b, other_low, other_high, _) = found.group, found.reference
-        below, above = ((a - low) ** 2 + (other_high - b) ** 2) ** 0.5, ((high - a) ** 2 + (b - other_low) ** 2) ** 0.5
+        below, above = np.hypot(a - low, other_high - b), np.hypot(high - a, b - other_low)
         assert (found.gap, found.low, found.high) == approx((a - b, a - b - below, a - b + above), rel=1e-12)
 
 
@@ -146,9 +150,6 @@ def test_undefined_scores_have_a_reason_and_no_test() -> None:
     assert compare("brier", [1, 0], [0.0, 1.0], [1, 0], [0.6, 0.3]).reason is None
 
 
-# Permutation tests
-
-
 def test_areas_are_tested_as_listing_all_exchanges_within_classes() -> None:
     """|A - B| / √(V(A) + V(B)), V by DeLong plus 1 / (4 m n)."""
     plus, minus = [0.5, 0.8, 0.4, 1.0, 0.9, 0.3], [0.0, 0.2, 0.6, 0.1, 0.7]
@@ -162,6 +163,7 @@ def test_areas_are_tested_as_listing_all_exchanges_within_classes() -> None:
     check_drawn(found, exact)
 
 
+@pytest.mark.usefixtures("drawing")
 def test_areas_with_a_single_case_in_a_class_are_tested_by_their_gap() -> None:
     plus, minus = [0.2, 0.9, 0.8, 0.6], [0.6, 0.7, 0.2, 0.1, 0.3, 0.5, 0.85]
     exact = listed_pvalue(
@@ -169,11 +171,11 @@ def test_areas_with_a_single_case_in_a_class_are_tested_by_their_gap() -> None:
         (plus, 1), (minus, 3),
     )  # fmt: skip
     columns: tuple[Any, Any, Any, Any] = [1, 0, 0, 0], plus[:1] + minus[:3], [1] * 3 + [0] * 4, plus[1:] + minus[3:]
-    for effort in (Effort(), Effort(few=0, times=2)):
-        check_drawn(compare("auc", *columns, draws=4_999, effort=effort), exact)
+    check_drawn(compare("auc", *columns, draws=4_999), exact)
     assert compare("auc", *columns) == compare("auc", *columns) != compare("auc", *columns, rng=1)
 
 
+@pytest.mark.usefixtures("drawing")
 def test_mean_losses_are_tested_as_listing_all_splits() -> None:
     """Welch's |t|, or the gap if the group is a single case."""
     y, s = np.array([1, 0, 1, 0, 1, 0, 1, 1]), np.array([0.35, 0.6, 0.5, 0.2, 0.8, 0.15, 0.9, 0.7])
@@ -181,45 +183,39 @@ def test_mean_losses_are_tested_as_listing_all_splits() -> None:
     single = listed_pvalue(lambda split: abs(np.mean(split[0]) - np.mean(split[1])), (losses, 1))
     several = listed_pvalue(lambda split: abs(ttest_ind(*split, equal_var=False).statistic), (losses, 3))
     for n, exact in ((1, single), (3, several)):
-        for effort in (Effort(), Effort(few=0, times=2)):
-            check_drawn(compare("brier", y[:n], s[:n], y[n:], s[n:], draws=4_999, effort=effort), exact)
+        check_drawn(compare("brier", y[:n], s[:n], y[n:], s[n:], draws=4_999), exact)
 
 
-def test_drawing_a_small_group_gives_the_pvalue_of_permuting_all_cases() -> None:
+def test_drawing_a_small_group_gives_the_pvalue_of_permuting_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     y, s = example(700)
     s[:130] = np.clip(s[:130] - 0.12 * (y[:130] - 0.5), 0.01, 0.99)
     for key in KEYS:
-        drawn, permuted = (
-            compare(key, y[:130], s[:130], y[130:], s[130:], 1_999, effort=Effort(few=few)) for few in (500, 10_000)
-        )
+        tests = []
+        for few in (500, 10_000):
+            monkeypatch.setattr(permutation, "_FEW", few)
+            tests.append(compare(key, y[:130], s[:130], y[130:], s[130:], 1_999))
+        drawn, permuted = tests
         assert drawn.method == permuted.method == "permutation" and drawn.pvalue != permuted.pvalue
         assert abs(drawn.pvalue - permuted.pvalue) < 5 * 2**0.5 * max(permuted.error or 0, 1 / 2000)
 
 
 def test_group_and_reference_have_the_same_test() -> None:
-    y, s = example(60)
+    (y, s), first, rest = example(60), slice(20), slice(20, None)
     for key in KEYS:
-        one = compare(key, y[:20], s[:20], y[20:], s[20:], 1_999)
-        other = compare(key, y[20:], s[20:], y[:20], s[:20], 1_999)
+        one, other = (compare(key, y[a], s[a], y[b], s[b], 1_999) for a, b in ((first, rest), (rest, first)))
         assert (one.gap, one.low, one.high) == approx((-other.gap, -other.high, -other.low), rel=1e-12)
-        assert one.error is not None and one.pvalue == approx(other.pvalue, abs=5 * 2**0.5 * one.error)
+        assert one.pvalue == approx(other.pvalue, abs=5 * 2**0.5 * (one.error or 0))
 
 
-def test_losses_that_differ_by_rounding_are_equal() -> None:
+def test_losses_that_differ_by_rounding_are_equal_and_others_without_spread_as_different_as_can_be() -> None:
     """(1 - 0.7)² and 0.3² are different floats; a group with only one of them is no less usual than others."""
     y, s = [1] * 6 + [0] * 14, [0.7] * 6 + [0.3] * 14
     for key in ("brier", "log_loss"):
         assert compare(key, y[:6], s[:6], y[6:], s[6:], draws=99).pvalue == 1.0
+    assert compare("brier", [1] * 5, [0.9] * 5, [1] * 6, [0.5] * 6, draws=999).pvalue < 0.02
 
 
-def test_losses_without_spread_on_both_sides_are_as_different_as_can_be() -> None:
-    found = compare("brier", [1] * 5, [0.9] * 5, [1] * 6, [0.5] * 6, draws=999)
-    assert found.pvalue < 0.02
-
-
-# Approximations of large groups
-
-
+@pytest.mark.usefixtures("limited")
 def test_the_approximation_of_two_areas_is_delongs() -> None:
     """p = 2 Φ(-|A - B| / √(V(A) + V(B)))."""
     rng = np.random.default_rng(6)
@@ -227,36 +223,34 @@ def test_the_approximation_of_two_areas_is_delongs() -> None:
         y, y2 = np.repeat([1, 0], [60, 50]), np.repeat([1, 0], [60, others])
         s, s2 = np.round(rng.normal(size=110) + y, 1), np.round(rng.normal(size=60 + others) + 1.3 * y2, 1)
         (a, v), (b, w) = (delong(scores[labels == 1], scores[labels == 0]) for labels, scores in ((y, s), (y2, s2)))
-        found = compare("auc", y, s, y2, s2, effort=LIMITED)
+        found = compare("auc", y, s, y2, s2)
         assert (found.method, found.error) == ("DeLong, approximate", None)
         assert found.pvalue == approx(2 * norm.sf(abs(a - b) / (v + w) ** 0.5), rel=1e-9)
 
 
+@pytest.mark.usefixtures("limited")
 def test_the_approximation_of_two_losses_is_welchs() -> None:
     y, s = example(300)
     losses = {"brier": (s - y) ** 2, "log_loss": -np.log(np.where(y, s, 1 - s))}
     for key, values in losses.items():
-        found = compare(key, y[:100], s[:100], y[100:], s[100:], effort=LIMITED)
+        found = compare(key, y[:100], s[:100], y[100:], s[100:])
         assert (found.method, found.error) == ("Welch, approximate", None)
         assert found.pvalue == approx(ttest_ind(values[:100], values[100:], equal_var=False).pvalue, rel=1e-9)
-    assert compare("brier", [1] * 100, [0.5] * 100, [0] * 150, [0.5] * 150, effort=LIMITED).pvalue == 1.0
+    assert compare("brier", [1] * 100, [0.5] * 100, [0] * 150, [0.5] * 150).pvalue == 1.0
 
 
+@pytest.mark.usefixtures("limited")
 def test_large_groups_with_few_cases_of_a_class_are_drawn_less_often() -> None:
     """DeLong's test would reject most true nulls here; a permutation test rejects at most its level."""
     rng = np.random.default_rng(0)
     y, y2 = np.repeat([1, 0], [1, 120]), np.repeat([1, 0], [20, 130])
-    pvalues = []
+    (s, s2), pvalues = (example(n)[1] for n in (6, 150)), []
     for i in range(60):
-        found = compare("auc", y, rng.normal(size=121) + y, y2, rng.normal(size=150) + y2, 999, i, LIMITED)
+        found = compare("auc", y, rng.normal(size=121) + y, y2, rng.normal(size=150) + y2, 999, i)
         pvalues.append(found.pvalue)
         assert found.method == "permutation"
         assert found.error == approx((found.pvalue * (1 - found.pvalue) / 199) ** 0.5)
     assert np.mean(np.array(pvalues) <= 0.1) < 0.25
-    assert compare("auc", y, y, y2, y2, 99, effort=LIMITED).error == 0.0
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_small_groups_are_never_approximated(key: str) -> None:
-    y, s = np.array([0, 1] * 20), example(40)[1]
-    assert compare(key, y[:6], s[:6], y[6:], s[6:], 99, effort=Effort(most=100)).method == "permutation"
+    assert compare("auc", y, y, y2, y2, 99).error == 0.0
+    # Small groups are never approximated.
+    assert {compare(key, y2[17:23], s[:6], y2, s2, 99).method for key in KEYS} == {"permutation"}

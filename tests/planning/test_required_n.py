@@ -59,17 +59,17 @@ def test_a_row_says_how_many_cases_it_needs_at_a_level_that_is_always_enough() -
         audit = eh.audit_counts(counts, metrics=["tpr", "disparate_impact", "mcc"], adjust=adjust)  # type: ignore[arg-type]
         for row in audit.rows:
             if row.verdict is not eh.results.Verdict.INCONCLUSIVE or row.metric == "mcc":
-                assert row.needed is None
+                assert row.required_n is None
                 continue
-            tp, fn, fp, tn = (int(c) for c in row.reference.cells or ())
+            tp, fn, fp, tn = (int(c) for c in row.reference_cells or ())
             x2, n2 = (tp, tp + fn) if row.metric == "tpr" else (tp + fp, tp + fn + fp + tn)
             rates = [x2 / n2 - 0.1, x2 / n2 + 0.1]
             if row.metric != "tpr":
                 rates = [x2 / n2 * 0.8, x2 / n2 * 1.25]
-            assert row.needed is not None
-            assert min(power(row.needed, x2, n2, rate, 0.05 / comparisons) for rate in rates) >= 0.8
+            assert row.required_n is not None
+            assert min(power(row.required_n, x2, n2, rate, 0.05 / comparisons) for rate in rates) >= 0.8
         few = next(row for row in audit.rows if (row.group, row.metric) == ("A", "tpr"))
-        assert few.needed is not None
+        assert few.required_n is not None
         sentence = next(f.sentence for f in audit.findings if f.kind == "too-few" and f.group == "A")
-        assert f"{few.needed - min(few.rests_on):,} more for tpr" in sentence
+        assert f"{few.required_n - min(few.denominators):,} more for tpr" in sentence
         assert eh.Audit.from_json(audit.to_json()).rows == audit.rows

@@ -90,11 +90,11 @@ def test_the_forest_shows_every_group_with_its_score_and_verdicts_by_shape() -> 
     ax = drawn(AUDIT.plot("fpr"))
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
     rows = [r for r in AUDIT.rows if r.metric == "fpr"]
-    assert labels == [f"{r.group} ({r.rests_on[0]:,})" for r in rows]
+    assert labels == [f"{r.group} ({r.denominators[0]:,})" for r in rows]
     places = [np.atleast_1d(np.asarray(line.get_xdata())) for line in ax.get_lines()]
     scores = {float(x[0]) for x in places if len(x) == 1}
-    assert {r.score.value for r in rows} <= scores
-    assert {r.smoothed.score for r in rows if r.smoothed} <= scores
+    assert {r.score for r in rows} <= scores
+    assert {r.smoothed for r in rows if r.smoothed} <= scores
     shapes = {line.get_marker(): line.get_label() for line in ax.get_lines() if line.get_marker() != "None"}
     assert {"^", "v", "s"} <= set(shapes)
     legend = ax.get_legend()
@@ -182,7 +182,7 @@ def test_many_groups_leave_the_axes_readable(metric: str) -> None:
     ordered = sorted(boxes, key=lambda box: -box.y0)
     assert all(above.y0 >= below.y1 for above, below in pairwise(ordered))
     names = {" ".join(tick.get_text().split()) for tick in ax.get_yticklabels()}
-    assert names == {f"{r.group} ({' and '.join(f'{k:,}' for k in r.rests_on)})" for r in a.rows}
+    assert names == {f"{r.group} ({' and '.join(f'{k:,}' for k in r.denominators)})" for r in a.rows}
     notes = [text for text in ax.texts if text.get_text().startswith("undefined")]
     assert len(notes) == sum(r.reason is not None for r in a.rows) > 1
     for note in notes:
@@ -195,15 +195,15 @@ def test_intervals_without_end_do_not_decide_the_scale() -> None:
     """A few likelihood ratios with intervals up to hundreds leave the others visible, and say that they go on."""
     a = many_groups(["lr_plus"])
     ax = drawn(a.plot())
-    scores = [s for r in a.rows for s in (r.score.value, r.reference.score) if s is not None]
-    scores += [r.smoothed.score for r in a.rows if r.smoothed]
-    assert max(r.score.high or 0 for r in a.rows) > max(100, 10 * max(scores))
+    scores = [s for r in a.rows for s in (r.score, r.reference_score) if s is not None]
+    scores += [r.smoothed for r in a.rows if r.smoothed]
+    assert max(r.high or 0 for r in a.rows) > max(100, 10 * max(scores))
     assert max(scores) < ax.get_xlim()[1] < 2 * max(scores)
     legend = ax.get_legend()
     assert legend is not None
     assert "interval continues" in {text.get_text() for text in legend.get_texts()}
     arrows = [line for line in ax.get_lines() if line.get_marker() == ">"]
-    assert len(arrows) == sum((r.score.high or 0) > ax.get_xlim()[1] for r in a.rows)
+    assert len(arrows) == sum((r.high or 0) > ax.get_xlim()[1] for r in a.rows)
 
 
 def test_along_thresholds_each_group_has_a_line_through_its_scores() -> None:
@@ -224,7 +224,7 @@ def test_along_thresholds_each_group_has_a_line_through_its_scores() -> None:
         tuple(np.atleast_1d(line.get_ydata())) for line in ax.get_lines() if len(np.atleast_1d(line.get_ydata())) == 2
     }
     rows = [row for row in THRESHOLDS.rows if row.metric == "tpr"]
-    assert {(r.score.low, r.score.high) for r in rows} <= spans
+    assert {(r.low, r.high) for r in rows} <= spans
     legend = ax.get_legend()
     assert legend is not None
     assert {r.verdict.value for r in rows} <= {text.get_text() for text in legend.get_texts()}
@@ -247,7 +247,7 @@ def test_places_on_other_axes_are_beside_the_names() -> None:
     labels = [tick.get_text() for tick in drawn(CLASSES.plot("tpr")).get_yticklabels()]
     rows = [row for row in CLASSES.rows if row.metric == "tpr"]
     assert [" ".join(label.split()) for label in labels] == [
-        f"{row.group}, class {row.at['class']} ({row.rests_on[0]:,})" for row in rows
+        f"{row.group}, class {row.at['class']} ({row.denominators[0]:,})" for row in rows
     ]
 
 

@@ -32,17 +32,17 @@ def test_all_rows_are_in_the_table() -> None:
     assert head == ["group", "metric", "n", "rests on", "score", "its interval", "versus", "gap", "95% interval",
                     "p unadjusted", "p", "smoothed", "verdict"]  # fmt: skip
     for cells, row in zip(rows, COMPAS.rows, strict=True):
-        assert row.score.value is not None and row.smoothed is not None
+        assert row.score is not None and row.smoothed is not None
         star = r"\*" if row.driver else ""
         assert cells[:5] == [
             row.group,
             row.metric,
             f"{row.n:,}",
-            " and ".join(f"{k:,}" for k in row.rests_on),
-            f"{row.score.value:.3f}",
+            " and ".join(f"{k:,}" for k in row.denominators),
+            f"{row.score:.3f}",
         ]
         assert cells[-1] == f"{SIGNS[row.verdict.value]}{star} {row.verdict}"
-        assert cells[-2].startswith(f"{row.smoothed.score:.3f} (λ prev "), "beside its raw score"
+        assert cells[-2].startswith(f"{row.smoothed:.3f} (λ prev "), "beside its raw score"
 
 
 def test_findings_have_their_severity_and_code() -> None:
@@ -68,7 +68,7 @@ def test_axes_have_tables_of_their_own() -> None:
     assert tables["True positive rate (tpr)"][0] == ["group", "n", "x", "y", "z"]
     pooled = tables_of(STRATA.to_markdown())["Pooled over strata"]
     assert {"odds ratio", "strata", "crude", "crude p"} <= set(pooled[0])
-    assert len(pooled) == 2 + sum(row.strata is not None for row in STRATA.rows)
+    assert len(pooled) == 2 + sum(row.is_pooled for row in STRATA.rows)
 
 
 def test_names_from_data_are_only_text() -> None:

@@ -70,7 +70,7 @@ def test_a_notebook_shows_an_audit_as_a_map_with_every_score() -> None:
         for key, score in zip(head[2:], scores, strict=True):
             (row,) = [r for r in COMPAS.rows if (r.group, r.metric) == (name, key)]
             assert score.split()[0].rstrip("*") == row.verdict.sign
-            assert score.split()[-1] == f"{row.score.value:.3f}"
+            assert score.split()[-1] == f"{row.score:.3f}"
     assert "inconclusive; rests on 9 cases; reference 0.626" in page.titles
 
 

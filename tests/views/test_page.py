@@ -21,9 +21,10 @@ from hostile import NAUGHTY
 from matrices import matrix
 
 import evenhand as eh
-from evenhand.auditing import Row, headlines, untold
+from evenhand.auditing import Row
 from evenhand.views import as_page
 from evenhand.views.expressions import expression
+from evenhand.views.narrative import headlines, untold
 
 HOSTILE = "<img src=x onerror=alert(1)> </script> <!-- {{7*7}} \u202eabc\u200b"
 AUDIT = eh.audit_counts(
@@ -131,9 +132,9 @@ def test_a_report_without_labels(tmp_path: Path) -> None:
 def test_a_group_called_all_is_a_group() -> None:
     counts = {"all": (300, 100, 120, 480), "A": (10, 20, 8, 30), "rest": (3, 1, 2, 5)}
     named = eh.audit_counts(counts, reference="all", metrics=["tpr"])
-    assert {(r.reference.kind, r.reference.name) for r in named.rows} == {("group", "all")}
+    assert {(r.reference_kind, r.reference) for r in named.rows} == {("group", "all")}
     assert "compared with the group all; cases are taken as independent." in named.to_html().replace("\n", " ")
-    assert {r.reference.kind for r in eh.audit_counts(counts, metrics=["tpr"], reference="rest").rows} == {"group"}
+    assert {r.reference_kind for r in eh.audit_counts(counts, metrics=["tpr"], reference="rest").rows} == {"group"}
 
 
 def test_the_words_follow_the_settings() -> None:
@@ -375,12 +376,16 @@ def test_tiles_are_the_rows_of_the_audit(report: Any, name: str) -> None:
                 if row.reason is not None:
                     expected = "undefined"
                 elif gaps:
-                    assert row.gap.difference is not None
-                    expected = ("+" if row.gap.difference > 0 else "") + shown(row.gap.difference)
+                    assert row.difference is not None
+                    expected = ("+" if row.difference > 0 else "") + shown(row.difference)
                 else:
-                    assert row.score.value is not None
-                    expected = shown(row.score.value)
-                assert (value, basis, css) == (expected, " and ".join(f"{k:,}" for k in row.rests_on), row.verdict.css)
+                    assert row.score is not None
+                    expected = shown(row.score)
+                assert (value, basis, css) == (
+                    expected,
+                    " and ".join(f"{k:,}" for k in row.denominators),
+                    row.verdict.css,
+                )
 
 
 @pytest.mark.parametrize("name", ["56", "398"])
@@ -453,7 +458,7 @@ def test_groups_can_be_sorted(report: Any) -> None:
     assert (group.get_attribute("aria-sort"), cases.get_attribute("aria-sort")) == ("none", "descending")
     opened.get_by_label("Column").select_option(label="race and sex & schooling")
     tpr.get_by_role("button").click()
-    scores = {row.group: row.score.value for row in audit.rows if row.metric == "tpr"}
+    scores = {row.group: row.score for row in audit.rows if row.metric == "tpr"}
     tpr.get_by_role("button").click()
     shown_first = [scores[name] for name in mapped(opened)]
     assert shown_first == sorted(s for s in shown_first if s is not None)
@@ -476,17 +481,17 @@ def test_pointing_at_a_tile_and_focusing_it_tell_everything(report: Any) -> None
     tip = opened.locator("#tip")
     assert not tip.is_visible()
     tile.hover()
-    assert row.score.value is not None and row.score.low is not None and row.score.high is not None
-    assert row.gap.difference is not None and row.gap.low is not None and row.gap.high is not None
-    assert row.reference.score is not None and row.test.pvalue is not None and row.test.p_adjusted is not None
+    assert row.score is not None and row.low is not None and row.high is not None
+    assert row.difference is not None and row.gap_low is not None and row.gap_high is not None
+    assert row.reference_score is not None and row.pvalue is not None and row.p_adjusted is not None
     assert tip.locator("b, span").all_text_contents() == [
         "Asian, True positive rate",
-        f"{row.score.value:.3f} (6 of 9), interval {row.score.low:.3f} to {row.score.high:.3f}",
-        f"Reference {row.reference.score:.3f}",
-        f"Gap +{row.gap.difference:.3f}, interval {shown(row.gap.low)} to {shown(row.gap.high)}",
-        f"p {row.test.pvalue:.3f}, adjusted {row.test.p_adjusted:.3f}",
+        f"{row.score:.3f} (6 of 9), interval {row.low:.3f} to {row.high:.3f}",
+        f"Reference {row.reference_score:.3f}",
+        f"Gap +{row.difference:.3f}, interval {shown(row.gap_low)} to {shown(row.gap_high)}",
+        f"p {row.pvalue:.3f}, adjusted {row.p_adjusted:.3f}",
         "Verdict: inconclusive; may be chance",
-        f"It takes {row.needed} actual positives to find a true gap of 0.1 with a probability of 80%; there are 9.",
+        f"It takes {row.required_n} actual positives to find a true gap of 0.1 with a probability of 80%; there are 9.",
         "Rests on 9 actual positives",
     ]
     opened.mouse.move(1, 1)
@@ -569,18 +574,18 @@ def test_every_row_of_the_audit_is_in_its_card(report: Any) -> None:
         line = found[f"{row.group}/{row.metric}"]
         assert f" {row.verdict}" in line
         if row.reason is None:
-            assert row.score.value is not None
-            assert (shown(row.score.value) if row.score.value < 100 else f"{row.score.value:.3g}") in line
+            assert row.score is not None
+            assert (shown(row.score) if row.score < 100 else f"{row.score:.3g}") in line
         else:
             assert f"Undefined: {row.reason}" in line
-        spans = [(row.score.low, row.score.high)] if row.reason is None else []
-        spans += [(row.gap.low, row.gap.high)] if row.gap.difference is not None else []
+        spans = [(row.low, row.high)] if row.reason is None else []
+        spans += [(row.gap_low, row.gap_high)] if row.difference is not None else []
         for low, high in spans:
             if low is not None and high is not None and abs(high) < 100:
                 assert f"{shown(low)} to {shown(high)}" in line
-        if row.test.pvalue is not None and row.test.pvalue >= 0.001:
-            assert row.test.p_adjusted is not None
-            assert f"{row.test.pvalue:.3f} adjusted {row.test.p_adjusted:.3f}" in line
+        if row.pvalue is not None and row.pvalue >= 0.001:
+            assert row.p_adjusted is not None
+            assert f"{row.pvalue:.3f} adjusted {row.p_adjusted:.3f}" in line
 
 
 def test_findings_are_in_their_tiers(report: Any) -> None:
@@ -595,7 +600,7 @@ def test_findings_are_in_their_tiers(report: Any) -> None:
 
     def tiered(large: bool, small: bool) -> list[str]:
         bounds = {
-            key: (abs(row.gap.at_least or 0), abs(row.gap.at_most or 2))
+            key: (abs(row.at_least or 0), abs(row.at_most or 2))
             for key, row in rows.items()
             if key != "prev" and row.verdict in DIFFER
         }
@@ -690,9 +695,9 @@ def test_before_the_slider_is_moved_smoothed_scores_are_those_of_the_audit(repor
     for row in opened.locator("#card-0 tr[data-row]").all():
         expected = rows[row.locator("th small").text_content()]
         assert expected.smoothed is not None and isinstance(expected.smoothed.strength, dict)
-        kept = "" if expected.smoothed.kept is None else f", keeps {expected.smoothed.kept:.0%}"
+        kept = "" if expected.shrinkage is None else f", keeps {expected.shrinkage:.0%}"
         strength = ", ".join(f"{split} {value:.3g}" for split, value in expected.smoothed.strength.items())
-        assert row.locator("[data-smoothed]").text_content() == f"{shown(expected.smoothed.score)} (λ {strength}{kept})"
+        assert row.locator("[data-smoothed]").text_content() == f"{shown(expected.smoothed)} (λ {strength}{kept})"
 
 
 def test_names_that_look_like_markup_are_shown(report: Any) -> None:
@@ -732,15 +737,14 @@ def test_without_javascript_the_scores_are_there(browser: Any, saved: Any) -> No
         (by, group), *_ = groups_of(audit)
         rows = rows_of(audit, by, group)
         assert first == [group, f"{rows['tpr'].n:,}"] + [
-            f"{row.verdict.sign}{'*' if row.driver else ''} {row.score.value:.3f}"
-            f"{row.score.low:.3f} to {row.score.high:.3f}"
+            f"{row.verdict.sign}{'*' if row.driver else ''} {row.score:.3f}{row.low:.3f} to {row.high:.3f}"
             for row in (rows[key] for key in audit.settings["metrics"])
         ]
         said = " ".join(opened.locator("main").inner_text().split())
         assert ("… and 338 more groups, " in said) == (name == "398")
         assert not opened.locator("#filters").is_visible()
         rates = [f for f in audit.findings if f.kind == "four-fifths"]
-        perhaps = any(row.impact and row.impact.ratio < 0.8 and not row.impact.is_below for row in audit.rows)
+        perhaps = any(row.impact_ratio < 0.8 and not row.is_below_four_fifths for row in audit.rows)
         assert opened.locator(".headlines li").count() == 5 + min(len(rates), 3) + perhaps
         context.close()
 

@@ -12,9 +12,10 @@ import pytest
 from shown_audits import SCORED, at_thresholds, classified, decided, of_classes
 
 import evenhand as eh
-from evenhand.auditing import Audit, headlines
+from evenhand.auditing import Audit
 from evenhand.views import as_text
 from evenhand.views.audit_document import _FAVOURABLE, _FAVOURABLE_OF_MODELS
+from evenhand.views.narrative import headlines
 
 WORDS = ("worse for", "better for", "harm", "four fifths", "four-fifths", "favour", "disadvantage")
 """What no output says by itself; "favour" includes the errors that favour a person, and favourable."""
@@ -87,7 +88,7 @@ def test_nothing_is_said_of_harm_unless_somebody_said_what_is_good(kind: str, vi
 def test_no_headline_harms_and_nothing_has_an_impact(kind: str) -> None:
     a = MADE[kind]()
     assert not any(h.harms for h in headlines(a.rows, a.settings))
-    assert all(r.impact is None for r in a.rows)
+    assert all(r.impact_group is None for r in a.rows)
     assert not any(f.kind == "four-fifths" for f in a.findings)
 
 

@@ -38,10 +38,11 @@ from shown_audits import (
 )
 
 import evenhand as eh
-from evenhand.auditing import headlines, place_text, untold
+from evenhand.auditing import place_text
 from evenhand.views import as_text
 from evenhand.views.audit_document import document_of
 from evenhand.views.document import Table
+from evenhand.views.narrative import headlines, untold
 from evenhand.views.record_facts import facts
 
 CODES = re.compile(r"\x1b\[\d+m")
@@ -410,7 +411,7 @@ def test_scores_of_all_classes_and_of_rankings_have_a_table_of_their_own() -> No
     assert header == ["group", "n", "auc", "brier"]
     assert len(lines) == 4
     said = " ".join(as_text(RANKED, None).split())
-    most = max(row.test.error or 0 for row in RANKED.rows)
+    most = max(row.p_error for row in RANKED.rows if row.p_error > 0)
     drawn = ", ".join(dict.fromkeys(row.metric for row in RANKED.rows if row.metric != "tpr"))
     assert f"p of {drawn}: from random draws, with a standard error of at most {most:.2g}." in said
 
@@ -420,16 +421,16 @@ def test_rows_pooled_over_strata_have_odds_ratios_and_say_what_strata_say() -> N
     start = next(i for i, line in enumerate(lines) if line.startswith("group metric"))
     for title in ("odds ratio", "95% interval", "strata", "crude", "verdict"):
         assert title in lines[start]
-    pooled = [row for row in STRATA.rows if row.strata is not None]
+    pooled = [row for row in STRATA.rows if row.is_pooled]
     assert len(lines) - start - 1 == len(pooled) == 6
     for line, row in zip(lines[start + 1 :], pooled, strict=True):
-        assert row.gap.value is not None and row.gap.low is not None and row.strata is not None
+        assert row.gap > 0 and row.gap_low > 0
         assert line.split()[:2] == [row.group, row.metric]
         for part in (
-            f"{row.gap.value:.3f}",
-            f"{row.gap.low:.3f} {row.gap.high:.3f}",
-            f"{row.strata.higher} ▲ {row.strata.lower} ▼",
-            f"{row.strata.crude_odds_ratio:.3f}",
+            f"{row.gap:.3f}",
+            f"{row.gap_low:.3f} {row.gap_high:.3f}",
+            f"{row.strata_higher:.0f} ▲ {row.strata_lower:.0f} ▼",
+            f"{row.crude_odds_ratio:.3f}",
             f"{row.verdict.sign} {row.verdict}",
         ):
             assert part in line
@@ -445,8 +446,8 @@ def test_models_show_how_scores_and_gaps_change() -> None:
     for title in ("change", "its p", "gap change", "95% interval"):
         assert title in lines[start]
     for line, row in zip(lines[start + 1 :], MODELS.rows, strict=True):
-        assert row.score.value is not None and row.gap.value is not None
-        assert f" {row.score.value:+.3f} " in line and f" {row.gap.value:+.3f} " in line
+        assert row.score is not None and row.gap is not None
+        assert f" {row.score:+.3f} " in line and f" {row.gap:+.3f} " in line
         assert line.endswith(f"{row.verdict.sign} {row.verdict}")
     assert {"higher", "lower"} <= {row.verdict for row in MODELS.rows}, "of changes of gaps, directions are claimed"
 
@@ -579,8 +580,8 @@ def test_the_share_of_false_discoveries_is_that_of_each_family() -> None:
 def test_impact_ratios_that_may_be_chance_are_said() -> None:
     a = eh.audit_counts({"A": (10, 5, 4, 31), "B": (300, 100, 120, 480)}, metrics="ppr", favourable="positive")
     (row,) = [row for row in a.rows if row.group == "A"]
-    assert row.impact is not None and row.impact.ratio < 0.8 and not row.impact.is_below
-    assert f"Impact ratios below four fifths that may be chance: A {row.impact.ratio:.3f} (at most" in as_text(a)
+    assert row.impact_ratio < 0.8 and not row.is_below_four_fifths
+    assert f"Impact ratios below four fifths that may be chance: A {row.impact_ratio:.3f} (at most" in as_text(a)
 
 
 def test_selections_of_few_people_can_identify_them() -> None:

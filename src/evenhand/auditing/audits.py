@@ -126,7 +126,7 @@ def audit_counts(request: CountsRequest) -> Audit:
     Examples
     --------
     >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-    >>> a.rows[0].group, a.rows[0].verdict.value, round(a.rows[0].test.pvalue, 3)
+    >>> a.rows[0].group, a.rows[0].verdict.value, round(a.rows[0].pvalue, 3)
     ('A', 'inconclusive', 0.128)
     """
     given, by = request.counts, request.by

@@ -1,38 +1,39 @@
 """Who is compared with whom: every group, at every place and in every stratum, with its reference.
 
-Groups and references are given by codes. Whatever metrics read (cells, matrices of classes, rows,
-clusters), the parts of group and reference are sums over keys, or masks of rows, by these codes.
+Groups and references are integer codes. Whatever metrics read (cells, matrices of classes, rows,
+clusters), the parts of group and reference are sums over keys, or masks of rows, by these codes. A
+reference is one group, the rest (all cases of known group without the group), or a given matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Array, Bools, Floats, Integers
 from ..confusion import ConfusionMatrix
 from ..data import Counts, Place, Tally
 from ..errors import InvalidInput, UnknownName, brief
 from ..inference import learn_split_strengths
-from ..metrics import metric as find_metric
+from ..metrics import OneGroupMetric, metric as find_metric
 from ..wording import several
 from .groupings import Grouping, build_groupings, name_strata, sum_groups
 from .settings import Chosen, ReferenceKind, Settings
 
-#: What metrics read: cells of cases with a label or of all with a prediction, matrices of all
-#: classes, rows, or pairs of models.
-Source = Literal["counts", "selections", "classes", "rows", "models"]
-
-# Instead of the code of a group: all other cases, and given counts.
-REST, MATRIX = -1, -2
+# In place of the code of a group: cases of unknown group, no case, and all cases of known group.
+UNKNOWN, NOBODY, KNOWN = -1, -2, -3
 # Impact ratios compare with groups that have at least this share of the cases.
 MIN_SHARE = 0.02
-_KINDS = (ReferenceKind.REST, ReferenceKind.ALL, Chosen.LARGEST, Chosen.BEST)
+_CELLS = ("counts", "selections")
+_OF_REST = (ReferenceKind.REST, ReferenceKind.ALL)
+_CHOSEN = (Chosen.LARGEST, Chosen.BEST)
+_KINDS = (*_OF_REST, *_CHOSEN)
+_ARRAYS = ("reference_index", "place", "stratum", "grouping", "group", "left_out")
+_MUST_BE_GROUP = "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group"
 
 
 class Reference(NamedTuple):
@@ -40,164 +41,195 @@ class Reference(NamedTuple):
 
     kind: ReferenceKind
     name: str
-    code: int = REST
-    cells: tuple[float, ...] | None = None
+    code: int
+    cells: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
     is_chosen: bool = False
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Comparisons:
     """Comparisons of groups with references; arrays have one value per comparison.
 
+    Comparisons stand in columns: the groups of one grouping at one place and in one stratum, which
+    have the same reference.
+
     Attributes
     ----------
-    source : Source
-        What is compared.
+    source : str
+        What metrics read: ``counts`` of cases with a label, ``selections`` (counts of all cases with
+        a prediction), ``rows``, ``classes`` (matrices of all classes) or pairs of ``models``.
+    values : array
+        The numbers of cases by place and key, of whatever shape metrics read.
     places : tuple of Place
         The places that ``place`` is an index of.
-    strata : tuple of str, stratum_codes : array
+    strata : sequence of str, stratum_codes : array
         The names of the strata, and the stratum of each key; all strata together if ``is_pooled``.
-    place, stratum, grouping, group : array of int
-        Where and who: indices of places, strata, groupings and groups.
-    reference : array of int
-        The code of the reference group, `REST` or `MATRIX`.
     references : tuple of Reference, reference_index : array of int
         The references, and which of them each comparison has.
+    place, stratum, grouping, group : array of int
+        Where and who: indices of places, strata, groupings and groups.
+    left_out : array of int
+        The group that the reference lacks, or `NOBODY`.
     """
 
     tally: Tally
-    source: Source
+    source: str
+    values: Floats
     places: tuple[Place, ...]
     groupings: tuple[Grouping, ...]
-    strata: tuple[str, ...]
+    strata: Sequence[str]
     stratum_codes: Integers
     is_pooled: bool
+    references: tuple[Reference, ...]
+    reference_index: Integers
     place: Integers
     stratum: Integers
     grouping: Integers
     group: Integers
-    references: tuple[Reference, ...]
-    reference_index: Integers
+    left_out: Integers
 
     def __len__(self) -> int:
         return len(self.group)
 
+    def take(self, rows: Any, **changes: Any) -> Comparisons:
+        """Some of the comparisons, of which some arrays are replaced."""
+        arrays = {name: getattr(self, name)[rows] for name in _ARRAYS}
+        return replace(self, **arrays | changes)
+
     # Where and who
+
+    def of_references(self, name: str) -> Array:
+        """A field of the references."""
+        values = [getattr(reference, name) for reference in self.references]
+        return np.array(values)[self.reference_index]
 
     @cached_property
     def reference(self) -> Integers:
-        """The code of the reference group, `REST` or `MATRIX`."""
-        return np.array([one.code for one in self.references])[self.reference_index]
+        """The code of the reference: of a group, `KNOWN` for the rest, or `NOBODY` for a matrix."""
+        return self.of_references("code")
 
     @cached_property
     def is_reference(self) -> Bools:
-        """Whether the group is the reference of the others."""
+        """Whether the group is the reference of the others, so that it is beside the rest."""
         return np.asarray(self.reference == self.group)
 
     @cached_property
     def is_chosen(self) -> Bools:
         """Whether the reference was chosen by its rate of favourable predictions."""
-        return np.array([one.is_chosen for one in self.references])[self.reference_index]
+        return self.of_references("is_chosen")
 
     def has_kind(self, *kinds: ReferenceKind) -> Bools:
         """Whether the reference is of one of these kinds."""
-        return np.array([one.kind in kinds for one in self.references])[self.reference_index]
+        return np.isin(self.of_references("kind"), kinds)
+
+    def group_names(self, codes: Integers) -> list[str]:
+        """The names of groups of the groupings of the comparisons."""
+        pairs = zip(self.grouping, codes, strict=True)
+        return [self.groupings[by].groups[code] for by, code in pairs]
 
     def axis_values(self, row: int) -> dict[str, Any]:
         """Where on the axes a comparison is."""
         place = dict(self.places[self.place[row]])
-        if self.is_pooled:
-            return place | {"stratum": "pooled"}
-        return place | {"stratum": self.strata[self.stratum[row]]} if self.strata else place
+        if not self.strata:
+            return place
+        return place | {"stratum": "pooled" if self.is_pooled else self.strata[self.stratum[row]]}
 
     # Parts of groups and references
 
+    @cached_property
+    def _codes(self) -> Integers:
+        """The group, then the reference and the two groups that it lacks; all as codes."""
+        is_rest = self.is_reference | (self.reference == KNOWN)
+        reference = np.where(is_rest, KNOWN, self.reference)
+        own = np.where(is_rest, self.group, NOBODY)
+        return np.stack([self.group, reference, own, self.left_out])
+
+    @cached_property
+    def _strata_of_keys(self) -> Integers:
+        return self.stratum_codes * (not self.is_pooled)
+
+    def _sum_groups(self, values: Floats) -> Iterator[Floats]:
+        """The sums of each grouping by code, of shape (places, strata, codes, ...)."""
+        strata = self._strata_of_keys
+        number = strata.max(initial=0) + 1
+        for grouping in self.groupings:
+            width = len(grouping.groups) + 3
+            codes = strata * width + grouping.codes % width
+            sums = sum_groups(values, codes, number * width)
+            sums = sums.reshape(len(values), number, width, *values.shape[2:])
+            sums[:, :, KNOWN] = sums[:, :, :KNOWN].sum(axis=2)
+            yield sums
+
+    def _sum(self, values: Floats, codes: Integers) -> Floats:
+        """The sums of the cases with these codes, of shape (codes, comparisons, ...)."""
+        parts = np.empty((*codes.shape, *values.shape[2:]))
+        for i, sums in enumerate(self._sum_groups(values)):
+            rows = np.flatnonzero(self.grouping == i)
+            parts[:, rows] = sums[self.place[rows], self.stratum[rows], codes[:, rows]]
+        return parts
+
     def split(self, values: Floats) -> tuple[Floats, Floats]:
         """The sums of groups and of references, of an array of shape (places, keys, ...)."""
-        group, reference = np.empty((2, len(self), *values.shape[2:]))
-        for rows, sums in self._sums(values):
-            at = self.place[rows], self.stratum[rows]
-            group[rows] = sums[*at, self.group[rows]]
-            rest = sums[:, :, :-1].sum(axis=2)[at] - group[rows]
-            named = sums[*at, np.maximum(self.reference[rows], 0)]
-            is_rest = self.is_reference[rows] | (self.reference[rows] < 0)
-            shape = (-1,) + (1,) * (values.ndim - 2)
-            reference[rows] = np.where(is_rest.reshape(shape), rest, named)
-        for i, one in enumerate(self.references):
-            if one.cells is not None:
-                # Of numbers of cases, there is one value.
-                cells = one.cells if values.shape[-1] == len(one.cells) else sum(one.cells)
-                reference[self.reference_index == i] = cells
-        return group, reference
+        group, reference, own, left_out = self._sum(values, self._codes)
+        reference = reference - own - left_out
+        given = self.of_references("cells")
+        return group, reference + given if given.any() else reference
 
     def unknown(self, values: Floats) -> Floats:
         """The sums of cases whose group is unknown, at the place of each comparison."""
-        unknown = np.empty((len(self), *values.shape[2:]))
-        for rows, sums in self._sums(values):
-            unknown[rows] = sums[self.place[rows], self.stratum[rows], -1]
-        return unknown
+        codes = np.full((1, len(self)), UNKNOWN)
+        return np.squeeze(self._sum(values, codes), axis=0)
+
+    @cached_property
+    def column_rows(self) -> list[Integers]:
+        """The comparisons of each column."""
+        where = np.stack([self.place, self.stratum, self.grouping])
+        starts = np.flatnonzero(np.diff(where).any(axis=0)) + 1
+        return [rows for rows in np.split(np.arange(len(self)), starts) if len(rows)]
 
     def columns(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
-        """Comparisons of one column at one place, and the sums of all of its groups."""
-        for rows, sums in self._sums(values):
-            where = self.place[rows] * sums.shape[1] + self.stratum[rows]
-            for at in np.unique(where):
-                some = rows[where == at]
-                yield some, sums[self.place[some[0]], self.stratum[some[0]], :-1]
+        """The comparisons of each column, and the sums of all groups of its grouping."""
+        sums = list(self._sum_groups(values))
+        for rows in self.column_rows:
+            first = rows[0]
+            at = self.place[first], self.stratum[first]
+            yield rows, sums[self.grouping[first]][at][:KNOWN]
 
     def strata_tables(self, values: Floats) -> tuple[Floats, Floats]:
         """The sums of groups and references in each stratum, of shape (comparisons, strata, ...)."""
-        sides = [self._in_stratum(stratum).split(values) for stratum in range(len(self.strata))]
-        group, reference = (np.stack(side, axis=1) for side in zip(*sides, strict=True))
+        strata = [self.stratum * 0 + stratum for stratum in range(len(self.strata))]
+        parts = [replace(self, is_pooled=False, stratum=stratum) for stratum in strata]
+        group, reference = np.stack([part.split(values) for part in parts], axis=2)
         return group, reference
-
-    def _in_stratum(self, stratum: int) -> Comparisons:
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        where = np.full(len(self), stratum)
-        return Comparisons(**fields | {"is_pooled": False, "stratum": where})
-
-    def _sums(self, values: Floats) -> Iterator[tuple[Integers, Floats]]:
-        """Comparisons of each grouping, and sums of shape (places, strata, groups + 1, ...)."""
-        strata = 1 if self.is_pooled or not self.strata else len(self.strata)
-        for i, grouping in enumerate(self.groupings):
-            rows = np.flatnonzero(self.grouping == i)
-            width = len(grouping.groups) + 1
-            # The last group is the unknown one.
-            slot = self._stratum_of_keys * width + grouping.codes % width
-            sums = np.zeros((len(values), strata * width, *values.shape[2:]))
-            np.add.at(sums.swapaxes(0, 1), slot, values.swapaxes(0, 1))
-            yield rows, sums.reshape(len(values), strata, width, *values.shape[2:])
-
-    @property
-    def _stratum_of_keys(self) -> Integers:
-        return self.stratum_codes * 0 if self.is_pooled else self.stratum_codes
 
     def masks(self, row: int, keys: Integers) -> tuple[Bools, Bools]:
         """Which items with these keys, such as rows, are in the group and in the reference."""
+        group, reference, *lacking = self._codes[:, row]
         codes = self.groupings[self.grouping[row]].codes[keys]
-        is_here = self._stratum_of_keys[keys] == self.stratum[row]
-        is_group = is_here & (codes == self.group[row])
-        if self.is_reference[row] or self.reference[row] < 0:
-            return is_group, is_here & (codes >= 0) & ~is_group
-        return is_group, is_here & (codes == self.reference[row])
+        is_here = self._strata_of_keys[keys] == self.stratum[row]
+        is_reference = codes >= 0 if reference == KNOWN else codes == reference
+        return is_here & (codes == group), is_here & is_reference & ~np.isin(codes, lacking)
 
     # Counts
 
     @property
+    def is_of_cells(self) -> bool:
+        """Whether scores are of the cells of each group, rather than pooled or of other values."""
+        return self.source in _CELLS and not self.is_pooled
+
+    @property
     def counts(self) -> Counts:
         """The counts of cells that are compared."""
-        counts = self.tally.selections if self.source == "selections" else self.tally.counts
-        assert counts is not None
+        counts: Counts = getattr(self.tally, self.source)
         return counts
 
     @cached_property
     def cells(self) -> tuple[Floats, Floats]:
         """The cells of groups and references; sums of weights if cases are weighted."""
-        if not self.tally.weighted:
-            return self.split(self.counts.cells)
-        # What is left of a sum of weights after subtracting all of its parts is rounding.
-        pairs = zip(self.split(self.counts.cells), self.cases, strict=True)
-        group, reference = (np.where(cases > 0, cells, 0.0) for cells, cases in pairs)
+        group, reference = self.split(self.counts.cells)
+        if self.tally.weighted:
+            # What is left of a sum of weights after subtracting all of its parts is rounding.
+            reference = np.where(self.cases[1] > 0, reference, 0.0)
         return group, reference
 
     @cached_property
@@ -213,22 +245,16 @@ class Comparisons:
             spreads[rows] = learn_split_strengths(cells[self.group[rows]])
         return spreads
 
-    @cached_property
-    def sizes_by_place(self) -> Floats:
-        """The number of cases of each key, by place."""
-        return case_numbers(self.tally, self.source)
-
     @property
     def sizes_of_keys(self) -> Floats:
         """The number of cases of each key, at the first place."""
-        return np.asarray(self.sizes_by_place[0])
+        return sum_cases(self.values[0])
 
     @cached_property
     def sizes(self) -> tuple[Floats, Floats]:
         """The number of cases of each group and reference."""
-        numbers = self.sizes_by_place
-        group, reference = self.split(numbers[..., None])
-        return group[:, 0], reference[:, 0]
+        group, reference = map(sum_cases, self.split(self.values))
+        return group, reference
 
     @cached_property
     def is_testable(self) -> Bools:
@@ -240,253 +266,185 @@ class Comparisons:
     def mirror(self) -> Integers:
         """The comparison that each one is: the first of two groups that are each other's rest."""
         mirror = np.arange(len(self))
-        is_of_rest = self.has_kind(ReferenceKind.REST, ReferenceKind.ALL)
-        where = (self.place * max(1, len(self.strata)) + self.stratum) * len(self.groupings) + self.grouping
-        order = np.argsort(where, kind="stable")
-        starts = np.flatnonzero(np.diff(where[order], prepend=-1))
-        for column in np.split(order, starts[1:]):
-            hides = self.groupings[self.grouping[column[0]]].is_hidden.any() if len(column) else True
-            filled = column[self.sizes[0][column] > 0]
-            if len(filled) == 2 and not hides and is_of_rest[column[0]]:
-                mirror[column] = filled[0]
+        is_hiding = np.array([grouping.is_hidden.any() for grouping in self.groupings])
+        can_be = self.has_kind(*_OF_REST) & ~is_hiding[self.grouping] & (self.sizes[0] > 0)
+        for rows in self.column_rows:
+            filled = rows[can_be[rows]]
+            if len(filled) == 2:
+                mirror[rows] = filled[0]
         return mirror
+
+
+def sum_cases(values: Floats) -> Floats:
+    """The sums of an array over all but its first axis."""
+    return np.asarray(values.sum(axis=tuple(range(1, values.ndim))))
 
 
 def build_comparisons(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Comparisons]:
     """The comparisons of everything that metrics read; with strata, in each and pooled over all."""
     groupings = tuple(build_groupings(tally, settings, strata))
-    _check_references(settings.reference, groupings)
-    names, codes = name_strata(tally, strata, settings) if strata else ([], _no_strata(tally))
+    names, codes = name_strata(tally, strata, settings)
+    given = _list_references(settings.reference, groupings)
     comparisons = []
-    for source, values in _sources(tally).items():
-        models_or_cells = source in ("counts", "selections", "models")
-        places = tally.places if models_or_cells else ((),)
-        build = _Builder(tally, settings, source, places, groupings, tuple(names), codes, values)
-        comparisons.append(build.build(is_pooled=False))
-        if strata and source in ("counts", "selections"):
-            comparisons.append(build.build(is_pooled=True))
+    for source, values in _read_sources(tally).items():
+        is_cells = source in _CELLS
+        weights = getattr(tally, source).cells if is_cells else values
+        places = tally.places if is_cells or source == "models" else ((),)
+        occurs = np.ones(len(tally.keys), dtype=bool)
+        if tally.rows is not None or source == "classes":
+            occurs = sum_cases(values.swapaxes(0, 1)) > 0
+        shown = [grouping.list_shown(occurs) for grouping in groupings]
+        references = tuple(
+            _find_reference(*of_grouping, of_place, settings)
+            for of_place in weights
+            for of_grouping in zip(given, groupings, shown, strict=True)
+        )
+        _check_matrices(references, tally, source, strata)
+        for is_pooled in (False, True) if strata and is_cells else (False,):
+            index = _list_groups(shown, codes * (not is_pooled), len(places))
+            part = Comparisons(tally, source, values, places, groupings, names, codes, is_pooled, references, *index)
+            comparisons.append(part.take(~part.is_reference) if is_pooled else part)
     if tally.rule is not None and not any(map(len, comparisons)):
-        raise InvalidInput(f"rounded by the rule {tally.rule.name}, no group is left that could be shown")
+        text = f"rounded by the rule {tally.rule.name}, no group is left that could be shown"
+        raise InvalidInput(text)
     return comparisons
+
+
+def _read_sources(tally: Tally) -> dict[str, Floats]:
+    """The numbers of cases by place and key of everything that can be compared."""
+    sources = {name: getattr(getattr(tally, name), "cases", None) for name in _CELLS}
+    if tally.rows is not None:
+        sizes = np.bincount(tally.rows.key, minlength=len(tally.keys))
+        sources["rows"] = sizes[None].astype(np.float64)
+    if tally.class_counts is not None:
+        sources["classes"] = tally.class_counts[None]
+    sources["models"] = tally.model_counts
+    return {name: values for name, values in sources.items() if values is not None}
+
+
+def _list_groups(shown: Sequence[Integers], strata: Integers, places: int) -> Integers:
+    """The arrays of comparisons, in the order of their fields, from codes by grouping and key."""
+    table = np.hstack([[strata, codes * 0 + i, codes] for i, codes in enumerate(shown)])
+    stratum, by, group = np.tile(np.unique(table[:, table[2] >= 0], axis=1), places)
+    place = np.repeat(range(places), len(group) // places)
+    return np.stack([place * len(shown) + by, place, stratum, by, group, group * 0 + NOBODY])
 
 
 def compare_everybody(comparisons: Comparisons) -> Comparisons:
     """All cases at each place as one group, which has no reference."""
-    tally, places = comparisons.tally, comparisons.places
-    everybody = Grouping((), "", ("",), np.zeros(len(tally.keys), dtype=np.int64), {}, np.zeros(1, dtype=bool))
-    zeros = np.zeros(len(places), dtype=np.int64)
-    return Comparisons(
-        tally=tally,
-        source=comparisons.source,
-        places=places,
-        groupings=(everybody,),
-        strata=(),
-        stratum_codes=_no_strata(tally),
-        is_pooled=False,
-        place=np.arange(len(places)),
-        stratum=zeros,
-        grouping=zeros,
-        group=zeros,
-        references=(Reference(ReferenceKind.GROUP, "", 0),),
-        reference_index=zeros,
-    )
+    codes, places = comparisons.stratum_codes * 0, comparisons.places
+    everybody = Grouping((), "", ("",), codes, {}, np.zeros(1, dtype=bool))
+    fields: dict[str, Any] = dict(zip(_ARRAYS, _list_groups([codes], codes, len(places)), strict=True))
+    fields |= {"groupings": (everybody,), "strata": (), "stratum_codes": codes}
+    fields["references"] = (Reference(ReferenceKind.GROUP, "", 0),) * len(places)
+    return replace(comparisons, **fields)
 
 
-def case_numbers(tally: Tally, source: Source) -> Floats:
-    """The number of cases of each key, by place."""
-    if source == "rows":
-        assert tally.rows is not None
-        return np.bincount(tally.rows.key, minlength=len(tally.keys)).astype(np.float64)[None]
-    values: Floats | None
-    if source == "classes":
-        values = None if tally.class_counts is None else tally.class_counts[None]
-    elif source == "models":
-        values = tally.model_counts
-    else:
-        counts = tally.selections if source == "selections" else tally.counts
-        values = None if counts is None else counts.cases
-    assert values is not None
-    return np.asarray(values.reshape(*values.shape[:2], -1).sum(axis=2))
+# References
 
 
-def _no_strata(tally: Tally) -> Integers:
-    return np.zeros(len(tally.keys), dtype=np.int64)
+def _list_references(given: Any, groupings: Sequence[Grouping]) -> list[Any]:
+    """What is given as the reference of each grouping.
+
+    That of an intersection, if it is not given, is the one of its columns' references.
+    """
+    if not isinstance(given, Mapping):
+        return [given] * len(groupings)
+    names = [grouping.name for grouping in groupings]
+    for column in given:
+        if column not in [*names, *(grouping.columns for grouping in groupings)]:
+            raise UnknownName.among("group column", column, names)
+    references = []
+    for grouping in groupings:
+        parts = tuple(given.get(column, ReferenceKind.REST) for column in grouping.columns)
+        is_kind = any(isinstance(part, ConfusionMatrix) or part in _KINDS for part in parts)
+        of_columns = ReferenceKind.REST if is_kind else parts
+        references.append(given.get(grouping.name, given.get(grouping.columns, of_columns)))
+    return references
 
 
-def _sources(tally: Tally) -> dict[Source, Floats]:
-    """What there is to compare, with the number of cases by place and key, to choose references by."""
-    sources: dict[Source, Floats] = {}
-    for source, counts in (("counts", tally.counts), ("selections", tally.selections)):
-        if counts is not None:
-            sources[source] = counts.cells  # type: ignore[index]
-    if tally.rows is not None:
-        numbers = np.bincount(tally.rows.key, minlength=len(tally.keys))
-        sources["rows"] = numbers[None, :, None].astype(np.float64)
-    if tally.class_counts is not None:
-        sources["classes"] = tally.class_counts.sum(axis=(1, 2))[None, :, None]
-    if tally.model_counts is not None:
-        sources["models"] = tally.model_counts.reshape(*tally.model_counts.shape[:2], 8)
-    return sources
+def _find_reference(given: Any, grouping: Grouping, shown: Integers, weights: Floats, settings: Settings) -> Reference:
+    """The reference of a grouping at a place, from codes and weights by key."""
+    groups = np.unique(shown[shown >= 0]).tolist()
+    matrix = _parse_matrix(given)
+    if len(groups) < 2 and matrix is None and not grouping.is_hidden.any():
+        raise _refuse_groups(grouping, groups, weights)
+    if not groups:
+        return Reference(ReferenceKind.REST, "rest", KNOWN)
+    # A group that is called "rest" can be the reference; the default never is a group.
+    is_name = not isinstance(given, (ReferenceKind, ConfusionMatrix))
+    code = grouping.find(given) if is_name else UNKNOWN
+    is_chosen = given in _CHOSEN and code not in groups
+    if is_chosen:
+        sums = sum_groups(weights[None], grouping.codes, len(grouping.groups))[0, groups]
+        code = groups[np.argmax(_rank_groups(sums, given, settings))]
+    if code in groups:
+        is_best = is_chosen and given == Chosen.BEST
+        return Reference(ReferenceKind.GROUP, grouping.groups[code], code, is_chosen=is_best)
+    if matrix is not None:
+        return Reference(ReferenceKind.MATRIX, "given matrix", NOBODY, matrix.cells)
+    if given in _OF_REST:
+        return Reference(ReferenceKind(given), str(given), KNOWN)
+    names = [grouping.groups[code] for code in groups]
+    if isinstance(given, (tuple, list)):
+        must = f"the `reference` of {grouping.name!r} must be a group that has cases"
+        raise InvalidInput(f"{must}; {' & '.join(map(str, given))} has none")
+    see = f"groups: {', '.join(names[:8])}"
+    raise UnknownName.among(f"group of {grouping.name!r}", str(given), names, see=see)
 
 
-@dataclass(frozen=True)
-class _Builder:
-    """Builds the comparisons of one source."""
-
-    tally: Tally
-    settings: Settings
-    source: Source
-    places: tuple[Place, ...]
-    groupings: tuple[Grouping, ...]
-    strata: tuple[str, ...]
-    stratum_codes: Integers
-    values: Floats
-
-    def build(self, is_pooled: bool) -> Comparisons:
-        """All comparisons, by place, stratum, grouping and group."""
-        parts: list[Integers] = []
-        references: list[Reference] = []
-        strata = 1 if is_pooled or not self.strata else len(self.strata)
-        for place in range(len(self.places)):
-            chosen = [self._resolve(grouping, self.values[place]) for grouping in self.groupings]
-            for stratum in range(strata):
-                is_here = self._occurs(None if is_pooled or not self.strata else stratum)
-                for i, grouping in enumerate(self.groupings):
-                    present = np.zeros(len(grouping.groups), dtype=bool)
-                    present[grouping.codes[is_here & (grouping.codes >= 0)]] = True
-                    present &= ~grouping.is_hidden
-                    if is_pooled and chosen[i].code >= 0:
-                        present[chosen[i].code] = False
-                    groups = np.flatnonzero(present)
-                    where = np.empty((5, len(groups)), dtype=np.int64)
-                    where[:4] = np.array([[place], [stratum], [i], [len(references)]])
-                    where[4] = groups
-                    parts.append(where)
-                    references.append(chosen[i])
-        place, stratum, grouping, reference, group = np.hstack(parts)
-        return Comparisons(
-            tally=self.tally, source=self.source, places=self.places, groupings=self.groupings,
-            strata=self.strata, stratum_codes=self.stratum_codes, is_pooled=is_pooled,
-            place=place, stratum=stratum, grouping=grouping, group=group,
-            references=tuple(references), reference_index=reference,
-        )  # fmt: skip
-
-    def _occurs(self, stratum: int | None) -> Bools:
-        """Which keys occur in a stratum, or in any."""
-        occurs: Bools = np.ones(len(self.tally.keys), dtype=bool)
-        if self.tally.rows is not None or self.source == "classes":
-            occurs = np.asarray(self.values.any(axis=(0, 2)))
-        return occurs if stratum is None else occurs & (self.stratum_codes == stratum)
-
-    def _resolve(self, grouping: Grouping, values: Floats) -> Reference:
-        """The reference of a grouping at a place, from values by key."""
-        present = np.unique(grouping.codes[self._occurs(None)])
-        groups = [code for code in present.tolist() if code >= 0 and not grouping.is_hidden[code]]
-        reference = _reference_of(grouping, self.settings.reference)
-        if not isinstance(reference, ConfusionMatrix):
-            self._check_groups(grouping, groups, values)
-        if not groups:
-            return Reference(ReferenceKind.REST, "rest")
-        # A group that is called "rest" can be the reference; the default never is a group.
-        code = None if isinstance(reference, (ReferenceKind, ConfusionMatrix)) else grouping.find(reference)
-        if code is not None and code not in groups:
-            code = None
-        is_best = code is None and reference == Chosen.BEST
-        if code is None and reference in (Chosen.LARGEST, Chosen.BEST):
-            sums = sum_groups(values[None], grouping.codes, len(grouping.groups))[0]
-            code = self._choose(sums, groups, is_best)
-        if code is not None:
-            return Reference(ReferenceKind.GROUP, grouping.groups[code], code, is_chosen=is_best)
-        matrix = reference if isinstance(reference, ConfusionMatrix) else _parse_matrix(reference)
-        if matrix is not None:
-            self._check_matrix()
-            return Reference(ReferenceKind.MATRIX, "given matrix", MATRIX, matrix.cells)
-        if reference in (ReferenceKind.REST, ReferenceKind.ALL):
-            return Reference(ReferenceKind(reference), str(reference))
-        if isinstance(reference, (tuple, list)) and not all(isinstance(part, Real) for part in reference):
-            name = " & ".join(map(str, reference))
-            must = f"the `reference` of {grouping.name!r} must be a group that has cases"
-            raise InvalidInput(f"{must}; {name} has none")
-        if isinstance(reference, (tuple, list)):
-            must = "counts as `reference` must be ConfusionMatrix(tp=tp, fn=fn, fp=fp, tn=tn)"
-            raise InvalidInput(f"{must}; got {reference!r}")
-        names = [grouping.groups[code] for code in groups]
-        see = f"groups: {', '.join(names[:8])}"
-        raise UnknownName.among(f"group of {grouping.name!r}", str(reference), names, see=see)
-
-    def _check_groups(self, grouping: Grouping, groups: list[int], values: Floats) -> None:
-        """Refuse fewer than two groups, which there is nothing to compare with."""
-        if grouping.is_hidden.any():
-            return
-        if not groups:
-            raise InvalidInput(f"no case has a value in {grouping.name!r}, so that there are no groups")
-        if len(groups) < 2:
-            unknown = int(values[grouping.codes < 0].sum())
-            verb = "is" if unknown == 1 else "are"
-            note = f"; {several(unknown, 'case')} without a value {verb} in no group" if unknown else ""
-            raise InvalidInput(
-                f"{grouping.name!r} has only one group with cases "
-                f"({brief(grouping.groups[groups[0]])}), so there is nothing to compare it with{note}"
-            )
-
-    def _choose(self, sums: Floats, groups: list[int], is_best: bool) -> int:
-        """The largest group, or the one with the highest rate of favourable predictions."""
-        if not is_best:
-            return max(groups, key=lambda code: sums[code].sum())
-        if self.source not in ("counts", "selections"):
-            raise InvalidInput(f"{_MUST_BE_GROUP}; 'best' takes predictions of two classes")
-        if self.settings.favourable is None:
-            text = "`reference='best'` needs `favourable=`: which prediction is good for a person"
-            raise InvalidInput(text)
-        rates = favourable_rates(sums[groups], self.settings)
-        return groups[int(np.nanargmax(np.where(np.isnan(rates), -1.0, rates)))]
-
-    def _check_matrix(self) -> None:
-        if self.strata:
-            raise InvalidInput(f"{_MUST_BE_GROUP}; a matrix has no strata")
-        if self.source not in ("counts", "selections"):
-            raise InvalidInput(f"{_MUST_BE_GROUP}; a ConfusionMatrix is of two classes and has no rows")
-        if self.tally.clusters is not None:
-            raise InvalidInput(f"{_MUST_BE_GROUP}; counts have no clusters")
+def _rank_groups(cells: Floats, chosen: Chosen, settings: Settings) -> Floats:
+    """What the reference is chosen by: sizes, or rates of favourable predictions."""
+    if chosen == Chosen.LARGEST:
+        return sum_cases(cells)
+    if cells.shape[1:] != (4,):
+        raise InvalidInput(f"{_MUST_BE_GROUP}; 'best' takes predictions of two classes")
+    return np.nan_to_num(favourable_rates(cells, settings), nan=-1.0)
 
 
-_MUST_BE_GROUP = "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group"
+def _refuse_groups(grouping: Grouping, groups: Sequence[int], weights: Floats) -> InvalidInput:
+    """The error of fewer than two groups, which there is nothing to compare with."""
+    name, unknown = repr(grouping.name), int(weights[grouping.codes < 0].sum())
+    if not groups:
+        return InvalidInput(f"no case has a value in {name}, so that there are no groups")
+    only = f"{name} has only one group with cases ({brief(grouping.groups[groups[0]])})"
+    verb = "is" if unknown == 1 else "are"
+    note = f"; {several(unknown, 'case')} without a value {verb} in no group" if unknown else ""
+    return InvalidInput(f"{only}, so there is nothing to compare it with{note}")
+
+
+def _check_matrices(references: Sequence[Reference], tally: Tally, source: str, strata: Sequence[str]) -> None:
+    """Refuse given matrices where they have no counterpart."""
+    obstacles = {
+        "a matrix has no strata": len(strata) > 0,
+        "a ConfusionMatrix is of two classes and has no rows": source not in _CELLS,
+        "counts have no clusters": tally.clusters is not None,
+    }
+    reasons = [reason for reason, is_present in obstacles.items() if is_present]
+    if reasons and any(reference.kind == ReferenceKind.MATRIX for reference in references):
+        raise InvalidInput(f"{_MUST_BE_GROUP}; {reasons[0]}")
+
+
+def _parse_matrix(given: Any) -> ConfusionMatrix | None:
+    """A matrix, or that of a text such as ``10,2,3,40``; None for others."""
+    if isinstance(given, ConfusionMatrix):
+        return given
+    try:
+        return ConfusionMatrix.from_array([float(part) for part in given.split(",")])
+    except (AttributeError, ValueError):
+        return None
+
+
+def favourable_metric(settings: Settings) -> OneGroupMetric:
+    """The rate of favourable predictions."""
+    if settings.favourable is None:
+        must = "which prediction is good for a person"
+        raise InvalidInput(f"`reference='best'` needs `favourable=`: {must}")
+    return find_metric("ppr" if settings.favourable == "positive" else "pnr").base
 
 
 def favourable_rates(cells: Floats, settings: Settings) -> Floats:
-    """The rate of favourable predictions of groups; nan for those with too few of the cases."""
-    metric = find_metric("ppr" if settings.favourable == "positive" else "pnr")
+    """The rates of favourable predictions of groups; nan for those with too few of the cases."""
     sizes = cells.sum(axis=-1)
     is_small = sizes < max(1.0, MIN_SHARE * float(sizes.sum()))
-    return np.where(is_small, np.nan, metric.scores(cells))
-
-
-def _check_references(reference: Any, groupings: Sequence[Grouping]) -> None:
-    """Refuse references of columns that do not exist."""
-    if isinstance(reference, Mapping):
-        known = {name for grouping in groupings for name in (grouping.name, grouping.columns)}
-        for column in reference:
-            if column not in known:
-                names = [grouping.name for grouping in groupings]
-                raise UnknownName.among("group column", column, names)
-
-
-def _reference_of(grouping: Grouping, reference: Any) -> Any:
-    """The reference of a grouping; that of an intersection is the one of its columns' references."""
-    if not isinstance(reference, Mapping):
-        return reference
-    for name in (grouping.name, grouping.columns):
-        if name in reference:
-            return reference[name]
-    single = [reference.get(column, ReferenceKind.REST) for column in grouping.columns]
-    are_groups = [not isinstance(one, ConfusionMatrix) and one not in _KINDS for one in single]
-    return tuple(single) if len(single) > 1 and all(are_groups) else ReferenceKind.REST
-
-
-def _parse_matrix(reference: Any) -> ConfusionMatrix | None:
-    """The matrix that a text such as ``10,2,3,40`` gives; None for other texts."""
-    parts = reference.split(",") if isinstance(reference, str) and len(reference) < 200 else []
-    try:
-        return ConfusionMatrix.from_array(list(map(float, parts))) if len(parts) == 4 else None
-    except ValueError:
-        return None
+    return np.where(is_small, np.nan, favourable_metric(settings).scores(cells))

@@ -1,17 +1,21 @@
-"""The groups of every column and intersection, and what they are called."""
+"""The groups of every column and intersection, and what they are called.
+
+Groups are integer codes: a grouping has, for each key of a tally, the code of its group, or -1 if a
+value is missing. Counts of groups are sums over keys with the same code.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Array, Bools, Floats, Integers
 from ..confusion import ConfusionMatrix
 from ..data import Tally, sort_values
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
@@ -19,6 +23,8 @@ from .settings import Settings, code_text
 
 MAX_GROUPS = 10_000
 _SHOWN = 12
+# Numbers and booleans say nothing without their column.
+_CODE = re.compile(r"True|False|[+-]?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +35,12 @@ class Grouping:
     ----------
     columns, name : tuple of str, str
         The columns, and what they are called together: ``race & sex``.
-    groups : tuple of str
+    groups : sequence of str
         The names of the groups, in order.
     codes : array of int
         For each key of the tally the index of its group, -1 if it is unknown.
-    index_of : dict of tuple to int
-        Groups by the texts and by the names of their values.
+    index_of : mapping of tuple of str to int
+        Groups by their names, and by the texts and the names of their values.
     is_hidden : array of bool
         Which groups are not shown, since rounding leaves nothing of them. They are part of the rest
         of other groups.
@@ -42,133 +48,139 @@ class Grouping:
 
     columns: tuple[str, ...]
     name: str
-    groups: tuple[str, ...]
+    groups: Sequence[str]
     codes: Integers
     index_of: Mapping[tuple[str, ...], int]
     is_hidden: Bools
 
-    def find(self, group: Any) -> int | None:
-        """The index of a group by its name, or by the name or value in each of the columns."""
-        if str(group) in self.groups:
-            return self.groups.index(str(group))
+    def list_shown(self, occurs: Bools) -> Integers:
+        """The codes of keys that occur and whose group is shown, -1 for others."""
+        is_shown = occurs & ~np.append(self.is_hidden, True)[self.codes]
+        return np.where(is_shown, self.codes, -1)
+
+    def find(self, group: Any) -> int:
+        """The index of a group by its name, or by the name or value in each of the columns, or -1."""
+        name = str(group)
         parts = group if isinstance(group, (tuple, list)) else (group,)
         texts = tuple(map(code_text, parts))
-        return self.index_of.get(texts, self.index_of.get(tuple(str(group).split(" & "))))
+        for spelling in ((name,), texts, tuple(name.split(" & "))):
+            if spelling in self.index_of:
+                return self.index_of[spelling]
+        return -1
+
+
+class _Column(NamedTuple):
+    """A column: the rank of the value of each key, -1 if it is missing, and labels of the values.
+
+    Labels are texts and names, of shape (values, 2).
+    """
+
+    name: str
+    ranks: Integers
+    labels: Array
 
 
 def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Grouping]:
     """The groupings of a tally by every column but those of strata, and by their intersections."""
-    for by in settings.names:
-        if by not in tally.columns:
-            raise UnknownName.among("group column in `group_names`", by, tally.columns)
-    columns = [i for i, column in enumerate(tally.columns) if column not in strata]
-    names, ranks = zip(*(_name_values(tally, i, settings) for i in columns), strict=True)
-    groupings: list[Grouping] = []
-    number = 0
-    for chosen in _intersections(len(columns), settings.widest([tally.columns[i] for i in columns])):
-        places = [columns[i] for i in chosen]
-        parts = [tuple(key[place] for place in places) for key in tally.keys]
-        known = {part for part in parts if None not in part}
-        number += len(known)
-        if number > MAX_GROUPS:
-            title = " & ".join(tally.columns[i] for i in places)
+    for name in settings.names:
+        if name not in tally.columns:
+            raise UnknownName.among("group column in `group_names`", name, tally.columns)
+    names = [name for name in tally.columns if name not in strata]
+    columns = [_name_values(tally, name, settings) for name in names]
+    widths = range(1, settings.widest(names) + 1)
+    groupings: dict[str, Grouping] = {}
+    for crossed in chain.from_iterable(combinations(columns, width) for width in widths):
+        by = [column.name for column in crossed]
+        # A column may be called like an intersection.
+        titles = (sign.join(by) for sign in (" & ", " × ", " by "))
+        title = next(title for title in titles if title not in groupings)
+        groupings[title] = _cross(tally, crossed, title)
+        if sum(len(grouping.groups) for grouping in groupings.values()) > MAX_GROUPS:
+            number = len(groupings[title].groups)
             raise TooLarge(
-                f"there are more than {MAX_GROUPS:,} groups, with {len(known):,} by {brief(title)}; choose a "
-                "coarser column or fewer `intersections`, or cut numbers with `bins=`"
+                f"there are more than {MAX_GROUPS:,} groups, with {number:,} by {brief(title)}; "
+                "choose a coarser column or fewer `intersections`, or cut numbers with `bins=`"
             )
-        order = sorted(known, key=lambda part: [ranks[i][v] for i, v in zip(chosen, part, strict=True)])
-        spelled = {part: tuple(names[i][v] for i, v in zip(chosen, part, strict=True)) for part in order}
-        index_of = {part: i for i, part in enumerate(order)}
-        codes = np.array([index_of.get(part, -1) for part in parts], dtype=np.int64)
-        title = _title([tally.columns[i] for i in places], {one.name for one in groupings})
-        groups = unique_names({part: " & ".join(texts) for part, texts in spelled.items()})
-        lookup = {tuple(map(code_text, part)): i for part, i in index_of.items()}
-        lookup |= {spelled[part]: i for part, i in index_of.items()}
-        titles = tuple(tally.columns[i] for i in places)
-        is_hidden = _find_hidden(tally, codes, len(order))
-        groupings.append(Grouping(titles, title, tuple(groups.values()), codes, lookup, is_hidden))
-    return groupings
+    return list(groupings.values())
 
 
-def name_strata(tally: Tally, strata: Sequence[str], settings: Settings) -> tuple[list[str], Integers]:
+def name_strata(tally: Tally, strata: Sequence[str], settings: Settings) -> tuple[Sequence[str], Integers]:
     """The names of the strata, in order, and the stratum of each key."""
-    places = [tally.columns.index(column) for column in strata]
-    names, ranks = zip(*(_name_values(tally, i, settings, allows_missing=True) for i in places), strict=True)
-    parts = [tuple(key[place] for place in places) for key in tally.keys]
-    order = sorted(set(parts), key=lambda part: [rank[v] for rank, v in zip(ranks, part, strict=True)])
-    texts = {part: " & ".join(name[v] for name, v in zip(names, part, strict=True)) for part in order}
-    named = unique_names(texts)
+    if not strata:
+        return (), np.zeros(len(tally.keys), dtype=np.int64)
+    columns = [_name_values(tally, name, settings, allows_missing=True) for name in strata]
+    grouping = _cross(tally, columns, "")
     # All strata together are called "pooled".
-    free = next(name for name in ("'pooled'", '"pooled"', "(pooled)") if name not in named.values())
-    index_of = {part: i for i, part in enumerate(order)}
-    codes = np.array([index_of[part] for part in parts], dtype=np.int64)
-    return [free if name == "pooled" else name for name in named.values()], codes
+    names = unique_names(["pooled", *grouping.groups], [None, *grouping.groups])
+    return names[1:], grouping.codes
 
 
-def _intersections(columns: int, widest: int) -> Iterator[tuple[int, ...]]:
-    """The positions of every column, then of every pair of columns, and so on."""
-    return chain.from_iterable(combinations(range(columns), width) for width in range(1, widest + 1))
+def _cross(tally: Tally, columns: Sequence[_Column], title: str) -> Grouping:
+    """The grouping by those combinations of the values of columns that occur."""
+    ranks = np.stack([column.ranks for column in columns])
+    is_known = (ranks >= 0).all(axis=0)
+    crossed, index = np.unique(ranks[:, is_known], axis=1, return_inverse=True)
+    codes = np.full(ranks.shape[1], -1)
+    codes[is_known] = index.reshape(-1)
+    labels = [column.labels[values].T for column, values in zip(columns, crossed, strict=True)]
+    texts, names = (list(zip(*part, strict=True)) for part in zip(*labels, strict=True))
+    groups = unique_names(map(" & ".join, names), names)
+    spellings = texts, names, [(group,) for group in groups]
+    index_of = {key: i for part in spellings for i, key in enumerate(part)}
+    is_hidden = _find_hidden(tally, codes, len(groups))
+    by = tuple(column.name for column in columns)
+    return Grouping(by, title, groups, codes, index_of, is_hidden)
 
 
-def _name_values(
-    tally: Tally, place: int, settings: Settings, allows_missing: bool = False
-) -> tuple[dict[Any, str], dict[Any, int]]:
-    """A name for each value of a column, and its rank; equal texts such as 1 and "1" get different names."""
-    column = tally.columns[place]
-    present = {key[place] for key in tally.keys} - (set() if allows_missing else {None})
+def _name_values(tally: Tally, column: str, settings: Settings, *, allows_missing: bool = False) -> _Column:
+    """The values of a column in order, with distinct names."""
+    of_keys = [key[tally.columns.index(column)] for key in tally.keys]
+    present = {value for value in of_keys if value is not None or allows_missing}
     values = sort_values(present, tally.orders.get(column, ()))
+    texts = list(map(code_text, values))
+    clear = [f"{column} {text}" if _CODE.fullmatch(text) else text for text in texts]
     given = settings.names.get(column, {})
-    texts = {value: code_text(value) for value in values}
-    unknown = [code for code in given if code not in texts.values()]
-    if unknown:
-        shown = ", ".join(list(texts.values())[:_SHOWN]) + (", …" if len(texts) > _SHOWN else "")
-        raise InvalidInput(
-            f"`group_names` of {column!r} must name values that occur; {brief(unknown[0])} does not: {escaped(shown)}"
-        )
-    # A number or a boolean says nothing without its column.
-    clear = {value: f"{column} {text}" if _is_code(text) else text for value, text in texts.items()}
-    names = {value: given.get(texts[value], name) for value, name in unique_names(clear).items()}
-    for name, times in Counter(names.values()).items():
-        if times > 1:
-            same = " and ".join(str(value) for value in values if names[value] == name)
-            raise InvalidInput(
-                f"`group_names` of {column!r} must give different names to different groups; {same} "
-                f"are both called {name!r}"
-            )
-    return names, {value: rank for rank, value in enumerate(values)}
+    pairs = zip(texts, unique_names(clear, values), strict=True)
+    names = [given.get(text, name) for text, name in pairs]
+    must = f"`group_names` of {column!r} must"
+    for code in given:
+        if code not in texts:
+            shown = escaped(", ".join(texts[:_SHOWN]) + ", …" * (len(texts) > _SHOWN))
+            text = f"name values that occur; {brief(code)} does not: {shown}"
+            raise InvalidInput(f"{must} {text}")
+    (name, times), *_ = [*Counter(names).most_common(1), ("", 0)]
+    if times > 1:
+        same = " and ".join(str(value) for value, one in zip(values, names, strict=True) if one == name)
+        text = f"give different names to different groups; {same} are both called {name!r}"
+        raise InvalidInput(f"{must} {text}")
+    rank = {value: i for i, value in enumerate(values)}
+    ranks = np.array([rank.get(value, -1) for value in of_keys], dtype=np.int64)
+    return _Column(column, ranks, np.array([texts, names], dtype=object).T)
 
 
-def _is_code(text: str) -> bool:
-    return text in ("True", "False") or bool(re.fullmatch(r"[+-]?\d+(?:\.\d+)?", text))
+def unique_names(names: Iterable[str], values: Sequence[Any]) -> list[str]:
+    """Names, of which those that occur twice are values as in Python, or all are numbered.
 
-
-def unique_names(names: dict[Any, str]) -> dict[Any, str]:
-    """Names in which those that occur twice are written as in Python, and numbered if need be."""
-    spelled = {value: repr(value) for value in names if value is not None}
-    while twice := {name for name, times in Counter(names.values()).items() if times > 1}:
-        clearer = {v: spelled[v] for v, name in names.items() if name in twice and v in spelled}
-        if clearer == {value: names[value] for value in clearer}:
-            numbered = enumerate(clearer.items(), start=1)
-            return names | {value: f"{name} ({i})" for i, (value, name) in numbered}
-        names = names | clearer
+    >>> unique_names(["1", "1", "2"], [1, "1", 2])
+    ['1', "'1'", '2']
+    """
+    names = list(names)
+    while len(set(names)) < len(names):
+        times, pairs = Counter(names), zip(names, values, strict=True)
+        spelled = [repr(value) if times[name] > 1 and value is not None else name for name, value in pairs]
+        numbered = [f"{name} ({i})" for i, name in enumerate(names, 1)]
+        names = numbered if spelled == names else spelled
     return names
-
-
-def _title(columns: Sequence[str], taken: set[str]) -> str:
-    """The name of an intersection; a column may be called like one."""
-    return next(name for sign in (" & ", " × ", " by ") if (name := sign.join(columns)) not in taken)
 
 
 def _find_hidden(tally: Tally, codes: Integers, groups: int) -> Bools:
     """Which groups have nothing but small counts, at every place."""
-    if tally.rule is None:
-        return np.zeros(groups, dtype=bool)
-    is_large = np.zeros(groups, dtype=bool)
+    is_shown = np.full(groups, tally.rule is None)
     for counts in (tally.counts, tally.selections):
-        if counts is not None:
+        if tally.rule is not None and counts is not None:
             sums = sum_groups(counts.cells, codes, groups)
-            is_large |= (sums >= tally.rule.least).any(axis=(0, 2))
-    return ~is_large
+            is_shown |= (sums >= tally.rule.least).any(axis=(0, 2))
+    return ~is_shown
 
 
 def sum_groups(values: Floats, codes: Integers, groups: int) -> Floats:
@@ -184,4 +196,4 @@ def cells_by_group(tally: Tally, settings: Settings) -> dict[str, ConfusionMatri
     assert tally.counts is not None
     grouping = build_groupings(tally, settings)[-1]
     sums = sum_groups(tally.counts.cells, grouping.codes, len(grouping.groups))[0]
-    return {name: ConfusionMatrix.from_array(cells) for name, cells in zip(grouping.groups, sums, strict=True)}
+    return dict(zip(grouping.groups, map(ConfusionMatrix.from_array, sums), strict=True))

@@ -1,4 +1,8 @@
-"""Impact ratios: rates of favourable predictions divided by the highest of them."""
+"""Impact ratios: rates of favourable predictions divided by the highest of them.
+
+The data chose the highest of several rates. Intervals therefore hold for all groups at once that
+could have been chosen (Bonferroni).
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats, Integers, choose
+from ..arrays import Floats, choose
 from ..inference import melded_gaps
-from ..metrics import metric as find_metric
-from .comparisons import Comparisons, favourable_rates
-from .evaluate_counts import Sides, corner_cells, effective_cells
-from .results_table import ResultsTable
-from .settings import Settings
+from .comparisons import Comparisons, Reference, favourable_metric, favourable_rates
+from .evaluate_counts import corner_cells, effective_cells
+from .results_table import ResultsTable, finite_or_nan
+from .settings import ReferenceKind, Settings
 from .verdicts import simultaneous_level
 
 
@@ -23,73 +26,41 @@ def add_impact_ratios(table: ResultsTable, settings: Settings) -> ResultsTable:
     level = simultaneous_level(table, settings)
     for block in table.blocks:
         comparisons = block.comparisons
-        is_of_counts = comparisons.source in ("counts", "selections") and not comparisons.is_pooled
-        if block.metric.key == "ppr" and is_of_counts:
-            counts = comparisons.counts.cells
-            for rows, cells in comparisons.columns(counts):
-                columns = _impact_columns(comparisons, rows, cells, settings, level)
-                table.fill(block.rows.start + rows, **columns)
+        if block.metric.key == "ppr" and comparisons.is_of_cells:
+            for rows, cells in comparisons.columns(comparisons.counts.cells):
+                rates = favourable_rates(cells[comparisons.group[rows]], settings)
+                if np.nanmax(rates, initial=0.0) > 0:
+                    columns = impact_columns(comparisons.take(rows), rates, settings, level)
+                    table.fill(block.rows.start + rows, **columns)
     return table
 
 
-def _impact_columns(
-    comparisons: Comparisons, rows: Integers, cells: Floats, settings: Settings, level: float
-) -> dict[str, Any]:
-    """The impact ratios of the groups of a column."""
-    metric = find_metric("ppr" if settings.favourable == "positive" else "pnr").base
-    present = comparisons.group[rows]
-    rates = favourable_rates(cells[present], settings)
-    if not np.nanmax(rates, initial=0.0) > 0:
-        return {}
-    best = int(np.nanargmax(rates))
-    group = comparisons.cells[0][rows]
-    ratios = metric.scores(group) / rates[best]
-    with_best = _Against(comparisons, rows, int(present[best]))
-    corners = with_best.corners(metric)
-    # The data chose the highest of several rates, so that an interval holds for all of them at once.
+def impact_columns(comparisons: Comparisons, rates: Floats, settings: Settings, level: float) -> dict[str, Any]:
+    """The impact ratios of a column, whose groups have these rates, or nan if they are small."""
+    metric, best = favourable_metric(settings), int(np.nanargmax(rates))
+    name = comparisons.group_names(comparisons.group)[best]
+    highest = Reference(ReferenceKind.GROUP, name, int(comparisons.group[best]))
+    index = comparisons.group * 0
+    comparisons = comparisons.take(..., references=(highest,), reference_index=index)
+    sides = [effective_cells(metric, comparisons)[0]] * 2
+    if comparisons.tally.rule is not None:
+        low, high = map(comparisons.split, (comparisons.counts.low, comparisons.counts.high))
+        sides = [corner_cells(metric, low, high, is_high) for is_high in (False, True)]
+    has_cases = comparisons.cells[0].sum(axis=1) > 0
+    ratios = metric.scores(comparisons.cells[0]) / rates[best]
     is_eligible = ~np.isnan(rates)
     choices = np.maximum(1, is_eligible.sum() - is_eligible)
-    low, high, at_most = np.full((3, len(rows)), np.nan)
+    ends = np.full((3, len(rates)), np.nan)
     for number in np.unique(choices):
-        some = np.flatnonzero((choices == number) & (group.sum(axis=1) > 0))
-        lowest, highest = (melded_gaps(metric, *side.take(some)[:2], "ratio") for side in corners)
-        each = 1 - (1 - settings.confidence_level) / number
-        low[some] = lowest.interval(each, ratios[some])[0]
-        high[some] = highest.interval(each, ratios[some])[1]
-        at_most[some] = highest.interval(1 - (1 - level) / number, ratios[some])[1]
-    grouping = comparisons.groupings[comparisons.grouping[rows[0]]]
-    is_best = np.arange(len(rows)) == best
-    ends = {"impact_low": low, "impact_high": high, "impact_at_most": at_most}
-    columns = {name: np.where(is_best | ~np.isfinite(end), np.nan, end) for name, end in ends.items()}
-    is_empty = group.sum(axis=1) == 0
-    columns |= {"impact_ratio": ratios, "impact_n": np.full(len(rows), with_best.cases)}
-    columns = {name: np.where(is_empty, np.nan, values) for name, values in columns.items()}
-    names = np.full(len(rows), grouping.groups[present[best]], dtype=object)
-    return columns | {"impact_group": choose(is_empty, None, names)}
-
-
-class _Against:
-    """Groups of a column against the one with the highest rate."""
-
-    def __init__(self, comparisons: Comparisons, rows: Integers, best: int) -> None:
-        arrays = {name: getattr(comparisons, name)[rows] for name in ("place", "stratum", "grouping", "group")}
-        reference = comparisons.references[0]._replace(code=best, cells=None)
-        known = {name: getattr(comparisons, name) for name in comparisons.__dataclass_fields__} | arrays
-        known |= {"references": (reference,), "reference_index": np.zeros(len(rows), dtype=np.int64)}
-        self.comparisons = Comparisons(**known)
-        place = np.flatnonzero(self.comparisons.group == best)
-        self.cases = float(self.comparisons.sizes[0][place[0]])
-
-    def corners(self, metric: Any) -> list[Sides]:
-        """The cells behind the smallest and the largest ratios; the same unless counts are rounded."""
-        comparisons = self.comparisons
-        best = comparisons.references[0].code
-        sides, _ = effective_cells(metric, comparisons)
-        # The best group itself is compared with its own cells.
-        is_best = (comparisons.group == best)[:, None]
-        if comparisons.tally.rule is None:
-            reference = np.where(is_best, sides.group, sides.reference)
-            return [sides._replace(reference=reference)] * 2
-        lows, highs = (comparisons.split(array) for array in (comparisons.counts.low, comparisons.counts.high))
-        lows, highs = ((group, np.where(is_best, group, rest)) for group, rest in (lows, highs))
-        return [corner_cells(metric, lows, highs, is_high) for is_high in (False, True)]
+        rows = (choices == number) & has_cases & ~comparisons.is_reference
+        least, most = (melded_gaps(metric, *side.take(rows)[:2], "ratio") for side in sides)
+        each, bound = (1 - (1 - one) / number for one in (settings.confidence_level, level))
+        ends[0, rows] = least.interval(each, ratios[rows])[0]
+        ends[1, rows] = most.interval(each, ratios[rows])[1]
+        ends[2, rows] = most.interval(bound, ratios[rows])[1]
+    names = ("impact_low", "impact_high", "impact_at_most")
+    return dict(zip(names, finite_or_nan(ends), strict=True)) | {
+        "impact_ratio": ratios,
+        "impact_group": choose(has_cases, name, None),
+        "impact_n": np.where(has_cases, comparisons.sizes[0][best], np.nan),
+    }

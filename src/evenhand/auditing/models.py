@@ -33,7 +33,7 @@ def compare(request: ModelsRequest) -> Audit:
     -------
     Audit
         In its rows, ``at`` says which ``model`` is compared ``against`` which. The ``score`` is the group's own change,
-        with McNemar's exact p-value, and the ``gap`` the change of its gap to the reference; ``score.before`` and
+        with McNemar's exact p-value, and the ``gap`` the change of its gap to the reference; ``before`` and
         ``gap_before`` are what changes. Metrics are rates of
         people whose number is the same with all models: by default acc, ppr, tpr and fpr. Cases without a label or a
         prediction of every model are left out and counted.
@@ -43,7 +43,7 @@ def compare(request: ModelsRequest) -> Audit:
     >>> data = {"sex": list("ffffmmmm"), "y": [1, 1, 0, 0] * 2, "old": [1, 0] * 4, "new": [1, 1, 0, 0, 1, 0, 1, 0]}
     >>> c = compare(data, y_true="y", models={"old": "old", "new": "new"}, groups="sex", metrics="acc")
     >>> row = next(row for row in c.rows if row.group == "f")
-    >>> row.at, row.score.value, row.gap.value
+    >>> row.at, row.score, row.gap
     ({'model': 'new', 'against': 'old'}, 0.5, 0.5)
     """
     if request.groups is None:

@@ -1,39 +1,253 @@
-"""Monitoring a system: alarms that stay rare however often one looks."""
+"""Monitoring a system batch by batch, with alarms that stay rare however often one looks.
+
+A monitor is a state, which is written as JSON, and the evidence of its batches, which is gathered
+again when a state is read: an e-process for each group and metric. The state keeps which columns
+and labels the first batch had, counts by group of every batch and, if clusters count once, salted
+hashes of those that were counted.
+"""
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
-from math import exp, isfinite, isnan, log
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from itertools import takewhile
+from math import exp, isfinite, log
+from numbers import Real
+from operator import add
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..data import read_counts, tally_counts
+from ..arrays import Floats
+from ..data import Answers, Tally, build_tally, group_columns, read_counts, tally_counts
 from ..errors import InvalidInput, UnknownName, brief, printable
 from ..inference import EProcesses, compared_rates
 from ..metrics import Metric
 from ..records import Record, plain_value, reach, write_whole
-from ..wording import number, several
+from ..wording import number
+from .groupings import build_groupings, sum_groups
+from .json_schema import check_schema, closed_object
 from .metric_selection import lookup_metric, select_metrics
-from .monitor_batches import MOST_CASES, READ, Batch, Counts, LabelCoding, counts_of_groups, digest, read_batch, refused
-from .settings import METRICS, WITHOUT_LABELS, Settings
+from .requests import refuse_unknown
+from .settings import Settings
 
-__all__ = ["Monitor", "MonitorRow"]
-
-SCHEMA = "evenhand.monitor/1"
-_MOST_BATCHES = 100_000
+#: A comparison: column, group and metric.
 Key = tuple[str, str, str]
-"""A comparison: column, group and metric."""
+#: Cells by column and group.
+Counts = dict[str, dict[str, list[int]]]
+#: The name of a column, names of group columns, a threshold, or cuts by column.
+Column = str | float | tuple[str | float, ...] | dict[str, tuple[float, ...]]
+_COLUMNS = ("y_true", "y_pred", "groups", "y_score", "threshold", "positive", "count", "cluster", "bins")
+_VALUES = ("y_true", "y_pred", "y_score", "count", "cluster")
+# Evidence of larger batches is lost in rounding.
+_MAX_CASES = 10**12
+# So many digits of the hash of a cluster are kept; the others draw one of its cases.
+_KEPT_DIGITS = 16
+_NUMBER = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_CELLS = {"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}
+_LEFT_OUT = ("lacking", "unknown", "repeated", "before")
+_BATCH = {
+    "at": {"type": "string"},
+    "counts": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _CELLS}},
+    **dict.fromkeys(_LEFT_OUT, _NUMBER),
+    "clusters": {"type": "string"},
+}
+_NAME = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
+_READING = {
+    **dict.fromkeys(("y_true", "y_pred", "y_score", "threshold", "count", "cluster"), _NAME),
+    "groups": {"type": ["string", "number", "array"], "items": _NAME},
+    "bins": {"type": "object", "additionalProperties": {"type": "array", "items": {**_NAME, "type": "number"}}},
+}
+_SIDES = {"type": "object", "additionalProperties": {"type": "boolean"}}
+STATE_SCHEMA = closed_object(
+    {
+        "schema": {"const": "evenhand.monitor/1"},
+        "metrics": {**_TEXTS, "type": ["array", "null"]},
+        "reference": {"type": ["string", "object"], "additionalProperties": {"type": "string"}},
+        "alpha": {"type": "number"},
+        "columns": {"type": "object", "properties": _READING, "additionalProperties": False},
+        "labels": {"type": "object", "additionalProperties": _SIDES},
+        "salt": {"type": ["string", "null"]},
+        "batches": {"type": "array", "items": closed_object(_BATCH)},
+    }
+)
+"""What the file of a monitor holds, beside its digest."""
+_REASONS = {
+    "classes": "evidence is gathered of two classes; say which are `positive`, and keep a monitor of each class",
+    "strata": "evidence pooled over strata is not known; make the strata the groups",
+    "sample_weight": "evidence is gathered of whole cases; rows that stand for several can have a `count`",
+    "protect": "alarms of rounded batches would not keep their promise; protect what you publish",
+    "intersections": "each column of groups is monitored by itself; pass an intersection as a column",
+}
+"""Why settings of an audit cannot be monitored."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """What is kept of a batch.
+
+    Attributes
+    ----------
+    at : str
+        What the batch is called.
+    counts : dict
+        Cells tp, fn, fp, tn by column and group.
+    lacking, unknown : int
+        Cases without a label, prediction or cluster, which are left out, and cases without a known
+        group in some column.
+    repeated, before : int
+        Cases beside another one of their cluster, and cases of clusters that an earlier batch
+        counted, both of which are left out.
+    clusters : str
+        Salted hashes of the clusters that were counted, with spaces between them.
+    """
+
+    at: str
+    counts: Counts
+    lacking: int = 0
+    unknown: int = 0
+    repeated: int = 0
+    before: int = 0
+    clusters: str = ""
+
+    @property
+    def cases(self) -> int:
+        """How many cases were counted."""
+        return max((sum(map(sum, groups.values())) for groups in self.counts.values()), default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorState:
+    """What makes a monitor, and all that its file holds.
+
+    Attributes
+    ----------
+    schema : str
+        The version of the file.
+    metrics, reference, alpha
+        As for `Monitor`; metrics are None until the first batch shows whether there are labels.
+    columns : dict
+        How batches of rows are read: the columns by argument.
+    labels : dict
+        By "label" and "prediction", the texts that occurred so far, and whether they are positive.
+    salt : str or None
+        The salt of hashes, if clusters count once.
+    batches : tuple of Batch
+        The batches.
+    """
+
+    schema: Literal["evenhand.monitor/1"] = "evenhand.monitor/1"
+    metrics: tuple[str, ...] | None
+    reference: str | dict[str, str]
+    alpha: float
+    columns: dict[str, Column] = field(default_factory=dict)
+    labels: dict[str, dict[str, bool]] = field(default_factory=dict)
+    salt: str | None = None
+    batches: tuple[Batch, ...] = ()
+
+    @property
+    def positive(self) -> dict[str, list[str]]:
+        """The positive labels and predictions."""
+        return {part: [label for label in of if of[label]] for part, of in self.labels.items()}
+
+    def read_batch(self, at: str, data: Any, given: dict[str, Any]) -> tuple[Batch, MonitorState]:
+        """A batch of rows, and the state with the columns and labels that are known after it."""
+        columns = self._fix_columns(given)
+        arguments = {**columns, "positive": self.positive, **given}
+        groups, bins = arguments.pop("groups", None), arguments.pop("bins", None)
+        # A batch that was added before is read as it was then.
+        earlier = takewhile(lambda batch: batch.at != at, self.batches)
+        counted = {cluster for batch in earlier for cluster in batch.clusters.split()}
+        salt, sizes = self.salt or secrets.token_hex(16), dict[str, int]()
+
+        def draw_case(cluster: Any, cases: int) -> int | None:
+            """Which of the cases of a cluster counts; None if it was counted before."""
+            digits = sha256(f"{salt} {cluster}".encode("utf-8", "surrogatepass")).hexdigest()
+            kept, others = digits[:_KEPT_DIGITS], digits[_KEPT_DIGITS:]
+            sizes[kept] = cases
+            return None if kept in counted else int(others, 16) * cases >> 4 * len(others)
+
+        if "cluster" in columns:
+            arguments["draw_case"] = draw_case
+        groups = group_columns(groups, data)
+        tally = build_tally(data, groups, Answers(**arguments), {"cells"}, bins=bins)
+        new = {cluster: cases for cluster, cases in sizes.items() if cluster not in counted}
+        batch = Batch(
+            at=at,
+            counts=count_groups(tally),
+            lacking=sum(tally.left_out.values()),
+            unknown=int(tally.sizes[[None in key for key in tally.keys]].sum()),
+            repeated=sum(new.values()) - len(new),
+            before=sum(sizes.values()) - sum(new.values()),
+            clusters=" ".join(sorted(new)),
+        )
+        labels = self._merge_labels(tally, "positive" in given)
+        return batch, replace(self, columns=columns, labels=labels, salt=salt if sizes else self.salt)
+
+    def _fix_columns(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The columns of the first batch, from which those of a later one must not differ."""
+        columns = {name: given[name] for name in given if name != "positive"}
+        for name, value in columns.items():
+            names = value if name == "groups" and isinstance(value, (list, tuple)) else [value]
+            if name != "bins" and not all(isinstance(one, (str, Real)) for one in names):
+                must = "be a name of the columns of all batches, or one number"
+                raise InvalidInput(argument=name, must=must, got=value)
+        if "cluster" in columns and self.batches and not self.columns:
+            hint = "nobody knows which clusters that one counted"
+            raise InvalidInput(f"`cluster` must be given with the first batch: {hint}")
+        columns = plain_value(columns)
+        fixed = {"count": 1} | plain_value(self.columns or columns)
+        for name, column in columns.items():
+            was = fixed.get(name)
+            if str(was) != str(column):
+                must = f"was {brief(was)} in the first batch and must stay"
+                raise InvalidInput(f"`{name}` {must}; got {brief(column)}")
+        return self.columns or columns
+
+    def _merge_labels(self, tally: Tally, is_restated: bool) -> dict[str, dict[str, bool]]:
+        """The labels so far and those of a batch, none of which may change sides.
+
+        A new one is refused unless ``positive`` is given with it: it may be of another coding, such
+        as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
+        """
+        merged = dict(self.labels)
+        for part, positive in tally.positive.items():
+            known = dict(ChainMap(self.labels.get(part, {}), *self.labels.values()))
+            labels = dict.fromkeys(map(str, tally.negative[part]), False)
+            labels |= dict.fromkeys(map(str, positive), True)
+            for label, is_positive in labels.items():
+                expected = known.get(label, is_positive if is_restated or not known else None)
+                if expected is not is_positive:
+                    side = {None: "unknown", True: "positive", False: "negative"}[expected]
+                    hint = "if labels are coded as before, pass `positive=` with all positive ones"
+                    raise InvalidInput(f"the {part} {brief(label)} was {side} so far; {hint}")
+            merged[part] = self.labels.get(part, {}) | labels
+        return merged
+
+
+def count_groups(tally: Tally) -> Counts:
+    """The cells of every group of every column."""
+    assert tally.counts is not None
+    counts: Counts = {}
+    for grouping in build_groupings(tally, Settings(intersections=1)):
+        cells = sum_groups(tally.counts.cells, grouping.codes, len(grouping.groups))[0]
+        counts[grouping.name] = dict(zip(grouping.groups, cells.astype(int).tolist(), strict=True))
+    return counts
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """The digest of a state, by which a change is seen."""
+    return sha256(json.dumps(content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class MonitorRow(Record):
     """What all batches so far say of one group and metric.
 
@@ -114,40 +328,37 @@ class Monitor:
     """
 
     def __init__(self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any) -> None:
-        refused(others, "Monitor", ("metrics", "reference", "alpha"))
-        self._settings = Settings(metrics=metrics, alpha=alpha, intersections=1)
-        named = reference.values() if isinstance(reference, Mapping) else [reference]
-        for one in named:
-            if not isinstance(one, str) or one in ("all", "largest", "best"):
-                raise InvalidInput(
-                    argument="reference", must="be 'rest' or the name of a group, which no outcome chooses", got=one
-                )
-        self._reference = dict(reference) if isinstance(reference, Mapping) else str(reference)
-        self._metrics: list[Metric] | None = None if metrics is None else _monitored(self._settings, labelled=True)
-        self._reading: LabelCoding | None = None
-        self._salt = secrets.token_hex(16)
-        self._batches: dict[str, Batch] = {}
+        refuse_unmonitored("Monitor", others, ("metrics", "reference", "alpha"))
+        is_by_column = isinstance(reference, Mapping)
+        for group in reference.values() if is_by_column else [reference]:
+            if not isinstance(group, str) or group in ("all", "largest", "best"):
+                must = "be 'rest' or the name of a group, which no outcome chooses"
+                raise InvalidInput(argument="reference", must=must, got=group)
+        self._state = MonitorState(
+            metrics=None if metrics is None else monitored_metrics(metrics),
+            reference=dict(reference) if is_by_column else str(reference),
+            alpha=Settings(alpha=alpha).alpha,
+        )
         self._evidence = EProcesses()
-        self._path: list[NDArray[np.float64]] = []
+        self._path: list[Floats] = []
         self._alarms: dict[Key, str] = {}
-        self._seen: dict[Key, list[int]] = {}
+        # Successes and cases of group and reference, batches, and batches without a score.
+        self._totals: dict[Key, tuple[float, ...]] = {}
 
     @property
     def batches(self) -> tuple[str, ...]:
         """The batches that were added, in order."""
-        return tuple(self._batches)
+        return tuple(batch.at for batch in self._state.batches)
 
     @property
     def history(self) -> Mapping[str, Batch]:
-        """What is kept of every batch: its counts, and how many cases were left out for which reason."""
-        return MappingProxyType(self._batches)
+        """What is kept of every batch: counts, and how many cases were left out and why."""
+        return {batch.at: batch for batch in self._state.batches}
 
     @property
     def cluster(self) -> str | None:
-        """The column of clusters, each of which counts once; None if every case is taken as a new one."""
-        if self._reading is None or "cluster" not in self._reading.columns:
-            return None
-        return str(self._reading.columns["cluster"] or "cluster")
+        """The column of clusters, each of which counts once; None if every case is new."""
+        return str(self._state.columns["cluster"]) if "cluster" in self._state.columns else None
 
     def add(
         self,
@@ -192,26 +403,12 @@ class Monitor:
         >>> sum(row.cases for row in monitor.rows)
         4
         """
-        refused(others, "add", ("data", "at", *READ))
-        given = {
-            "y_true": y_true, "y_pred": y_pred, "groups": groups, "y_score": y_score, "threshold": threshold,
-            "positive": positive, "count": count, "cluster": cluster, "bins": bins,
-        }  # fmt: skip
-        given = {name: value for name, value in given.items() if value is not None}
-        name = _named(at)
-        if self._reading is None and self._batches and cluster is not None:
-            raise InvalidInput(
-                "`cluster` must be given with the first batch: nobody knows which clusters that one counted"
-            )
-        how = given if self._reading is None else self._reading.asked(given, data is not None)
-        # A batch that was added before is read as it was then.
-        earlier = list(self._batches)[: list(self._batches).index(name)] if name in self._batches else self._batches
-        seen = frozenset().union(*(self._batches[one].clusters for one in earlier))
-        batch, tally = read_batch(data, how, self._salt, seen)
-        monitor = self._with(name, batch, self._metrics or _monitored(self._settings, labelled=tally.labelled))
-        if monitor is not self and monitor._reading is None:
-            monitor._reading = LabelCoding.of(given, tally, data is not None)
-        return monitor
+        values = (y_true, y_pred, groups, y_score, threshold, positive, count, cluster, bins)
+        given = {name: value for name, value in zip(_COLUMNS, values, strict=True) if value is not None}
+        refuse_unmonitored("add", others, ("data", "at", *_COLUMNS))
+        if data is None:
+            data, given = name_columns(given)
+        return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
 
     def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Monitor:
         """The monitor with one more batch, of confusion matrices by group as for `audit_counts`.
@@ -237,106 +434,91 @@ class Monitor:
         True
         """
         if self.cluster is not None:
-            raise InvalidInput(
-                f"counts do not name their clusters, and this monitor counts each {self.cluster} once; add the rows"
-            )
+            reason = f"this monitor counts each {self.cluster} once; add the rows"
+            raise InvalidInput(f"counts do not name their clusters, and {reason}")
         if not isinstance(counts, Mapping) and hasattr(type(counts), "columns"):
             by, counts, _ = read_counts(counts)
-        metrics = self._metrics or _monitored(self._settings, labelled=True)
-        return self._with(_named(at), Batch(counts=counts_of_groups(tally_counts(counts, by))), metrics)
+        counts = count_groups(tally_counts(counts, by))
+        return self._with_batch(Batch(at=name_batch(at), counts=counts), self._state)
 
-    def _with(self, name: str, batch: Batch, metrics: list[Metric]) -> Monitor:
-        """A copy with one more batch; this one if it has the batch."""
-        if name in self._batches and self._batches[name].same(batch):
+    def _with_batch(self, batch: Batch, state: MonitorState) -> Monitor:
+        """A monitor with one more batch, and the state after it; this one if it has the batch."""
+        earlier = self.history.get(batch.at, batch)
+        if (earlier.counts, earlier.clusters) != (batch.counts, batch.clusters):
+            reason = "which cannot be changed, since late labels may depend on outcomes"
+            hint = "add a batch once its labels are complete, or monitor selection rates meanwhile"
+            raise InvalidInput(f"the batch {brief(batch.at)} was added with other counts, {reason}: {hint}")
+        if batch.at in self.history:
             return self
+        metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
         monitor = copy(self)
-        monitor._batches, monitor._alarms = dict(self._batches), dict(self._alarms)
-        monitor._path, monitor._evidence = list(self._path), deepcopy(self._evidence)
-        monitor._seen = {key: list(counts) for key, counts in self._seen.items()}
-        monitor._take(name, batch, metrics)
+        monitor._state = replace(state, metrics=metrics, batches=(*state.batches, batch))
+        monitor._evidence, monitor._path = deepcopy(self._evidence), list(self._path)
+        monitor._alarms, monitor._totals = dict(self._alarms), dict(self._totals)
+        monitor._gather(batch)
         return monitor
 
-    def _take(self, name: str, batch: Batch, metrics: list[Metric]) -> None:
-        if name in self._batches:
-            raise InvalidInput(
-                f"the batch {brief(name)} was added with other counts; what was counted cannot be changed, since "
-                "labels that arrive late may depend on outcomes: add a batch once its labels are complete, or monitor "
-                "selection rates meanwhile"
-            )
-        if self._batches and set(batch.counts) != set(first := next(iter(self._batches.values())).counts):
-            raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(first)})")
-        if len(self._batches) >= _MOST_BATCHES:
-            raise InvalidInput(f"a monitor takes at most {_MOST_BATCHES:,} batches; begin another")
-        if batch.cases > MOST_CASES:
-            raise InvalidInput(f"a batch must have at most {MOST_CASES:,} cases; got {batch.cases:,}")
-        compared = self._compared(batch.counts, metrics)
-        self._metrics = metrics
-        self._batches[name] = batch
+    def _gather(self, batch: Batch) -> None:
+        """Add the evidence of a batch of the state."""
+        columns = self._state.batches[0].counts
+        if set(batch.counts) != set(columns):
+            raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(columns)})")
+        if batch.cases > _MAX_CASES:
+            raise InvalidInput(f"a batch must have at most {_MAX_CASES:,} cases; got {batch.cases:,}")
+        compared = self._compare(batch.counts)
         if compared:
             self._evidence.add(compared)
-        for key, counts in compared.items():
-            a, of_a, b, of_b = counts
-            seen = self._seen.setdefault(key, [0, 0, 0, 0, 0, 0])
-            for i, value in enumerate((a, of_a, b, of_b, 1, of_a == 0 or of_b == 0)):
-                seen[i] += int(value)
+        for key, (x, n, x_reference, n_reference) in compared.items():
+            added = (x, n, x_reference, n_reference, 1, n == 0 or n_reference == 0)
+            self._totals[key] = tuple(map(add, self._totals.get(key, (0,) * 6), added))
         self._path.append(self._evidence.joint_evalues())
-        keys = list(self._evidence.rows)
-        for place in np.flatnonzero(self._path[-1] >= 1 / self._settings.alpha).tolist():
-            self._alarms.setdefault(keys[place], name)
+        for key, joint in zip(self._evidence.rows, self._path[-1], strict=True):
+            if joint >= 1 / self._state.alpha:
+                self._alarms.setdefault(key, batch.at)
 
-    def _compared(self, counts: Counts, metrics: Iterable[Metric]) -> dict[Key, tuple[float, float, float, float]]:
-        """The counts of each comparison of a batch: how many of how many cases of the group and of its reference."""
-        found: dict[Key, tuple[float, float, float, float]] = {}
+    def _compare(self, counts: Counts) -> dict[Key, Any]:
+        """Successes and cases of each group and of its reference, by comparison."""
+        compared: dict[Key, Any] = {}
         for by, groups in counts.items():
             reference = self._reference_of(by)
-            own = np.array(list(groups.values()), dtype=np.float64).reshape(-1, 4)
-            theirs = own.sum(axis=0) - own
+            cells = np.array(list(groups.values()), dtype=float).reshape(-1, 4)
+            rest = cells.sum(axis=0) - cells
             if reference != "rest":
-                theirs = np.broadcast_to(np.array(groups.get(reference, (0, 0, 0, 0)), dtype=np.float64), own.shape)
-            sizes = {m.key: np.stack(compared_rates(m.base, own, theirs), axis=1) for m in metrics}
-            for i, group in enumerate(groups):
-                for key, of in sizes.items() if group != reference else ():
-                    a, of_a, b, of_b = of[i].tolist()
-                    found[by, group, key] = a, of_a, b, of_b
-        return found
+                rest[:] = groups.get(reference, 0)
+            for metric in self._state.metrics or ():
+                rates = compared_rates(lookup_metric(metric).base, cells, rest)
+                rows = zip(groups, *(rate.tolist() for rate in rates), strict=True)
+                compared |= {(by, group, metric): row for group, *row in rows if group != reference}
+        return compared
 
     def _reference_of(self, by: str) -> str:
-        return str(self._reference.get(by, "rest")) if isinstance(self._reference, dict) else self._reference
+        reference = self._state.reference
+        return reference if isinstance(reference, str) else reference.get(by, "rest")
 
     @property
     def rows(self) -> tuple[MonitorRow, ...]:
         """Every group and metric, alarms and the most evidence first."""
-        known = {m.key: m.base for m in self._metrics or ()}
-        rows = []
-        for key, place in self._evidence.rows.items():
-            by, group, metric = key
-            process = self._evidence[key]
-            a, of_a, b, of_b, batches, undefined = self._seen[key]
-            ends = [exp(end) if isfinite(end) else None for end in process.log_odds_interval(self._settings.alpha)]
-            scores = [_score(known[metric], x, n) for x, n in ((a, of_a), (b, of_b))]
-            rows.append(
-                MonitorRow(
-                    by=by,
-                    group=group,
-                    metric=metric,
-                    reference=self._reference_of(by),
-                    cases=of_a,
-                    score=scores[0],
-                    versus=scores[1],
-                    evidence=float(process.evalues),
-                    joint=float(self._path[-1][place]),
-                    alarm=self._alarms.get(key),
-                    odds_low=ends[0],
-                    odds_high=ends[1],
-                    batches=batches,
-                    undefined=undefined,
-                )
-            )
-        order = {name: i for i, name in enumerate(self._batches)}
+        order = {name: i for i, name in enumerate((*self.batches, None))}
+        rows = [self._row(key) for key in self._evidence.rows]
         # Two groups that are each other's rest have the same evidence up to rounding.
-        return tuple(
-            sorted(rows, key=lambda r: (r.alarm is None, order.get(r.alarm or "", 0), -round(log(r.joint), 9), r.group))
+        rows.sort(key=lambda row: (order[row.alarm], -round(log(row.joint), 9), row.group))
+        return tuple(rows)
+
+    def _row(self, key: Key) -> MonitorRow:
+        """The row of a comparison."""
+        by, group, metric = key
+        evidence, place = self._evidence[key], self._evidence.rows[key]
+        x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
+        curve = lookup_metric(metric).base.curve
+        score, versus = (
+            float(curve.score(part / whole)) if whole else None for part, whole in ((x, n), (x_reference, n_reference))
         )
+        ends = evidence.log_odds_interval(self._state.alpha)
+        low, high = (exp(end) if isfinite(end) else None for end in ends)
+        evalue, joint = float(evidence.evalues), float(self._path[-1][place])
+        reference, alarm = self._reference_of(by), self._alarms.get(key)
+        facts = (by, group, metric, reference, n)
+        return MonitorRow(*facts, score, versus, evalue, joint, alarm, low, high, batches, undefined)
 
     @property
     def alarms(self) -> tuple[MonitorRow, ...]:
@@ -365,7 +547,7 @@ class Monitor:
         [9.9, 1057.8]
         """
         place = self._evidence.rows[row.by, row.group, row.metric]
-        return tuple(float(values[place]) if place < len(values) else None for values in self._path)
+        return tuple(float(joint[place]) if place < len(joint) else None for joint in self._path)
 
     def to_text(self, most: int | None = None) -> str:
         """The monitor as text for a terminal.
@@ -437,20 +619,14 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key = (
-            rows[0].metric
-            if metric is None
-            else metric.key
-            if isinstance(metric, Metric)
-            else lookup_metric(metric).key
-        )
-        for what, asked, known in (
-            ("metric of this monitor", key, [row.metric for row in rows]),
-            ("group column of this monitor", by or rows[0].by, [row.by for row in rows]),
-        ):
-            if asked not in known:
-                raise UnknownName.among(what, asked, dict.fromkeys(known))
-        return reach("Monitor.plot")(self, key, by or rows[0].by, ax=ax)
+        key = rows[0].metric if metric is None else lookup_metric(getattr(metric, "key", metric)).key
+        by = by or rows[0].by
+        metrics, columns = ({getattr(row, name): None for row in rows} for name in ("metric", "by"))
+        if key not in metrics:
+            raise UnknownName.among("metric of this monitor", key, metrics)
+        if by not in columns:
+            raise UnknownName.among("group column of this monitor", by, columns)
+        return reach("Monitor.plot")(self, key, by, ax=ax)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -459,23 +635,17 @@ class Monitor:
         return str(reach("Record._repr_html_")(self))
 
     def __repr__(self) -> str:
-        batches = several(len(self._batches), "batch", "batches")
-        compared = several(len(self._evidence.rows), "comparison")
-        return f"<Monitor: {batches}, {compared}, {several(len(self._alarms), 'alarm')}>"
+        return f"<{str(self).splitlines()[0]}>"
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the monitor begins with, and no batch can change: metrics, reference and alpha."""
-        keys = None if self._metrics is None else [m.key for m in self._metrics]
-        return {"metrics": keys, "reference": self._reference, "alpha": self._settings.alpha}
+        """What no batch can change: metrics, reference and alpha."""
+        return {name: plain_value(getattr(self._state, name)) for name in ("metrics", "reference", "alpha")}
 
     @property
     def columns(self) -> dict[str, Any]:
-        """How batches are read, as the first one fixed it: columns by argument, and positive labels."""
-        if self._reading is None:
-            return {}
-        positive = {"positive": dict(self._reading.positive)} if self._reading.positive else {}
-        return {**self._reading.columns, **positive}
+        """How batches are read: columns by argument, True for values, and positive labels."""
+        return {**self._state.columns, **({"positive": self._state.positive} if self._state.columns else {})}
 
     def check(self, other: Monitor, *names: str) -> None:
         """Refuse settings of these names that another monitor has otherwise.
@@ -493,17 +663,9 @@ class Monitor:
                 raise InvalidInput(f"`{name}` was {was} when the monitor began and must stay; got {asked}")
 
     def to_json(self) -> str:
-        """The state as JSON: settings, counts of batches and hashes of clusters, never rows; `from_json` reads it."""
-        reading = self._reading
-        kept = {
-            "schema": SCHEMA,
-            **self.settings,
-            "read": {} if reading is None else plain_value(dict(reading.columns)),
-            "positive": {} if reading is None else plain_value(dict(reading.positive)),
-            **({} if self.cluster is None else {"salt": self._salt}),
-            "batches": [{"at": at, **batch.to_dict()} for at, batch in self._batches.items()],
-        }
-        return json.dumps(kept | {"digest": digest(kept)}, ensure_ascii=False, indent=1)
+        """The state as JSON: settings, counts and hashes of clusters, never rows."""
+        content = asdict(self._state)
+        return json.dumps(content | {"digest": digest(content)}, ensure_ascii=False, indent=1)
 
     @classmethod
     def from_json(cls, text: str) -> Monitor:
@@ -526,48 +688,54 @@ class Monitor:
         True
         """
         try:
-            state = json.loads(text)
-            kept = {name: value for name, value in state.items() if name != "digest"}
-            if state["schema"] != SCHEMA or state["digest"] != digest(kept):
-                raise InvalidInput("the state of the monitor was damaged or edited; its counts cannot be trusted")
-            monitor = cls(metrics=state["metrics"], reference=state["reference"], alpha=state["alpha"])
-            if state["read"]:
-                monitor._reading = LabelCoding.from_dict(state["read"], state["positive"])
-            monitor._salt = str(state.get("salt", monitor._salt))
-            if state["batches"] and monitor._metrics is None:
-                raise ValueError
-            for batch in state["batches"]:
-                monitor._take(_named(batch["at"]), Batch.from_dict(batch), monitor._metrics or [])
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            if isinstance(error, InvalidInput):
-                raise
+            content = json.loads(text)
+            is_sound = content.pop("digest") == digest(content)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InvalidInput("this is no state of a monitor; pass one that a monitor wrote") from None
+        if not is_sound:
+            raise InvalidInput("the state of the monitor was damaged or edited; its counts cannot be trusted")
+        check_schema(content, STATE_SCHEMA, "the state of the monitor")
+        batches = tuple(Batch(**batch) for batch in content["batches"])
+        state = MonitorState(**content | {"batches": batches})
+        monitor = cls(metrics=state.metrics, reference=state.reference, alpha=state.alpha)
+        monitor._state = replace(state, metrics=monitor._state.metrics)
+        if len(monitor.history) < len(state.batches):
+            raise InvalidInput("the state of the monitor has two batches of one name")
+        for batch in state.batches:
+            monitor._gather(batch)
         return monitor
 
 
-def _monitored(settings: Settings, labelled: bool) -> list[Metric]:
-    """The metrics that are monitored."""
-    asked = settings.metrics if settings.metrics is not None else (METRICS if labelled else ("ppr",))
-    found = select_metrics(Settings(metrics=asked), labelled=labelled)
-    for m in found:
+def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse arguments that an audit takes and a monitor does not, with the reason."""
+    refuse_unknown(function, given, {*known, *_REASONS})
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidInput(f"`{name}` cannot be monitored: {_REASONS[name]}")
+
+
+def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
+    """The keys of metrics of which evidence is known, by default those of an audit."""
+    selected = select_metrics(Settings(metrics=metrics), has_labels)
+    for m in selected:
         if not isinstance(m, Metric) or m.comparisons or m.base.curve is None:
-            raise InvalidInput(
-                f"{m.key} cannot be monitored: evidence over batches is known of shares, rates and F1 only; monitor "
-                "the rates that it is made of"
-            )
-        if not labelled and m.key not in WITHOUT_LABELS:
-            raise InvalidInput(f"{m.key} needs labels (`y_true`); without them only ppr and pnr can be monitored")
-    return [m for m in found if isinstance(m, Metric)]
+            reason = "evidence over batches is known of shares, rates and F1 only"
+            hint = "monitor the rates that it is made of"
+            raise InvalidInput(f"{m.key} cannot be monitored: {reason}; {hint}")
+    return tuple(m.key for m in selected)
 
 
-def _named(at: Any) -> str:
+def name_columns(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A table of columns that were passed as values, and arguments that name them."""
+    groups = group_columns(given.get("groups"), None)
+    values = {name: given[name] for name in _VALUES if not isinstance(given.get(name, 1), str | int)}
+    names = {name: name for name in values} | {"groups": list(groups)}
+    return values | groups, given | names
+
+
+def name_batch(at: Any) -> str:
     """The name of a batch."""
     name = "" if at is None else str(at).strip()
     if not name:
         raise InvalidInput(argument="at", must="say which batch it is, such as its week", got=at)
     return name
-
-
-def _score(m: Any, count: int, size: int) -> float | None:
-    score = float(np.asarray(m.curve.score(np.array(count / size)))) if size else float("nan")
-    return None if isnan(score) else score

@@ -1,10 +1,10 @@
-"""Making an audit again from its record, and what changed since."""
+"""Repeating an audit from its provenance, and what changed since."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isclose, isnan
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from math import isclose
+from typing import Any
 
 import numpy as np
 
@@ -15,20 +15,21 @@ from ..metrics import Metric
 from ..wording import number, pvalue, several
 from .metric_selection import Function, lookup_metric
 from .multiplicity import adjust_holm
-from .rows import place_text
+from .result import Audit
+from .results_table import Row, place_text
 from .settings import settings_of
 
-if TYPE_CHECKING:
-    from .result import Audit
-
-__all__ = ["changes_between", "protection_cost", "repeated"]
+#: The rows of two audits by what they are called; None if one of them has no such row.
+Pairs = Mapping[str, tuple[Row | None, Row | None]]
 
 # Another machine may round the last digits differently.
 _RELATIVE = 1e-9
+_LONGEST = 200
+_RECORDED = ("columns", "positive", "negative", "classes", "threshold", "axes")
 
 
-def repeated(record: Mapping[str, Any], data: Any) -> Audit:
-    """The audit that the call in a record makes, which may come from a file that somebody changed."""
+def repeat_audit(provenance: Mapping[str, Any], data: Any) -> Audit:
+    """The audit that the call in a provenance makes, which may come from a file that somebody changed."""
     from . import audits, models, settings
 
     functions: dict[str, tuple[Callable[..., Audit], Any]] = {
@@ -36,54 +37,55 @@ def repeated(record: Mapping[str, Any], data: Any) -> Audit:
         "audit_counts": (audits.audit_counts, settings.CountsRequest),
         "compare": (models.compare, settings.ModelsRequest),
     }
-    name = str(record.get("function"))
-    if name not in functions or record.get("at"):
+    name = str(provenance.get("function"))
+    if name not in functions or provenance.get("at"):
         raise InvalidInput("the provenance must be that of a whole audit; a part of one cannot be repeated by itself")
     function, request = functions[name]
-    given, arguments = _arguments(record, data, settings_of(request).keys())
-    return function(given, **arguments)
+    arguments = _check_call(provenance.get("call"), settings_of(request).keys())
+    if data is None:
+        data = _recorded_data(provenance.get("source"), arguments)
+    return function(data, **arguments)
 
 
-def _arguments(record: Mapping[str, Any], data: Any, allowed: Any) -> tuple[Any, dict[str, Any]]:
-    """The data and the other arguments of a call."""
-    source, call = record.get("source"), record.get("call")
-    if not isinstance(source, Mapping) or not isinstance(call, Mapping):
-        raise InvalidInput("the provenance must have the tables source and call")
-    paths = source.get("paths", [])
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        raise InvalidInput(f"paths in the provenance must be a list of texts; got {brief(paths)}")
+def _check_call(call: Any, allowed: Any) -> dict[str, Any]:
+    """The arguments of a recorded call."""
+    if not isinstance(call, Mapping):
+        raise InvalidInput(f"call in the provenance must be a table; got {brief(call)}")
     for name in call:
         if name not in allowed:
             raise InvalidInput(f"the provenance has an argument that the audit does not take: {name!r}")
-    unknown = [name for name, value in call.items() if value is None]
-    if unknown:
-        raise InvalidInput(
-            f"the audit was made from values of {', '.join(unknown)}, which the provenance does not contain; audit "
-            "them again"
-        )
+    values = [name for name, value in call.items() if value is None]
+    if values:
+        lacks = f"values of {', '.join(values)}, which the provenance does not contain"
+        raise InvalidInput(f"the audit was made from {lacks}; audit them again")
     metrics = call.get("metrics", [])
-    own = [
-        key for key in (metrics if isinstance(metrics, list) else []) if isinstance(lookup_metric(str(key)), Function)
-    ]
-    if own:
-        raise InvalidInput(
-            f"the audit was made with functions ({', '.join(map(str, own))}), which the provenance does not contain; "
-            "audit the "
-            "data again"
-        )
-    if data is None and call.get("protect") is not None:
-        raise InvalidInput("a protected audit does not say which data it is of; pass them")
-    if data is None and not paths:
-        raise InvalidInput("the provenance does not contain the data; pass them")
+    keys = [str(key) for key in metrics] if isinstance(metrics, list) else []
+    functions = [key for key in keys if isinstance(lookup_metric(key), Function)]
+    if functions:
+        lacks = f"functions ({', '.join(functions)}), which the provenance does not contain"
+        raise InvalidInput(f"the audit was made with {lacks}; audit the data again")
     arguments = dict(call)
     if "reference" in arguments:
-        arguments["reference"] = _reference(arguments["reference"])
-    return (paths[0] if len(paths) == 1 else paths) if data is None else data, arguments
+        arguments["reference"] = _read_reference(arguments["reference"])
+    return arguments
 
 
-def _reference(value: Any) -> Any:
+def _recorded_data(source: Any, arguments: Mapping[str, Any]) -> str | list[str]:
+    """The paths that were audited."""
+    paths = source.get("paths", []) if isinstance(source, Mapping) else None
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise InvalidInput(f"paths in the provenance must be a list of texts; got {brief(paths)}")
+    if arguments.get("protect") is not None:
+        raise InvalidInput("a protected audit does not say which data it is of; pass them")
+    if not paths:
+        raise InvalidInput("the provenance does not contain the data; pass them")
+    return paths[0] if len(paths) == 1 else paths
+
+
+def _read_reference(value: Any) -> Any:
+    """A reference from its plain value; four counts are a matrix."""
     if isinstance(value, dict):
-        return {by: _reference(one) for by, one in value.items()}
+        return {by: _read_reference(one) for by, one in value.items()}
     if not isinstance(value, list):
         return value
     if len(value) != 4 or not all(isinstance(cell, (int, float)) for cell in value):
@@ -91,154 +93,150 @@ def _reference(value: Any) -> Any:
     return ConfusionMatrix.from_array(value)
 
 
-def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    """Say what changed between two audits, each as `Audit.to_dict` gives it: verdicts first, then what else is new.
+# Changes
 
-    Of other data, the same number of every row changes, which one sentence says; of the same data each change is said.
+
+def list_changes(before: Audit, after: Audit) -> Iterator[str]:
+    """Say what changed between two audits: verdicts first, then scores, settings and numbers.
+
+    Of other data, the numbers of every row change, which one sentence says; of the same data, each change is named.
     """
-    old, new = before["provenance"], after["provenance"]
-    pairs = _paired(before["rows"], after["rows"])
-    yield from _verdicts(pairs)
-    data = list(_of_data(before, after))
-    if data and after["settings"].get("protect") is None:
-        yield from _beyond_chance(pairs, after["settings"])
-    for package in sorted(before["versions"].keys() | after["versions"].keys()):
-        was, now = before["versions"].get(package), after["versions"].get(package)
-        if was != now:
-            yield f"{package} was {_shown(was)} and is {_shown(now)}"
-    for name in ("columns", "positive", "negative", "classes", "threshold", "axes"):
-        if _of(old, name) != _of(new, name):
-            yield f"{name} in the provenance was {_shown(_of(old, name))} and is {_shown(_of(new, name))}"
-    for name in sorted(before["settings"].keys() | after["settings"].keys()):
-        was, now = before["settings"].get(name), after["settings"].get(name)
-        if was != now:
-            yield f"the setting {name} was {_shown(was)} and is {_shown(now)}"
-    changed = {what: found for what, was, now in pairs if was and now and (found := next(_changed(was, now), None))}
+    pairs = pair_rows(before, after)
+    yield from _changes_of_verdicts(pairs)
+    data = list(_changes_of_data(before, after))
+    if data and after.settings.get("protect") is None:
+        yield from _changes_beyond_chance(pairs, after.settings)
+    yield from _changes_of_items("", before.versions, after.versions)
+    recorded = [
+        {f"{name} in the provenance": audit.provenance.get(name) for name in _RECORDED} for audit in (before, after)
+    ]
+    yield from _changes_of_items("", *recorded)
+    yield from _changes_of_items("the setting ", before.settings, after.settings)
+    columns = {name: _differing_column(then, now) for name, (then, now) in pairs.items() if then and now}
+    changed = {name: column for name, column in columns.items() if column is not None}
     if data:
-        numbers = f"; other numbers of {several(len(changed), 'row')} changed" if changed else ""
-        yield f"{'; '.join(data)}{numbers}"
-    else:
-        for what, (name, was, now) in changed.items():
-            if name != "verdict":
-                yield f"{what} has another {name}: it was {was} and is {now}"
-    said, says = ([finding["sentence"] for finding in each["findings"]] for each in (before, after))
-    if said != says and not changed and not data:
-        yield f"the findings differ: there were {len(said)}, and there are {len(says)}, or their sentences changed"
+        others = f"; other numbers of {several(len(changed), 'row')} changed" if changed else ""
+        yield f"{'; '.join(data)}{others}"
+        return
+    for name, (column, value, new) in changed.items():
+        if column != "verdict":
+            yield f"{name} has another {column}: it was {value} and is {new}"
+    sentences = [[finding.sentence for finding in audit.findings] for audit in (before, after)]
+    if sentences[0] != sentences[1] and not changed:
+        counts = f"there were {len(sentences[0])}, and there are {len(sentences[1])}"
+        yield f"the findings differ: {counts}, or their sentences changed"
+
+
+def _changes_of_items(prefix: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted({*before, *after}):
+        then, now = before.get(name), after.get(name)
+        if then != now:
+            yield f"{prefix}{name} was {_shorten(then)} and is {_shorten(now)}"
 
 
 def protection_cost(protected: Audit, exact: Audit) -> str:
     """How many verdicts of an exact audit its protected one does not give, in words."""
-    shown = {_whose(row.to_dict()): row.verdict for row in protected.rows}
-    lost = [row for row in exact.rows if shown.get(_whose(row.to_dict())) != row.verdict]
-    found = [row for row in exact.rows if row.differs]
-    left = sum(row.differs and shown.get(_whose(row.to_dict())) == row.verdict for row in exact.rows)
-    hidden = sum(_whose(row.to_dict()) not in shown for row in exact.rows)
+    pairs = pair_rows(exact, protected)
+    shown = [(row, other) for row, other in pairs.values() if row and other]
+    hidden = len(exact.rows) - len(shown)
+    differ = sum(row.verdict != other.verdict for row, other in shown)
+    left = sum(row.differs and row.verdict == other.verdict for row, other in shown)
+    differences = sum(row.differs for row in exact.rows)
     return (
         f"of {several(len(exact.rows), 'verdict')} of the exact audit, {hidden:,} are not shown and "
-        f"{len(lost) - hidden:,} differ; {left:,} of {several(len(found), 'difference')} found are left"
+        f"{differ:,} differ; {left:,} of {several(differences, 'difference')} found are left"
     )
 
 
-Pair = tuple[str, Mapping[str, Any] | None, Mapping[str, Any] | None]
-"""What a row is called, and what it was and is; None if there was or is none."""
-
-
-def _paired(rows: Sequence[Mapping[str, Any]], rows_now: Sequence[Mapping[str, Any]]) -> list[Pair]:
-    first, second = ({_whose(row): row for row in each} for each in (rows, rows_now))
-    found = []
-    for key in dict.fromkeys([*sorted(first), *sorted(second)]):
+def pair_rows(before: Audit, after: Audit) -> Pairs:
+    """The rows of two audits by place, metric and group, in words."""
+    keyed = [{_key(row): row for row in audit.rows} for audit in (before, after)]
+    pairs = {}
+    for key in dict.fromkeys([*sorted(keyed[0]), *sorted(keyed[1])]):
         place, by, group, metric = key
-        what = f"{f'{place}: ' if place else ''}{metric} of {group} ({by})"
-        found.append((what, first.get(key), second.get(key)))
-    return found
+        name = f"{f'{place}: ' if place else ''}{metric} of {group} ({by})"
+        pairs[name] = keyed[0].get(key), keyed[1].get(key)
+    return pairs
 
 
-def _verdicts(pairs: Sequence[Pair]) -> Iterator[str]:
-    for what, was, now in pairs:
+def _key(row: Row) -> tuple[str, str, str, str]:
+    return place_text(row.at), row.by, row.group, row.metric
+
+
+def _changes_of_verdicts(pairs: Pairs) -> Iterator[str]:
+    for name, (then, now) in pairs.items():
         if now is None:
-            yield f"{what} is no longer audited"
-        elif was is None:
-            yield f"{what} was not audited before"
-        elif was["verdict"] != now["verdict"]:
-            yield f"{what} was {was['verdict']} and is {now['verdict']}"
+            yield f"{name} is no longer audited"
+        elif then is None:
+            yield f"{name} was not audited before"
+        elif then.verdict != now.verdict:
+            yield f"{name} was {then.verdict} and is {now.verdict}"
 
 
-def _of_data(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _changes_of_data(before: Audit, after: Audit) -> Iterator[str]:
     """What is known to differ between the data of two audits."""
-    (old, left_out, cells), (new, left_out_now, cells_now) = (
-        (each["provenance"], each["left_out"], [row["cells"] for row in sorted(each["rows"], key=_whose)])
-        for each in (before, after)
-    )
-    for what, sign in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
-        was, now = (_of(_of(record, "source"), what) for record in (old, new))
-        if was != now:
-            yield f"{sign} was {_shown(was)} and is {_shown(now)}"
-    known = all(_of(_of(record, "source"), "sha256") for record in (old, new))
-    if not known and cells != cells_now:
+    sources = [audit.provenance.get("source") or {} for audit in (before, after)]
+    for name, words in (("sha256", "the SHA-256 of the data"), ("rows", "the number of rows")):
+        then, now = (source.get(name) for source in sources)
+        if then != now:
+            yield f"{words} was {_shorten(then)} and is {_shorten(now)}"
+    is_known = all(source.get("sha256") for source in sources)
+    cells = [[row.cells for row in sorted(audit.rows, key=_key)] for audit in (before, after)]
+    if not is_known and cells[0] != cells[1]:
         yield "the counts changed"
-    if left_out != left_out_now:
-        yield f"rows left out were {_shown(left_out)} and are {_shown(left_out_now)}"
+    if before.left_out != after.left_out:
+        yield f"rows left out were {_shorten(before.left_out)} and are {_shorten(after.left_out)}"
 
 
-def _beyond_chance(pairs: Sequence[Pair], settings: Mapping[str, Any]) -> Iterator[str]:
-    """Which groups' scores changed by more than chance: each group then against the same group now, adjusted."""
-    tests: dict[str, tuple[float, Mapping[str, Any], Mapping[str, Any]]] = {}
-    for what, was, now in pairs:
-        m = lookup_metric(str(now["metric"])) if was and now else None
-        if was is None or now is None or not isinstance(m, Metric) or m.comparisons or "model" in now["at"]:
+def _changes_beyond_chance(pairs: Pairs, settings: Mapping[str, Any]) -> Iterator[str]:
+    """Which scores changed by more than chance: each group then against the same group now, adjusted."""
+    names, pvalues = [], []
+    for name, (then, now) in pairs.items():
+        metric = lookup_metric(now.metric) if then and now else None
+        if not then or not now or not isinstance(metric, Metric) or metric.comparisons or now.is_change:
             continue
-        if was["cells"] is None or now["cells"] is None or "pooled" in now["at"].values():
+        if then.cells is None or now.cells is None or now.is_pooled:
             continue
-        worth = [_worth(one) for one in (now, was)]
-        cells = (np.array([one["cells"]], dtype=np.float64) * w for one, w in zip((now, was), worth, strict=True))
-        whole = worth == [1.0, 1.0]
-        p = float(equality_test(m.base, *cells, whole=whole).pvalues[0])
-        if not isnan(p):
-            tests[what] = p, was, now
-    adjusted = adjust_holm(np.array([p for p, *_ in tests.values()])).tolist()
-    alpha = float(settings.get("alpha", 0.05))
-    found = [(p, what, *tests[what][1:]) for p, what in zip(adjusted, tests, strict=True)]
-    for p, what, was, now in sorted(found, key=lambda each: each[0]):
-        if p <= alpha:
-            scores = (number(one["score"]["value"]) for one in (was, now))
-            yield f"{what} changed from {' to '.join(scores)}, by more than chance (adjusted p {pvalue(p, alpha)})"
-    if found and min(adjusted) > alpha:
-        yield (
-            f"no score changed by more than chance, each group's then against now (smallest adjusted p "
-            f"{pvalue(min(adjusted), alpha)}, over {several(len(found), 'score')})"
-        )
+        shares = [_independent_share(row) for row in (now, then)]
+        cells = [np.array([row.cells]) * share for row, share in zip((now, then), shares, strict=True)]
+        test = equality_test(metric.base, *cells, whole=shares == [1.0, 1.0])
+        if not np.isnan(test.pvalues[0]):
+            names.append(name)
+            pvalues.append(float(test.pvalues[0]))
+    if not names:
+        return
+    adjusted, alpha = adjust_holm(np.array(pvalues)), float(settings["alpha"])
+    for i in np.argsort(adjusted, kind="stable"):
+        then, now = pairs[names[i]]
+        if adjusted[i] <= alpha and then and now:
+            scores = f"{number(then.score)} to {number(now.score)}"
+            yield f"{names[i]} changed from {scores}, by more than chance (adjusted p {pvalue(adjusted[i], alpha)})"
+    if adjusted.min() > alpha:
+        smallest = f"smallest adjusted p {pvalue(float(adjusted.min()), alpha)}, over {several(len(names), 'score')}"
+        yield f"no score changed by more than chance, each group's then against now ({smallest})"
 
 
-def _worth(row: Mapping[str, Any]) -> float:
-    """How many independent cases one of a row is worth, by its clusters."""
-    effective = (row.get("test") or {}).get("effective")
-    return 1.0 if effective is None else float(effective) / max(1, min(row["rests_on"]))
+def _independent_share(row: Row) -> float:
+    """How many independent cases one of a row is worth."""
+    return 1.0 if np.isnan(row.n_effective) else row.n_effective / max(1, row.support)
 
 
-def _of(record: Any, name: str) -> Any:
-    return record.get(name) if isinstance(record, Mapping) else None
-
-
-def _shown(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = "not recorded" if value is None else str(value)
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _whose(row: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    return place_text(row["at"]), row["by"], row["group"], row["metric"]
-
-
-def _changed(was: Any, now: Any, name: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The values that differ, by the path that leads to them."""
-    if isinstance(was, Mapping) and isinstance(now, Mapping):
-        for part in was:
-            yield from _changed(was[part], now.get(part), f"{name}.{part}" if name else part)
-    elif not _same(was, now):
-        yield name, was, now
-
-
-def _same(first: Any, second: Any) -> bool:
-    """Whether two values are the same, but for the last digits of numbers."""
-    if isinstance(first, float) and isinstance(second, float):
-        return isclose(first, second, rel_tol=_RELATIVE, abs_tol=1e-300)
-    return bool(first == second)
+def _differing_column(then: Row, now: Row) -> tuple[str, Any, Any] | None:
+    """The first column in which two rows differ by more than rounding, and its values; the verdict before others."""
+    if then.verdict != now.verdict:
+        return "verdict", then.verdict, now.verdict
+    new = now.to_dict()
+    for name, value in then.to_dict().items():
+        other = new.get(name)
+        if isinstance(value, float) and isinstance(other, float):
+            is_same = isclose(value, other, rel_tol=_RELATIVE, abs_tol=1e-300)
+        else:
+            is_same = value == other
+        if not is_same:
+            return name, value, other
+    return None

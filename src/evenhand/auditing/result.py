@@ -1,46 +1,47 @@
-"""The result of an audit: rows, findings and record, and its ways out."""
+"""The result of an audit: a table, findings and provenance, and its ways out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra, UnknownName, brief
+import numpy as np
+
+from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..metrics import Metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
-from ..wording import number, several
-from .findings import Finding, read_finding
+from ..wording import several
+from .findings import Finding
 from .metric_selection import lookup_metric
-from .overall import Overall, read_overall
-from .provenance import check_provenance
-from .repeat import changes_between
-from .rows import COLUMNS, Row, in_few_digits, read_row, shown_names
-from .settings import WITHOUT_LABELS, Settings
+from .results_table import COLUMNS, ResultsTable, Row
 
-__all__ = ["SCHEMA", "Audit"]
-
-SCHEMA = "evenhand.audit/4"
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 # Those that make an Arrow stream without another library.
 _STREAMING = ("pyarrow", "polars")
+_SHOWN = tuple(column.name for column in COLUMNS if column.is_shown)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Audit:
     """The result of an audit, with everything needed to repeat it.
 
     Attributes
     ----------
     rows : tuple of Row
-        One row per group and metric and, if there are axes, threshold, class, stratum or pair of models; most important
+        One row per group and metric and, with axes, per threshold, class, stratum or pair of models; most important
         first.
     findings : tuple of Finding
         The main results in sentences with stable codes, most important first.
-    overall : tuple of Overall
-        The score of all cases together, for each metric and place on the axes.
+    overall : tuple of Row
+        The score of all cases together, for each metric and place on the axes. For accuracy, ``baseline`` is that of
+        always predicting the commoner class.
+    by_group : dataframe
+        The scores as numbers: a line per group, a column per metric.
     n : int
         The number of cases audited.
     left_out : dict of str to int
@@ -49,11 +50,13 @@ class Audit:
         The settings.
     provenance : dict
         What was audited: source with SHA-256, columns, positive and negative labels, threshold and time, and the
-        arguments that make it again.
+        arguments that repeat it.
     versions : dict of str to str
         The versions of what computed it.
+    table, overall_table : ResultsTable
+        The rows and the scores of all cases as arrays, by column.
     library : str or None
-        The dataframe library of the data, in which `to_frame` gives its result.
+        The dataframe library of the data, in which frames are returned.
 
     Examples
     --------
@@ -63,20 +66,25 @@ class Audit:
     <Audit: 1,040 cases, 2 groups, 2 scores, 0 differ>
     """
 
-    rows: tuple[Row, ...]
+    table: ResultsTable
     findings: tuple[Finding, ...]
-    overall: tuple[Overall, ...]
+    overall_table: ResultsTable
     n: int
     left_out: dict[str, int]
     settings: dict[str, Any]
     provenance: dict[str, Any] = field(compare=False)
     versions: dict[str, str]
-    library: str | None = field(default=None, compare=False, repr=False)
+    library: str | None = field(default=None, compare=False)
 
-    def __post_init__(self) -> None:
-        if self.settings.get("protect") is not None:
-            object.__setattr__(self, "rows", tuple(map(in_few_digits, self.rows)))
-            object.__setattr__(self, "overall", tuple(one.in_few_digits() for one in self.overall))
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One row per group and metric, most important first."""
+        return self.table.rows
+
+    @cached_property
+    def overall(self) -> tuple[Row, ...]:
+        """The scores of all cases together."""
+        return self.overall_table.rows
 
     @property
     def axes(self) -> dict[str, tuple[Any, ...]]:
@@ -89,14 +97,12 @@ class Audit:
         >>> audit(data, y_true="label", y_score="score", groups="race", threshold=[0.5, 0.3]).axes
         {'threshold': (0.3, 0.5)}
         """
-        found: dict[str, list[Any]] = {
-            axis: list(values) for axis, values in (self.provenance.get("axes") or {}).items()
-        }
-        return {axis: tuple(values) for axis, values in found.items()}
+        axes = self.provenance.get("axes") or {}
+        return {axis: tuple(values) for axis, values in axes.items()}
 
     @property
     def unknown(self) -> dict[str, int]:
-        """How many cases have no known group, by column or crossing; they are in no group and in no reference.
+        """How many cases have no known group, by column or intersection; they are in no group and no reference.
 
         Examples
         --------
@@ -130,46 +136,142 @@ class Audit:
         """
         for axis, value in place.items():
             if axis not in self.axes:
-                raise UnknownName.among(
-                    "axis of this audit", axis, self.axes, see=f"axes: {', '.join(self.axes) or 'none'}"
-                )
+                see = f"axes: {', '.join(self.axes) or 'none'}"
+                raise UnknownName.among("axis of this audit", axis, self.axes, see=see)
             if value not in self.axes[axis]:
                 raise UnknownName.among(f"{axis} of this audit", str(value), map(str, self.axes[axis]))
-
-        def here(one: Row | Finding | Overall, everywhere: bool = False) -> bool:
-            return all(one.at.get(axis, value if everywhere else None) == value for axis, value in place.items())
-
+        table = self.table.at(**place)
+        stratum = place.get("stratum", "pooled")
+        # The scores of all cases are those pooled over strata, and of no single stratum.
+        elsewhere = {axis: value for axis, value in place.items() if axis != "stratum"}
+        overall = self.overall_table.at(**elsewhere)
         axes = {axis: values for axis, values in self.provenance["axes"].items() if axis not in place}
-        rows = tuple(replace(row, at=_without(row.at, place)) for row in self.rows if here(row))
         return replace(
             self,
-            rows=rows,
-            # What is said of no group holds everywhere.
-            findings=tuple(
-                replace(one, at=_without(one.at, place)) for one in self.findings if here(one, one.group is None)
-            ),
-            # The scores of all cases are those pooled over strata, and of no single stratum.
-            overall=tuple(
-                replace(one, at=_without(one.at, place))
-                for one in self.overall
-                if here(replace(one, at={"stratum": "pooled", **one.at}))
-            ),
-            n=self.n if place.get("stratum", "pooled") == "pooled" else _cases(rows),
+            table=table,
+            findings=tuple(self._findings_at(place)),
+            overall_table=overall if stratum == "pooled" else overall.take(np.arange(0)),
+            n=self.n if stratum == "pooled" else _count_cases(table.rows),
             provenance=self.provenance | {"axes": axes, "at": plain_value(place)},
         )
 
-    def to_frame(self, library: str | None = None) -> Any:
+    def _findings_at(self, place: dict[str, Any]) -> Iterator[Finding]:
+        """The findings at a place, and those about no group, which hold everywhere."""
+        for finding in self.findings:
+            default = place if finding.group is None else {}
+            if all(finding.at.get(axis, default.get(axis)) == value for axis, value in place.items()):
+                others = {axis: value for axis, value in finding.at.items() if axis not in place}
+                yield replace(finding, at=others)
+
+    # Frames
+
+    @property
+    def by_group(self) -> Any:
+        """The scores as a numeric dataframe: a line per group, a column per metric; nan where undefined.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
+        >>> print(a.by_group[["group", "n", "tpr"]])
+          group     n   tpr
+        0     A    40  0.00
+        1     B  1000  0.75
+        """
+        lines = self._scores_by_group()
+        columns = dict(zip((*self.axes, "by", "group"), zip(*lines, strict=True), strict=True))
+        values = {name: [scores.get(name, np.nan) for scores in lines.values()] for name in ("n", *self._metrics)}
+        return self._as_frame({name: list(column) for name, column in columns.items()} | values)
+
+    def difference(self) -> Any:
+        """The largest difference between the scores of two groups of a column, as numbers without a test.
+
+        Returns
+        -------
+        dataframe
+            A line per group column (and place on the axes), and a column per metric; nan with fewer than two defined
+            scores.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> a.difference()["tpr"].to_list()
+        [0.75]
+        """
+        return self._compare_extremes(lambda low, high: high - low)
+
+    def ratio(self) -> Any:
+        """The smallest ratio of the scores of two groups of a column, as numbers without a test.
+
+        Returns
+        -------
+        dataframe
+            A line per group column (and place on the axes), and a column per metric; nan where the highest score is 0,
+            a score is negative, or fewer than two are defined.
+
+        Examples
+        --------
+        >>> from evenhand import audit_counts
+        >>> a = audit_counts({"A": (10, 10, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
+        >>> [round(ratio, 3) for ratio in a.ratio()["tpr"].to_list()]
+        [0.667]
+        """
+        return self._compare_extremes(lambda low, high: low / high if low >= 0 < high else np.nan)
+
+    def _compare_extremes(self, compare: Callable[[float, float], float]) -> Any:
+        """A frame of the lowest against the highest score of each column, place and metric."""
+        scores: dict[tuple[Any, ...], dict[str, list[float]]] = {}
+        for (*place, _), line in self._scores_by_group().items():
+            of_column = scores.setdefault(tuple(place), {key: [] for key in self._metrics})
+            for key in self._metrics:
+                if not np.isnan(line.get(key, np.nan)):
+                    of_column[key].append(line[key])
+        names = zip((*self.axes, "by"), zip(*scores, strict=True), strict=True)
+        columns: dict[str, list[Any]] = {name: list(values) for name, values in names}
+        for key in self._metrics:
+            known = [line[key] for line in scores.values()]
+            columns[key] = [compare(min(each), max(each)) if len(each) > 1 else np.nan for each in known]
+        return self._as_frame(columns)
+
+    @property
+    def _metrics(self) -> list[str]:
+        """The metrics, in the order in which they were requested."""
+        present = dict.fromkeys(self.table.values("metric"))
+        requested = [key for key in self.settings["metrics"] if key in present]
+        return list(dict.fromkeys([*requested, *present]))
+
+    def _scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        """The sizes and scores of each place, column and group, in the order in which these are declared."""
+        lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for row in self.rows:
+            key = (*(plain_value(row.at.get(axis)) for axis in self.axes), row.by, row.group)
+            lines.setdefault(key, {"n": row.n})[row.metric] = row.score
+        order = self.provenance.get("order") or {}
+        groups = [(by, group) for by, names in order.items() for group in names]
+        rank = {group: i for i, group in enumerate(groups)}
+        ranks = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
+
+        def position(key: tuple[Any, ...]) -> tuple[int, ...]:
+            places = [known.get(value, len(known)) for known, value in zip(ranks, key, strict=False)]
+            return (*places, rank.get(key[-2:], len(rank)))
+
+        return {key: lines[key] for key in sorted(lines, key=position)}
+
+    def to_frame(self, library: str | None = None, *, full: bool = False) -> Any:
         """The rows as a dataframe.
 
         Parameters
         ----------
         library : {"pandas", "polars", "pyarrow"}, optional
             The dataframe library; by default that of the data, or the first that is installed.
+        full : bool
+            Whether to have all columns of the table, not only those that people read.
 
         Returns
         -------
         dataframe
-            One line per row, with a column per axis, and the columns of `Row.flat`.
+            One line per row, with a column per axis.
 
         Examples
         --------
@@ -178,90 +280,28 @@ class Audit:
         >>> a.to_frame("pandas")["verdict"].to_list()
         ['inconclusive', 'inconclusive']
         """
-        lines = list(self._flat())
-        return self._as_frame({name: [line.get(name) for line in lines] for name in self._columns}, library)
+        names = tuple(self.table.columns) if full else (*self.table.axes, *_SHOWN)
+        return self._as_frame({name: self.table.columns[name].tolist() for name in names} | self._protection, library)
 
-    def _as_frame(self, values: dict[str, list[Any]], library: str | None) -> Any:
+    def _as_frame(self, values: dict[str, list[Any]], library: str | None = None) -> Any:
         import narwhals.stable.v2 as nw
 
-        backend = library or self.library or _installed()
+        installed = (name for name in _LIBRARIES if find_spec(name))
+        backend = library or self.library or next(installed, None)
+        if backend is None:
+            raise MissingExtra("a frame needs pandas, polars or pyarrow; to_json() does not")
         if backend not in _LIBRARIES:
             raise UnknownName.among("dataframe library", str(backend), _LIBRARIES)
         return nw.from_dict(values, backend=backend).to_native()  # type: ignore[arg-type]
 
     @property
-    def _columns(self) -> tuple[str, ...]:
-        return (*self.axes, *COLUMNS, *self._protection)
-
-    @property
-    def _protection(self) -> dict[str, Any]:
+    def _protection(self) -> dict[str, list[str]]:
         """The column that says of every line that its counts were rounded."""
         rule = self.settings.get("protect")
-        return {} if rule is None else {"protect": str(rule)}
+        return {} if rule is None else {"protect": [str(rule)] * len(self.table)}
 
-    def _flat(self) -> Iterator[dict[str, Any]]:
-        for row in self.rows:
-            places = {axis: plain_value(value) for axis, value in row.at.items()}
-            yield {**row.flat(), **places, **self._protection}
-
-    def table(self, library: str | None = None) -> Any:
-        """The scores as a table of groups and metrics, with the marks of verdicts.
-
-        Parameters
-        ----------
-        library : {"pandas", "polars", "pyarrow"}, optional
-            The dataframe library, as for `to_frame`.
-
-        Returns
-        -------
-        dataframe
-            One line per group (and place on the axes), with its name as reports show it, its number of cases, and a
-            column of texts per metric: the score (of models, its change), and ▲ if it is higher than the reference's, ▼
-            lower, ≠ unlike, ● equivalent, □ inconclusive. A score that does not exist is ``✕``.
-
-        Examples
-        --------
-        >>> from evenhand import audit_counts
-        >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "fpr"])
-        >>> print(a.table("pandas")["tpr"].to_list())
-        ['0.000 □', '0.750 □']
-        """
-        return self._as_frame(self._wide(), library)
-
-    def _wide(self) -> dict[str, list[Any]]:
-        """The columns of `table`."""
-        metrics = list(dict.fromkeys(row.metric for row in self.rows))
-        asked = [key for key in self.settings["metrics"] if key in metrics]
-        lines: dict[Any, dict[str, Any]] = {}
-        for row in self.rows:
-            whose = *(plain_value(row.at.get(axis)) for axis in self.axes), row.by, row.group
-            line = lines.setdefault(whose, {"n": row.n})
-            line[row.metric] = _marked(row)
-        names = (*self.axes, "by", "group")
-        order = self.provenance.get("order") or {}
-        ranks = {who: i for i, who in enumerate((by, group) for by, groups in order.items() for group in groups)}
-        places = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
-
-        def place(whose: tuple[Any, ...]) -> tuple[int, ...]:
-            """Places in the order of the axes, what is at none last; columns and groups as they are declared."""
-            at = (known.get(value, len(known)) for known, value in zip(places, whose, strict=False))
-            return *at, ranks.get(whose[-2:], len(ranks))
-
-        ordered = sorted(lines, key=place)
-        found: dict[str, list[Any]] = {name: [whose[i] for whose in ordered] for i, name in enumerate(names)}
-        shown = shown_names(self.rows)
-        found["group"] = [shown[whose[-2:]] for whose in ordered]
-        found["n"] = [lines[whose]["n"] for whose in ordered]
-        found |= {name: [rule] * len(ordered) for name, rule in self._protection.items()}
-        return found | {key: [lines[whose].get(key) for whose in ordered] for key in dict.fromkeys([*asked, *metrics])}
-
-    def to_csv(self, wide: bool = False) -> str:
-        """The rows as CSV, with the columns of `to_frame`.
-
-        Parameters
-        ----------
-        wide : bool
-            Whether to write one line per group instead, with a column per metric, as `table` has it.
+    def to_csv(self) -> str:
+        """The rows as CSV, with all columns of the table.
 
         Returns
         -------
@@ -273,16 +313,13 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> a.to_csv().splitlines()[1][:24]
-        'group,A,tpr,inconclusive'
+        'group,A,tpr,equal scores'
         """
-        if wide:
-            columns = self._wide()
-            names = (*self.axes, "by", "group")
-            # A score with its mark is no formula, whatever sign it begins with.
-            safe = (map(spreadsheet_value, cells) if name in names else cells for name, cells in columns.items())
-            return csv_text([tuple(columns), *zip(*safe, strict=True)])
-        lines = ([spreadsheet_value(line.get(name)) for name in self._columns] for line in self._flat())
-        return csv_text([self._columns, *lines])
+        columns = self.table.to_dict() | self._protection
+        lines = zip(*columns.values(), strict=True)
+        return csv_text([columns, *(map(spreadsheet_value, line) for line in lines)])
+
+    # Saved audits
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as plain values that can be written as JSON.
@@ -290,7 +327,8 @@ class Audit:
         Returns
         -------
         dict
-            Schema, number of cases, rows left out, record, settings, versions, overall scores, findings and rows.
+            Schema, number of cases, rows left out, provenance, settings, versions, findings, and the columns of the
+            rows and of the scores of all cases.
 
         Examples
         --------
@@ -298,19 +336,11 @@ class Audit:
         >>> list(audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}).to_dict())
         ['schema', 'n', 'left_out', 'provenance', 'settings', 'versions', 'overall', 'findings', 'rows']
         """
-        return {
-            "schema": SCHEMA,
-            "n": self.n,
-            "left_out": self.left_out,
-            "provenance": plain_value(self.provenance),
-            "settings": plain_value(self.settings),
-            "versions": self.versions,
-            "overall": [one.to_dict() for one in self.overall],
-            "findings": [finding.to_dict() for finding in self.findings],
-            "rows": [row.to_dict() for row in self.rows],
-        }
+        from .saved import audit_content
 
-    def to_json(self, indent: int | None = 2) -> str:
+        return audit_content(self)
+
+    def to_json(self, indent: int | None = None) -> str:
         """The audit as JSON, which `from_json` reads.
 
         Parameters
@@ -327,8 +357,8 @@ class Audit:
         --------
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
-        >>> a.to_json(indent=None)[:42]
-        '{"schema": "evenhand.audit/4", "n": 1040, '
+        >>> a.to_json()[:42]
+        '{"schema": "evenhand.audit/1", "n": 1040, '
         """
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -353,60 +383,9 @@ class Audit:
         >>> Audit.from_json(a.to_json()) == a
         True
         """
-        try:
-            content = json.loads(text, parse_constant=_no_number)
-            if content["schema"] != SCHEMA:
-                raise InvalidInput(f"the schema of the audit must be {SCHEMA!r}; got {brief(content['schema'])}")
-            _check_content(content)
-            is_weighted = bool(content["provenance"].get("weight"))
-            rows = enumerate(content["rows"], start=1)
-            return cls(
-                rows=tuple(read_row(row, f"row {i}", is_weighted=is_weighted) for i, row in rows),
-                findings=tuple(read_finding(f, f"finding {i}") for i, f in enumerate(content["findings"], start=1)),
-                overall=tuple(read_overall(one, f"overall {i}") for i, one in enumerate(content["overall"], start=1)),
-                n=content["n"],
-                left_out=content["left_out"],
-                settings=content["settings"],
-                provenance=content["provenance"],
-                versions=content["versions"],
-            )._checked()
-        except InvalidInput:
-            raise
-        except RecursionError:
-            raise InvalidInput("`text` must be an audit written by to_json(): it is nested too deeply") from None
-        except (KeyError, TypeError, ValueError) as problem:
-            raise InvalidInput(f"`text` must be an audit written by to_json(): {problem}") from None
+        from .saved import read_audit
 
-    def _checked(self) -> Audit:
-        """The audit, if its rows agree with each other, and all that has a place with its axes."""
-        placed: tuple[Row | Finding | Overall, ...] = (*self.rows, *self.findings, *self.overall)
-        for one in placed:
-            for axis, value in one.at.items():
-                if value not in self.axes.get(axis, ()):
-                    raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
-        sizes: dict[Any, dict[str, int]] = {}
-        apart = bool(self.left_out.get("y_true"))
-        in_stratum = "stratum" in (self.provenance.get("at") or {})
-        for row in self.rows:
-            # Ranking scores and functions may leave out other cases than cells.
-            whose = apart and row.metric in WITHOUT_LABELS, isinstance(lookup_metric(row.metric), Metric)
-            place = tuple(
-                (axis, value) for axis, value in row.at.items() if axis not in ("stratum", "model", "against")
-            )
-            strata = row.at.get("stratum")
-            groups = sizes.setdefault((whose, place, strata, row.by), {})
-            if groups.setdefault(row.group, row.n) != row.n:
-                raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
-        for ((selects, counted), _, strata, by), groups in sizes.items():
-            total = self.n + (self.left_out.get("y_true", 0) if selects else 0)
-            known = sum(groups.values())
-            # Cases without a group may be without a label, too.
-            left = total - known - self.unknown.get(by, 0)
-            # Groups of which rounding leaves nothing have no rows.
-            fits = known <= total if selects else left == 0 or (left > 0 and self.settings["protect"] is not None)
-            if counted and strata is None and not in_stratum and not fits:
-                raise InvalidInput(f"the groups of {by!r} have {known} cases, but there are {total}")
-        return self
+        return read_audit(text)
 
     def repeat(self, data: Any = None) -> Audit:
         """Make the audit again with the same settings.
@@ -429,9 +408,9 @@ class Audit:
         >>> a.changes(a.repeat(counts))
         []
         """
-        from .repeat import repeated
+        from .repeat import repeat_audit
 
-        return repeated(self.provenance, data)
+        return repeat_audit(self.provenance, data)
 
     def changes(self, other: Audit) -> list[str]:
         """Say what differs in another audit: verdicts, scores that changed by more than chance, settings, data.
@@ -455,9 +434,13 @@ class Audit:
         >>> a.changes(b)[-1].partition('; ')[2]
         'the number of rows was 1040 and is 1041; other numbers of 2 rows changed'
         """
+        from .repeat import list_changes
+
         if not isinstance(other, Audit):
             raise InvalidInput(argument="other", must="be an Audit", got=other)
-        return list(changes_between(self.to_dict(), other.to_dict()))
+        return list(list_changes(self, other))
+
+    # Reports
 
     def to_markdown(self) -> str:
         """The audit as Markdown: what was audited, the findings, and tables.
@@ -505,10 +488,11 @@ class Audit:
         >>> a.to_html()[:15]
         '<!doctype html>'
         """
-        for name, text in (("title", title), ("system", system), ("author", author)):
+        texts = {"title": title, "system": system, "author": author}
+        for name, text in texts.items():
             if not isinstance(text, str | None):
                 raise InvalidInput(argument=name, must="be text", got=text)
-        page = str(reach("Audit.to_html")(self, title=title, system=system, author=author))
+        page = str(reach("Audit.to_html")(self, **texts))
         if path is not None:
             write_whole(path, page)
         return page
@@ -557,17 +541,13 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        known = dict.fromkeys(row.metric for row in self.rows)
-        key = (
-            self.rows[0].metric
-            if metric is None
-            else metric.key
-            if isinstance(metric, Metric)
-            else lookup_metric(metric).key
-        )
-        if key not in known:
-            raise UnknownName.among("metric of this audit", key, known)
-        columns = list(dict.fromkeys(row.by for row in self.rows))
+        present = dict.fromkeys(self.table.values("metric"))
+        key = next(iter(present))
+        if metric is not None:
+            key = metric.key if isinstance(metric, Metric) else lookup_metric(metric).key
+        if key not in present:
+            raise UnknownName.among("metric of this audit", key, present)
+        columns = dict.fromkeys(self.table.values("by"))
         if by is not None and by not in columns:
             raise UnknownName.among("group column of this audit", by, columns)
         return reach("Audit.plot")(self, key, by=by, ax=ax)
@@ -576,10 +556,11 @@ class Audit:
         return str(reach("Audit.to_text")(self))
 
     def __repr__(self) -> str:
-        groups = len({(row.by, row.group) for row in self.rows})
-        differ = sum(row.differs for row in self.rows)
+        groups = set(zip(self.table.values("by"), self.table.values("group"), strict=True))
+        differ = int(self.table.differs.sum())
+        scores = several(len(self.table), "score")
         axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())
-        counts = f"{several(self.n, 'case')}, {several(groups, 'group')}{axes}, {several(len(self.rows), 'score')}"
+        counts = f"{several(self.n, 'case')}, {several(len(groups), 'group')}{axes}, {scores}"
         return f"<Audit: {counts}, {differ:,} {'differs' if differ == 1 else 'differ'}>"
 
     def _repr_html_(self) -> str:
@@ -593,74 +574,17 @@ class Audit:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow stream, with the columns of `to_frame`, for any library that reads such streams."""
-        from importlib.util import find_spec
-
         for library in _STREAMING:
             if find_spec(library):
                 return self.to_frame(library).__arrow_c_stream__(requested_schema)
         raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow")
 
 
-def _cases(rows: Sequence[Row]) -> int:
+def _count_cases(rows: tuple[Row, ...]) -> int:
     """How many labelled cases rows of one stratum are about: those of all groups of one column, by one metric."""
     sizes: dict[Any, int] = {}
     for row in rows:
-        whose = row.metric, tuple(row.at.items()), row.by
-        sizes[whose] = sizes.get(whose, 0) + row.n
-    counted = [n for (metric, *_), n in sizes.items() if isinstance(lookup_metric(metric), Metric)]
-    return min(counted or sizes.values(), default=0)
-
-
-def _without(at: Mapping[str, Any], place: Mapping[str, Any]) -> dict[str, Any]:
-    return {axis: value for axis, value in at.items() if axis not in place}
-
-
-def _marked(row: Row) -> str:
-    """A score or a change with the mark of its verdict."""
-    value, sign = row.score.value, row.verdict.sign
-    if value is None:
-        return sign
-    return f"{value:+.3f} {sign}" if row.is_change else f"{number(value)} {sign}"
-
-
-def _no_number(text: str) -> Any:
-    raise InvalidInput(f"`text` must be an audit written by to_json(): {text} is not a number in JSON")
-
-
-def _check_content(content: Mapping[str, Any]) -> None:
-    """Check what is not a row or a finding."""
-    for name in ("rows", "findings", "overall"):
-        if not isinstance(content[name], list):
-            raise InvalidInput(f"{name} must be a list; got {brief(content[name])}")
-    for name in ("left_out", "provenance", "settings", "versions"):
-        if not isinstance(content[name], dict):
-            raise InvalidInput(f"{name} must be a table; got {brief(content[name])}")
-    if not isinstance(content["n"], int) or isinstance(content["n"], bool):
-        raise InvalidInput(f"n must be a whole number; got {brief(content['n'])}")
-    if not all(type(n) is int and n >= 0 for n in content["left_out"].values()):
-        raise InvalidInput(f"left_out must map names to numbers of rows; got {brief(content['left_out'])}")
-    settings = content["settings"]
-    known = {f.name for f in fields(Settings)}
-    for name in (*sorted(known), "groups", "strata", "labelled"):
-        if name not in settings:
-            raise InvalidInput(f"settings must contain {name}")
-    Settings(**{name: settings[name] for name in known - {"reference", "metrics"}})
-    lists: Sequence[tuple[str, bool]] = (("groups", True), ("metrics", True), ("strata", False))
-    for name, needed in lists:
-        held = settings[name]
-        if not isinstance(held, list) or (needed and not held) or not all(isinstance(one, str) for one in held):
-            raise InvalidInput(f"{name} in settings must be a list of names; got {brief(held)}")
-    if not isinstance(settings["labelled"], bool):
-        raise InvalidInput(f"labelled in settings must be true or false; got {brief(settings['labelled'])}")
-    if not all(isinstance(version, str) for version in content["versions"].values()):
-        raise InvalidInput(f"versions must map packages to texts; got {brief(content['versions'])}")
-    check_provenance(content["provenance"])
-
-
-def _installed() -> str:
-    from importlib.util import find_spec
-
-    for name in _LIBRARIES:
-        if find_spec(name):
-            return name
-    raise MissingExtra("to_frame() needs pandas, polars or pyarrow; to_json() does not")
+        key = row.metric, tuple(row.at.items()), row.by
+        sizes[key] = sizes.get(key, 0) + row.n
+    of_cells = [n for (metric, *_), n in sizes.items() if isinstance(lookup_metric(metric), Metric)]
+    return min(of_cells or sizes.values(), default=0)

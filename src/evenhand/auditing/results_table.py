@@ -6,8 +6,11 @@ that do not exist are nan, texts that do not exist None; in JSON both are null.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import log, nan
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,9 +19,12 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Integers
 from ..confusion import CELLS
 from ..errors import printable
-from ..inference import TwoRates
-from ..wording import number
+from ..inference import FOUR_FIFTHS, TwoRates
+from ..metrics import Metric
+from ..records import plain_value, reach
+from ..wording import legible, number, numbered
 from .comparisons import Comparisons
+from .metric_selection import lookup_metric
 from .verdict import Verdict
 
 Question = Literal["equal scores", "same distribution", "change"]
@@ -104,6 +110,7 @@ COLUMNS = (
     Column("strata_silent", "number", "strata that are not informative"),
     Column("crude_odds_ratio", "number", "odds ratio without strata"),
     Column("crude_pvalue", "number", "p-value without strata"),
+    Column("baseline", "number", "accuracy of always predicting the commoner class, of all cases together"),
 )
 """The columns of the table, after those of the axes."""
 _VERDICTS = ("verdict", "driver_verdict")
@@ -170,15 +177,46 @@ class ResultsTable:
         for name, value in values.items():
             self.columns[name][rows] = value
 
+    def at(self, **place: Any) -> ResultsTable:
+        """The rows at some values of axes, without these axes."""
+        is_here = np.ones(len(self), dtype=bool)
+        for axis, value in place.items():
+            is_here &= np.fromiter((other == value for other in self[axis]), bool, len(self))
+        others = tuple(axis for axis in self.axes if axis not in place)
+        columns = {name: column[is_here] for name, column in self.columns.items() if name not in place}
+        return ResultsTable(others, columns)
+
     def take(self, rows: Any) -> ResultsTable:
         """Some rows, or all in another order, without what they were computed from."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         return ResultsTable(self.axes, columns)
 
+    def values(self, column: str) -> list[Any]:
+        """A column as Python values, which rows read."""
+        if column not in self._lists:
+            values = self.columns[column].tolist()
+            if column in _VERDICTS:
+                values = [None if value is None else Verdict(value) for value in values]
+            self._lists[column] = values
+        return self._lists[column]
+
+    @cached_property
+    def _lists(self) -> dict[str, list[Any]]:
+        return {}
+
     @property
     def rows(self) -> tuple[Row, ...]:
         """Views of the rows."""
         return tuple(Row(self, index) for index in range(len(self)))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ResultsTable) and self.to_dict() == other.to_dict()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists of plain values; None for what does not exist."""
+        return {name: plain_value(column.tolist()) for name, column in self.columns.items()}
 
     @property
     def differs(self) -> NDArray[np.bool_]:
@@ -210,10 +248,6 @@ class ResultsTable:
                 columns[axis][rows] = np.fromiter(values, dtype=object, count=len(values))
         return cls(axes, columns, tuple(blocks))
 
-    def columns_of_rows(self, rows: Any, *names: str) -> tuple[NDArray[Any], ...]:
-        """Some columns of some rows."""
-        return tuple(self.columns[name][rows] for name in names)
-
 
 def describe_comparisons(metric: Any, comparisons: Comparisons) -> dict[str, Any]:
     """The columns that say who is compared with whom."""
@@ -238,16 +272,26 @@ def describe_comparisons(metric: Any, comparisons: Comparisons) -> dict[str, Any
 class Row:
     """A view of one row, whose attributes are the columns: ``row.score``, ``row.p_adjusted``.
 
-    Numbers that do not exist are nan, texts None. ``row.at`` has the place on the axes.
+    `COLUMNS` lists them with their meanings. Numbers that do not exist are nan, texts None.
+
+    Attributes
+    ----------
+    at : dict of str to object
+        Where on the axes it is: ``threshold``, ``class``, ``stratum`` (``"pooled"`` for all strata together) or
+        ``model`` and ``against``. Empty without axes.
+    by, group, metric : str
+        The group column, the group, and the key of the metric.
+    verdict : Verdict
+        The verdict; ``reason`` says why it is undefined.
 
     Examples
     --------
-    >>> columns = {"by": ["race"], "group": ["A"], "metric": ["tpr"], "score": [0.25], "verdict": ["inconclusive"]}
-    >>> row = ResultsTable((), {name: np.array(values) for name, values in columns.items()}).rows[0]
+    >>> from evenhand import audit_counts
+    >>> row = audit_counts({"A": (1, 3, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").rows[0]
     >>> print(row)
-    race A, tpr 0.250: inconclusive
-    >>> row.score, row.verdict.differs
-    (0.25, False)
+    group A, tpr 0.250: inconclusive
+    >>> row.score, row.reference_score, row.verdict.differs
+    (0.25, 0.75, False)
     """
 
     __slots__ = ("_index", "_table")
@@ -256,15 +300,12 @@ class Row:
         self._table, self._index = table, index
 
     def __getattr__(self, column: str) -> Any:
-        if column not in self._table.columns:
+        if column.startswith("_") or column not in self._table.columns:
             raise AttributeError(f"rows of an audit have no column {column!r}")
-        value = self._table.columns[column][self._index]
-        if column in _VERDICTS and value is not None:
-            return Verdict(value)
-        return value.item() if isinstance(value, np.generic) else value
+        return self._table.values(column)[self._index]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Row) and str(self.to_dict()) == str(other.to_dict())
+        return isinstance(other, Row) and self.to_dict() == other.to_dict()
 
     def __hash__(self) -> int:
         return hash((self.by, self.group, self.metric, str(self.at)))
@@ -285,8 +326,24 @@ class Row:
 
     @property
     def is_change(self) -> bool:
-        """Whether the score is the change from one model to another."""
+        """Whether the score is the change from one model to another, which has a test of its own."""
         return bool(self.question == "change")
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether it is pooled over strata."""
+        return bool(self.gap_kind == "odds ratio")
+
+    @property
+    def is_below_four_fifths(self) -> bool:
+        """Whether the true impact ratio is below 0.8, by a bound that holds for the whole audit."""
+        return bool(self.impact_at_most < FOUR_FIFTHS * (1 - 1e-12))
+
+    @property
+    def lacks_score(self) -> bool:
+        """Whether it is the group, not the reference, that has no score."""
+        reason = self.reason
+        return reason is not None and not reason.startswith(("the reference", "in the reference"))
 
     @property
     def cells(self) -> tuple[float, ...] | None:
@@ -300,12 +357,48 @@ class Row:
 
     def _cells(self, prefix: str) -> tuple[float, ...] | None:
         cells = tuple(getattr(self, prefix + cell) for cell in CELLS)
-        return None if np.isnan(cells).any() else cells
+        if np.isnan(cells).any():
+            return None
+        return tuple(int(cell) if cell.is_integer() else cell for cell in cells)
+
+    @property
+    def denominators(self) -> tuple[int, ...]:
+        """The number of cases in each denominator of the score; the smallest is the support."""
+        metric, cells = lookup_metric(self.metric), self.cells
+        several = isinstance(metric, Metric) and len(metric.denominators) > 1
+        if cells is None or not several or not np.isnan(self.n_effective):
+            return (self.support,)
+        return tuple(int(n) for n in metric.support(np.array(cells)))
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether a gap of 1 rather than 0 means no gap."""
+        return bool(self.gap_kind != "difference")
+
+    @property
+    def difference(self) -> float:
+        """The score minus the reference's, whatever the kind of gap; nan without both."""
+        is_apart = np.isnan(self.gap) or self.is_pooled
+        return nan if is_apart else float(self.score - self.reference_score)
+
+    @property
+    def gap_before(self) -> float:
+        """Of models: the gap to the reference that ``gap`` is the change from."""
+        return float(self.before - self.reference_before)
+
+    @property
+    def smallest_gap(self) -> float:
+        """How far the gap is from none at least, differences or logarithms of ratios; 0 without a bound."""
+        return 0.0 if np.isnan(self.at_least) else log(self.at_least) if self.is_ratio else self.at_least
+
+    @property
+    def largest_gap(self) -> float:
+        """How far the gap is from none at most, on the same scale; infinite without a bound."""
+        return np.inf if np.isnan(self.at_most) else log(self.at_most) if self.is_ratio else self.at_most
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values: its place, then the columns; None for what does not exist."""
-        names = (*self._table.axes, *KIND_OF)
-        return {name: plain_cell(getattr(self, name)) for name in names}
+        return {name: plain_value(getattr(self, name)) for name in self._table.columns}
 
     def __str__(self) -> str:
         score = "undefined" if np.isnan(self.score) else number(self.score)
@@ -315,17 +408,31 @@ class Row:
     def __repr__(self) -> str:
         return f"<Row: {self}>"
 
-
-def plain_cell(value: Any) -> Any:
-    """A value of the table as JSON has it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int) else str(value)
+    def _repr_html_(self) -> str:
+        return str(reach("Record._repr_html_")(self))
 
 
 def place_text(at: Mapping[str, Any]) -> str:
     """Where on the axes something is, in words: ``threshold 0.5, stratum A``."""
     texts = [f"{axis} {value:.15g}" if isinstance(value, float) else f"{axis} {value}" for axis, value in at.items()]
     return ", ".join("over all strata" if text == "stratum pooled" else text for text in texts)
+
+
+def told_apart(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """The name of each column and group for people; the column is added if several have a group of that name."""
+    names = shown_names(rows)
+    times = Counter(names.values())
+    return numbered({key: f"{legible(key[0])}: {name}" if times[name] > 1 else name for key, name in names.items()})
+
+
+def shown_names(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
+    """The name of each column and group for people: nothing is hidden, and no two of a column look alike."""
+    groups: dict[str, set[str]] = {}
+    for row in rows:
+        groups.setdefault(row.by, set()).add(row.group)
+    # In an order that does not depend on that of the rows, so that a name is the same everywhere.
+    names: dict[tuple[str, str], str] = {}
+    for by in sorted(groups):
+        of_column = numbered({group: legible(group) for group in sorted(groups[by])})
+        names |= {(by, group): name for group, name in of_column.items()}
+    return names

@@ -20,7 +20,6 @@ from .overall import evaluate_overall
 from .provenance import provenance_of, versions
 from .result import Audit
 from .results_table import ResultsTable
-from .row_records import make_overall, make_rows
 from .settings import Settings
 from .unknown_groups import add_unknown_groups
 from .verdict import Verdict
@@ -49,16 +48,15 @@ def run_audit(
     table = add_drivers(table, families, settings)
     table = add_impact_ratios(table, settings)
     table = add_unknown_groups(table, settings)
-    rows = make_rows(most_important_first(table))
-    overall = make_overall(evaluate_overall(comparisons, evaluate))
+    table = most_important_first(table)
     keys = [metric.key for metric in metrics]
     columns = [column for column in tally.columns if column not in strata]
     order = {grouping.name: grouping.groups for grouping in comparisons[0].groupings}
     facts = provenance_of(function, data, settings, tally, keys, order)
     return Audit(
-        rows=rows,
-        findings=find(rows, tally, comparisons, settings, metrics),
-        overall=overall,
+        table=table,
+        findings=find(table, tally, comparisons, settings, metrics),
+        overall_table=evaluate_overall(comparisons, evaluate),
         n=tally.n,
         left_out=tally.left_out,
         settings=settings.recorded()

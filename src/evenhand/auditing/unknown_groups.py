@@ -9,8 +9,8 @@ gap is wider than any assignment allows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from bisect import bisect_left
+from functools import partial
 
 import numpy as np
 
@@ -32,122 +32,115 @@ def add_unknown_groups(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with what cases of unknown group could change."""
     for block in table.blocks:
         comparisons, metric = block.comparisons, block.metric
-        is_of_counts = comparisons.source in ("counts", "selections") and not comparisons.is_pooled
-        if is_of_counts and isinstance(metric, Metric) and not metric.comparisons:
-            unknown = comparisons.unknown(comparisons.counts.high)
-            rows = np.flatnonzero((unknown.sum(axis=1) > 0) & ~comparisons.is_reference)
-            if len(rows):
-                columns = _unknown_columns(table, block, unknown, settings)
-                some = {name: values[rows] for name, values in columns.items()}
-                table.fill(block.rows.start + rows, **some)
+        if not comparisons.is_of_cells or not isinstance(metric, Metric) or metric.comparisons:
+            continue
+        unknown = comparisons.unknown(comparisons.counts.high)
+        rows = np.flatnonzero(unknown.any(axis=1) & ~comparisons.is_reference)
+        if len(rows):
+            # Given counts have no unknown cases.
+            is_given = comparisons.has_kind(ReferenceKind.MATRIX)[:, None]
+            added = np.stack([unknown, np.where(is_given, 0.0, unknown)])
+            columns = range_columns(block, added)
+            columns["tipping_point"] = find_tipping_points(table, block, added, settings)
+            published = comparisons.unknown(comparisons.counts.cases)
+            is_counted = np.isin(CELLS, metric.base.tree.last_of) | (metric.base.curve is None)
+            columns["unknown_n"] = published[:, is_counted].sum(axis=1)
+            some = {name: values[rows] for name, values in columns.items()}
+            table.fill(block.rows.start + rows, **some)
     return table
 
 
-def _unknown_columns(table: ResultsTable, block: Block, unknown: Floats, settings: Settings) -> dict[str, Any]:
-    """The ranges of scores and gaps, and the tipping points."""
+def range_columns(block: Block, added: Floats) -> dict[str, Floats]:
+    """The ranges of scores and gaps, from the cases that may be added to groups and references."""
     metric, comparisons = block.metric.base, block.comparisons
-    cells = comparisons.cells
-    # Given counts have no unknown cases.
-    beside = unknown * ~comparisons.has_kind(ReferenceKind.MATRIX)[:, None]
-    lowest, highest = cells, cells
+    lowest = highest = np.stack(comparisons.cells)
     if comparisons.tally.rule is not None and metric.curve is not None:
-        lows, highs = (comparisons.split(array) for array in (comparisons.counts.low, comparisons.counts.high))
-        # The reference's lowest rate is at the corner of the group's highest.
+        lows, highs = map(comparisons.split, (comparisons.counts.low, comparisons.counts.high))
         corners = [corner_cells(metric, lows, highs, is_high) for is_high in (False, True)]
-        lowest, highest = (corners[0].group, corners[1].reference), (corners[1].group, corners[0].reference)
-    least, most = score_range(metric, lowest[0], highest[0], unknown)
-    other_least, other_most = score_range(metric, lowest[1], highest[1], beside)
+        # The reference's lowest rate is at the corner of the group's highest.
+        lowest = np.stack([corners[0].group, corners[1].reference])
+        highest = np.stack([corners[1].group, corners[0].reference])
+    low, high = score_ranges(metric, lowest, highest, added)
     # The gap to all cases is not that to the others.
-    is_apart = ~compares_with_all(block.metric, comparisons)
+    gap = np.where(compares_with_all(block.metric, comparisons), np.nan, 1.0)
+    ratio = gap if metric.low >= 0 else gap * np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (least / other_most, most / other_least)
-    ranges = {
-        "unknown_score_low": least,
-        "unknown_score_high": most,
-        "unknown_difference_low": np.where(is_apart, least - other_most, np.nan),
-        "unknown_difference_high": np.where(is_apart, most - other_least, np.nan),
-        "unknown_ratio_low": np.where(is_apart & (metric.low >= 0), ratios[0], np.nan),
-        "unknown_ratio_high": np.where(is_apart & (metric.low >= 0), ratios[1], np.nan),
-    }
-    published = comparisons.unknown(comparisons.counts.cases)
-    numbers = published.sum(axis=1) if metric.curve is None else count_successes(metric, published)[1]
-    tipping = _tipping_points(table, block, published, published * (beside > 0), settings)
-    return ranges | {"unknown_n": numbers, "tipping_point": tipping}
+        return {
+            "unknown_score_low": low[0],
+            "unknown_score_high": high[0],
+            "unknown_difference_low": (low[0] - high[1]) * gap,
+            "unknown_difference_high": (high[0] - low[1]) * gap,
+            "unknown_ratio_low": low[0] / high[1] * ratio,
+            "unknown_ratio_high": high[0] / low[1] * ratio,
+        }
 
 
-def score_range(metric: OneGroupMetric, lowest: Floats, highest: Floats, unknown: Floats) -> tuple[Floats, Floats]:
-    """The lowest and the highest score over all ways to add unknown cases, or none."""
+def score_ranges(metric: OneGroupMetric, lowest: Floats, highest: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+    """The lowest and the highest scores over all ways to add unknown cases, or none, to cells."""
     if metric.curve is None:
-        return _search(metric, lowest, unknown, np.nanmin), _search(metric, highest, unknown, np.nanmax)
+        search = np.vectorize(partial(_search, metric), "d", signature="(c),(c),()->()")
+        return search(lowest, unknown, -1), search(highest, unknown, 1)
     # The score rises with the share of the last split.
-    is_counted, is_success = (
-        np.array([cell in names for cell in CELLS]) for names in (metric.tree.last_of, metric.tree.last)
-    )
-    low = metric.scores(lowest + unknown * (is_counted & ~is_success))
+    is_success = np.isin(CELLS, metric.tree.last)
+    is_failure = np.isin(CELLS, metric.tree.last_of) & ~is_success
+    low = metric.scores(lowest + unknown * is_failure)
     high = metric.scores(highest + unknown * is_success)
     # A rate that no known case counts is defined by those that are added.
     return np.where(np.isnan(low), high, low), np.where(np.isnan(high), low, high)
 
 
-def _search(metric: OneGroupMetric, cells: Floats, unknown: Floats, best: Callable[..., Floats]) -> Floats:
-    """The best score with some of the unknown cases of each cell, on a grid that is refined."""
-    scores = np.full(len(cells), np.nan)
-    for row, (group, more) in enumerate(zip(cells, unknown, strict=True)):
-        low, high = np.zeros(4), more.copy()
-        while True:
-            steps = [np.unique(np.linspace(a, b, _GRID).round()) for a, b in zip(low, high, strict=True)]
-            grid = np.stack([axis.ravel() for axis in np.meshgrid(*steps, indexing="ij")], axis=1)
-            values = metric.scores(group + grid)
-            if np.isnan(values).all():
-                break
-            scores[row] = best([scores[row], best(values)])
-            widest = max(float(np.diff(axis).max(initial=0.0)) for axis in steps)
-            if widest <= 1:
-                break
-            at = grid[int(np.nanargmin(np.abs(values - best(values))))]
-            low, high = np.maximum(at - widest, 0.0), np.minimum(at + widest, more)
-    return scores
+def _search(metric: OneGroupMetric, cells: Floats, unknown: Floats, sign: float) -> float:
+    """The lowest (-1) or highest (1) score with some unknown cases, on a grid that is refined."""
+    best, step = np.nan, np.inf
+    low, high = np.zeros(4), unknown
+    while step > 1:
+        axes = [np.unique(axis) for axis in np.linspace(low, high, _GRID).round().T]
+        grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 4)
+        scores = sign * metric.scores(cells + grid)
+        if np.isnan(scores).all():
+            break
+        best = np.fmax(best, np.nanmax(scores))
+        step = max(np.diff(axis).max(initial=0.0) for axis in axes)
+        center = grid[np.nanargmax(scores)]
+        low, high = np.maximum(center - step, 0.0), np.minimum(center + step, unknown)
+    return float(sign * best)
 
 
-def _tipping_points(table: ResultsTable, block: Block, unknown: Floats, beside: Floats, settings: Settings) -> Floats:
+def find_tipping_points(table: ResultsTable, block: Block, added: Floats, settings: Settings) -> Floats:
     """How few unknown cases would leave no difference, where exact tests of counts found one."""
-    comparisons, metric, tally = block.comparisons, block.metric.base, block.comparisons.tally
-    points = np.full(len(comparisons), np.nan)
-    if metric.curve is None or tally.weighted or tally.clusters is not None or tally.rule is not None:
+    metric, tally = block.metric.base, block.comparisons.tally
+    points = np.full(len(block.comparisons), np.nan)
+    if tally.weighted or tally.clusters is not None or tally.rule is not None:
         return points
+    successes, cases = count_successes(metric, np.concatenate([block.comparisons.cells, added]))
     verdict, pvalue, adjusted = (table[name][block.rows] for name in ("verdict", "pvalue", "p_adjusted"))
-    for row in np.flatnonzero((verdict == Verdict.HIGHER) | (verdict == Verdict.LOWER)):
+    for row in np.flatnonzero(np.isin(verdict, ["higher", "lower"]) & (metric.curve is not None)):
+        x, n = successes[:, row], cases[:, row]
         # The largest p-value that the adjustment, as it is, leaves at or below alpha.
-        level = settings.alpha * pvalue[row] / adjusted[row] if adjusted[row] > 0 else settings.alpha
-        counts = [cells[row] for cells in (*comparisons.cells, unknown, beside)]
-        points[row] = _tipping_point(metric, counts, verdict[row] == Verdict.HIGHER, level)
+        share = pvalue[row] / adjusted[row] if adjusted[row] > 0 else 1.0
+        x = n - x if verdict[row] == Verdict.LOWER else x
+        points[row] = _tipping_point(x, n, settings.alpha * share)
     return points
 
 
-def _tipping_point(metric: OneGroupMetric, counts: list[Floats], is_higher: bool, level: float) -> float:
-    """The fewest unknown cases that, put into group and reference, leave p above the level; nan if none do.
+def _tipping_point(successes: Floats, cases: Floats, level: float) -> float:
+    """The fewest unknown cases that, put into group and reference, leave p above the level.
 
-    Those that end "higher" are failures of the group and successes of the reference.
+    Successes and cases are those of a group whose rate is higher, of its reference, and of the
+    unknown cases that may be in either. Those that end "higher" are failures of the group and
+    successes of the reference. The result is nan if there are too few of them.
     """
-    pairs = [count_successes(metric, cells[None]) for cells in counts]
-    (x1, n1), (x2, n2), (s1, m1), (s2, m2) = ((float(x[0]), float(n[0])) for x, n in pairs)
-    to_group, to_reference = (m1 - s1, s2) if is_higher else (s1, m2 - s2)
+    to_group, to_reference = cases[2] - successes[2], successes[3]
 
     def ends(moved: int) -> bool:
-        added = np.arange(max(0, moved - int(to_reference)), min(moved, int(to_group)) + 1, dtype=np.float64)
-        if len(added) > _MAX_LISTED:
-            added = np.unique(np.linspace(added[0], added[-1], _MAX_LISTED // 8).round())
-        others = moved - added
-        group, reference = (x1 + 0 * added, x2 + others) if is_higher else (x1 + added, x2 + 0 * added)
-        tails = fisher_tails(TwoRates(group, n1 + added, reference, n2 + others))
-        beyond = tails.upper if is_higher else tails.lower
-        return bool((2 * beyond > level * (1 + 1e-9)).any())
+        group = np.arange(max(0, moved - to_reference), min(moved, to_group) + 1)
+        if len(group) > _MAX_LISTED:
+            group = np.unique(np.linspace(group[0], group[-1], _MAX_LISTED // 8).round())
+        reference = moved - group
+        x2, n2 = successes[1] + reference, cases[1] + reference
+        tails = fisher_tails(TwoRates(successes[0], cases[0] + group, x2, n2))
+        return bool((2 * tails.upper > level * (1 + 1e-9)).any())
 
-    high = int(to_group + to_reference)
-    if not high or not ends(high):
-        return np.nan
-    low = 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if ends(middle) else (middle, high)
-    return high
+    most = int(to_group + to_reference)
+    fewest = bisect_left(range(most + 1), True, key=ends)
+    return fewest if fewest <= most else np.nan

@@ -30,7 +30,6 @@ class Outcome(NamedTuple):
     audit: Audit
     failing: list[Finding]
     changes: list[str] | None
-    wide: bool = False
     report: Mapping[str, str | None] = {}
 
 
@@ -41,7 +40,7 @@ _WRITERS: dict[str, tuple[Callable[[Outcome], str], str]] = {
         "Write the audit as a self-contained HTML page; - prints it.",
     ),
     "markdown": (lambda made: made.audit.to_markdown(), "Write the audit as Markdown; - prints it."),
-    "csv": (lambda made: made.audit.to_csv(wide=made.wide), "Write the rows as CSV; - prints them."),
+    "csv": (lambda made: made.audit.to_csv(), "Write the rows as CSV; - prints them."),
     "junit": (
         lambda made: as_junit(*made[:3]),
         "Write a test case per comparison as JUnit XML, which fails as --fail-on says; - prints it.",
@@ -53,7 +52,6 @@ _OPTIONS = (
     click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing."),
     *(click.option(f"--{kind}", metavar="FILE", help=explained) for kind, (_, explained) in _WRITERS.items()),
     *(click.option(str(known.option), name, help=known.brief) for name, known in REPORT.items()),
-    click.option("--wide", is_flag=True, help="With --csv, one line per group, and a column per metric."),
     click.option(
         "--fail-on",
         multiple=True,
@@ -67,7 +65,7 @@ _OPTIONS = (
         help="Print findings as annotations of GitHub.  [default: if GITHUB_ACTIONS is true]",
     ),
 )
-OUTPUTS = {"everything", "verbose", "quiet", "wide", "fail_on", "github", *REPORT, *_WRITERS}
+OUTPUTS = {"everything", "verbose", "quiet", "fail_on", "github", *REPORT, *_WRITERS}
 """The options that do not change an audit, only what is done with it."""
 
 
@@ -87,8 +85,6 @@ def check_outputs(options: Mapping[str, Any], inputs: Callable[[], list[Path]]) 
     """No output replaces an input or another output."""
     if options["verbose"] and options["quiet"]:
         raise InvalidInput("pass either --verbose or --quiet, not both")
-    if options["wide"] and options["csv"] is None:
-        raise InvalidInput("--wide is for --csv FILE; pass both")
     taken: dict[str, str] = {}
     for kind in _WRITERS:
         file = options[kind]
@@ -118,7 +114,7 @@ def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) 
     failing = [finding for finding in audit.findings if finding.kind in named | every]
     report = {name: options[name] for name in REPORT}
     for kind, (text, _) in _WRITERS.items():
-        _write(options[kind], partial(text, Outcome(audit, failing, changes, options["wide"], report)))
+        _write(options[kind], partial(text, Outcome(audit, failing, changes, report)))
     aside, on_github = prints(options), _on_github(options["github"])
     if not aside:
         with _without_commands(on_github and not options["quiet"]):

@@ -1,6 +1,6 @@
 """Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
-from .design_effect import DesignEffects, design_effects
+from .design_effect import DesignEffects, design_effects, weighting_effects
 from .disparity import FOUR_FIFTHS, Disparity, Stratum, disparity
 from .e_process import EProcesses
 from .fisher import (
@@ -23,7 +23,7 @@ from .match import (
     match_test,
 )
 from .paired import change_matrix, count_pairs, mcnemar_pvalue
-from .permutation import EFFORT, function_gap, function_score
+from .permutation import function_gap, function_score
 from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score
 from .risk import Risk, Risks, one_group_metric, risk, sample_sizes
@@ -56,4 +56,3 @@ from .strengths import (
 )
 from .stress import StressTest, stress_test
 from .undefined import UndefinedRow, count_undefined, undefined_probability, undefined_table
-from .weighting import weighting_effects

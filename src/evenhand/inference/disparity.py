@@ -12,18 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isnan, nan
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..confusion import ConfusionMatrix, require_counts
-from ..errors import InvalidInput, UnknownName, printable
+from ..errors import InvalidInput, printable
 from ..metrics import GapKind, GroupComparison, Metric, OneGroupMetric, difference, ratio
 from ..records import Record
 from ..wording import number, percent, pvalue, several
 from .gaps import score_gaps
 from .score_tests import (
     Alternative,
+    check_choice,
     check_confidence_level,
     compared_rates,
     equality_test,
@@ -37,7 +38,7 @@ Counts = ConfusionMatrix | Mapping[Any, ConfusionMatrix]
 DisparityKind = Literal["difference", "ratio", "odds ratio"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Stratum(Record):
     """The counts of one stratum, for the rate that is compared.
 
@@ -69,10 +70,9 @@ class Stratum(Record):
 
     def __str__(self) -> str:
         reference = f"{self.reference_part:,}/{self.reference_whole:,}"
-        text = (
-            f"{printable(str(self.name))}: {self.part:,}/{self.whole:,} against {reference}"
-        )
-        return text if self.informative else f"{text}, not informative"
+        counts = f"{self.part:,}/{self.whole:,} against {reference}"
+        note = "" if self.informative else ", not informative"
+        return f"{printable(str(self.name))}: {counts}{note}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -153,29 +153,28 @@ class Disparity(Record):
         return self.estimate >= FOUR_FIFTHS * (1 - 1e-12)
 
     def __str__(self) -> str:
-        name = self.metric.base.key.upper()
-        ends = f"{number(self.low)} to {number(self.high)}"
-        interval = f"{percent(self.confidence_level)} interval {ends}"
+        name, ends = (
+            self.metric.base.key.upper(),
+            f"{number(self.low)} to {number(self.high)}",
+        )
+        notes = f"{percent(self.confidence_level)} interval {ends}"
         if self.reason:
-            return f"{name}: the {self.kind} is undefined, {self.reason} ({interval})"
-        results = f"{interval}, p {pvalue(self.pvalue)}"
+            return f"{name}: the {self.kind} is undefined, {self.reason} ({notes})"
+        notes += f", p {pvalue(self.pvalue)}"
         if self.alternative != "two-sided":
-            results += f", one-sided ({self.alternative})"
+            notes += f", one-sided ({self.alternative})"
         gap = number(abs(self.estimate))
         if self.kind == "odds ratio":
             strata = several(len(self.strata), "stratum", "strata")
             crude = f"{number(self.crude_estimate)}, p {pvalue(self.crude_pvalue)}"
-            results += f"; without strata {crude}"
-            statement = f"{name}: the odds ratio within {strata} is {gap}"
-        elif self.kind == "ratio":
-            results += f", four-fifths rule {'kept' if self.four_fifths else 'not kept'}"
-            statement = f"{name} is {gap} times the reference's"
-        elif self.estimate:
-            direction = "higher" if self.estimate > 0 else "lower"
-            statement = f"{name} is {gap} {direction}"
-        else:
-            statement = f"{name} is the same"
-        return f"{statement} ({results})"
+            odds_ratio = f"the odds ratio within {strata} is {gap}"
+            return f"{name}: {odds_ratio} ({notes}; without strata {crude})"
+        if self.kind == "ratio":
+            rule = "kept" if self.four_fifths else "not kept"
+            gap_text = f"{gap} times the reference's"
+            return f"{name} is {gap_text} ({notes}, four-fifths rule {rule})"
+        direction = "higher" if self.estimate > 0 else "lower"
+        return f"{name} is {f'{gap} {direction}' if self.estimate else 'the same'} ({notes})"
 
 
 def disparity(
@@ -245,51 +244,43 @@ def disparity(
     easy: 6/8 against 60/80
     hard: 18/72 against 5/20
     """
-    for name, value, known in (
-        ("kind", kind, DisparityKind),
-        ("alternative", alternative, Alternative),
-    ):
-        if value is not None and value not in get_args(known):
-            raise UnknownName.among(name, value, get_args(known))
+    check_choice("kind", kind or "difference", DisparityKind)
+    check_choice("alternative", alternative, Alternative)
     m = require_one_group(metric)
     check_confidence_level(confidence_level)
     if isinstance(cm, Mapping) and isinstance(reference, Mapping):
         if kind not in (None, "odds ratio"):
             raise InvalidInput(argument="kind", must="be 'odds ratio' with strata", got=kind)
         if prior is not None or alternative != "two-sided":
-            raise InvalidInput(
-                "`alternative` and `prior` must be left out with strata, which have a "
-                "two-sided test given their margins"
-            )
+            text = "`alternative` and `prior` must be left out with strata"
+            raise InvalidInput(f"{text}, which have a two-sided test given their margins")
         return _compare_within_strata(cm, reference, m, confidence_level)
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
-        raise InvalidInput(
-            "`cm` and `reference` must both map strata to matrices, or neither"
-        )
+        text = "`cm` and `reference` must both map strata to matrices, or neither"
+        raise InvalidInput(text)
     if kind == "odds ratio":
         must = "be 'difference' or 'ratio' without strata"
         raise InvalidInput(argument="kind", must=must, got=kind)
-    cells = require_counts(cm, "the group"), require_counts(reference, "the reference")
-    if cells[1].sum() == 0:
-        raise InvalidInput(
-            "the reference is empty (n = 0); the group cannot be compared with it"
-        )
+    group = require_counts(cm, "the group")[None]
+    others = require_counts(reference, "the reference")[None]
+    if not others.any():
+        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
+        raise InvalidInput(text)
     comparison = _define_gap(m, kind or "difference")
-    group, other = (side[None] for side in cells)
-    gaps = score_gaps(m, group, other, kind or "difference", prior=prior)
-    test = equality_test(m, group, other)
-    scores = float(m.scores(cells[0])), float(m.scores(cells[1]))
-    estimate = scores[0] - scores[1]
-    if gaps.kind == "ratio":
-        estimate = scores[0] / scores[1] if scores[1] else nan
-    two_sided = alternative == "two-sided"
-    # A one-sided interval is half of a two-sided one with twice the tail.
-    level = confidence_level if two_sided else 2 * confidence_level - 1
-    low, high = gaps.interval(level, estimate)
+    group_score, reference_score = float(m.scores(group)[0]), float(m.scores(others)[0])
+    estimate = group_score - reference_score
+    if comparison.kind == "ratio":
+        estimate = group_score / reference_score if reference_score else nan
+    test = equality_test(m, group, others)
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
+    gaps = score_gaps(m, group, others, comparison.kind, prior=prior)
+    # A one-sided interval is half of a two-sided one with twice the tail.
+    is_two_sided = alternative == "two-sided"
+    level = confidence_level if is_two_sided else 2 * confidence_level - 1
+    low, high = gaps.interval(level, estimate)
     return Disparity(
         metric=comparison,
-        kind=gaps.kind,
+        kind=comparison.kind,
         estimate=estimate,
         low=comparison.low if alternative == "less" else float(low[0]),
         high=comparison.high if alternative == "greater" else float(high[0]),
@@ -297,8 +288,8 @@ def disparity(
         pvalue=float(pvalues[alternative][0]),
         alternative=alternative,
         method=test.method,
-        group_score=scores[0],
-        reference_score=scores[1],
+        group_score=group_score,
+        reference_score=reference_score,
         reason=comparison.why_undefined(cm, reference) if isnan(estimate) else None,
     )
 
@@ -317,30 +308,22 @@ def _compare_within_strata(
 ) -> Disparity:
     """The odds ratio of a group and its reference within strata."""
     if metric.curve is None:
-        hint = "so strata cannot be pooled exactly; use a rate"
-        raise InvalidInput(f"{metric.key} does not depend on one rate only, {hint}")
+        text = f"{metric.key} does not depend on one rate only"
+        raise InvalidInput(f"{text}, so strata cannot be pooled exactly; use a rate")
     names = list(dict.fromkeys([*cm, *reference]))
     if not names:
-        raise InvalidInput(
-            "`cm` and `reference` must contain at least one stratum; got none"
-        )
-    empty = ConfusionMatrix(tp=0, fn=0, fp=0, tn=0)
-    cells = [
-        np.array(
-            [require_counts(side.get(s, empty), f"{who} in stratum {s!r}") for s in names]
-        )
-        for side, who in ((cm, "the group"), (reference, "the reference"))
-    ]
+        text = "`cm` and `reference` must contain at least one stratum; got none"
+        raise InvalidInput(text)
+    cells: Any = np.zeros((2, len(names), 4))
+    for i, (side, subject) in enumerate(((cm, "the group"), (reference, "the reference"))):
+        for j, name in enumerate(names):
+            if name in side:
+                cells[i, j] = require_counts(side[name], f"{subject} in stratum {name!r}")
     counts = np.column_stack(compared_rates(metric, *cells))
+    columns: Any = *counts.astype(int).T.tolist(), is_informative(counts).tolist()
+    strata = tuple(Stratum(*values) for values in zip(names, *columns, strict=True))
     pooled = pooled_odds_ratio(counts, confidence_level)
-    scores = [float(metric.scores(side.sum(axis=0))) for side in cells]
     reason = "no stratum is informative: each lacks the group or the reference, or has a single outcome"
-    rows = zip(names, counts.astype(int).tolist(), is_informative(counts), strict=True)
-    fields = "part", "whole", "reference_part", "reference_whole"
-    strata = [
-        Stratum(name=name, informative=bool(tells), **dict(zip(fields, row, strict=True)))
-        for name, row, tells in rows
-    ]
     return Disparity(
         metric=metric,
         kind="odds ratio",
@@ -351,10 +334,10 @@ def _compare_within_strata(
         pvalue=pooled.pvalue,
         alternative="two-sided",
         method=pooled.method,
-        group_score=scores[0],
-        reference_score=scores[1],
+        group_score=float(metric.scores(cells[0].sum(axis=0))),
+        reference_score=float(metric.scores(cells[1].sum(axis=0))),
         reason=reason if isnan(pooled.pvalue) else None,
-        strata=tuple(strata),
+        strata=strata,
         crude_estimate=pooled.crude_odds_ratio,
         crude_pvalue=pooled.crude_pvalue,
     )

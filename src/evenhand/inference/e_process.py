@@ -18,14 +18,15 @@ which processes begin. What is left for those that have not begun has an e-value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Floats, Integers
 from ..distributions import log_hypergeometric
+from .fisher import TwoRates, attainable_counts, likely_counts
 
 #: The log odds ratios over which likelihood ratios are mixed, with a normal prior.
 LOG_ODDS: Floats = np.linspace(-4.5, 4.5, 97)
@@ -40,9 +41,8 @@ _BLOCK, _MAX_MEANS = 20_000, 2_000_000
 _MAX_LOG = 650.0
 # With up to so many counts, exp(θ k) and the probabilities that matter beside it are floats.
 _MAX_PLAIN = 64
-# Wider supports are summed near their peak at so many points: at least 20 per standard deviation.
+# Wider supports are summed near their mode at so many points: at least 6 per standard deviation.
 _WIDE = 512
-_NEGLIGIBLE_LOG = -45.0
 
 
 def start_weights(batch: Floats) -> Floats:
@@ -61,72 +61,54 @@ def start_weights(batch: Floats) -> Floats:
 
 def log_likelihood_ratios(x1: Floats, n1: Floats, x2: Floats, n2: Floats) -> Floats:
     """log P(x1; θ) / P(x1; 0) given the margins, of shape (comparisons, log odds ratios)."""
-    low, high = np.maximum(0.0, x1 + x2 - n2), np.minimum(n1, x1 + x2)
-    margins = np.stack([n1, x1 + x2, n1 + n2 - x1 - x2, low, high])
+    pairs = TwoRates(x1, n1, x2, n2)
+    low, high = attainable_counts(pairs)
     ratios = LOG_ODDS * (x1 - low)[:, None]
     # Comparisons with similar supports are computed together.
-    power = np.ceil(np.log2(np.minimum(high - low + 1, _WIDE + 1)))
-    for width in np.unique(2**power):
-        rows = np.flatnonzero(2**power == width)
+    widths = 2 ** np.ceil(np.log2(np.minimum(high - low + 1, _WIDE + 1)))
+    for width in np.unique(widths):
+        rows = np.flatnonzero(widths == width)
         log_mean = _narrow_log_mean if width <= _WIDE else _wide_log_mean
         for block in np.array_split(rows, 1 + int(len(rows) * width) // _BLOCK):
-            ratios[block] -= log_mean(*margins[:, block, None])
+            ratios[block] -= log_mean(pairs.take((block, None)), low[block, None])
     return ratios
 
 
-def _narrow_log_mean(
-    size: Floats, successes: Floats, failures: Floats, low: Floats, high: Floats
-) -> Floats:
+def _narrow_log_mean(pairs: TwoRates, low: Floats) -> Floats:
     """log E exp(θ(K - low)) of hypergeometric counts K, summed over the whole support."""
-    steps = np.arange(int((high - low).max()) + 1.0)
-    log_pmf = log_hypergeometric(low + steps, size, successes, failures)
-    if len(steps) <= _MAX_PLAIN:
-        return np.asarray(np.log(np.exp(log_pmf) @ np.exp(steps[:, None] * LOG_ODDS)))
+    widest = (attainable_counts(pairs)[1] - low).max()
+    steps = np.arange(widest + 1)
+    log_pmf = _log_pmf(low + steps, pairs)
+    if widest < _MAX_PLAIN:
+        growth = np.exp(steps[:, None] * LOG_ODDS)
+        return np.asarray(np.log(np.exp(log_pmf) @ growth))
     tilted = log_pmf[:, :, None] + LOG_ODDS * steps[:, None]
-    top = tilted.max(axis=1, keepdims=True)
-    return np.asarray(top[:, 0] + np.log(np.exp(tilted - top).sum(axis=1)))
+    return np.asarray(np.logaddexp.reduce(tilted, axis=1))
 
 
-def _wide_log_mean(
-    size: Floats, successes: Floats, failures: Floats, low: Floats, high: Floats
-) -> Floats:
+def _wide_log_mean(pairs: TwoRates, low: Floats) -> Floats:
     """The same at a cost that does not grow with the counts.
 
-    Terms are log-concave, so that all beyond one that is negligible beside the largest are
-    negligible together. Those between are summed one by one or, where they are many and thus
-    smooth, in equal strides, whose error is far below rounding.
+    Likely counts are summed one by one or, where they are many and their probabilities thus smooth,
+    in equal strides, whose error is far below rounding.
     """
 
     def log_term(k: Floats) -> Floats:
-        log_pmf = log_hypergeometric(k, size, successes, failures)
-        return np.asarray(log_pmf + LOG_ODDS * (k - low))
+        return _log_pmf(k, pairs) + LOG_ODDS * (k - low)
 
-    def rises(k: Floats) -> Bools:
-        odds = np.exp(LOG_ODDS) * (successes - k + 1) * (size - k + 1)
-        return np.asarray(odds >= k * (failures - size + k))
-
-    shape = (len(size), len(LOG_ODDS))
-    first, last = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
-    peak = _last_true(rises, first, last)
-    top = log_term(peak)
-    least = top + _NEGLIGIBLE_LOG
-    left = -_last_true(lambda k: log_term(-k) >= least, -peak, -first)
-    right = _last_true(lambda k: log_term(k) >= least, peak, last)
-    stride = np.maximum(1.0, np.ceil((right - left) / _WIDE))
-    total = np.zeros(shape)
+    mode, first, last = likely_counts(LOG_ODDS, pairs)
+    stride = np.maximum(1.0, np.ceil((last - first) / _WIDE))
+    top, total = log_term(mode), np.zeros_like(mode)
     for step in range(_WIDE + 1):
-        k = left + step * stride
-        total += np.where(k <= right, np.exp(log_term(np.minimum(k, right)) - top), 0.0)
+        k = first + step * stride
+        terms = np.exp(log_term(np.minimum(k, last)) - top)
+        total += np.where(k <= last, terms, 0.0)
     return np.asarray(top + np.log(total * stride))
 
 
-def _last_true(condition: Callable[[Floats], Bools], low: Floats, high: Floats) -> Floats:
-    """The last whole number up to ``high`` at which a condition holds, as it does at ``low``."""
-    while (low < high).any():
-        middle = np.ceil((low + high) / 2)
-        holds = condition(middle)
-        low, high = np.where(holds, middle, low), np.where(holds, high, middle - 1)
-    return low
+def _log_pmf(k: Floats, pairs: TwoRates) -> Floats:
+    """The log probability of k successes of the group, given the margins and equal rates."""
+    return log_hypergeometric(k, pairs.n1, pairs.successes, pairs.failures)
 
 
 class EProcess(NamedTuple):
@@ -187,16 +169,17 @@ def joint_evalues(evalues: Floats, weights: Floats, remaining: float) -> Floats:
     """
     members, shares = np.append(evalues, 1.0), np.append(weights, remaining)
     order = np.argsort(members, kind="stable")
+    # The sums of the smallest 0, 1, ... members.
     sums = np.append(0.0, np.cumsum((members * shares)[order]))
     masses = np.append(0.0, np.cumsum(shares[order]))
-    rank, smallest = np.argsort(order)[:-1, None], np.empty(len(evalues))
+    rank, smallest = np.argsort(order), evalues.copy()
     blocks = 1 + len(sums) ** 2 // _MAX_MEANS
     for rows in np.array_split(np.arange(len(evalues)), blocks):
-        weight = weights[rows, None]
-        means = (evalues[rows, None] * weight + sums) / (weight + masses)
-        is_smaller = np.arange(len(sums)) <= rank[rows]
-        smallest[rows] = np.where(is_smaller, means, np.inf).min(axis=1)
-    return np.minimum(smallest, evalues)
+        weight, evalue = weights[rows, None], evalues[rows, None]
+        means = (evalue * weight + sums) / (weight + masses)
+        means[np.arange(len(sums)) > rank[rows, None]] = np.inf
+        smallest[rows] = np.minimum(evalues[rows], means.min(axis=1))
+    return smallest
 
 
 @dataclass(slots=True)

@@ -7,6 +7,9 @@ same rate, then given the pooled number of successes s = x1 + x2 the group's cou
 
 whatever that rate is. The two-sided p-value is twice the smaller of the two tails, at most 1.
 
+With an odds ratio ψ instead of equal rates, this probability is multiplied by ψ**k, up to a factor:
+Fisher's noncentral hypergeometric distribution.
+
 With few cases only a few p-values can occur, so that P(p <= x) is often far below x. Holm's method
 for discrete tests adds up these probabilities, from `attainable_tails`. They are given the pooled
 successes. Where several groups are compared with the same cases, no such bound is known, and
@@ -26,8 +29,6 @@ from ..distributions import Hypergeometric
 
 # Tails that differ by no more than rounding are equal.
 ROUNDING = 1 + 1e-9
-# Probabilities beyond this many standard deviations plus this many cases are negligible.
-_REACH_DEVIATIONS, _REACH_CASES = 9, 40
 # Comparisons with more probabilities than this are summed one after the other.
 _MAX_TERMS = 2**15
 # A test with more outcomes than this is treated as continuous: P(p <= x) = x.
@@ -91,26 +92,22 @@ def fisher_tails(pairs: TwoRates) -> FisherTails:
     array([0.166667])
     """
     pairs = TwoRates(*np.broadcast_arrays(*pairs))
-    x1, n1, _, n2 = pairs
     lowest, highest = attainable_counts(pairs)
-    # All but a negligible part of the probability lies around the mode.
-    rate = pairs.successes / np.maximum(n1 + n2, 1.0)
-    mode = np.floor((n1 + 1) * ((pairs.successes + 1) / (n1 + n2 + 2)))
-    deviation = np.sqrt(np.minimum(n1, n2) * rate * (1 - rate))
-    reach = np.ceil(_REACH_DEVIATIONS * deviation) + _REACH_CASES
-    first = np.maximum(lowest, np.minimum(x1, mode) - reach)
-    last = np.minimum(highest, np.maximum(x1, mode) + reach)
+    mode, first, last = likely_counts(0.0, pairs)
+    # A tail far from the mode is a sum of terms that are not negligible beside its first.
+    first = np.maximum(lowest, first - np.maximum(mode - pairs.x1, 0))
+    last = np.minimum(highest, last + np.maximum(pairs.x1 - mode, 0))
     is_wide = last - first >= _MAX_TERMS
-    tails = np.empty((2, len(x1)))
+    tails = np.empty((2, len(mode)))
     for rows, k, probability in _list_probabilities(pairs, ~is_wide, first, last):
-        observed = x1[rows, None]
+        observed = pairs.x1[rows, None]
         tails[0, rows] = probability.sum(axis=1, where=k <= observed)
         tails[1, rows] = probability.sum(axis=1, where=k >= observed)
-    for row in np.flatnonzero(is_wide):
-        split = Hypergeometric(float(pairs.successes[row]), float(pairs.failures[row]))
-        count, size = x1[[row]], n1[[row]]
-        tails[0, row] = split.interval_sum(lowest[[row]], count, size)[0]
-        tails[1, row] = split.interval_sum(count, highest[[row]], size)[0]
+    for row in np.flatnonzero(is_wide)[:, None]:
+        count, size = pairs.x1[row], pairs.n1[row]
+        split = Hypergeometric(pairs.successes[row].item(), pairs.failures[row].item())
+        tails[0, row] = split.interval_sum(lowest[row], count, size)
+        tails[1, row] = split.interval_sum(count, highest[row], size)
     return FisherTails(*tails)
 
 
@@ -147,7 +144,7 @@ def attainable_tails(pairs: TwoRates, largest: Floats) -> AttainableTails:
         upper = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
         for tail in (lower, upper):
             is_kept = (tail <= largest[rows, None]) & (probability > 0)
-            row = np.repeat(rows, is_kept.sum(axis=1))
+            row = rows[np.nonzero(is_kept)[0]]
             parts.append((row, tail[is_kept], probability[is_kept]))
     row, tail, probability = map(np.concatenate, zip(*parts, strict=True))
     return AttainableTails(row, tail, probability, is_listed)
@@ -157,6 +154,36 @@ def attainable_counts(pairs: TwoRates) -> tuple[Floats, Floats]:
     """The smallest and the largest possible X1, given the pooled number of successes."""
     lowest = np.maximum(0.0, pairs.successes - pairs.n2)
     return lowest, np.minimum(pairs.n1, pairs.successes)
+
+
+def noncentral_modes(log_odds: float | Floats, pairs: TwoRates) -> Floats:
+    """The modes, plus a fraction (Liao and Rosen 2001).
+
+    There, the probabilities of neighbours are equal, which is a quadratic equation.
+    """
+    odds, rest = np.exp(log_odds), pairs.n2 - pairs.successes
+    least, rest = np.maximum(0.0, -rest), np.abs(rest)
+    n, s = pairs.n1 - least + 1, pairs.successes - least + 1
+    # The discriminant as a sum of positive terms, which loses no digits.
+    cross = 2 * odds * (rest * (n + s) + 2 * n * s)
+    root = np.sqrt((odds * (n - s)) ** 2 + rest**2 + cross)
+    return np.asarray(least + 2 * odds * n * s / (odds * (n + s) + rest + root))
+
+
+def likely_counts(
+    log_odds: float | Floats, pairs: TwoRates, deviations: int = 10
+) -> tuple[Floats, Floats, Floats]:
+    """The mode, and the first and the last count whose probability is not negligible.
+
+    They are so many standard deviations away. A few cases more are for skewed distributions.
+    """
+    least, most = attainable_counts(pairs)
+    mode = np.clip(np.floor(noncentral_modes(log_odds, pairs)), least, most)
+    others = pairs.successes - mode
+    cells = np.stack([mode, others, pairs.n1 - mode, pairs.n2 - others])
+    deviation = 1 / np.sqrt((1 / (cells + 1)).sum(axis=0))
+    reach = np.ceil(deviations * (deviation + 4))
+    return mode, np.maximum(least, mode - reach), np.minimum(most, mode + reach)
 
 
 def _list_probabilities(
@@ -177,14 +204,13 @@ def _list_probabilities(
         width = int(last[rows[0]] - first[rows[0]]) + 1
         batch, rows = np.split(rows, [1 + _BATCH // width])
         # The counts as columns of a matrix.
-        x1, n1, x2, n2 = pairs.take((batch, None))
-        successes, failures = x1 + x2, n1 + n2 - x1 - x2
+        table = pairs.take((batch, None))
         counts = first[batch, None] + np.arange(width)
         k = counts[:, :-1]
         # The ratio is 0 at the largest possible count, and so are all terms beyond.
-        rising = np.maximum((successes - k) * (n1 - k), 0.0)
-        falling = (k + 1) * (failures - n1 + k + 1)
-        log_terms = np.zeros((len(batch), width))
+        rising = np.maximum((table.successes - k) * (table.n1 - k), 0.0)
+        falling = (k + 1) * (table.failures - table.n1 + k + 1)
+        log_terms = np.zeros(counts.shape)
         with np.errstate(divide="ignore"):
             log_terms[:, 1:] = np.cumsum(np.log(rising / falling), axis=1)
         terms = np.exp(log_terms - log_terms.max(axis=1, keepdims=True))
@@ -198,11 +224,9 @@ def select_small_samples(n1: Floats, n2: Floats) -> Bools:
     """
     smaller, larger = np.minimum(n1, n2), np.maximum(n1, n2)
     is_small = (smaller <= _MAX_CASES[0]) & (larger <= _MAX_CASES[1])
-    order = np.argsort(smaller, kind="stable")
-    work = np.cumsum(np.where(is_small, smaller, np.inf)[order])
-    is_selected = np.zeros(len(n1), bool)
-    is_selected[order[work <= _MAX_TOTAL]] = True
-    return is_selected
+    order = np.argsort(np.where(is_small, smaller, np.inf), kind="stable")
+    is_small[order[np.cumsum(smaller[order]) > _MAX_TOTAL]] = False
+    return is_small
 
 
 def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
@@ -215,16 +239,16 @@ def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
     array([0.])
     """
     smaller, larger = min(n1, n2), max(n1, n2)
-    sizes = levels.copy()
-    low = np.flatnonzero(levels <= _HIGHEST_LEVEL * ROUNDING)
-    limits = _rejection_limits(smaller, larger, levels[low] / 2 * ROUNDING)
+    is_low, sizes = levels <= _HIGHEST_LEVEL * ROUNDING, levels.copy()
+    limits = _rejection_limits(smaller, larger, levels[is_low] / 2 * ROUNDING)
     probability = _binomial_probabilities(smaller)
     # P(X < k) for k = 0, 1, ...
     below = np.pad(np.cumsum(_binomial_probabilities(larger), axis=1), ((0, 0), (1, 0)))
-    for i, end, start in zip(low, *limits, strict=True):
-        rejected = np.minimum(below[:, end] + 1 - below[:, start], 1.0)
-        largest = np.max((probability * rejected).sum(axis=1))
-        sizes[i] = min(sizes[i], largest * _BETWEEN_RATES)
+    reached = [
+        (probability * np.minimum(below[:, end] + 1 - below[:, start], 1)).sum(axis=1).max()
+        for end, start in zip(*limits, strict=True)
+    ]
+    sizes[is_low] = np.minimum(sizes[is_low], np.array(reached) * _BETWEEN_RATES)
     return sizes
 
 

@@ -24,15 +24,14 @@ score that varies less, merged into few. The error in probability is that of the
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Floats, Integers
 from ..distributions import (
     ScoreSample,
     as_prior,
@@ -44,21 +43,17 @@ from ..distributions import (
 )
 from ..metrics import GapKind, OneGroupMetric, sum_cells
 
-#: Sides and rows.
-Index = tuple[Integers, Integers]
-
 # Inverse hyperbolic sines of gaps are searched up to this.
 _RANGE = 60.0
 # Scores that differ by less are equal.
 _SAME = 1e-12
-# Points that stand for a sample of scores of several rates, denser in the tails, and their weights.
-_LEVELS, _DENSITY = towards_ends((np.arange(1_024) + 0.5) / 1_024)
-_WEIGHTS = _DENSITY / _DENSITY.sum()
 # About this many means are computed at once.
 _BATCH = 2_048
-# Nodes of quadrature, and the probability beyond them on either side; nodes if a score varies over
-# orders of magnitude, or has a density that is infinite at an end.
+# Points of quadrature, and the probability beyond them on either side; points if a score varies
+# over orders of magnitude, or has a density that is infinite at an end.
 _FEW, _BEYOND, _MANY = 40, 1e-13, 160
+# Points that stand for a sample of scores of several rates.
+_SAMPLED = 1_024
 # Secant steps before a root is bracketed.
 _STEPS = 8
 
@@ -87,22 +82,14 @@ def score_gaps(
     Scores of one rate are melded, scores of several rates mid-p. With a ``prior``, added to both
     sides of every split, distributions are posteriors.
     """
-    sides: Any = groups, references
-    if metric.curve is not None:
-        if prior is None:
-            return melded_gaps(metric, groups, references, kind)
-        more = as_prior(prior)
-        betas = [_betas(metric, cells, more, more) for cells in sides]
-        return Gaps(
-            kind, RateGaps(metric, kind, *betas), RateGaps(metric, kind, *betas[::-1])
-        )
-    if prior is None:
-        samples = [_samples(metric, cells, "mid") for cells in sides]
-    else:
-        betas = [beta_parameters(metric.tree, cells, as_prior(prior)) for cells in sides]
-        scores: Any = [posterior_distribution(metric, parameters) for parameters in betas]
-        samples = [distribution.samples for distribution in scores]
-    return Gaps(kind, LatticeGaps(kind, *samples), LatticeGaps(kind, *samples[::-1]))
+    if prior is None and metric.curve is not None:
+        return melded_gaps(metric, groups, references, kind)
+    law: Any = "mid" if prior is None else as_prior(prior)
+    group, reference = (
+        _true_scores(metric, kind, cells, law) for cells in (groups, references)
+    )
+    forward, backward = GapDistribution(group, reference), GapDistribution(reference, group)
+    return Gaps(kind, forward, backward)
 
 
 def melded_gaps(
@@ -118,31 +105,32 @@ def melded_gaps(
     >>> low.round(5), high.round(5)
     (array([-0.39671]), array([0.80588]))
     """
-    sides = (groups, references)
-    if metric.curve is None:
-        first, last = (
-            [_samples(metric, cells, end) for cells in sides] for end in ("low", "high")
-        )
-        forward = LatticeGaps(kind, first[0], last[1])
-        return Gaps(kind, forward, LatticeGaps(kind, first[1], last[0]))
-    low, high = ([_betas(metric, cells, a, 1 - a) for cells in sides] for a in (0, 1))
-    return Gaps(
-        kind,
-        RateGaps(metric, kind, low[0], high[1]),
-        RateGaps(metric, kind, low[1], high[0]),
+    low_group, high_group, low_reference, high_reference = (
+        _true_scores(metric, kind, cells, end)
+        for cells in (groups, references)
+        for end in ("low", "high")
     )
+    forward = GapDistribution(low_group, high_reference)
+    return Gaps(kind, forward, GapDistribution(low_reference, high_group))
 
 
-def _samples(metric: OneGroupMetric, cells: Floats, end: Any) -> list[ScoreSample]:
-    """Samples of the confidence distributions of scores of several rates."""
-    distribution: Any = confidence_distribution(metric, cells, end)
-    return list(distribution.samples)
+def _true_scores(
+    metric: OneGroupMetric, kind: GapKind, cells: Floats, law: Any
+) -> LineScores:
+    """Distributions of true scores on the line.
 
-
-def _betas(metric: OneGroupMetric, cells: Floats, more1: float, more2: float) -> Floats:
-    """The parameters of betas: successes and failures, and what is added to them."""
-    x, n = count_successes(metric, cells)
-    return np.stack([x + more1, n - x + more2], axis=1)
+    The ``law`` is the end of a confidence distribution, such as "low", or the pseudo-counts of a
+    prior.
+    """
+    if metric.curve is not None:
+        x, n = count_successes(metric, cells)
+        more, more_failures = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
+        return BetaScores(metric, kind, np.stack([x + more, n - x + more_failures], axis=1))
+    if law in ("low", "mid", "high"):
+        scores: Any = confidence_distribution(metric, cells, law)
+    else:
+        scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
+    return SampledScores(kind, scores.samples)
 
 
 @dataclass(frozen=True)
@@ -153,14 +141,10 @@ class Gaps:
     forward: GapDistribution
     backward: GapDistribution
 
-    def cdf(self, gaps: Floats) -> Floats:
-        """P(G <= gap), with one gap per comparison."""
-        return self.forward.cdf(_on_line(gaps, self.kind), np.arange(len(gaps)))
-
     def tails(self, gap: float) -> tuple[Floats, Floats]:
         """P(G <= gap) and P(G >= gap), per comparison."""
-        rows = np.arange(self.forward.count)
-        gaps = _on_line(np.full(len(rows), gap), self.kind)
+        rows = np.arange(len(self.forward.group.is_known))
+        gaps = _to_line(np.full(len(rows), gap), self.kind)
         return self.forward.cdf(gaps, rows), self.backward.cdf(-gaps, rows)
 
     def interval(
@@ -171,36 +155,59 @@ class Gaps:
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.
         """
         tail = (1 - confidence_level) / 2
-        low, high = self.forward.lower_limits(tail), -self.backward.lower_limits(tail)
-        if self.kind == "ratio":
-            with np.errstate(over="ignore"):
-                low, high = np.exp(low), np.exp(high)
+        low = _from_line(self.forward.lower_limits(tail), self.kind)
+        high = _from_line(-self.backward.lower_limits(tail), self.kind)
         return np.fmin(low, observed), np.fmax(high, observed)
 
 
-def _on_line(scores: Floats, kind: GapKind) -> Floats:
+def _to_line(scores: Floats, kind: GapKind) -> Floats:
     """Scores on the line where gaps are differences: for ratios, their logarithms."""
     with np.errstate(divide="ignore"):
         return np.log(scores) if kind == "ratio" else scores
 
 
-class GapDistribution(ABC):
-    """Distributions of the gaps of scores on the line, one per comparison.
+def _from_line(places: Floats, kind: GapKind) -> Floats:
+    """The scores at places on the line; those of large logarithms are infinite."""
+    with np.errstate(over="ignore"):
+        return np.exp(places) if kind == "ratio" else places
 
-    ``is_known`` says in which of them a score is known, so that limits are those of the other.
-    """
 
-    count: int
-    kind: GapKind
-    is_known: Bools
+@dataclass(frozen=True)
+class GapDistribution:
+    """Distributions of the gaps of scores on the line, one per comparison."""
 
-    @abstractmethod
+    group: LineScores
+    reference: LineScores
+
     def cdf(self, gaps: Floats, rows: Integers) -> Floats:
-        """P(G <= gap) for some rows; what is undefined counts."""
+        """P(G <= gap) for some rows, as a mean over the score that varies less.
 
-    @abstractmethod
-    def quantiles(self, level: float) -> tuple[Floats, Floats]:
-        """Quantiles of groups and, with 1 - level, of references."""
+        What is undefined counts.
+        """
+        group, reference = self.group, self.reference
+        over_groups, p = group.spreads < reference.spreads, np.empty(len(rows))
+        for narrow, wide in ((group, reference), (reference, group)):
+            is_group = narrow is group
+            counts = np.where(over_groups == is_group, narrow.count_points(wide), 0)[rows]
+            for count in np.unique(counts[counts > 0]).tolist():
+                chosen = np.flatnonzero(counts == count)
+                for some in np.array_split(chosen, 1 + len(chosen) // _BATCH):
+                    p[some] = self._mean(gaps[some], rows[some], count, is_group)
+        p_defined = (group.p_defined * reference.p_defined)[rows]
+        return p + (1 - p_defined) * (1 - p)
+
+    def _mean(self, gaps: Floats, rows: Integers, count: int, over_groups: bool) -> Floats:
+        """P(S1 <= S2 + gap) as a mean over S2 or, over groups, P(S2 >= S1 - gap) as one over S1."""
+        narrow, wide, steps = self.reference, self.group, gaps
+        if over_groups:
+            narrow, wide, steps = self.group, self.reference, -gaps
+        # Between kinks the limit of the other score is neither too low nor too high for it.
+        kinks = wide.lowest - steps, wide.highest - steps
+        points, masses, (below, above) = narrow.points(rows, *kinks, count)
+        reached = wide.tails(rows, points + steps[:, None], over_groups)
+        # Beyond one of the kinks, the gap is reached whatever the other score is.
+        beyond = below if over_groups else above
+        return np.asarray((reached * masses).sum(axis=1) + beyond)
 
     def lower_limits(self, tail: float) -> Floats:
         """The gaps below which lies this probability; -inf if there is none.
@@ -211,19 +218,20 @@ class GapDistribution(ABC):
         from scipy.special import ndtri
 
         z = ndtri(tail)
-        low, high = self.quantiles(tail)
-        group, reference = self.quantiles(0.5)
+        low, high = self.group.quantiles(tail), self.reference.quantiles(tail, above=True)
+        group, reference = self.group.quantiles(0.5), self.reference.quantiles(0.5, True)
+        is_known = self.group.is_known | self.reference.is_known
         with np.errstate(invalid="ignore"):
             middle = group - reference
             limits = middle - np.hypot(group - low, high - reference)
-            limits = np.where(self.is_known, low - high, limits)
+            limits = np.where(is_known, low - high, limits)
             start, middle = np.arcsinh(limits), np.arcsinh(middle)
 
         def excess(places: Floats, some: Integers) -> Floats:
             p = self.cdf(np.sinh(places), rows[some])
             return np.asarray(ndtri(np.clip(p, 1e-290, 1 - 1e-16)) - z)
 
-        rows = np.flatnonzero(~self.is_known)
+        rows = np.flatnonzero(~is_known)
         start = np.clip(np.nan_to_num(start[rows]), -_RANGE, _RANGE)
         slope = max(-z, 0.1) / (np.abs(np.nan_to_num(middle[rows] - start)) + 1e-9)
         places = _find_roots(excess, start, slope)
@@ -231,8 +239,8 @@ class GapDistribution(ABC):
         return limits
 
 
-class RateGaps(GapDistribution):
-    """Gaps of scores of one rate, from the betas of groups and of references, shape (rows, 2).
+class BetaScores:
+    """Scores of one rate on the line, from betas of shape (comparisons, 2).
 
     A beta with a parameter of 0 means that the rate is known to be 0 or 1. It is replaced by one that
     cannot be told from it.
@@ -241,210 +249,159 @@ class RateGaps(GapDistribution):
 
         2 a log(sin v) + 2 b log(cos v) + constant.
 
-    It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Nodes of quadrature
-    are angles between two quantiles far out. Other densities have nodes that are quantiles.
+    It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Points are angles
+    between two quantiles far out. Other densities have points that are quantiles.
     """
 
-    def __init__(
-        self, metric: OneGroupMetric, kind: GapKind, group: Floats, reference: Floats
-    ) -> None:
-        from scipy.special import betainccinv, betaincinv
-
+    def __init__(self, metric: OneGroupMetric, kind: GapKind, betas: Floats) -> None:
         assert metric.curve is not None
-        self.curve, self.highest, self.kind = metric.curve, metric.high, kind
-        self.count = len(group)
-        # The first axis is that of the side: group or reference.
-        self.betas: Any = np.maximum([group, reference], 1e-300)
-        smallest = self.betas.min(axis=2)
-        self.is_known = smallest.min(axis=0) <= 1e-300
-        # Distribution functions with an infinite slope at a kink need more nodes, too.
-        is_hard = (smallest < 0.5) | ((smallest < 1) & (smallest > 1e-300))[::-1]
-        is_hard |= metric.is_unbounded
-        self.nodes = np.where(is_hard, _MANY, _FEW)
-        self.nodes[smallest <= 1e-300] = 1
-        ends = np.array([self.quantiles(0.1), self.quantiles(0.9)])
-        with np.errstate(invalid="ignore"):
-            spreads = np.abs(np.diff(np.exp(ends) if kind == "ratio" else ends, axis=0)[0])
-        self.spreads = np.nan_to_num(spreads, posinf=1e200)
-        alpha, beta = np.moveaxis(self.betas, 2, 0)
-        self.first = np.arcsin(np.sqrt(betaincinv(alpha, beta, _BEYOND)))
-        self.last = np.arcsin(np.sqrt(betainccinv(alpha, beta, _BEYOND)))
-        self.total = np.ones((2, self.count))
-        regular = np.argwhere(~is_hard)
-        for start in range(0, len(regular), _BATCH):
-            sides, rows = regular[start : start + _BATCH].T
-            masses = self._nodes_between(0.0, 1.0, (sides, rows))[1]
-            self.total[sides, rows] = masses.sum(axis=1)
+        self.metric, self.kind, self.curve = metric, kind, metric.curve
+        self.betas = np.maximum(betas, 1e-300)
+        self.smallest = self.betas.min(axis=1)
+        self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
+        self.lowest, self.highest = self._scores(np.array([0.0, 1.0]))
+        self.spreads = _spreads(self)
+        ends = (self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True))
+        self.angles = [np.arcsin(np.sqrt(self._rates(end))) for end in ends]
 
-    def quantiles(self, level: float) -> tuple[Floats, Floats]:
-        """Quantiles of groups and, with 1 - level, of references."""
+    def quantiles(self, level: float, above: bool = False) -> Floats:
+        """The scores below which, or above which, lies this probability."""
         from scipy.special import betainccinv, betaincinv
 
-        alpha, beta = np.moveaxis(self.betas, 2, 0)
-        rates = [betaincinv(alpha[0], beta[0], level), betainccinv(alpha[1], beta[1], level)]
-        low, high = (self._scores(np.where(rate > 1e-300, rate, 0.0)) for rate in rates)
-        return low, high
+        alpha, beta = self.betas.T
+        rates = (betainccinv if above else betaincinv)(alpha, beta, level)
+        return self._scores(np.where(rates > 1e-300, rates, 0.0))
 
-    def cdf(self, gaps: Floats, rows: Integers) -> Floats:
-        """P(G <= gap) for some rows, as a mean over the score that varies less at this gap."""
-        ratios = np.exp(np.minimum(gaps, _RANGE)) if self.kind == "ratio" else 1.0
-        group, reference = self.spreads[:, rows]
-        sides = (reference * ratios <= group).astype(int)
-        p = np.empty(len(rows))
-        for some in _batches(self.nodes[sides, rows]):
-            p[some] = self._mean(gaps[some], (sides[some], rows[some]))
-        return p
+    def count_points(self, wide: Any) -> Integers:
+        """How many points each mean needs."""
+        # Distribution functions with an infinite slope at a kink need more, too.
+        is_hard = (self.smallest < 0.5) | ((wide.smallest < 1) & ~wide.is_known)
+        return np.where(is_hard | self.metric.is_unbounded, _MANY, _FEW)
 
-    def _mean(self, gaps: Floats, index: Index) -> Floats:
-        """P(G <= gap), as a mean over the scores of these sides and rows."""
-        from scipy.special import betainc, betaincc
+    def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
+        """P(S <= limit) or, if above, P(S >= limit)."""
+        from scipy.special import betainc
 
-        sides, rows = index
-        of_reference = sides == 1
-        # What leads from the score that varies less to the limit of the other one.
-        steps = np.where(of_reference, gaps, -gaps)
-        # Between kinks that limit is neither below the lowest nor above the highest score.
-        low, high = (self._rates(self._scores(np.array(end)) - steps) for end in (0.0, 1.0))
-        rates, masses = self._nodes_between(low, high, index)
-        limits = self._rates(self._scores(rates) + steps[:, None])
-        # A reference is above the limit if its rate of failures is below that of the limit.
-        limits = np.where(of_reference[:, None], limits, 1 - limits)
-        wide = self.betas[1 - sides, rows]
-        wide = np.where(of_reference[:, None], wide, wide[:, ::-1])
-        alpha, beta = wide.T[..., None]
-        reached = betainc(alpha, beta, limits)
-        # Beyond one of the kinks, the gap is reached whatever the other score is.
-        alpha, beta = self.betas[index].T
-        above, below = betaincc(alpha, beta, high), betainc(alpha, beta, low)
-        return np.asarray(
-            (reached * masses).sum(axis=1) + np.where(of_reference, above, below)
-        )
+        rates, betas = self._rates(limits), self.betas[rows]
+        # A rate is above the limit if that of failures is below that of the limit.
+        if above:
+            rates, betas = 1 - rates, betas[:, ::-1]
+        alpha, beta = betas.T[..., None]
+        return np.asarray(betainc(alpha, beta, rates))
 
-    def _nodes_between(self, low: Any, high: Any, index: Index) -> tuple[Floats, Floats]:
-        """Rates between two limits, and the masses that they stand for, of shape (rows, nodes).
+    def points(self, rows: Integers, low: Any, high: Any, count: int) -> Any:
+        """Points between two places, the masses that they stand for, and those beyond the places."""
+        from scipy.special import betainc, betaincc, betainccinv, betaincinv
 
-        All rows need equally many nodes.
-        """
+        low, high = self._rates(low), self._rates(high)
+        alpha, beta = self.betas[rows].T
+        below, above = betainc(alpha, beta, low), betaincc(alpha, beta, high)
+        if count == _FEW:
+            first, last = (angles[rows] for angles in self.angles)
+            start = np.maximum(np.arcsin(np.sqrt(low)), first)
+            stop = np.minimum(np.arcsin(np.sqrt(high)), last)
+            total = self._angles_between(rows, first, last)[1].sum(axis=1, keepdims=True)
+            rates, masses = self._angles_between(rows, start, np.maximum(start, stop))
+            return self._scores(rates), masses / total, (below, above)
+        nodes, weights = _nodes(count)
+        width = np.maximum(betainc(alpha, beta, high) - below, 0.0)[:, None]
+        # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
+        levels = below[:, None] + width * nodes
+        rests, betas = above[:, None] + width * nodes[::-1], (alpha[:, None], beta[:, None])
+        lower, upper = betaincinv(*betas, levels), betainccinv(*betas, rests)
+        rates = np.where(levels < rests, lower, upper)
+        return self._scores(rates), width * weights, (below, above)
+
+    def _angles_between(
+        self, rows: Integers, start: Floats, stop: Floats
+    ) -> tuple[Floats, Floats]:
+        """Rates whose angles lie between others, and their masses, up to a factor."""
         from scipy.special import xlogy
 
-        alpha, beta = self.betas[index].T[..., None]
-        count = int(self.nodes[index][0])
-        if count != _FEW:
-            return _quantiles_between(count, alpha, beta, low[:, None], high[:, None])
-        nodes, weights = _gauss_legendre(count)
-        start = np.maximum(np.arcsin(np.sqrt(low)), self.first[index])
-        stop = np.minimum(np.arcsin(np.sqrt(high)), self.last[index])
-        width = np.maximum(stop - start, 0.0)
-        rates = np.sin(start[:, None] + width[:, None] * nodes) ** 2
+        alpha, beta = self.betas[rows].T[..., None]
+        (nodes, weights), width = _nodes(_FEW), (stop - start)[:, None]
+        rates = np.sin(start[:, None] + width * nodes) ** 2
         mean = alpha / (alpha + beta)
         log_density = xlogy(alpha - 0.5, rates / mean)
         log_density += xlogy(beta - 0.5, (1 - rates) / (1 - mean))
-        share = (width / self.total[index])[:, None]
-        return rates, share * weights * np.exp(log_density)
+        return rates, width * weights * np.exp(log_density)
 
     def _scores(self, rates: Floats) -> Floats:
         """The scores of rates, on the line."""
-        scores = np.where(rates < 1, self.curve.score(rates), self.highest)
-        return _on_line(scores, self.kind)
+        scores = np.where(rates < 1, self.curve.score(rates), self.metric.high)
+        return _to_line(scores, self.kind)
 
     def _rates(self, places: Floats) -> Floats:
         """The rates of scores on the line, or the nearest possible ones."""
-        with np.errstate(over="ignore"):
-            scores = np.exp(places) if self.kind == "ratio" else places
-        return np.asarray(self.curve.rate(np.clip(scores, 0.0, self.highest)))
+        scores = np.clip(_from_line(places, self.kind), 0.0, self.metric.high)
+        return np.asarray(self.curve.rate(scores))
 
 
-def _batches(nodes: Integers) -> Iterator[Integers]:
-    """Batches of rows with equally many nodes."""
-    for count in np.unique(nodes):
-        rows = np.flatnonzero(nodes == count)
-        yield from np.array_split(rows, 1 + len(rows) // _BATCH)
+class SampledScores:
+    """Scores of several rates on the line, from a sample of points per score."""
+
+    lowest, highest = -np.inf, np.inf
+
+    def __init__(self, kind: GapKind, samples: list[ScoreSample]) -> None:
+        self.samples = samples
+        self.scores = [_to_line(sample.scores, kind) for sample in samples]
+        self.p_defined = np.array([1 - sample.p_undefined for sample in samples])
+        self.is_known = np.zeros(len(samples), bool)
+        self.spreads = _spreads(self)
+
+    def quantiles(self, level: Any, above: bool = False) -> Floats:
+        """The defined scores below which, or above which, lies this probability; nan if none is."""
+        level = 1 - level if above else level
+        return np.array([self._find(row, level) for row in range(len(self.samples))])
+
+    def _find(self, row: int, levels: Any) -> Floats:
+        """Quantiles of the defined scores of a sample."""
+        cumulative, scores = self.samples[row].cumulative, self.scores[row]
+        places = np.searchsorted(cumulative[1:-1], levels * cumulative[-1])
+        return scores[places] if len(scores) else np.full(np.shape(levels), np.nan)
+
+    def count_points(self, wide: Any) -> Integers:
+        """How many points each mean needs."""
+        return np.full(len(self.samples), _SAMPLED)
+
+    def points(self, rows: Integers, low: Any, high: Any, count: int) -> Any:
+        """Points that stand for a sample and are denser in its tails, and their masses."""
+        levels, masses = towards_ends((np.arange(count) + 0.5) / count)
+        points = np.array([self._find(row, levels) for row in rows])
+        return points, masses / masses.sum(), (0.0, 0.0)
+
+    def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
+        """P(S <= limit) or, if above, P(S >= limit), given that the score is defined."""
+        slack = _SAME * np.clip(np.abs(limits), 1.0, 1e9)
+        side: Any = "left" if above else "right"
+        limits = limits - slack if above else limits + slack
+        p = np.empty(limits.shape)
+        for i, row in enumerate(rows):
+            sample = self.samples[row]
+            masses = sample.remaining if above else sample.cumulative
+            places = np.searchsorted(self.scores[row], limits[i], side)
+            p[i] = masses[places] / max(sample.cumulative[-1], 1e-300)
+        return p
 
 
-def _quantiles_between(
-    count: int, alpha: Floats, beta: Floats, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
-    """Quantiles of betas between two rates, and their masses."""
-    from scipy.special import betainc, betaincc, betainccinv, betaincinv
-
-    nodes, weights = _dense_nodes(count)
-    start, rest = betainc(alpha, beta, low), betaincc(alpha, beta, high)
-    width = np.maximum(betainc(alpha, beta, high) - start, 0.0)
-    # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
-    below, above = start + width * nodes, rest + width * nodes[::-1]
-    lower, upper = betaincinv(alpha, beta, below), betainccinv(alpha, beta, above)
-    return np.where(below < above, lower, upper), width * weights
+LineScores = BetaScores | SampledScores
 
 
-@lru_cache(maxsize=8)
-def _gauss_legendre(count: int) -> tuple[Floats, Floats]:
-    """The nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
+def _spreads(scores: LineScores) -> Floats:
+    """How much scores on the line vary: the distances of their deciles; 0 if they are known."""
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(scores.quantiles(0.1, above=True) - scores.quantiles(0.1))
+
+
+@lru_cache
+def _nodes(count: int) -> tuple[Floats, Floats]:
+    """Nodes of Gauss-Legendre quadrature from 0 to 1, and weights; many are denser at both ends."""
     nodes, weights = np.polynomial.legendre.leggauss(count)
-    return (nodes + 1) / 2, weights / 2
-
-
-@lru_cache(maxsize=2)
-def _dense_nodes(count: int) -> tuple[Floats, Floats]:
-    """Nodes from 0 to 1 that are denser at both ends, and their weights."""
-    nodes, weights = _gauss_legendre(count)
-    for _ in range(2):
+    nodes = (nodes + 1) / 2
+    for _ in range(2 if count == _MANY else 0):
         nodes, density = towards_ends(nodes)
         weights = weights * density
     return nodes, weights / weights.sum()
-
-
-class LatticeGaps(GapDistribution):
-    """Gaps of scores of several rates, from a sample of points per score."""
-
-    def __init__(self, kind: GapKind, *sides: list[ScoreSample]) -> None:
-        self.kind, self.sides, self.count = kind, sides, len(sides[0])
-        self.is_known = np.zeros(self.count, bool)
-        with np.errstate(invalid="ignore"):
-            spreads = np.abs(np.subtract(self.quantiles(0.1), self.quantiles(0.9)))
-        over_reference = ~(spreads[0] < spreads[1])
-        self.rows = [
-            self._prepare(*row) for row in zip(*self.sides, over_reference, strict=True)
-        ]
-
-    def _prepare(
-        self, group: ScoreSample, reference: ScoreSample, over_reference: bool
-    ) -> tuple[Floats, Floats, Floats, float]:
-        """Scores of the wider sample, the probabilities up to them, and points of the other one.
-
-        Over groups, scores are exchanged and have the opposite sign. With P(both are defined).
-        """
-        p_defined = (1 - group.p_undefined) * (1 - reference.p_undefined)
-        wide, narrow = (group, reference) if over_reference else (reference, group)
-        scores, points = _on_line(wide.scores, self.kind), self._find(narrow, _LEVELS)
-        reached = wide.cumulative
-        if not over_reference:
-            scores, points, reached = -scores[::-1], -points, wide.remaining[::-1]
-        return scores, reached / max(reached[-1], 1e-300), points, p_defined
-
-    def quantiles(self, level: float) -> tuple[Floats, Floats]:
-        """Quantiles of groups and, with 1 - level, of references."""
-        group, reference = (
-            np.array([self._find(sample, p) for sample in samples])
-            for samples, p in zip(self.sides, (level, 1 - level), strict=True)
-        )
-        return group, reference
-
-    def _find(self, sample: ScoreSample, level: Any) -> Floats:
-        """Quantiles of the defined scores of a sample, on the line; nan if there are none."""
-        places = np.searchsorted(sample.cumulative[1:-1], level * sample.cumulative[-1])
-        scores = sample.scores if len(sample.scores) else np.array([np.nan])
-        return _on_line(scores[places], self.kind)
-
-    def cdf(self, gaps: Floats, rows: Integers) -> Floats:
-        """P(G <= gap), one comparison after the other."""
-        p = np.empty(len(rows))
-        for i, row in enumerate(rows):
-            scores, reached, points, p_defined = self.rows[row]
-            limits = points + gaps[i]
-            limits += _SAME * np.clip(np.abs(limits), 1.0, 1e9)
-            mean = reached[np.searchsorted(scores, limits, "right")] @ _WEIGHTS
-            p[i] = 1 - p_defined * (1 - mean)
-        return p
 
 
 def _find_roots(

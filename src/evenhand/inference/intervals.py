@@ -10,7 +10,7 @@ With a prior, intervals are posterior ones. See `evenhand.distributions.confiden
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -26,30 +26,23 @@ from ..distributions import (
     confidence_distribution,
     posterior_distribution,
 )
-from ..errors import InvalidInput, brief, printable
-from ..metrics import (
-    ROW_TREE,
-    Average,
-    ClassAverage,
-    Metric,
-    OneGroupMetric,
-    class_average_of,
-)
+from ..errors import InvalidInput, printable
+from ..metrics import ROW_TREE, Average, Metric, OneGroupMetric, class_average_of
 from ..records import Record
 from ..wording import percent
 from .score_tests import check_confidence_level, require_one_group
 from .smoothing import (
     SPLITS,
-    Smoothed,
-    SmoothedClasses,
+    SmoothedMatrix,
     Strength,
     as_rates,
     as_strength,
     format_strength,
+    require_matrix,
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Interval(Record):
     """An equal-tailed interval of a true score.
 
@@ -150,42 +143,30 @@ def interval(
     """
     m = require_one_group(metric)
     check_confidence_level(confidence_level)
-    if isinstance(cm, (Smoothed, SmoothedClasses)):
+    if isinstance(cm, SmoothedMatrix):
         hint = "pass `reference=` and `strength=` for a smoothed interval"
         raise InvalidInput(f"interval() takes unsmoothed counts; {hint}")
-    summary = class_average_of(m, [cm], average, label)
+    summary, others = class_average_of(m, [cm], average, label), reference
     if isinstance(cm, MulticlassConfusion) and summary is not None:
         if summary.rule == "accuracy" and isinstance(strength, Mapping):
             hint = "pass one number for K x K cells"
             raise InvalidInput(f"one `strength` per split is for 2x2 matrices; {hint}")
-        if isinstance(reference, MulticlassConfusion):
-            require_same_labels(cm, reference, "the reference")
-            reference = _binary_matrix(summary, reference)
-        binary = _binary_matrix(summary, cm)
-        options: Any = {"reference": reference, "strength": strength, "prior": prior}
-        result = interval(binary, m, confidence_level, **options)
-        return replace(result, label=summary.label)
-    if not isinstance(cm, ConfusionMatrix):
-        raise InvalidInput(f"the group must be a ConfusionMatrix; got {brief(cm)}")
-    cells = np.asarray(cm.cells, dtype=np.float64)[None]
+        if isinstance(others, MulticlassConfusion):
+            require_same_labels(cm, others, "the reference")
+            others = _binary_matrix(summary, others)
+        cm, label = _binary_matrix(summary, cm), summary.label
+    cells = np.asarray(require_matrix(cm), dtype=np.float64)[None]
     posterior, method = None, "mid-p"
-    if reference is not None:
-        posterior = _smoothed_posterior(m, cells, reference, strength)
+    if others is not None:
+        posterior = _smoothed_posterior(m, cells, others, strength)
         method = f"CPS prior, strength {format_strength(strength)}"
     elif prior is not None:
-        posterior = posterior_distribution(
-            m, beta_parameters(m.tree, cells, as_prior(prior))
-        )
+        betas = beta_parameters(m.tree, cells, as_prior(prior))
+        posterior = posterior_distribution(m, betas)
         method = f"Beta({prior:g}, {prior:g}) prior on each split"
-    low, high = score_intervals(m, cells, confidence_level, posterior)
-    return Interval(
-        metric=m,
-        low=float(low[0]),
-        high=float(high[0]),
-        confidence_level=confidence_level,
-        estimate=float(m(cm)),
-        method=method,
-    )
+    ends = score_intervals(m, cells, confidence_level, posterior)
+    low, high = (float(end[0]) for end in ends)
+    return Interval(m, low, high, confidence_level, float(m(cm)), method, label)
 
 
 def score_intervals(
@@ -203,12 +184,9 @@ def score_intervals(
     these just make up for what is not known of their correlation.
     """
     tail = (1 - confidence_level) / 2
-    if whole or posterior is not None:
-        lower = upper = posterior or confidence_distribution(metric, cells, "mid")
-    else:
-        lower, upper = (
-            confidence_distribution(metric, cells, end) for end in ("low", "high")
-        )
+    lower = posterior or confidence_distribution(metric, cells, "mid" if whole else "low")
+    is_one = whole or posterior is not None
+    upper = lower if is_one else confidence_distribution(metric, cells, "high")
     scores = metric.scores(cells)
     low = np.maximum(np.fmin(lower.ends(tail, above=False), scores), metric.low)
     high = np.minimum(np.fmax(upper.ends(tail, above=True), scores), metric.high)
@@ -216,7 +194,7 @@ def score_intervals(
     return low, np.maximum(low, high)
 
 
-def _binary_matrix(summary: ClassAverage, cm: MulticlassConfusion) -> ConfusionMatrix:
+def _binary_matrix(summary: Any, cm: Any) -> Any:
     """The 2x2 matrix whose score has the same interval; an error if there is none."""
     matrix = summary.equivalent_binary(cm)
     if matrix is None:
@@ -231,21 +209,17 @@ def _smoothed_posterior(
     metric: OneGroupMetric, cells: Floats, reference: Any, strength: Strength
 ) -> RateScores | LatticeScores:
     """The posterior with the prior of Cross-Prior Smoothing."""
-    if not isinstance(reference, ConfusionMatrix):
-        raise InvalidInput(
-            f"the reference must be a ConfusionMatrix; got {brief(reference)}"
-        )
-    weight, shares = as_strength(strength), as_rates(reference)
+    weight, shares, tree = as_strength(strength), as_rates(reference), None
     if isinstance(weight, Mapping):
         # Each split has a prior of its own.
-        counts = beta_parameters(ROW_TREE, shares[None], 0.0)
-        totals = np.maximum(counts.sum(axis=2, keepdims=True), 1e-300)
-        strengths = np.array([weight[split] for split in SPLITS])[None, :, None]
-        betas = beta_parameters(ROW_TREE, cells, 0.0) + strengths * counts / totals
-        tree, is_empty = ROW_TREE, bool((betas <= 0).any())
+        tree, rates = ROW_TREE, beta_parameters(ROW_TREE, shares, 0.0)
+        rates /= np.maximum(rates.sum(axis=2, keepdims=True), 1e-300)
+        strengths = np.array([weight[split] for split in SPLITS])
+        betas = beta_parameters(tree, cells, 0.0) + strengths[:, None] * rates
+        is_empty = (betas <= 0).any()
     else:
-        betas, tree = beta_parameters(metric.tree, cells, weight * shares), None
-        is_empty = bool((cells + weight * shares <= 0).any())
+        betas = beta_parameters(metric.tree, cells, weight * shares)
+        is_empty = (cells + weight * shares <= 0).any()
     if is_empty:
         raise InvalidInput(
             "a cell is empty in the group and in the reference, so its posterior rate would be "

@@ -40,7 +40,6 @@ from ..confusion import (
     require_same_labels,
 )
 from ..distributions import (
-    LawName,
     OneGroupDistribution,
     Tails,
     Threshold,
@@ -55,7 +54,7 @@ from ..distributions import (
     score_tails,
     undefined_probability_of,
 )
-from ..errors import InvalidInput, TooLarge, UnknownName, brief, check_cost, printable
+from ..errors import InvalidInput, UnknownName, brief, check_cost, printable
 from ..metrics import (
     Average,
     ClassAverage,
@@ -74,11 +73,8 @@ NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
 _CHOICES = {"alternative": Alternative, "null": NullName, "given": Given, "method": Method}
-_LAWS: dict[NullName, LawName] = {
-    "pooled": "without_replacement",
-    "known": "multinomial",
-    "predictive": "predictive",
-}
+# The law of the group's cells under a null, where it has another name.
+_LAWS: Any = {"pooled": "without_replacement", "known": "multinomial"}
 
 # Larger groups can attain any usual level, and their most extreme outcomes are costly to compute.
 _MAX_SMALLEST = 5_000
@@ -86,9 +82,6 @@ _MAX_SMALLEST = 5_000
 _MAX_POOLED, _MAX_COUNTS, _BLOCK = 10**9, 2**28, 2**21
 # With at least so many counts, sampling one count takes as long as sampling so many cases.
 _MANY_COUNTS, _CASES_PER_COUNT = 64, 6
-
-#: The matrices of a group and of its reference.
-_Pair = tuple[MulticlassConfusion, MulticlassConfusion]
 
 
 def match_test(
@@ -182,8 +175,7 @@ def match_test(
     settings = MatchSettings(alternative, null, given, mid_p, method, prior, rng, draws)
     if not isinstance(cm, MulticlassConfusion) and average is None and label is None:
         return _match_binary(cm, reference, m, settings)
-    class_average = class_average_of(m, [cm], average, label, undefined)
-    assert class_average is not None
+    class_average: Any = class_average_of(m, [cm], average, label, undefined)
     return match_many(cm, reference, [class_average], settings)[0]
 
 
@@ -410,6 +402,8 @@ class NullDistribution(OneGroupDistribution):
         """The null for a group with counts ``cm`` and a reference."""
         cells, name = require_counts(cm, "the group"), settings.null
         has_counts = isinstance(reference, ConfusionMatrix)
+        if name == "pooled" and not has_counts:
+            name = "known"
         if name == "pooled":
             require_counts(reference, "the reference")
         _check_not_empty(reference)
@@ -418,12 +412,13 @@ class NullDistribution(OneGroupDistribution):
             text = f"{subject} needs the reference's counts, as a ConfusionMatrix"
             raise InvalidInput(f"{text}; got four probabilities")
         population = cm + reference if name == "pooled" else reference
-        law = law_of(population, int(cm.n), _LAWS[name], prior=settings.prior)
+        law_name = _LAWS.get(name, name)
+        law = law_of(population, int(cm.n), law_name, prior=settings.prior)
         has_margin = metric.is_distance or metric.base.denominator is not None
-        is_given = has_margin and settings.given == "margin"
-        margin = float(metric.tree.counts(cells)[0]) if is_given else None
-        rates = tuple(law.rates.tolist())
-        return cls(metric, law, margin, name, reference.cells if has_counts else rates)
+        margin = float(metric.tree.counts(cells)[0])
+        given = margin if has_margin and settings.given == "margin" else None
+        others = reference.cells if has_counts else tuple(law.rates.tolist())
+        return cls(metric, law, given, name, others)
 
     def scores(self, cells: Floats) -> Floats:
         """The scores of groups; under the pooled null, the reference has all other cases."""
@@ -438,11 +433,10 @@ class NullDistribution(OneGroupDistribution):
     def p_undefined(self) -> float:
         """The probability that the score is undefined, given only ``n``."""
         group, *reference = self.metric.undefined_sets
-        if not reference:
-            return undefined_probability_of(group, self.law)
-        if self.name != "pooled":
-            is_undefined = reference[0].contains(*np.array(self.reference_cells))
-            return 1.0 if is_undefined else undefined_probability_of(group, self.law)
+        if self.name != "pooled" or not reference:
+            others = np.array(self.reference_cells)
+            lacks_score = any(undefined.contains(*others) for undefined in reference)
+            return 1.0 if lacks_score else undefined_probability_of(group, self.law)
         if not group.undefined_at_equal_rates:
             return pooled_undefined_probability(group, reference[0], self.law)
         tails = listed_tails(self.scores, self.metric.tree, self.law, 0.0, relative=False)
@@ -473,17 +467,14 @@ class NullDistribution(OneGroupDistribution):
         below, at, above = split.interval_sum(low, high, sizes).tolist()
         return Tails(below, at, above, 1.0, 0.0)
 
-    def tails(
-        self, score: Threshold, *, point: bool = False, relative: bool = True
-    ) -> Tails:
+    def tails(self, score: Threshold, **accuracy: bool) -> Tails:
         """The probability below, at and above a score; nan if that is undefined."""
         if isnan(score.value):
             return Tails(nan, nan, nan, nan, 0.0)
-        m, law = self.metric, self.law
-        accuracy = {"point": point, "relative": relative}
+        m, law, margin = self.metric, self.law, self.margin
         if not m.comparisons:
-            return score_tails(m.base, law, score, self.margin, **accuracy)
-        return listed_tails(self.scores, m.tree, law, score.value, self.margin, **accuracy)
+            return score_tails(m.base, law, score, margin, **accuracy)
+        return listed_tails(self.scores, m.tree, law, score.value, margin, **accuracy)
 
     def _tails(
         self, x: float, point: bool = False, relative: bool = True
@@ -503,9 +494,8 @@ class NullDistribution(OneGroupDistribution):
 
     def smallest_pvalue(self, alternative: Alternative, mid_p: bool = False) -> float:
         """The smallest attainable p-value: that of the lowest or of the highest score."""
-        if self.size > _MAX_SMALLEST:
-            text = "the smallest attainable p-value is not computed for more than"
-            raise TooLarge(f"{text} {_MAX_SMALLEST:,} cases")
+        subject = "the smallest attainable p-value is a search over {} cases"
+        check_cost(self.size, _MAX_SMALLEST, subject, "larger groups attain any level")
         if self.metric.comparisons:
             ends = self.support[[0, -1]]
         else:
@@ -523,11 +513,10 @@ class NullDistribution(OneGroupDistribution):
         parts = divided if tails.at > 0 else tree.merged_cells
         is_ruled_out = any(sum_cells(cells, p) > 0 == sum_cells(rates, p) for p in parts)
         if self.name == "known" and is_ruled_out:
-            raise InvalidInput(
-                f"the group's {self.metric.key} is impossible under the reference's rates, since it "
-                "has cases where the reference has none; pass counts and use `null='pooled'` or "
-                "`null='predictive'`"
-            )
+            text = f"the group's {self.metric.key} is impossible under the reference's rates"
+            why = "since it has cases where the reference has none"
+            hint = "pass counts and use `null='pooled'` or `null='predictive'`"
+            raise InvalidInput(f"{text}, {why}; {hint}")
 
 
 def _check_not_empty(reference: Any) -> None:
@@ -544,45 +533,36 @@ def _match_binary(
     cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
 ) -> MatchResult:
     """The test of a 2x2 matrix."""
-    has_counts = isinstance(reference, ConfusionMatrix)
-    if not has_counts and settings.null == "pooled":
-        settings = replace(settings, null="known")
     null = NullDistribution.of(cm, reference, metric, settings)
     cells, others = np.array([cm.cells, null.reference_cells], dtype=np.float64)
     groups = (cells, others)[: metric.groups]
-    statistic, reference_score = metric.scores(*groups), metric.base.scores(others)
-    is_undefined = isnan(statistic)
+    statistic = float(metric.scores(*groups))
     facts = {
         "metric": metric,
-        "statistic": float(statistic),
-        "reference_score": 0.0 if metric.is_distance else float(reference_score),
+        "null": null.name,
+        "statistic": statistic,
+        "reference_score": 0.0 if metric.is_distance else float(metric.base.scores(others)),
         "n": int(cm.n),
-        "reference_n": int(reference.n) if has_counts else None,
+        "reference_n": int(reference.n) if isinstance(reference, ConfusionMatrix) else None,
         "denominator": None if null.margin is None else int(null.margin),
         "p_undefined": null.p_undefined,
-        "reason": metric.why_undefined(*groups) if is_undefined else None,
+        "reason": metric.why_undefined(*groups) if isnan(statistic) else None,
         "_null": null,
     }
-    test = {} if is_undefined else _test_binary(null, cm, settings)
-    return settings.result(facts | test)
-
-
-def _test_binary(
-    null: NullDistribution, cm: ConfusionMatrix, settings: MatchSettings
-) -> dict[str, Any]:
-    """The percentile, the p-value and its error, for a group with a score."""
-    metric, law, method = null.metric, null.law, settings.method
-    if method == "montecarlo":
+    if isnan(statistic):
+        return settings.result(facts)
+    law, margin = null.law, null.margin
+    if settings.method == "montecarlo":
         rng, draws = generator(settings.rng), check_draws(settings.draws)
-        scores = null.scores(sample_cells(metric.tree, law, rng, draws, null.margin))
-        return compare_with_draws(scores, null.observed(cm).value, metric, settings)
-    if method == "exact":
+        scores = null.scores(sample_cells(metric.tree, law, rng, draws, margin))
+        test = compare_with_draws(scores, null.observed(cm).value, metric, settings)
+        return settings.result(facts | test)
+    if settings.method == "exact":
         tails = null.observed_tails(cm)
         null.check_possible(cm, tails)
     else:
-        cells = np.array(cm.cells, dtype=np.float64)
-        tails = approximate_tails(method, metric, law, cells, null.margin)
-    return _compare_with_tails(tails, null, settings)
+        tails = approximate_tails(settings.method, metric, law, cells, margin)
+    return settings.result(facts | compare_with_tails(tails, metric, settings))
 
 
 # Several classes
@@ -607,58 +587,44 @@ def match_many(
             raise InvalidInput(f"{must}; got {brief(matrix)}")
     require_same_labels(cm, reference, "the reference")
     _check_not_empty(reference)
-    pair = cm, reference
-    results = [_match_exactly(pair, average, settings) for average in averages]
-    rest = [a for a, result in zip(averages, results, strict=True) if result is None]
-    simulated = iter(_simulate(pair, rest, settings) if rest else ())
+    results = [_match_exactly(cm, reference, average, settings) for average in averages]
+    pairs = zip(averages, results, strict=True)
+    rest = [average for average, result in pairs if result is None]
+    simulated = iter(_simulate(cm, reference, rest, settings) if rest else ())
     return [result or next(simulated) for result in results]
 
 
-def _describe(pair: _Pair, average: ClassAverage) -> dict[str, Any]:
-    """The scores of group and reference."""
-    statistic, reference_score = (float(average.scores(cm.counts)) for cm in pair)
-    n, reference_n = (int(cm.n) for cm in pair)
-    return {
-        "metric": average.metric,
-        "average": average.average,
-        "statistic": statistic,
-        "reference_score": reference_score,
-        "n": n,
-        "reference_n": reference_n,
-        "reason": average.why_undefined(pair[0]),
-    }
-
-
 def _match_exactly(
-    pair: _Pair, average: ClassAverage, settings: MatchSettings
+    cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings
 ) -> MatchResult | None:
     """The test of a score that is that of a 2x2 matrix; None if it is not."""
-    if average.index is None:
-        if settings.method in ("normal", "beta"):
-            text = f"`method={settings.method!r}` is for two classes, or for one against the rest"
-            raise InvalidInput(f"{text}; pass a class as `label=`")
-        if settings.method == "montecarlo":
-            return None
-        if average.depends_on_correct:
-            return _match_correct(pair, average, settings)
-    group, rest = map(average.equivalent_binary, pair)
+    method, is_one_class = settings.method, average.index is not None
+    if method in ("normal", "beta") and not is_one_class:
+        text = f"`method={method!r}` is for two classes, or for one against the rest"
+        raise InvalidInput(f"{text}; pass a class as `label=`")
+    if method == "montecarlo" and not is_one_class:
+        return None
+    if average.depends_on_correct:
+        return _match_correct(cm, reference, average, settings)
+    group, rest = map(average.equivalent_binary, (cm, reference))
     if group is None:
         return None
     result = _match_binary(group, rest, average.metric, settings)
-    reason = average.why_undefined(pair[0]) or result.reason
+    reason = average.why_undefined(cm) or result.reason
     return replace(result, label=average.label, reason=reason)
 
 
 def _match_correct(
-    pair: _Pair, average: ClassAverage, settings: MatchSettings
+    cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings
 ) -> MatchResult:
     """The test of a score that depends on the number of correct cases only.
 
     Correct cases are TP of a 2x2 matrix, and errors are FN.
     """
-    k, accuracy = pair[0].k, find_metric("acc")
-    correct = [int(cm.counts.trace()) for cm in pair]
-    table = np.array([[c, cm.n - c, 0, 0] for c, cm in zip(correct, pair, strict=True)])
+    k, accuracy = cm.k, find_metric("acc")
+    correct = [matrix.counts.trace() for matrix in (cm, reference)]
+    errors = np.subtract([cm.n, reference.n], correct)
+    table = np.stack([correct, errors, 0 * errors, 0 * errors], axis=1)
     if settings.null == "predictive":
         # Of the k*k cells k are correct. Two cells of each kind get a prior anyway.
         table = table + np.outer([0, settings.prior], [k - 2, k * k - k - 2, 0, 0])
@@ -666,46 +632,59 @@ def _match_correct(
     null = NullDistribution.of(group, rest, accuracy, settings)
 
     def scores(cells: Floats) -> Floats:
-        correct, errors = cells[..., 0], cells[..., 1]
-        return average.class_metric.scores(average.cells_of_correct(correct, errors, k))
+        cells = average.cells_of_correct(cells[..., 0], cells[..., 1], k)
+        return average.class_metric.scores(cells)
 
     def is_undefined(cells: Floats) -> Floats:
         return np.isnan(scores(cells)).astype(np.float64)
 
-    facts, tree, law = _describe(pair, average), accuracy.tree, null.law
+    facts, tree, law = _describe(cm, reference, average), accuracy.tree, null.law
     tails = listed_tails(scores, tree, law, facts["statistic"])
     facts["p_undefined"] = listed_tails(is_undefined, tree, law, 1.0, relative=False).at
     null.check_possible(group, tails)
-    test = {} if facts["reason"] else _compare_with_tails(tails, null, settings)
+    test = {} if facts["reason"] else compare_with_tails(tails, accuracy, settings)
     return settings.result(facts | test)
 
 
 def _simulate(
-    pair: _Pair, averages: Sequence[ClassAverage], settings: MatchSettings
+    cm: Any, reference: Any, averages: Sequence[ClassAverage], settings: MatchSettings
 ) -> Iterator[MatchResult]:
     """The tests of scores beside those of random groups."""
-    k, draws = pair[0].k, check_draws(settings.draws)
+    k, draws = cm.k, check_draws(settings.draws)
     subject = (
         f"simulating matrices of {k:,} classes with `draws={draws:,}` takes {{}} counts"
     )
     hint = f"pass at most `draws={_MAX_COUNTS // k**2:,}`, or merge classes"
     check_cost(draws * k**2, _MAX_COUNTS, subject, hint)
-    samples = _sample_classes(pair, settings)
+    samples = _sample_classes(cm, reference, settings)
     blocks = [[average.scores(sample) for average in averages] for sample in samples]
     for average, scores in zip(averages, np.concatenate(blocks, axis=1), strict=True):
-        facts = _describe(pair, average) | {"p_undefined": float(np.isnan(scores).mean())}
+        facts = _describe(cm, reference, average)
+        facts["p_undefined"] = float(np.isnan(scores).mean())
         test = compare_with_draws(scores, facts["statistic"], average.metric, settings)
         yield settings.result(facts | test)
 
 
-def _sample_classes(pair: _Pair, settings: MatchSettings) -> Iterator[Integers]:
+def _describe(cm: Any, reference: Any, average: ClassAverage) -> dict[str, Any]:
+    """The scores of group and reference."""
+    return {
+        "metric": average.metric,
+        "average": average.average,
+        "statistic": float(average.scores(cm.counts)),
+        "reference_score": float(average.scores(reference.counts)),
+        "n": int(cm.n),
+        "reference_n": int(reference.n),
+        "reason": average.why_undefined(cm),
+    }
+
+
+def _sample_classes(cm: Any, reference: Any, settings: MatchSettings) -> Iterator[Integers]:
     """Random groups under the null, in blocks of shape (draws, K, K)."""
-    cm, reference = pair
-    n, k, rng = int(cm.n), cm.k, generator(settings.rng)
-    if settings.null == "pooled" and n + reference.n >= _MAX_POOLED:
+    n, k, rng, null = int(cm.n), cm.k, generator(settings.rng), settings.null
+    if null == "pooled" and n + reference.n >= _MAX_POOLED:
         text = "averages over classes are simulated from fewer than 1e9 pooled cases"
         raise InvalidInput(text)
-    added = {"pooled": cm.counts, "known": 0, "predictive": settings.prior}[settings.null]
+    added = {"pooled": cm.counts, "known": 0, "predictive": settings.prior}[null]
     weights: Any = (reference.counts + added).ravel()
     filled = np.flatnonzero(weights)
     weights = weights[filled]
@@ -714,12 +693,12 @@ def _sample_classes(pair: _Pair, settings: MatchSettings) -> Iterator[Integers]:
     block = max(1, _BLOCK // k**2)
     for start in range(0, settings.draws, block):
         size = min(block, settings.draws - start)
-        if settings.null == "pooled":
+        if null == "pooled":
             sample = rng.multivariate_hypergeometric(weights, n, size, method=method)
-        elif settings.null == "known":
-            sample = rng.multinomial(n, weights / weights.sum(), size)
         else:
-            sample = rng.multinomial(n, rng.dirichlet(weights, size))
+            is_known = null == "known"
+            rates = weights / weights.sum() if is_known else rng.dirichlet(weights, size)
+            sample = rng.multinomial(n, rates, size)
         counts = np.zeros((size, k * k), dtype=np.int64)
         counts[:, filled] = sample
         yield counts.reshape(size, k, k)
@@ -743,12 +722,12 @@ def extreme_tail(
     return (low if alternative == "less" else high), 1
 
 
-def _compare_with_tails(
-    tails: Tails, null: NullDistribution, settings: MatchSettings
+def compare_with_tails(
+    tails: Tails, metric: Metric, settings: MatchSettings
 ) -> dict[str, Any]:
     """The percentile, the p-value and its error, from the tails of the observed score."""
-    pvalue = null.pvalue(tails, settings.alternative, settings.mid_p)
-    percentile = min(1.0, tails.below + tails.at)
+    tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
+    pvalue, percentile = min(1.0, factor * tail), min(1.0, tails.below + tails.at)
     return {"percentile": percentile, "pvalue": pvalue, "error": tails.error}
 
 
@@ -756,24 +735,22 @@ def compare_with_draws(
     scores: Floats, observed: float, metric: Metric, settings: MatchSettings
 ) -> dict[str, Any]:
     """The same from the scores of random groups; the data count as one more extreme group."""
-    test = {"method": "montecarlo", "draws": settings.draws, "rng": seed_of(settings.rng)}
-    scores = scores[~np.isnan(scores)]
-    draws, scale = len(scores), max(1.0, abs(observed))
+    seed, scores = seed_of(settings.rng), scores[~np.isnan(scores)]
+    drawn = {"method": "montecarlo", "draws": settings.draws, "rng": seed, "error": nan}
+    n, scale = len(scores), max(1.0, abs(observed))
     if isnan(observed):
-        return test | {"error": nan}
-    if draws == 0:
+        return drawn
+    if n == 0:
         text = f"no simulated group of {settings.draws:,} has a defined score"
-        return test | {"error": nan, "reason": f"not tested: {text}; use more draws"}
-    up_to = np.count_nonzero(reaches(-scores, -observed, scale))
-    ties = up_to + np.count_nonzero(reaches(scores, observed, scale)) - draws
-    counts = np.array([up_to - ties + 1, ties, draws - up_to + 1])
-    below, at, above = (counts / (draws + 1)).tolist()
+        return drawn | {"reason": f"not tested: {text}; use more draws"}
+    low = np.count_nonzero(reaches(-scores, -observed, scale))
+    ties = low + np.count_nonzero(reaches(scores, observed, scale)) - n
+    counts = np.array([low - ties + 1, ties, n - low + 1])
+    below, at, above = (counts / (n + 1)).tolist()
     tails = Tails(below, at, above, 1.0, nan)
     tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
     # With mid-p, a tie counts half, and so varies less than a draw that counts or does not.
-    variance = tail * (1 - tail) / draws - settings.mid_p * ties / draws**2 / 4
-    return test | {
-        "percentile": up_to / draws,
-        "pvalue": min(1.0, factor * tail),
-        "error": factor * sqrt(max(variance, 0.0)),
-    }
+    variance = tail * (1 - tail) / n - settings.mid_p * ties / n**2 / 4
+    error = factor * sqrt(max(variance, 0.0))
+    test = drawn | compare_with_tails(tails, metric, settings)
+    return test | {"percentile": low / n, "error": error}

@@ -24,16 +24,14 @@ def count_pairs(metric: Metric, joint: Floats) -> Floats:
     Axes are the label, the first and the second prediction.
     """
     is_rate = not metric.comparisons and metric.base.is_rate
-    quotient = metric.base.quotient if is_rate else None
-    if quotient is not None:
+    if is_rate and metric.base.quotient:
         # By label and prediction: whether a case is a success, and whether it counts.
-        cells = np.array(quotient, dtype=np.float64)[:, ::-1]
+        cells = np.array(metric.base.quotient, dtype=np.float64)[:, ::-1]
         is_success, counts = cells.reshape(2, 2, 2)
-        if (counts[:, 0] == counts[:, 1]).all() and (
-            is_success[:, 0] != is_success[:, 1]
-        ).any():
+        depends = np.any(is_success[:, 0] != is_success[:, 1])
+        if depends and np.array_equal(counts[:, 0], counts[:, 1]):
             outcomes = np.stack([is_success, 1 - is_success])
-            operands = (joint, counts[:, 0], outcomes, outcomes)
+            operands = joint, counts[:, 0], outcomes, outcomes
             pairs = np.einsum("...lab,l,ula,vlb->...uv", *operands)
             return np.asarray(pairs.reshape(*pairs.shape[:-2], 4))
     raise InvalidInput(

@@ -1,29 +1,41 @@
 """Permutation tests: whether a group is a random part of all cases.
 
 If group and others come from one distribution, every division of the cases into the two is equally
-likely. Divisions are listed if they are few, and otherwise drawn; the data then count as one more
-draw, p = (1 + r) / (1 + B) for r of B draws that are at least as extreme, so that the level holds with
-any number of draws. Statistics that differ only by rounding are ties (`evenhand.randomness`).
+likely. Divisions are drawn; the data then count as one more draw, p = (1 + r) / (1 + B) for r of B
+draws that are at least as extreme, so that the level holds with any number of draws. Statistics that
+differ only by rounding are ties (`evenhand.randomness`).
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.random import Generator
+from numpy.typing import ArrayLike
 
-from ..arrays import Bools
+from ..arrays import Array, Bools, Floats, Integers
 from ..randomness import drawn_error, drawn_pvalue, reaches
-
-_BLOCK = 1_000_000
 
 #: A function of labels and predictions, or of labels and scores.
 ScoreFunction = Callable[[Any, Any], Any]
+
+#: The statistics of groups, from the indices of their cases and of those of the others.
+Statistics = Callable[[Integers, Integers], Floats]
+
+#: How many values may be permuted in all, which takes a few seconds.
+MAX_VALUES = 20_000_000
+# A group of fewer cases is never approximated, however many draws are requested.
+_LARGE = 100
+# Up to so many cases, all are permuted. Above, a group that is outnumbered so many times is drawn.
+_FEW, _TIMES = 500, 5
+# About how many values are permuted, and how many are used for statistics, at once.
+_BLOCK, _CACHED = 1_000_000, 50_000
 
 
 class PValue(NamedTuple):
@@ -42,56 +54,59 @@ def drawn_test(statistics: ArrayLike, observed: float, scale: float | None = Non
     """
     drawn = np.asarray(statistics, dtype=np.float64)
     is_extreme = np.isnan(drawn) | reaches(drawn, observed, scale)
-    pvalue = drawn_pvalue(int(np.count_nonzero(is_extreme)), len(drawn))
+    pvalue = drawn_pvalue(int(is_extreme.sum()), len(drawn))
     return PValue(pvalue, "permutation", drawn_error(pvalue, len(drawn)))
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much work draws may take: a few seconds by default.
+def draws_group(member: Bools) -> bool:
+    """Whether drawing the cases of a small group is faster than permuting all cases."""
+    return len(member) > max(_FEW, _TIMES * int(member.sum()) - 1)
 
-    Attributes
-    ----------
-    most : int
-        How many values may be permuted in all. Above it, approximations replace draws.
-    large : int
-        A group of fewer cases is drawn, however many draws are requested.
-    few, times : int
-        Up to ``few`` cases, all are permuted. Above, a group that is outnumbered ``times`` times is
-        drawn from them.
+
+def takes_too_long(member: Bools, draws: int) -> bool:
+    """Whether a group large enough for an approximation would take more than a few seconds."""
+    n = int(member.sum())
+    values = n if draws_group(member) else len(member)
+    return n >= _LARGE and values * draws > MAX_VALUES
+
+
+def permutation_test(
+    statistics: Statistics, member: Bools, classes: list[Bools], draws: int, rng: Generator
+) -> PValue:
+    """Test a group by random groups with as many cases of each class.
+
+    ``statistics`` gets arrays with the indices of cases: a row per group, and those of the others.
+    To draw a small group from many cases is faster than to permute all. Then all cases stand for
+    the others.
     """
-
-    most: int = 20_000_000
-    large: int = 100
-    few: int = 500
-    times: int = 5
-
-    def draws_group(self, member: Bools, draws: int) -> bool:
-        """Whether drawing the cases of a small group is faster than permuting all cases."""
-        cases, n = len(member), int(np.count_nonzero(member))
-        is_small = cases > self.few and self.times * n <= cases
-        return is_small or (n < self.large and cases * draws > self.most)
-
-    def approximates(self, member: Bools, draws: int) -> bool:
-        """Whether draws would take too long, for a group that is large enough without them."""
-        n = int(np.count_nonzero(member))
-        values = n if self.draws_group(member, draws) else len(member)
-        return n >= self.large and values * draws > self.most
-
-
-EFFORT = Effort()
-
-
-def permuted(
-    member: Bools, within: list[Bools], draws: int, rng: np.random.Generator
-) -> Iterator[Bools]:
-    """Permute memberships within each of several sets of cases, in blocks of draws."""
-    block = max(1, _BLOCK // len(member))
+    cases, n = np.arange(len(member)), int(member.sum())
+    is_small = draws_group(member)
+    others = cases if is_small else cases[~member]
+    values = [statistics(cases[None, member], others[None])]
+    parts = [(cases[chosen], int(member[chosen].sum())) for chosen in classes]
+    draw = partial(rng.choice, replace=False, shuffle=False)
+    block = max(1, _BLOCK // (n if is_small else len(cases)))
+    step = max(1, _CACHED // len(cases))
     for start in range(0, draws, block):
-        members = np.tile(member, (min(block, draws - start), 1))
-        for cases in within:
-            members[:, cases] = rng.permuted(members[:, cases], axis=1)
-        yield members
+        rows = min(block, draws - start)
+        if is_small:
+            groups = [np.concatenate([draw(*part) for part in parts]) for _ in range(rows)]
+            values.append(statistics(np.sort(groups, axis=1), others[None]))
+            continue
+        members = np.tile(member, (rows, 1))
+        for chosen in classes:
+            members[:, chosen] = rng.permuted(members[:, chosen], axis=1)
+        for first in range(0, rows, step):
+            part = members[first : first + step]
+            values.append(statistics(_list_cases(part), _list_cases(~part)))
+    observed, *drawn = np.concatenate(values)
+    return drawn_test(drawn, float(observed))
+
+
+def _list_cases(members: Bools) -> Integers:
+    """The indices of the cases in each of some groups of one size, in order."""
+    first = members.shape[1] * np.arange(len(members))[:, None]
+    return np.asarray(np.flatnonzero(members).reshape(len(members), -1) - first)
 
 
 class FunctionScore(NamedTuple):
@@ -104,7 +119,6 @@ class FunctionScore(NamedTuple):
 class FunctionGap(NamedTuple):
     """A group compared with all other cases by a user's function.
 
-    ``undefined_draws`` counts the draws in which the function had no value; they count as extreme.
     Without a score or a reference score there is a ``reason`` and no p-value.
     """
 
@@ -113,70 +127,58 @@ class FunctionGap(NamedTuple):
     pvalue: float
     method: str
     error: float | None
-    undefined_draws: int
     reason: str | None
 
 
-def function_score(
-    function: ScoreFunction, first: NDArray[Any], second: NDArray[Any]
-) -> FunctionScore:
+def function_score(function: ScoreFunction, first: Array, second: Array) -> FunctionScore:
     """Score all cases by a function of two columns; what it raises becomes the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             returned = function(first, second)
     except Exception as error:
-        text = f"the function raised {type(error).__name__}{_first_line(error)}"
-        return FunctionScore(nan, text)
+        message = ""
+        # The exception may have no text, or raise another when it is asked for it.
+        with suppress(Exception):
+            message = f": {str(error).strip().splitlines()[0]}"
+        return FunctionScore(nan, f"the function raised {type(error).__name__}{message}")
     try:
         # Text that spells a number does not have this method.
         score = returned.__float__()
+        problem = None if isfinite(score) else str(score)
     except OverflowError:
-        return FunctionScore(nan, "the function returned a number that is too large")
+        problem = "a number that is too large"
     except Exception:
-        kind = f"a value of type {type(returned).__name__}, not a number"
-        return FunctionScore(nan, f"the function returned {kind}")
-    reason = None if isfinite(score) else f"the function returned {score}"
-    return FunctionScore(score if reason is None else nan, reason)
+        problem = f"a value of type {type(returned).__name__}, not a number"
+    if problem:
+        return FunctionScore(nan, f"the function returned {problem}")
+    return FunctionScore(score, None)
 
 
 def function_gap(
     function: ScoreFunction,
     member: Bools,
-    first: NDArray[Any],
-    second: NDArray[Any],
+    first: Array,
+    second: Array,
     *,
     draws: int,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> FunctionGap:
     """Compare a group with all other cases by a function, which is called twice in every draw.
 
     The null is that the group is a random part of all cases, with both columns.
     """
 
-    def scores(inside: Bools) -> list[FunctionScore]:
-        sides = (inside, ~inside)
+    def score_sides(members: Bools) -> list[FunctionScore]:
+        sides = members, ~members
         return [function_score(function, first[side], second[side]) for side in sides]
 
-    group, reference = scores(member)
-    for name, (_, reason) in (("group", group), ("reference", reference)):
-        if reason:
-            text = f"the {name} has no value: {reason}"
-            return FunctionGap(group.score, reference.score, nan, "none", None, 0, text)
-    gaps = np.empty(draws)
-    for draw in range(draws):
-        drawn, others = scores(rng.permuted(member))
-        gaps[draw] = abs(drawn.score - others.score)
-    scale = max(abs(group.score), abs(reference.score))
-    test = drawn_test(gaps, abs(group.score - reference.score), scale)
-    undefined_draws = int(np.isnan(gaps).sum())
-    return FunctionGap(group.score, reference.score, *test, undefined_draws, None)
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of a message, after a colon; nothing if it has none."""
-    try:
-        lines = str(error).strip().splitlines()
-    except Exception:
-        return ""
-    return f": {lines[0]}" if lines else ""
+    (score, reason), (other, other_reason) = score_sides(member)
+    if reason or other_reason:
+        side = "group" if reason else "reference"
+        text = f"the {side} has no value: {reason or other_reason}"
+        return FunctionGap(score, other, nan, "none", None, text)
+    drawn = (score_sides(rng.permuted(member)) for _ in range(draws))
+    gaps = [abs(group.score - rest.score) for group, rest in drawn]
+    test = drawn_test(gaps, abs(score - other), max(abs(score), abs(other)))
+    return FunctionGap(score, other, *test, None)

@@ -133,36 +133,34 @@ def check_prior(
 
     n, reference_n = int(cm.n), int(reference.n)
     counts, q = cm.to_array(), reference.proportions
-    x, q_x = counts[counts > 0], q[counts > 0]
-    log_ratio = float((betaln(weight / 4, x) - betaln(weight * q_x, x)).sum())
+    x, prior = counts[counts > 0], weight * q[counts > 0]
+    log_ratio = float((betaln(weight / 4, x) - betaln(prior, x)).sum())
     ratio, gaps = exp(min(log_ratio, 700.0)), q - cm.proportions
     divergence = float(rel_entr(cm.proportions, q).sum())
     pvalue, method = homogeneity_pvalue(cm, reference)
     improved, worsened = _compare_errors(cm, CrossPrior(reference, strength))
-    is_large = reference_n >= max(100, n)
-    is_likely = ratio >= 1 and pvalue >= 0.05
-    verdict: Verdict = "doubtful"
+    is_large, hidden = reference_n >= max(100, n), weight / (n + weight)
+    is_likely, helps = ratio >= 1 and pvalue >= 0.05, len(improved) >= len(worsened)
+    verdict: Verdict = "fit" if is_likely and is_large and helps else "doubtful"
     if ratio < 0.1 or pvalue < 0.001:
         verdict = "unfit"
-    elif is_likely and is_large and len(worsened) <= len(improved):
-        verdict = "fit"
     size = "enough" if is_large else "fewer than 100, or than the group"
     is_extreme = ratio >= 1000 or 0 < ratio < 0.001
     times = f"e^{log(ratio):.0f}" if is_extreme else f"{ratio:.3g}"
     p = decided(pvalue, LEVELS, lambda more: f"{pvalue:.{2 + more}g}")
     widest = int(np.argmax(np.abs(gaps)))
-    gap = f"widest gap {CELLS[widest].upper()} {gaps[widest]:+.2f}"
     helped, hurt = (", ".join(keys) or "none" for keys in (improved, worsened))
     gains = f"smoothing would help {helped} and hurt {hurt}"
     errors = f"if the observed rates were true, {gains}"
     if n > _MAX_CASES:
         large = f"a group of more than {_MAX_CASES:,} hardly needs a prior"
         errors = f"{large}; its gains were not computed"
-    hidden = weight / (n + weight)
     reasons = (
         f"the reference has {several(reference_n, 'case')}, {size}",
-        f"the group's counts are {times} times as likely with this prior as with a uniform one",
-        f"equal rates: p = {p} ({method}); {gap}",
+        f"the group's counts are {times} times as likely with this prior "
+        "as with a uniform one",
+        f"equal rates: p = {p} ({method}); "
+        f"widest gap {CELLS[widest].upper()} {gaps[widest]:+.2f}",
         errors,
         f"it hides {hidden:.0%} of an expected gap in accuracy and other shares: "
         "report raw scores beside it",
@@ -186,10 +184,10 @@ def homogeneity_pvalue(cm: ConfusionMatrix, reference: ConfusionMatrix) -> tuple
         statistic = ((table - expected) ** 2 / expected).sum()
         return float(chdtrc(table.shape[1] - 1, statistic)), "chi-squared approximation"
     law = law_of(cm + reference, int(smaller.n), "without_replacement")
-    probabilities, observed = law.pmf(enumerate_matrices(law.n)), law.pmf(smaller.to_array())
+    probabilities, observed = law.pmf(enumerate_matrices(law.n)), law.pmf(smaller.cells)
     # Equal probabilities may differ by rounding.
-    is_as_unlikely = probabilities <= observed * (1 + 1e-7)
-    return min(1.0, float(probabilities[is_as_unlikely].sum())), "exact"
+    is_extreme = probabilities <= observed * (1 + 1e-7)
+    return min(1.0, float(probabilities[is_extreme].sum())), "exact"
 
 
 def _compare_errors(cm: ConfusionMatrix, prior: CrossPrior) -> list[tuple[str, ...]]:

@@ -9,22 +9,26 @@ Gaps are tested by permutation. For areas, group and others exchange positives w
 negatives with negatives, so that base rates do not matter; for losses, they exchange all cases. A gap
 is divided by its standard error (DeLong's for areas, Welch's for losses), so that the test is exact,
 but for simulation, if both come from one distribution, and close for large groups if only their true
-scores are equal. Where the draws would take too long (`Effort`), the p-value is approximate, and its
+scores are equal. Where the draws would take too long (`takes_too_long`), the p-value is approximate, and its
 method says so: DeLong's or Welch's test. With few cases of a class DeLong's rejects far too often, so
 that areas are then tested by fewer draws.
+
+Both statistics are functions of an array with one group per row, the indices of its cases. What is
+known of all cases, such as how many of the others a case beats, is computed once.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from math import exp, hypot, inf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from ..arrays import Bools, Floats
+from ..arrays import Bools, Floats, Integers
 from ..wording import several
-from .permutation import EFFORT, Effort, PValue, drawn_test, permuted
+from .permutation import MAX_VALUES, PValue, permutation_test, takes_too_long
 
 # From this many cases of each class on, DeLong's approximation is close; otherwise at least so many
 # draws are made.
@@ -64,24 +68,15 @@ def ranking_score(
     key: str, positive: Bools, scores: Floats, confidence_level: float
 ) -> RankingScore:
     """The "auc", "brier" score or "log_loss" of some cases, and its confidence interval."""
-    m, n = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+    if reason := _why_undefined(key, positive, scores):
+        return RankingScore(nan, nan, nan, reason)
     if key == "auc":
-        if not m or not n:
-            sizes = {"positives": m, "negatives": n}
-            reason = " and ".join(f"no actual {name}" for name, k in sizes.items() if not k)
-            return RankingScore(nan, nan, nan, reason)
+        m, n = int(positive.sum()), int((~positive).sum())
         area = float(_count_wins(positive, scores)[positive].sum()) / (m * n)
         return RankingScore(area, *_area_interval(area, m, n, confidence_level), None)
-    if not m + n:
-        return RankingScore(nan, nan, nan, "no cases")
     losses = _losses(key, positive, scores)
-    if infinite := int(np.count_nonzero(np.isinf(losses))):
-        what = "what it is" if infinite == 1 else "what they are"
-        reason = f"infinite: {several(infinite, 'case')} had probability 0 of being {what}"
-        return RankingScore(nan, nan, nan, reason)
     low, high = _loss_interval(losses, confidence_level)
-    if key == "brier":
-        high = min(high, 1.0)
+    high = min(high, 1.0) if key == "brier" else high
     return RankingScore(float(losses.mean()), low, high, None)
 
 
@@ -94,29 +89,79 @@ def ranking_gap(
     confidence_level: float,
     draws: int,
     rng: Generator,
-    effort: Effort = EFFORT,
 ) -> RankingGap:
     """Compare the cases of a group with all other cases."""
     group, reference = (
         ranking_score(key, positive[side], scores[side], confidence_level)
         for side in (member, ~member)
     )
-    for name, side in {"group": group, "reference": reference}.items():
-        if side.reason:
-            verb = "'s log loss is" if side.reason.startswith("infinite") else " has"
-            reason = f"the {name}{verb} {side.reason}"
-            return RankingGap(group, reference, nan, nan, nan, nan, "none", None, reason)
+    if reason := group.reason or reference.reason:
+        side = "group" if group.reason else "reference"
+        verb = "'s log loss is" if reason.startswith("infinite") else " has"
+        reason = f"the {side}{verb} {reason}"
+        nothing = PValue(nan, "none", None)
+        return RankingGap(group, reference, nan, nan, nan, *nothing, reason)
     gap = group.score - reference.score
     low = gap - hypot(group.score - group.low, reference.high - reference.score)
     high = gap + hypot(group.high - group.score, reference.score - reference.low)
-    # The test of the others is the same, and drawing the smaller side is faster.
-    if 2 * np.count_nonzero(member) > len(member):
-        member = ~member
-    if key == "auc":
-        test = _area_test(member, positive, scores, draws, rng, effort)
-    else:
-        test = _loss_test(member, _losses(key, positive, scores), draws, rng, effort)
+    test = _test_gap(key, member, positive, scores, draws, rng)
     return RankingGap(group, reference, gap, low, high, *test, None)
+
+
+def _why_undefined(key: str, positive: Bools, scores: Floats) -> str | None:
+    """Why a score is undefined; None if it is defined."""
+    if key == "auc":
+        classes = {"positives": positive, "negatives": ~positive}
+        missing = [f"no actual {name}" for name, cases in classes.items() if not cases.any()]
+        return " and ".join(missing) or None
+    if not len(scores):
+        return "no cases"
+    infinite = int(np.isinf(_losses(key, positive, scores)).sum())
+    outcome = "what it is" if infinite == 1 else "what they are"
+    reason = f"infinite: {several(infinite, 'case')} had probability 0 of being {outcome}"
+    return reason if infinite else None
+
+
+def _test_gap(
+    key: str, member: Bools, positive: Bools, scores: Floats, draws: int, rng: Generator
+) -> PValue:
+    """Test that a group's score equals that of the others, by a gap over its standard error."""
+    from scipy.special import stdtr
+
+    # The test of the others is the same, and drawing the smaller side is faster.
+    member = ~member if 2 * member.sum() > len(member) else member
+    if key == "auc":
+        order = np.argsort(scores, kind="stable")
+        member, positive, scores = member[order], positive[order], scores[order]
+        classes, fewest, method = [positive, ~positive], _MANY, "DeLong, approximate"
+        wins = _count_wins(positive, scores)
+        compare = partial(_compare_areas, positive, scores, wins)
+    else:
+        classes, fewest, method = [member | True], 1, "Welch, approximate"
+        losses = _losses(key, positive, scores)
+        # Centred, so that sums of squares lose no digits.
+        centred = losses - losses.mean()
+        if np.ptp(losses) <= _ROUNDING * losses.mean():
+            centred[:] = 0.0
+        compare = partial(_compare_losses, np.stack([centred, centred**2]))
+    smallest = min(side[c].sum() for side in (member, ~member) for c in classes)
+
+    def statistics(groups: Integers, others: Integers) -> Floats:
+        gaps, variances, _ = compare(groups, others)
+        # A single case has no variance.
+        if smallest == 1:
+            return gaps
+        # Without spread on both sides, any gap is as extreme as gaps can be.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(gaps > 0, gaps / np.sqrt(variances), 0.0)
+
+    if takes_too_long(member, draws):
+        if smallest >= fewest:
+            sides = np.flatnonzero(member)[None], np.flatnonzero(~member)[None]
+            (statistic,), (freedom,) = statistics(*sides), compare(*sides)[2]
+            return PValue(2 * float(stdtr(freedom, -statistic)), method, None)
+        draws = min(draws, max(_FEWEST_DRAWS, MAX_VALUES // len(member)))
+    return permutation_test(statistics, member, classes, draws, rng)
 
 
 # Areas
@@ -127,11 +172,9 @@ def _count_wins(positive: Bools, scores: Floats) -> Floats:
     wins = np.empty(len(scores))
     for cases in (positive, ~positive):
         others = np.sort(scores[~cases])
-        below, upto = (
-            others.searchsorted(scores[cases], side) for side in ("left", "right")
-        )
-        wins[cases] = (below + upto) / 2
-    wins[~positive] = np.count_nonzero(positive) - wins[~positive]
+        below = others.searchsorted(scores[cases], "left")
+        wins[cases] = (below + others.searchsorted(scores[cases], "right")) / 2
+    wins[~positive] = positive.sum() - wins[~positive]
     return wins
 
 
@@ -142,110 +185,67 @@ def _area_interval(
 
     The variance is that of Hanley and McNeil, with (m + n) / 2 cases in each class.
     """
+    from scipy.optimize import brentq
     from scipy.special import ndtri
 
     z = float(ndtri((1 + confidence_level) / 2))
 
+    def excess(a: float, observed: float) -> float:
+        pairs = ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a))
+        error = sqrt(a * (1 - a) / (m * n) * (1 + pairs))
+        return observed - a - z * error
+
     def lower_limit(observed: float) -> float:
-        low, high = 0.0, observed
         # The standard error is concave and 0 at 0, so that there is one solution.
-        for _ in range(100):
-            a = (low + high) / 2
-            extra = ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a))
-            if observed - a > z * sqrt(a * (1 - a) / (m * n) * (1 + extra)):
-                low = a
-            else:
-                high = a
-        return low
+        ends = 0.0, float(np.nextafter(observed, 0.0))
+        return float(brentq(excess, *ends, args=(observed,), xtol=1e-15))
 
     return lower_limit(area), 1 - lower_limit(1 - area)
 
 
-def _area_test(
-    member: Bools,
-    positive: Bools,
-    scores: Floats,
-    draws: int,
-    rng: Generator,
-    effort: Effort,
-) -> PValue:
-    """Test that a group's area equals that of the others, by exchanges within classes."""
-    from scipy.special import ndtr
+def _compare_areas(
+    positive: Bools, scores: Floats, wins: Floats, groups: Integers, others: Integers
+) -> tuple[Floats, Floats, Floats]:
+    """Gaps of areas, their variances by DeLong, and the degrees of freedom of these.
 
-    order = np.argsort(scores, kind="stable")
-    member, positive, scores = member[order], positive[order], scores[order]
-    classes = positive, ~positive
-    smallest = min(np.count_nonzero(a & b) for a in (member, ~member) for b in classes)
-
-    def statistics(members: Bools) -> Floats:
-        areas, variances = _areas(members, positive, scores)
-        other_areas, other_variances = _areas(~members, positive, scores)
-        gaps = np.abs(areas - other_areas)
-        # A single case has no variance.
-        return gaps / np.sqrt(variances + other_variances) if smallest > 1 else gaps
-
-    observed = float(statistics(member[None])[0])
-    if effort.approximates(member, draws):
-        if smallest >= _MANY:
-            return PValue(2 * float(ndtr(-observed)), "DeLong, approximate", None)
-        draws = min(draws, max(_FEWEST_DRAWS, effort.most // len(member)))
-    if effort.draws_group(member, draws):
-        gaps, variances = _draw_groups(member, positive, scores, draws, rng)
-        observed, *drawn = gaps / np.sqrt(variances) if smallest > 1 else gaps
-        return drawn_test(drawn, observed)
-    blocks = permuted(member, list(classes), draws, rng)
-    return drawn_test(np.concatenate([statistics(members) for members in blocks]), observed)
-
-
-def _areas(members: Bools, positive: Bools, scores: Floats) -> tuple[Floats, Floats]:
-    """The area of each row of members, and its variance by DeLong; scores are sorted.
-
-    The variance has one more term, of the order of one pair, so that it is not 0 at 0 and 1.
+    Each group has as many cases of a class. The pairs of the others are all pairs but those of the
+    group's cases.
     """
-    starts = np.flatnonzero(np.r_[True, scores[1:] != scores[:-1]])
-    plus = np.add.reduceat(members & positive, starts, axis=1, dtype=np.float64)
-    minus = np.add.reduceat(members & ~positive, starts, axis=1, dtype=np.float64)
-    m, n = plus.sum(axis=1), minus.sum(axis=1)
-    # By score: the share of negatives below a positive, and of positives above a negative.
-    below = (np.cumsum(minus, axis=1) - minus / 2) / n[:, None]
-    above = 1 - (np.cumsum(plus, axis=1) - plus / 2) / m[:, None]
-    areas = (plus * below).sum(axis=1) / m
-    variances = 1 / (4 * m * n)
-    for counts, shares, size in ((plus, below, m), (minus, above, n)):
-        squares = (counts * (shares - areas[:, None]) ** 2).sum(axis=1)
-        variances += squares / np.maximum(size - 1, 1) / size
-    return areas, variances
+    won, variances = _count_pairs(positive, scores, groups)
+    others_won = wins[positive].sum() - wins[groups].sum(axis=1) + won
+    m, n = np.bincount(~positive[groups[0]])
+    other_pairs = (positive.sum() - m) * ((~positive).sum() - n)
+    gaps = np.abs(won / (m * n) - others_won / other_pairs)
+    variances = variances + _count_pairs(positive, scores, others)[1]
+    return gaps, variances, np.full(1, inf)
 
 
-def _draw_groups(
-    member: Bools, positive: Bools, scores: Floats, draws: int, rng: Generator
-) -> tuple[Floats, Floats]:
-    """Gaps of the group and of random groups beside many others, and their variances.
+def _count_pairs(positive: Bools, scores: Floats, groups: Integers) -> tuple[Floats, Floats]:
+    """The pairs in the right order of each group, and the variance of its area by DeLong.
 
-    The pairs of the others are all pairs but those of the group's cases. The variance of their area
-    is taken to be that of all cases.
+    Cases are in order of their scores, and each group has as many of a class. The variance has one
+    more term, of the order of one pair, so that it is not 0 at 0 and 1.
     """
-    classes = np.flatnonzero(positive), np.flatnonzero(~positive)
-    m, n = (np.count_nonzero(member[cases]) for cases in classes)
-    other_pairs = (len(classes[0]) - m) * (len(classes[1]) - n)
-    wins = _count_wins(positive, scores)
-    all_cases = np.ones((1, len(member)), dtype=bool)
-    variance = _areas(all_cases, positive, scores)[1][0]
-    gaps, variances = np.empty((2, draws + 1))
-    group = np.flatnonzero(member)
-    for i in range(draws + 1):
-        areas, group_variances = _areas(
-            all_cases[:, : m + n], positive[group], scores[group]
-        )
-        pairs = wins[positive].sum() - wins[group].sum() + areas[0] * m * n
-        gaps[i] = abs(areas[0] - pairs / other_pairs)
-        variances[i] = group_variances[0] + variance
-        chosen = [
-            rng.choice(cases, k, replace=False, shuffle=False)
-            for cases, k in zip(classes, (m, n), strict=True)
-        ]
-        group = np.sort(np.concatenate(chosen))
-    return gaps, variances
+    rows, size = groups.shape
+    is_positive, scores = positive[groups.ravel()], scores[groups.ravel()]
+    is_last = np.append(scores[1:] != scores[:-1], True)
+    is_last[size - 1 :: size] = True
+    # By group and score: positives and negatives, and those up to the score.
+    ends = np.flatnonzero(is_last)
+    row, plus_upto = ends // size, np.cumsum(is_positive)[ends]
+    minus_upto = ends + 1 - plus_upto
+    plus, minus = np.diff([plus_upto, minus_upto], prepend=0)
+    m, n = plus_upto[-1] // rows, minus_upto[-1] // rows
+    # How many negatives are below a positive, and positives above a negative.
+    below = minus_upto - minus / 2 - row * n
+    above = (row + 1) * m - plus_upto + plus / 2
+    pairs = np.bincount(row, plus * below).astype(np.float64)
+    variances = np.full(rows, 1 / (4 * m * n))
+    for counts, shares, k in ((plus, below / n, m), (minus, above / m, n)):
+        deviations = shares - pairs[row] / (m * n)
+        squares = np.bincount(row, counts * deviations**2)
+        variances += squares / max(k - 1, 1) / k
+    return pairs, variances
 
 
 # Mean losses
@@ -272,51 +272,21 @@ def _loss_interval(losses: Floats, confidence_level: float) -> tuple[float, floa
     return mean / factor, mean * factor
 
 
-def _loss_test(
-    member: Bools, losses: Floats, draws: int, rng: Generator, effort: Effort
-) -> PValue:
-    """Test that a group's mean loss equals that of the others, by exchanges of all cases."""
-    from scipy.special import stdtr
+def _compare_losses(
+    columns: Floats, groups: Integers, _: Integers
+) -> tuple[Floats, Floats, Floats]:
+    """Gaps of mean losses, their variances by Welch, and the degrees of freedom of these.
 
-    # Centred, so that sums of squares lose no digits.
-    centred = losses - losses.mean()
-    if np.ptp(losses) <= _ROUNDING * losses.mean():
-        centred[:] = 0.0
-    columns = np.stack([centred, centred**2], axis=1)
-    n, others = np.count_nonzero(member), np.count_nonzero(~member)
-
-    def moments(sums: Floats) -> tuple[Floats, Floats, Floats]:
-        """Gaps and the variances of both means, from sums and sums of squares of groups."""
-        sizes = np.array([n, others])[:, None]
-        both = np.stack([sums, columns.sum(axis=0) - sums])
-        means = both[..., 0] / sizes
-        squares = np.maximum(both[..., 1] - both[..., 0] ** 2 / sizes, 0)
-        within, without = squares / np.maximum(sizes - 1, 1) / sizes
-        return np.abs(means[0] - means[1]), within, without
-
-    def statistics(sums: Floats) -> Floats:
-        gaps, within, without = moments(sums)
-        if n < 2:
-            return gaps
-        # Without spread on both sides, any gap is as extreme as gaps can be.
-        variances = within + without
-        constant = variances <= 1e-14 * centred.var()
-        ratios = gaps / np.sqrt(np.where(constant, 1, variances))
-        return np.where(constant & (gaps > 0), inf, ratios)
-
-    sums = columns[member].sum(axis=0)[None]
-    observed = float(statistics(sums)[0])
-    if effort.approximates(member, draws):
-        _, (within,), (without,) = moments(sums)
-        squares = within**2 / (n - 1) + without**2 / (others - 1)
-        freedom = (within + without) ** 2 / squares if squares else inf
-        return PValue(2 * float(stdtr(freedom, -observed)), "Welch, approximate", None)
-    if effort.draws_group(member, draws):
-        groups = (
-            rng.choice(len(member), n, replace=False, shuffle=False) for _ in range(draws)
-        )
-        drawn = np.array([columns[group].sum(axis=0) for group in groups])
-    else:
-        blocks = permuted(member, [np.ones(len(member), dtype=bool)], draws, rng)
-        drawn = np.concatenate([members @ columns for members in blocks])
-    return drawn_test(statistics(drawn), observed)
+    The columns are losses and their squares.
+    """
+    n = groups.shape[1]
+    sizes = np.array([[n], [columns.shape[1] - n]])
+    sums = columns[:, groups].sum(axis=-1)
+    rests = columns.sum(axis=1, keepdims=True) - sums
+    totals, squares = np.stack([sums, rests], axis=1)
+    least = np.maximum(sizes - 1, 1)
+    variances = np.maximum(squares - totals**2 / sizes, 0) / least / sizes
+    variance, squares = variances.sum(axis=0), (variances**2 / least).sum(axis=0)
+    freedom = np.where(squares > 0, variance**2 / np.where(squares > 0, squares, 1), inf)
+    variance[variance <= 1e-14 * columns[1].mean()] = 0.0
+    return np.abs(np.subtract(*totals / sizes)), variance, freedom

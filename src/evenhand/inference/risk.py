@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, islice, product
 from math import nan, sqrt
 from typing import Any, Literal, NamedTuple, get_args, overload
 
@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Floats, Integers
 from ..confusion import CELLS, ConfusionMatrix, as_size
-from ..distributions import Law, LawName, Multinomial, Split, law_of
+from ..distributions import Law, LawName, law_of, sample_cells
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric
 from ..progress import progress
@@ -40,6 +40,9 @@ from ..wording import several
 from .smoothing import Estimator, Raw
 
 MetricLike = str | Metric
+Metrics = MetricLike | Sequence[MetricLike]
+Sizes = int | Iterable[int]
+Estimators = Estimator | Sequence[Estimator]
 Truth = ConfusionMatrix | ArrayLike
 RiskMethod = Literal["exact", "montecarlo"]
 
@@ -50,7 +53,7 @@ _MAX_MATRICES, _MAX_SMOOTHED = 2**30, 2**23
 _BLOCK = 2**15
 
 
-def sample_sizes(n: int | Iterable[int]) -> list[int]:
+def sample_sizes(n: Sizes) -> list[int]:
     """Check sample sizes, of which there must be between 1 and 10,000."""
     given = n if isinstance(n, Iterable) else [n]
     sizes = [as_size(size) for size in islice(given, _MAX_SIZES + 1)]
@@ -140,15 +143,14 @@ class Risk(Record):
         return sqrt(self.mse)
 
     def __str__(self) -> str:
-        cases, bias = several(self.n, "case"), round(self.bias, 12) + 0.0
-        text = (
-            f"{self.metric.key} of {cases}, {self.estimator.label}: "
-            f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sqrt(self.variance):.4g}, "
-            f"undefined {100 * self.p_undefined:.3g}%"
-        )
-        if self.draws is None:
-            return text
-        return f"{text}, {self.draws:,} draws (standard error {self.standard_error:.2g})"
+        # Adding 0 turns -0 into 0.
+        bias, sd = round(self.bias, 12) + 0.0, sqrt(self.variance)
+        name = f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}"
+        errors = f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sd:.4g}"
+        text = f"{name}: {errors}, undefined {100 * self.p_undefined:.3g}%"
+        if self.draws:
+            text += f", {self.draws:,} draws (standard error {self.standard_error:.2g})"
+        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -208,28 +210,25 @@ class Risks(Record, Sequence[Risk]):
     def __str__(self) -> str:
         keys = ", ".join(dict.fromkeys(r.metric.key for r in self))
         lines = [f"{several(len(self), 'error')} of {keys}"]
-        lines += [f"  {r}" for r in self.risks[:_MAX_LINES]]
+        lines += [str(r) for r in self.risks[:_MAX_LINES]]
         if len(self) > _MAX_LINES:
-            lines.append(f"  and {len(self) - _MAX_LINES:,} more")
-        return "\n".join(lines)
+            lines.append(f"and {len(self) - _MAX_LINES:,} more")
+        return "\n  ".join(lines)
 
 
 # fmt: off
 @overload
 def risk(  # type: ignore[overload-overlap]
-    metric: MetricLike, truth: Truth, n: int,
-    estimator: Estimator | None = None, *,
-    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
+    metric: MetricLike, truth: Truth, n: int, estimator: Estimator | None = None, *,
+    method: RiskMethod = ..., draws: int = ..., rng: Rng = ..., replace: bool = ...,
 ) -> Risk: ...
 @overload
 def risk(
-    metric: MetricLike | Sequence[MetricLike], truth: Truth, n: int | Iterable[int],
-    estimator: Estimator | Sequence[Estimator] | None = None, *,
-    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
+    metric: Metrics, truth: Truth, n: Sizes, estimator: Estimators | None = None, *,
+    method: RiskMethod = ..., draws: int = ..., rng: Rng = ..., replace: bool = ...,
 ) -> Risks: ...
 def risk(
-    metric: MetricLike | Sequence[MetricLike], truth: Truth, n: int | Iterable[int],
-    estimator: Estimator | Sequence[Estimator] | None = None, *,
+    metric: Metrics, truth: Truth, n: Sizes, estimator: Estimators | None = None, *,
     method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
 ) -> Risk | Risks:
     # fmt: on
@@ -277,7 +276,8 @@ def risk(
     if method not in get_args(RiskMethod):
         raise UnknownName.among("method", method, get_args(RiskMethod))
     metrics = [metric] if isinstance(metric, (str, Metric)) else list(metric)
-    estimators = list(estimator) if isinstance(estimator, (list, tuple)) else [estimator or Raw()]
+    is_list = isinstance(estimator, (list, tuple))
+    estimators: Any = estimator if is_list else [estimator or Raw()]
     for value in estimators:
         if not isinstance(value, Estimator):
             must = "be Raw(), Additive(…) or CrossPrior(…)"
@@ -285,17 +285,14 @@ def risk(
     sizes = sample_sizes(n)
     targets = [_find_target(name, truth) for name in metrics]
     if method == "exact":
-        risks = [r for target in targets for r in _exact_risks(target, estimators, sizes)]
+        risks = tuple(chain(*(_exact_risks(t, estimators, sizes) for t in targets)))
     else:
         law: LawName = "multinomial" if replace else "without_replacement"
         laws = [law_of(truth, size, law) for size in sizes]
-        if not replace and sum(laws[0].weights) > 1e9:
-            limit = "`replace=False` samples from at most 1e9 cases"
-            raise InvalidInput(f"{limit}; use `method='exact'`")
-        cases = product(targets, estimators, laws)
-        risks = list(_simulate_risks(list(cases), check_draws(draws, 2), rng))
-    if isinstance(n, Iterable) or metrics != [metric] or estimators != [estimator or Raw()]:
-        return Risks(risks=tuple(risks))
+        cases = list(product(targets, estimators, laws))
+        risks = tuple(_simulate_risks(cases, check_draws(draws, 2), rng))
+    if isinstance(n, Iterable) or is_list or metrics != [metric]:
+        return Risks(risks=risks)
     (single,) = risks
     if single.p_undefined == 1:
         score = f"{single.metric.key} at n = {single.n}"
@@ -313,23 +310,26 @@ class _Target(NamedTuple):
 
     def risk(self, estimator: Estimator, n: int, moments: Floats, *facts: Any) -> Risk:
         """The risk from P(defined), E[error; defined] and E[error**2; defined]."""
-        defined, *sums = moments.tolist()
-        bias, mse = (total / defined if defined > 0 else nan for total in sums)
+        defined = float(moments[0])
+        bias, mse = (moments[1:] / defined).tolist() if defined > 0 else (nan, nan)
         p_undefined = 1 - defined if defined < 1 - 1e-14 else 0.0
-        score = self.true_score
-        return Risk(self.metric, n, estimator, score, bias, mse, p_undefined, *facts)
+        errors = self.true_score, bias, mse, p_undefined
+        return Risk(self.metric, n, estimator, *errors, *facts)
+
+    def list_counts(
+        self, sizes: Integers, part: Sequence[str], whole: Sequence[str] = CELLS
+    ) -> tuple[Integers, Integers, Floats]:
+        """The likely counts of a split: the index of the size, the count and its probability."""
+        split, least = self.law.split(part, whole), self.negligible
+        table = split.table(sizes.astype(np.float64), least)
+        row, column = np.nonzero(table.pmf > least)
+        counts = table.start[row].astype(np.int64) + column
+        return row, counts, table.pmf[row, column]
 
     @property
     def negligible(self) -> float:
         """The largest probability that is left out of sums."""
         return 1e-60 if self.metric.is_unbounded else 1e-18
-
-    def list_counts(self, split: Split, sizes: Integers) -> tuple[Integers, Integers, Floats]:
-        """The likely counts of a split: the index of the size, the count and its probability."""
-        table = split.table(sizes.astype(np.float64), self.negligible)
-        row, column = np.nonzero(table.pmf > self.negligible)
-        counts = table.start[row].astype(np.int64) + column
-        return row, counts, table.pmf[row, column]
 
     def error_powers(self, estimator: Estimator, columns: Any) -> Floats:
         """For cells, 1, the error and its square along the first axis; 0 where undefined."""
@@ -361,16 +361,13 @@ def _simulate_risks(
     cases: list[tuple[_Target, Estimator, Law]], draws: int, rng: Rng
 ) -> Iterator[Risk]:
     """The errors of random groups, of which each case has its own."""
-    for (target, estimator, law), stream in zip(cases, streams(rng, len(cases)), strict=True):
-        if isinstance(law, Multinomial):
-            cells = stream.multinomial(law.n, law.weights, draws)
-        else:
-            counts = np.array(law.weights, dtype=np.int64)
-            cells = stream.multivariate_hypergeometric(counts, law.n, draws)
-        powers = target.error_powers(estimator, cells.T.astype(np.float64))
+    generators = streams(rng, len(cases))
+    for (target, estimator, law), stream in zip(cases, generators, strict=True):
+        cells = sample_cells(ROW_TREE, law, stream, draws)
+        powers = target.error_powers(estimator, cells.T)
         squares = powers[2, powers[0] > 0]
         error = float(squares.std()) / sqrt(len(squares)) if len(squares) else nan
-        facts = ("montecarlo", draws, seed_of(rng), error)
+        facts = "montecarlo", draws, seed_of(rng), error
         yield target.risk(estimator, law.n, powers.mean(axis=1), *facts)
 
 
@@ -379,61 +376,64 @@ def _exact_risks(
 ) -> Iterator[Risk]:
     """The exact errors of several estimators and sizes."""
     distinct, place = np.unique(np.array(sizes, dtype=np.int64), return_inverse=True)
-    is_fixed = all(estimator.pseudo_counts is not None for estimator in estimators)
     has_one_rate = target.metric.linear is not None or target.metric.curve is not None
-    limit = _MAX_MATRICES if is_fixed else _MAX_SMOOTHED
-    if has_one_rate and is_fixed:
-        totals = [_sum_rate(target, distinct, estimator) for estimator in estimators]
-    else:
-        totals = list(_sum_rows(target, distinct, estimators, limit))
-    for (estimator, moments), i in product(zip(estimators, totals, strict=True), place):
+    is_fixed = all(estimator.pseudo_counts is not None for estimator in estimators)
+    sum_moments = _sum_rate if has_one_rate and is_fixed else _sum_rows
+    totals = zip(estimators, sum_moments(target, distinct, estimators), strict=True)
+    for (estimator, moments), i in product(totals, place):
         yield target.risk(estimator, int(distinct[i]), moments[:, i])
 
 
-def _sum_rate(target: _Target, sizes: Integers, estimator: Estimator) -> Floats:
+def _sum_rate(target: _Target, sizes: Integers, estimators: list[Any]) -> Floats:
     """The moments of a linear score, or of a score of one rate: means over its denominators."""
-    metric, law, tree = target.metric, target.law, target.metric.tree
-    is_linear, added = metric.linear is not None, np.asarray(estimator.pseudo_counts)
-    whole = law.split(CELLS if is_linear else tree.margin)
-    row, count, pmf = target.list_counts(whole, sizes)
+    metric, tree = target.metric, target.metric.tree
+    whole = tree.margin if metric.linear is None else CELLS
+    row, count, pmf = target.list_counts(sizes, whole)
     n, column = np.unique(count, return_inverse=True)
-    if is_linear or metric.is_rate:
-        quotient = metric.quotient or (metric.linear, [1.0] * 4)
-        numerator, denominator = np.array(quotient)
-        # The variance of a case in the denominator, and what pseudo-counts add.
-        weights = denominator * law.weights
-        variance = weights @ (numerator - target.true_score) ** 2 / weights.sum()
-        total = n + denominator @ added
-        with np.errstate(divide="ignore", invalid="ignore"):
-            errors = (numerator - target.true_score * denominator) @ added / total
-            squares = n * variance / total / total + errors**2
-        given = np.where(total > 0, [total > 0, errors, squares], 0.0)
-    else:
-        split = law.split(tree.last, tree.last_of)
-        size_of, last, p_last = target.list_counts(split, n)
-        cells = tree.columns(n[size_of], n[size_of], 0, last)
-        powers = target.error_powers(estimator, cells)
-        given = np.stack([np.bincount(size_of, p_last * power) for power in powers])
-    return np.stack([np.bincount(row, moment) for moment in pmf * given[:, column]])
+    totals = []
+    for estimator in estimators:
+        if metric.linear or metric.is_rate:
+            given = _rate_moments(target, n, estimator.pseudo_counts)
+        else:
+            size_of, last, p_last = target.list_counts(n, tree.last, tree.last_of)
+            cells = tree.columns(n[size_of], n[size_of], 0, last)
+            powers = p_last * target.error_powers(estimator, cells)
+            given = np.stack([np.bincount(size_of, power) for power in powers])
+        totals.append([np.bincount(row, moment) for moment in pmf * given[:, column]])
+    return np.array(totals)
 
 
-def _sum_rows(
-    target: _Target, sizes: Integers, estimators: list[Estimator], limit: int
-) -> Floats:
+def _rate_moments(target: _Target, n: Integers, added: Floats) -> Floats:
+    """The moments of a quotient of sums of cells, given its denominator ``n``."""
+    quotient = target.metric.quotient or (target.metric.linear, [1.0] * 4)
+    numerator, denominator = np.array(quotient)
+    # The variance of a case in the denominator, and what pseudo-counts add.
+    weights = denominator * target.law.weights
+    deviations = numerator - target.true_score * denominator
+    variance = weights @ deviations**2 / weights.sum()
+    total = n + denominator @ added
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = deviations @ added / total
+        squares = n * variance / total / total + errors**2
+    return np.where(total > 0, [total > 0, errors, squares], 0.0)
+
+
+def _sum_rows(target: _Target, sizes: Integers, estimators: list[Any]) -> Floats:
     """The moments of a score of two rates: sums over the margin and the counts of both rows.
 
     Given the margin, there is a table with the counts of one row down the side, and those of the
     other row, for all sizes, along the top.
     """
-    law, tree = target.law, target.metric.tree
-    tree = tree if tree.side else ROW_TREE
-    size_of, margin_of, p_margin = target.list_counts(law.split(tree.margin), sizes)
+    tree = target.metric.tree if target.metric.tree.side else ROW_TREE
+    size_of, margin_of, p_margin = target.list_counts(sizes, tree.margin)
     margins, row = np.unique(margin_of, return_inverse=True)
     rests, column = np.unique(sizes[size_of] - margin_of, return_inverse=True)
-    side_of, side, p_side = target.list_counts(law.split(tree.side, tree.margin), margins)
-    rest_of, last, p_last = target.list_counts(law.split(tree.last, tree.last_of), rests)
+    side_of, side, p_side = target.list_counts(margins, tree.side, tree.margin)
+    rest_of, last, p_last = target.list_counts(rests, tree.last, tree.last_of)
     matrices = float(np.bincount(side_of)[row] @ np.bincount(rest_of)[column])
     subject = f"the exact error of {target.metric.key} at n = {sizes[-1]:,} is a sum over"
+    is_fixed = all(estimator.pseudo_counts is not None for estimator in estimators)
+    limit = _MAX_MATRICES if is_fixed else _MAX_SMOOTHED
     check_cost(matrices, limit, f"{subject} {{}} matrices", "use `method='montecarlo'`")
     # The probability of a margin, given the rest and so the size.
     chance = np.zeros((len(margins), len(rests)))

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..errors import InvalidInput
+from ..errors import InvalidInput, UnknownName
 from ..metrics import GapKind, Metric, OneGroupMetric, metric as find_metric
-from .fisher import FisherTails, TwoRates, fisher_tails
+from .fisher import TwoRates, fisher_tails
 from .gaps import count_successes, score_gaps
 
 Alternative = Literal["two-sided", "less", "greater"]
@@ -31,14 +31,13 @@ class EqualityTest:
     """Tests of equal scores.
 
     ``lower`` and ``upper`` are the one-sided p-values against the alternatives that the group's
-    score is lower, and that it is higher; nan where either score is undefined. With exact tests,
-    ``fisher`` has all of Fisher's tails, and ``pairs`` the counts.
+    score is lower, and that it is higher; nan where either score is undefined. Exact tests have the
+    ``pairs`` of counts.
     """
 
     lower: Floats
     upper: Floats
     method: TestMethod
-    fisher: FisherTails | None = None
     pairs: TwoRates | None = None
 
     @property
@@ -56,17 +55,22 @@ def require_one_group(name: str | Metric) -> OneGroupMetric:
     """The metric of one group with this name; metrics of two groups are refused."""
     m = find_metric(name)
     if not isinstance(m, OneGroupMetric):
-        hint = "use disparity() with the one-group metric"
-        raise InvalidInput(f"{m.key} compares two groups; {hint}")
+        text = f"{m.key} compares two groups; use disparity() with the one-group metric"
+        raise InvalidInput(text)
     return m
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Raise an error if the argument with this name is not one of the choices of a literal type."""
+    if value not in get_args(choices):
+        raise UnknownName.among(name, value, get_args(choices))
 
 
 def check_confidence_level(value: float) -> None:
     """Raise an error if a confidence level does not lie between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-        raise InvalidInput(
-            argument="confidence_level", must="lie between 0 and 1", got=value
-        )
+        must = "lie between 0 and 1"
+        raise InvalidInput(argument="confidence_level", must=must, got=value)
 
 
 def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -> TwoRates:
@@ -84,16 +88,17 @@ def equality_test(
     """
     scores, reference_scores = metric.scores(groups), metric.scores(references)
     is_undefined = np.isnan(scores) | np.isnan(reference_scores)
+    method: TestMethod = "mid-p" if whole else "effective counts"
+    pairs = None
     if metric.curve is not None and whole:
-        pairs = compared_rates(metric, groups, references)
-        tails = fisher_tails(pairs)
-        lower, upper = (np.where(is_undefined, np.nan, tail) for tail in tails)
-        return EqualityTest(lower, upper, "fisher", tails, pairs)
-    kind: GapKind = "ratio" if metric.is_unbounded else "difference"
-    gaps = score_gaps(metric, groups, references, kind)
-    upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
-    # A difference in a direction that the counts do not show is not claimed.
-    lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
-    upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
+        pairs, method = compared_rates(metric, groups, references), "fisher"
+        lower, upper = fisher_tails(pairs)
+    else:
+        kind: GapKind = "ratio" if metric.is_unbounded else "difference"
+        gaps = score_gaps(metric, groups, references, kind)
+        upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
+        # A difference in a direction that the counts do not show is not claimed.
+        lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
+        upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
     lower, upper = (np.where(is_undefined, np.nan, tail) for tail in (lower, upper))
-    return EqualityTest(lower, upper, "mid-p" if whole else "effective counts")
+    return EqualityTest(lower, upper, method, pairs)

@@ -38,9 +38,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Floats
-from ..confusion import ConfusionMatrix, MulticlassConfusion, require_same_labels
+from ..confusion import CELLS, ConfusionMatrix, MulticlassConfusion, require_same_labels
 from ..distributions import as_probabilities
 from ..errors import InvalidInput, brief
+from ..metrics import ROW_TREE
 from ..records import Record, plain_value
 from ..wording import format_count
 
@@ -92,13 +93,10 @@ def smooth_cells(
         return scale * posterior_mean(cells, n, strength, prior)
     # A rate that the reference does not have is 1/2.
     prior_rates = posterior_mean(*split_counts(prior), 0.0, 0.5)
-    strengths = np.stack(
-        [np.asarray(strength[split], dtype=np.float64) for split in SPLITS], axis=-1
-    )
+    strengths = np.stack([strength[split] for split in SPLITS], axis=-1)
     rates = posterior_mean(*split_counts(cells), strengths, prior_rates)
     prev, tpr, fpr = np.moveaxis(rates, -1, 0)
-    proportions = [prev * tpr, prev * (1 - tpr), (1 - prev) * fpr, (1 - prev) * (1 - fpr)]
-    return np.asarray(scale * np.stack(proportions, axis=-1))
+    return scale * ROW_TREE.cells(1.0, prev, prev * tpr, (1 - prev) * fpr)
 
 
 @overload
@@ -144,8 +142,8 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     """
     if isinstance(cm, Mapping):
         if reference is not None:
-            hint = "leave out `reference`"
-            raise InvalidInput(f"several groups are smoothed with the rest; {hint}")
+            must = "be left out: each of several groups is smoothed with the rest"
+            raise InvalidInput(argument="reference", must=must)
         from .strengths import learn_strengths
 
         rests, same = rests_of(cm), dict.fromkeys(cm, strength)
@@ -154,19 +152,19 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     if reference is None:
         raise InvalidInput("pass a `reference`, or a mapping of several groups")
     value = as_strength(strength)
-    if isinstance(cm, MulticlassConfusion):
-        if not isinstance(reference, MulticlassConfusion):
-            must = "must be a MulticlassConfusion"
-            raise InvalidInput(f"the reference {must}; got {brief(reference)}")
-        if isinstance(value, Mapping):
-            must = "needs two classes; pass one number"
-            raise InvalidInput(f"one `strength` per split {must}")
-        require_same_labels(cm, reference, "the reference")
-        cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
-        return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)
-    cells = smooth_cells(require_matrix(cm).to_array(), as_rates(reference), value)
-    tp, fn, fp, tn = cells.tolist()
-    return Smoothed(tp=tp, fn=fn, fp=fp, tn=tn, raw=cm, strength=value)
+    if not isinstance(cm, MulticlassConfusion):
+        cells = smooth_cells(require_matrix(cm).to_array(), as_rates(reference), value)
+        named = dict(zip(CELLS, cells.tolist(), strict=True))
+        return Smoothed(raw=cm, strength=value, **named)
+    if not isinstance(reference, MulticlassConfusion):
+        must = "be a MulticlassConfusion"
+        raise InvalidInput(argument="reference", must=must, got=reference)
+    if isinstance(value, Mapping):
+        must = "be one number for more than two classes"
+        raise InvalidInput(argument="strength", must=must, got=strength)
+    require_same_labels(cm, reference, "the reference")
+    cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
+    return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)
 
 
 def additive_smooth(cm: Matrix, epsilon: float = 1.0) -> Matrix:
@@ -265,7 +263,7 @@ class Estimator:
         >>> CrossPrior(ConfusionMatrix(tp=30, fn=10, fp=12, tn=48), 10).to_dict()
         {'name': 'CrossPrior', 'reference': [30, 10, 12, 48], 'strength': 10.0}
         """
-        names = [one.name for one in fields(self)]  # type: ignore[arg-type]
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
         arguments = {name: plain_value(getattr(self, name)) for name in names}
         return {"name": type(self).__name__, **arguments}
 
@@ -357,8 +355,8 @@ class CrossPrior(Estimator):
         return f"cps{self.strength:g}"
 
 
-class _WithRaw:
-    """What smoothed matrices of two and of K classes have in common."""
+class SmoothedMatrix:
+    """What smoothed matrices of two and of K classes have in common: the raw matrix and a note."""
 
     __slots__ = ()
     raw: Any
@@ -389,7 +387,7 @@ class _WithRaw:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Smoothed(_WithRaw, ConfusionMatrix):
+class Smoothed(SmoothedMatrix, ConfusionMatrix):
     """A smoothed confusion matrix, with the same n as the raw one.
 
     Attributes
@@ -417,15 +415,15 @@ class Smoothed(_WithRaw, ConfusionMatrix):
     strength: float | Strengths
 
     def __repr__(self) -> str:
-        mark = "prior only, " if self.prior_only else ""
-        strength = f"{mark}strength={format_strength(self.strength)}"
-        return f"{ConfusionMatrix.__repr__(self)[:-1]}, {strength})"
+        mark = "prior only, " * self.prior_only
+        strength = format_strength(self.strength)
+        return f"{ConfusionMatrix.__repr__(self)[:-1]}, {mark}strength={strength})"
 
     _repr_html_ = Record._repr_html_
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class SmoothedClasses(_WithRaw, MulticlassConfusion):
+class SmoothedClasses(SmoothedMatrix, MulticlassConfusion):
     """A smoothed K x K matrix, with the same n as the raw one.
 
     Attributes
@@ -458,8 +456,8 @@ class SmoothedClasses(_WithRaw, MulticlassConfusion):
         return SmoothedClasses, (self.counts, self.labels, self.raw, self.strength)
 
     def __repr__(self) -> str:
-        mark = "prior only, " if self.prior_only else ""
         size = f"{self.k} classes, n = {format_count(self.n)}"
+        mark = "prior only, " * self.prior_only
         return f"<SmoothedClasses: {size}, {mark}strength {self.strength:g}>"
 
 
@@ -469,8 +467,8 @@ def as_strength(strength: Any) -> float | Strengths:
         return CAUTIOUS_STRENGTH
     if isinstance(strength, Mapping):
         if set(strength) != set(SPLITS):
-            names = ", ".join(map(str, strength))
-            raise InvalidInput(f"`strength` per split must name prev, tpr, fpr; got {names}")
+            must = "name prev, tpr and fpr if it is one per split"
+            raise InvalidInput(argument="strength", must=must, got=list(strength))
         return {split: check_amount(strength[split]) for split in SPLITS}
     return check_amount(strength)
 

@@ -16,6 +16,7 @@ Strata are an array with one row each: successes and cases of the group, then of
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import exp, inf, nan, sqrt
 from typing import NamedTuple
 
@@ -23,12 +24,12 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..distributions import log_hypergeometric
+from .fisher import TwoRates, attainable_counts, likely_counts, noncentral_modes
 
 # The longest distribution, and the most products of a convolution.
 _MAX_COUNTS, _MAX_PRODUCTS = 2e6, 5e8
-# Counts this many standard deviations plus this many cases from the mode have a probability below
-# 1e-50.
-_REACH_DEVIATIONS, _REACH_CASES = 16.0, 60.0
+# Counts this many standard deviations from the mode have a probability below 1e-50.
+_DEVIATIONS = 16
 # Logarithms of odds ratios are between plus and minus this.
 _MAX_LOG_ODDS = 300.0
 
@@ -73,25 +74,18 @@ def pooled_odds_ratio(strata: Floats, confidence_level: float) -> PooledOddsRati
     0.5
     """
     crude = strata.sum(axis=0, keepdims=True)
-    strata = strata[is_informative(strata)]
     test = _test_odds_ratio(strata, (1 - confidence_level) / 2)
     # With tails of 0 the interval, which is not needed, costs nothing.
-    crude_pvalue = _test_odds_ratio(crude[is_informative(crude)], 0.0)[2]
+    crude_pvalue = _test_odds_ratio(crude, 0.0)[2]
     estimate, crude_estimate = _mantel_haenszel(strata), _mantel_haenszel(crude)
     return PooledOddsRatio(estimate, *test, _excess(strata), crude_estimate, crude_pvalue)
 
 
 def is_informative(strata: Floats) -> Bools:
     """Whether both have cases in a stratum, and not all of them the same outcome."""
-    group, successes, total = _margins(strata)
-    has_both = (group > 0) & (group < total)
-    return np.asarray(has_both & (successes > 0) & (successes < total))
-
-
-def _margins(strata: Floats) -> tuple[Floats, Floats, Floats]:
-    """The group's cases, all successes and all cases of each stratum."""
-    x1, n1, x2, n2 = strata.T
-    return n1, x1 + x2, n1 + n2
+    pairs = TwoRates(*strata.T)
+    needed = [pairs.n1, pairs.n2, pairs.successes, pairs.failures]
+    return np.asarray(np.all(needed, axis=0))
 
 
 def _mantel_haenszel(strata: Floats) -> float:
@@ -105,8 +99,8 @@ def _mantel_haenszel(strata: Floats) -> float:
 
 def _excess(strata: Floats) -> float:
     """The group's successes minus their expected number."""
-    group, successes, total = _margins(strata)
-    return float((strata[:, 0] - group * successes / total).sum())
+    x1, n1, x2, n2 = strata.T
+    return float((x1 - n1 * (x1 + x2) / np.maximum(n1 + n2, 1.0)).sum())
 
 
 def _test_odds_ratio(strata: Floats, tail: float) -> tuple[float, float, float, str]:
@@ -117,42 +111,39 @@ def _test_odds_ratio(strata: Floats, tail: float) -> tuple[float, float, float, 
     however improbable they are, and only counts near the modes matter. Neither tail of the observed
     total needs the counts that are left out.
     """
+    strata = strata[is_informative(strata)]
     if not len(strata):
         return 0.0, inf, nan, "none"
-    group, successes, total = margins = _margins(strata)
-    least, most = np.maximum(0.0, successes + group - total), np.minimum(group, successes)
-    observed = float(strata[:, 0].sum())
-    tilt = _root(lambda t: float((_find_modes(t, *margins) - 0.5).sum()) - observed)
-    mode = np.clip(np.floor(_find_modes(tilt, *margins)), least, most)
-    cells = mode, group - mode, successes - mode, total - group - successes + mode
-    deviation = 1 / np.sqrt(sum(1 / (cell + 1) for cell in cells))
-    reach = np.floor(_REACH_DEVIATIONS * deviation) + _REACH_CASES
-    first, last = np.maximum(least, mode - reach), np.minimum(most, mode + reach)
+    pairs, observed = TwoRates(*strata.T), float(strata[:, 0].sum())
+    tilt = _root(lambda t: float((noncentral_modes(t, pairs) - 0.5).sum()) - observed)
+    _, first, last = likely_counts(tilt, pairs, _DEVIATIONS)
     lengths = last - first + 1
     if lengths.max() > _MAX_COUNTS or lengths @ np.cumsum(lengths) > _MAX_PRODUCTS:
         return (*_normal_test(strata, tail), "Mantel-Haenszel, normal approximation")
     pmf, scale = np.ones(1), 0.0
-    laws = zip(first, lengths, group, successes, total - successes, strict=True)
-    for low, length, *law in laws:
+    margins = pairs.n1, pairs.successes, pairs.failures
+    for low, length, *law in zip(first, lengths, *margins, strict=True):
         steps = np.arange(length)
         tilted = log_hypergeometric(low + steps, *law) + tilt * steps
-        pmf, scale = np.convolve(pmf, np.exp(tilted - tilted.max())), scale + tilted.max()
+        pmf = np.convolve(pmf, np.exp(tilted - tilted.max()))
+        scale += tilted.max()
     counts, place = np.arange(len(pmf)), int(observed - first.sum())
     with np.errstate(divide="ignore"):
         log_pmf = np.log(pmf) - tilt * counts + scale
+    pmf, lower, upper = np.exp(log_pmf), slice(place + 1), slice(place, None)
+    pvalue = min(1.0, 2 * float(min(pmf[lower].sum(), pmf[upper].sum())))
 
-    def tail_excess(part: slice, log_odds: float) -> float:
+    def excess(log_odds: float, part: slice) -> float:
         """The probability of a part of the totals under a common odds ratio, minus the tail."""
         tilted = log_pmf + log_odds * counts
         weights = np.exp(tilted - tilted.max())
         return float(weights[part].sum() / weights.sum()) - tail
 
-    lower, upper = slice(place + 1), slice(place, None)
-    has_low, has_high = tail and observed > least.sum(), tail and observed < most.sum()
-    low = exp(_root(lambda t: tail_excess(upper, t))) if has_low else 0.0
-    high = exp(_root(lambda t: tail_excess(lower, t))) if has_high else inf
-    pmf = np.exp(log_pmf)
-    pvalue = min(1.0, 2 * float(min(pmf[lower].sum(), pmf[upper].sum())))
+    low, high, (least, most) = 0.0, inf, attainable_counts(pairs)
+    if tail and observed > least.sum():
+        low = exp(_root(partial(excess, part=upper)))
+    if tail and observed < most.sum():
+        high = exp(_root(partial(excess, part=lower)))
     return low, high, pvalue, "exact, conditional on the margins of each stratum"
 
 
@@ -160,35 +151,20 @@ def _normal_test(strata: Floats, tail: float) -> tuple[float, float, float]:
     """The interval of Robins, Breslow and Greenland, and the p-value of Mantel and Haenszel."""
     from scipy.special import ndtr, ndtri
 
-    group, successes, total = _margins(strata)
-    share, rate = group / total, successes / total
-    variance = total**2 * share * (1 - share) * rate * (1 - rate) / (total - 1)
-    pvalue = 2 * float(ndtr(-abs(_excess(strata)) / sqrt(float(variance.sum()))))
+    x1, n1, x2, n2 = strata.T
+    total, successes, failures = n1 + n2, x1 + x2, n1 + n2 - x1 - x2
+    variance = (n1 / total) @ (n2 / total * successes * failures / (total - 1))
+    pvalue = 2 * float(ndtr(-abs(_excess(strata)) / sqrt(variance)))
     if _mantel_haenszel(strata) in (0, inf):
         # Its logarithm is infinite: half a case is added to each cell.
-        strata = strata + np.array([0.5, 1.0, 0.5, 1.0])
-    odds_ratio = _mantel_haenszel(strata)
-    x1, n1, x2, n2 = strata.T
-    y1, y2 = n1 - x1, n2 - x2
-    p, q, r, s = (x / (n1 + n2) for x in (x1 + y2, y1 + x2, x1 * y2, y1 * x2))
-    variance = (p * r).sum() / r.sum() ** 2 + (q * s).sum() / s.sum() ** 2
-    variance += (p * s + q * r).sum() / (r.sum() * s.sum())
-    reach = -float(ndtri(tail)) * sqrt(float(variance) / 2)
+        x1, n1, x2, n2 = (strata + np.array([0.5, 1.0, 0.5, 1.0])).T
+    a, b, c, d = x1, n1 - x1, x2, n2 - x2
+    p, q, r, s = (x / (n1 + n2) for x in (a + d, b + c, a * d, b * c))
+    above, below = r.sum(), s.sum()
+    variance = p @ r / above**2 + q @ s / below**2
+    variance += (p @ s + q @ r) / (above * below)
+    odds_ratio, reach = float(above / below), -float(ndtri(tail)) * sqrt(variance / 2)
     return odds_ratio * exp(-reach), odds_ratio * exp(reach), pvalue
-
-
-def _find_modes(log_odds: float, group: Floats, successes: Floats, total: Floats) -> Floats:
-    """The modes of noncentral hypergeometric distributions, plus a fraction (Liao and Rosen 2001).
-
-    There, the probabilities of neighbours are equal, which is a quadratic equation.
-    """
-    odds, rest = exp(log_odds), total - group - successes
-    least, rest = np.maximum(0.0, -rest), np.abs(rest)
-    n, s = group - least + 1, successes - least + 1
-    # The discriminant as a sum of positive terms, which loses no digits.
-    discriminant = (odds * (n - s)) ** 2 + rest**2 + 2 * odds * (rest * (n + s) + 2 * n * s)
-    denominator = odds * (n + s) + rest + np.sqrt(discriminant)
-    return np.asarray(least + 2 * odds * n * s / denominator)
 
 
 def _root(function: Callable[[float], float]) -> float:

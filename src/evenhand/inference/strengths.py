@@ -19,8 +19,9 @@ so that 0 of 3 cases are not taken as certain. Therefore h is at most m a / (|m 
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from math import inf
+from typing import Any
 
 import numpy as np
 
@@ -108,43 +109,37 @@ class Spread(Record):
 
 def learn_spread(groups: Groups) -> Spread:
     """How much the rates of groups spread; a cautious 5 if there are fewer than five groups."""
-    if len(groups) < _MIN_GROUPS:
-        return Spread(CAUTIOUS_STRENGTH, CAUTIOUS_STRENGTH, CAUTIOUS_STRENGTH)
-    return estimate_spread(groups)
+    return Spread(*learn_split_strengths(_stack_cells(groups)).tolist())
 
 
 def learn_split_strengths(cells: Floats) -> Floats:
     """One strength per split from the cells of groups; a cautious 5 if there are fewer than five."""
-    if len(cells) < _MIN_GROUPS:
-        return np.full(3, CAUTIOUS_STRENGTH)
-    parts, totals = split_counts(cells)
-    return np.array([*map(_estimate_strength, parts.T, totals.T)])
+    too_few = len(cells) < _MIN_GROUPS
+    return np.full(3, CAUTIOUS_STRENGTH) if too_few else estimate_strengths(cells)
 
 
-def estimate_spread(groups: Groups) -> Spread:
-    """How much the rates of groups spread, however few they are."""
-    parts, totals = split_counts(_stack_cells(groups))
-    return Spread(*map(_estimate_strength, parts.T, totals.T))
+def estimate_strengths(cells: Floats) -> Floats:
+    """The harmonic posterior mean of the strength of each split, however few groups there are."""
+    from scipy.special import betaln
+
+    h = np.geomspace(0.25, 2000.0, 49)
+    log_prior = -0.5 * (np.log(h / _CENTRE) / _SIGMA) ** 2
+    strengths = []
+    for parts, totals in np.stack(split_counts(cells)).T.swapaxes(1, 2):
+        x, m = parts[totals > 0, None], totals[totals > 0, None]
+        rate = (x.sum() - x + 0.5) / (m.sum() - m + 1)
+        a, b = rate * h, (1 - rate) * h
+        log_likelihood = (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
+        log_posterior = log_likelihood + log_prior
+        weight = np.exp(log_posterior - log_posterior.max())
+        strengths.append(weight.sum() / (weight / h).sum())
+    return np.array(strengths)
 
 
 def _stack_cells(groups: Groups) -> Floats:
     """The cells of all groups, one row each."""
     cells = [require_matrix(cm).cells for cm in groups.values()]
     return np.array(cells, dtype=np.float64).reshape(-1, 4)
-
-
-def _estimate_strength(parts: Floats, totals: Floats) -> float:
-    """The harmonic posterior mean of the strength of one split."""
-    from scipy.special import betaln
-
-    x, m = parts[totals > 0, None], totals[totals > 0, None]
-    h = np.geomspace(0.25, 2000.0, 49)
-    rate = (x.sum() - x + 0.5) / (m.sum() - m + 1)
-    a, b = rate * h, (1 - rate) * h
-    log_likelihood = (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
-    log_posterior = log_likelihood - 0.5 * (np.log(h / _CENTRE) / _SIGMA) ** 2
-    weight = np.exp(log_posterior - log_posterior.max())
-    return float(weight.sum() / (weight / h).sum())
 
 
 def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
@@ -179,9 +174,8 @@ def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
     >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
     {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
     """
-    references = _stack_cells(rests_of(groups))
-    spread = np.array(astuple(learn_spread(groups)))
-    strengths = limit_strengths(spread, _stack_cells(groups), references)
+    references, cells = _stack_cells(rests_of(groups)), _stack_cells(groups)
+    strengths = limit_strengths(learn_split_strengths(cells), cells, references)
     rows = zip(groups, strengths.tolist(), strict=True)
     return {name: dict(zip(SPLITS, row, strict=True)) for name, row in rows}
 
@@ -304,14 +298,13 @@ def _difference_and_variance(
     metric: str | Metric, truth: Rates, reference: Rates
 ) -> tuple[float, float]:
     """Reference minus truth, and the variance of one case, of a score that is linear in the cells."""
-    if isinstance(metric, str) and metric in CELLS:
-        weights = np.array([float(cell == metric) for cell in CELLS])
-    else:
+    linear: Any = dict(zip(CELLS, np.eye(4), strict=True)).get(str(metric))
+    if linear is None:
         m = find_metric(metric)
-        if m.comparisons or m.base.linear is None:
+        linear = None if m.comparisons else m.base.linear
+        if linear is None:
             hint = "use risk() for its exact error"
             raise InvalidInput(f"{m.key} is not linear in the cells; {hint}")
-        weights = np.array(m.base.linear)
-    rates, prior = as_rates(truth), as_rates(reference)
+    weights, rates, prior = np.array(linear), as_rates(truth), as_rates(reference)
     variance = rates @ (weights - weights @ rates) ** 2
     return float(weights @ (prior - rates)), float(variance)

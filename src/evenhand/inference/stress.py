@@ -125,20 +125,20 @@ class StressTest(Record):
         return [(row.n, row.mean_ratio) for row in self.rows if row.strength == strength]
 
     def __str__(self) -> str:
-        sizes = sorted({row.n for row in self.rows})
-        strengths = sorted({row.strength for row in self.rows})
-        ratio_of = {(r.n, r.strength): (r.mean_ratio, r.worst_ratio) for r in self.rows}
+        cells = {(row.n, row.strength): row for row in self.rows}
+        sizes, strengths = (sorted(set(values)) for values in zip(*cells, strict=True))
         table = [["n", *(f"λ = {strength:g}" for strength in strengths)]]
         for n in sizes:
-            pairs = [ratio_of[n, strength] for strength in strengths]
-            table.append([str(n), *(f"{mean:.2f} ({worst:.2f})" for mean, worst in pairs)])
-        row = max(self.rows, key=lambda row: row.worst_ratio)
-        where = f"n = {row.n}, {row.worst_metric} of {printable(row.worst_group)}"
-        times = f"{row.worst_ratio:.2f} times the raw error"
+            rows = [cells[n, strength] for strength in strengths]
+            ratios = [f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for row in rows]
+            table.append([str(n), *ratios])
+        worst = max(self.rows, key=lambda row: row.worst_ratio)
+        score = f"{worst.worst_metric} of {printable(worst.worst_group)}"
+        where = f"λ = {worst.strength:g} at n = {worst.n}, {score}"
         head = "Squared error relative to the raw score: mean (worst)"
         lines = [f"{head} over groups and metrics"]
         lines += aligned(table, right=range(len(table[0])), between="   ")
-        lines += [f"Worst: λ = {row.strength:g} at {where}, {times}"]
+        lines += [f"Worst: {where}, {worst.worst_ratio:.2f} times the raw error"]
         if spoiled := sum(row.spoiled for row in self.rows):
             note = "Scores with an error only after smoothing, left out above"
             lines += [f"{note}: {spoiled}"]
@@ -193,13 +193,13 @@ def stress_test(
     mse = mse.reshape(len(scores), 1 + len(strengths), len(sizes))
     rows = []
     for size, (raw, *smoothed) in zip(sizes, mse.transpose(2, 1, 0), strict=True):
-        has_error = raw > 0
-        if not has_error.any():
+        has_error = np.flatnonzero(raw > 0)
+        if not len(has_error):
             error = f"at n = {size} no raw score has an error to compare with"
             raise InvalidInput(f"{error}; choose other sizes or `metrics`")
         for strength, errors in zip(strengths, smoothed, strict=True):
             ratios = errors[has_error] / raw[has_error]
-            group, key = scores[np.flatnonzero(has_error)[ratios.argmax()]]
+            group, key = scores[has_error[ratios.argmax()]]
             spoiled = int(((raw == 0) & (errors > 0)).sum())
             mean, highest = float(ratios.mean()), float(ratios.max())
             rows.append(StressRow(size, strength, mean, highest, group, key, spoiled))

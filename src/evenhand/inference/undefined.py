@@ -16,7 +16,7 @@ from ..distributions import (
     Reference,
     law_of,
     references_of,
-    undefined_probability_of,
+    undefined_probability_of as probability_of,
 )
 from ..errors import TooLarge
 from ..metrics import PAPER_METRICS, Metric, metric as find_metric
@@ -24,7 +24,6 @@ from ..records import Record
 
 Sizes = int | tuple[int, ...]
 MetricLike = str | Metric
-MetricsLike = MetricLike | Sequence[MetricLike]
 
 # Floats count up to here without gaps.
 _MAX_CASES = 10**15
@@ -106,7 +105,7 @@ def undefined_probability(
     p_undefined = 0.0
     for undefined, size, rates in groups:
         cells = law_of(rates, _check_cases(size), law, prior=prior)
-        p_undefined += (1 - p_undefined) * undefined_probability_of(undefined, cells)
+        p_undefined += (1 - p_undefined) * probability_of(undefined, cells)
     return p_undefined
 
 
@@ -162,7 +161,9 @@ class UndefinedRow(Record):
 
 
 def undefined_table(
-    n: int, metrics: MetricsLike | None = None, reference: Reference = None
+    n: int,
+    metrics: MetricLike | Sequence[MetricLike] | None = None,
+    reference: Reference = None,
 ) -> tuple[UndefinedRow, ...]:
     """Count the matrices of ``n`` cases for which each metric is undefined, as in the paper's Table 1.
 
@@ -187,18 +188,17 @@ def undefined_table(
     >>> [(row.metrics[0], row.count) for row in undefined_table(3, ["tpr", "mcc", "pt"])]
     [('tpr', 4), ('mcc', 12), ('pt', 12)]
     """
-    is_grouped = metrics is None and reference is None
+    size, is_grouped = _check_cases(n), metrics is None and reference is None
     if metrics is None:
         metrics = (*PAPER_METRICS, "mcc_limit", "pt_limit")
     rows: dict[object, list[Metric]] = {}
-    for name in [metrics] if isinstance(metrics, (str, Metric)) else metrics:
-        m = find_metric(name)
-        counts = [count_undefined(m, (size,) * m.groups) for size in (12, 13)]
+    for m in map(find_metric, [metrics] if isinstance(metrics, (str, Metric)) else metrics):
+        counts = [count_undefined(m, (cases,) * m.groups) for cases in (12, 13)]
         rows.setdefault((m.shape, *counts) if is_grouped else len(rows), []).append(m)
-    return tuple(_row(alike, _check_cases(n), reference) for alike in rows.values())
+    return tuple(_describe_row(alike, size, reference) for alike in rows.values())
 
 
-def _row(metrics: list[Metric], n: int, reference: Reference) -> UndefinedRow:
+def _describe_row(metrics: list[Metric], n: int, reference: Reference) -> UndefinedRow:
     """The row of metrics with the same counts."""
     m, keys = metrics[0], tuple(alike.key for alike in metrics)
     sizes, total = (n,) * m.groups, count_matrices(n) ** m.groups
@@ -206,8 +206,9 @@ def _row(metrics: list[Metric], n: int, reference: Reference) -> UndefinedRow:
     # Each undefined matrix is in a pair with all Θ(n³) matrices of the other group.
     others = 3 * (m.groups - 1)
     power = max(0 if s.degree is None else others + s.degree for s in m.undefined_sets)
+    growth = ("1", "n", "n²", "n³", "n⁴", "n⁵")[power]
     has_ties = any(s.undefined_at_equal_rates for s in m.undefined_sets)
-    growth = f"Θ({('1', 'n', 'n²', 'n³', 'n⁴', 'n⁵')[power]})"
-    if has_ties and power == others + 1:
-        growth = f"{growth[:-1]} log n) on average"
-    return UndefinedRow(keys, count_undefined(m, sizes), total, growth, probability)
+    more = " log n) on average" if has_ties and power == others + 1 else ")"
+    return UndefinedRow(
+        keys, count_undefined(m, sizes), total, f"Θ({growth}{more}", probability
+    )

@@ -13,13 +13,16 @@ from .figures import (
     draw_risks,
 )
 from .markdown import as_markdown
+from .narrative import finding_sentence
 from .notebook import as_html
 from .page import as_page, monitor_page
 from .pipelines import as_annotations, as_junit
 from .rich_text import as_rich
 from .text import as_text, monitor_text
+from .words import Words
 
 __all__ = [
+    "Words",
     "as_annotations",
     "as_html",
     "as_junit",
@@ -35,6 +38,7 @@ __all__ = [
     "draw_monitor",
     "draw_plan",
     "draw_risks",
+    "finding_sentence",
     "monitor_page",
     "monitor_text",
 ]

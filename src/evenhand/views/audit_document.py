@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import isnan
 from typing import Any
 
 from ..auditing import (
     SEVERITIES,
     Audit,
     Finding,
-    Overall,
     Row,
     Verdict,
-    Words,
-    direction_text,
-    headlines,
     lookup_metric,
     margins_text,
-    next_steps,
     place_text,
     select_averages,
     told_apart,
-    untold,
 )
 from ..inference import FOUR_FIFTHS
 from ..wording import legible, number, percent, rounded_up, several, span_text
@@ -38,8 +33,10 @@ from .axes import (
     score_sections,
 )
 from .document import Block, Code, Document, Interactive, Item, Listing, Pairs, Paragraph, Section, Tally
+from .narrative import headlines, next_steps, untold
 from .record_facts import facts, reference_words, setting_text
-from .row_words import row_table, tallied
+from .row_words import driver_text, row_table, tallied
+from .words import Words, direction_text
 
 __all__ = ["adjustment", "caution", "document_of"]
 
@@ -166,7 +163,7 @@ def _matters(audit: Audit) -> Iterator[Block]:
 
 def caution(audit: Audit) -> str:
     """How bounds in sentences are to be read beside intervals, if there are any."""
-    if all(row.gap.at_least is None for row in audit.rows):
+    if all(isnan(row.at_least) for row in audit.rows):
         return ""
     return "“At least” is cautious: it holds for all such sentences together, not one by one as intervals do."
 
@@ -181,9 +178,9 @@ def _perhaps_below(audit: Audit) -> Iterator[Item]:
     """Impact ratios that were seen below four fifths, and may be above."""
     names = told_apart(audit.rows)
     seen = {
-        names[row.by, row.group] + _where(row): f"{number(i.ratio)} (at most {number(i.at_most)})"
+        names[row.by, row.group] + _where(row): f"{number(row.impact_ratio)} (at most {number(row.impact_at_most)})"
         for row in audit.rows
-        if (i := row.impact) and i.at_most is not None and i.ratio < FOUR_FIFTHS and not i.is_below
+        if row.impact_ratio < FOUR_FIFTHS and not isnan(row.impact_at_most) and not row.is_below_four_fifths
     }
     if seen:
         listed = ", ".join(f"{who} {ratio}" for who, ratio in list(seen.items())[:_IMPACTS])
@@ -205,7 +202,7 @@ def _unchanged(audit: Audit) -> Iterator[Item]:
 
 def _overall(audit: Audit) -> Iterator[Block]:
     """The scores of all cases, and what a prediction that is the same for everybody would score."""
-    places: dict[str, list[Overall]] = {}
+    places: dict[str, list[Row]] = {}
     for one in audit.overall:
         places.setdefault(place_text(one.at), []).append(one)
     overall = "changes overall" if _is_of_models(audit) else "overall"
@@ -213,27 +210,26 @@ def _overall(audit: Audit) -> Iterator[Block]:
         where = f"{place}, {overall}" if place else overall
         yield Paragraph(f"{_capitalised(where)}: {', '.join(_scored(one, audit) for one in scores)}.")
     exact = audit.settings["protect"] is None
-    worse = [one for one in audit.overall if exact and one.constant is not None and _is_worse(one)]
+    worse = [one for one in audit.overall if exact and _is_worse(one)]
     if worse:
         at = f" at {place_text(worse[0].at)}" if worse[0].at else ""
         said = "In these cases, always predicting the commoner outcome would have been right more often than the model"
         yield Paragraph(f"{said}{at}.")
 
 
-def _scored(one: Overall, audit: Audit) -> str:
-    constant = "" if one.constant is None else f" (always predicting the commoner outcome: {number(one.constant)})"
-    if one.score.value is None and audit.settings["protect"] is not None:
-        ends = one.score.low, one.score.high
-        known = f"between {number(ends[0])} and {number(ends[1])}" if None not in ends else "not shown"
-        return f"{one.metric} {known}{constant}"
-    return f"{one.scored}{constant}"
+def _scored(one: Row, audit: Audit) -> str:
+    constant = "" if isnan(one.baseline) else f" (always predicting the commoner outcome: {number(one.baseline)})"
+    if not isnan(one.before):
+        change = f"{one.score:+.3f} (from {number(one.before)} to {number(one.before + one.score)})"
+        return f"{one.metric} {change}{constant}"
+    score = "undefined" if isnan(one.score) else number(one.score)
+    if isnan(one.score) and audit.settings["protect"] is not None:
+        score = "not shown" if isnan(one.low + one.high) else f"between {number(one.low)} and {number(one.high)}"
+    return f"{one.metric} {score}{constant}"
 
 
-def _is_worse(one: Overall) -> bool:
-    value, constant = one.score.value, one.constant
-    if value is None or constant is None:
-        return False
-    return value < constant if one.metric == "acc" else value > constant
+def _is_worse(one: Row) -> bool:
+    return bool(one.score < one.baseline if one.metric == "acc" else one.score > one.baseline)
 
 
 def _next(audit: Audit) -> Iterator[Block]:
@@ -298,14 +294,14 @@ def _notes(audit: Audit) -> Iterator[str]:
         f"no difference was found and {gaps} beyond {margins_text(rows, s['margin'])} are ruled out{wider}; otherwise "
         "there are too few cases to tell."
     )
-    scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.test.method and row.test.asks == "drawn alike"))
+    scores = ", ".join(dict.fromkeys(row.metric for row in rows if row.method and row.question == "same distribution"))
     if scores:
         unlike = f"{Verdict.UNLIKE.sign} unlike: that is refuted, and no direction is claimed"
         yield f"p of {scores}: that the group is drawn like the reference; {unlike}."
-    drawn = [row for row in rows if row.test.error is not None]
+    drawn = [row for row in rows if not isnan(row.p_error)]
     if drawn:
         scores = ", ".join(dict.fromkeys(row.metric for row in drawn))
-        most = max(row.test.error or 0.0 for row in drawn)
+        most = max(row.p_error for row in drawn)
         yield f"p of {scores}: from random draws, with a standard error of at most {most:.2g}."
     yield from _dependent(audit)
     yield from _unknown(audit)
@@ -313,7 +309,7 @@ def _notes(audit: Audit) -> Iterator[str]:
 
 def _identifying(audit: Audit) -> Iterator[str]:
     """That small counts can identify people, where there are any."""
-    shown = (row.cells if row.cells is not None else (row.n, *row.rests_on) for row in audit.rows)
+    shown = (row.cells if row.cells is not None else (row.n, *row.denominators) for row in audit.rows)
     if audit.settings["protect"] is None and any(0 < count < _IDENTIFYING for counts in shown for count in counts):
         yield (
             f"Counts below {_IDENTIFYING} can identify people; to publish this, round them: --protect cms, or protect= "
@@ -337,8 +333,8 @@ def _largest(audit: Audit) -> str:
 
 def _exactness(audit: Audit) -> str:
     """Whether p-values are exact: all, some or none of them."""
-    tests = [row.test for row in audit.rows if row.test.method is not None]
-    exact = [test.error is None and not str(test.method).endswith(_NOT_EXACT) for test in tests]
+    tested = [row for row in audit.rows if row.method is not None]
+    exact = [isnan(row.p_error) and not row.method.endswith(_NOT_EXACT) for row in tested]
     if audit.provenance.get("weight") or (exact and not any(exact)):
         return "approximate"
     return "exact" if all(exact) else "partly approximate"
@@ -348,11 +344,11 @@ def _claims(audit: Audit) -> Iterator[str]:
     """What is true of all verdicts and sentences together, and how often."""
     s = audit.settings
     guaranteed = _exactness(audit) == "exact"
-    if any(row.test.pvalue is not None for row in audit.rows):
+    if not all(isnan(row.pvalue) for row in audit.rows):
         yield _false_alarms(audit, "at most" if guaranteed else "about")
     bounds = {
-        "“at least”": any(row.gap.at_least is not None for row in audit.rows),
-        "“at most”": any(row.impact is not None and row.impact.is_below for row in audit.rows),
+        "“at least”": not all(isnan(row.at_least) for row in audit.rows),
+        "“at most”": any(row.is_below_four_fifths for row in audit.rows),
     }
     said = [word for word, is_said in bounds.items() if is_said]
     if said:
@@ -370,7 +366,7 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
     if s["adjust"] == "bh":
         over = "over all of them" if s["family"] == "audit" else f"within {_family(audit, 'each')}"
         return f"Of the differences found, about {percent(s['alpha'])} on average are false alarms, {over}."
-    tested = [row for row in audit.rows if row.test.pvalue is not None and row.verdict is not Verdict.NOT_TESTED]
+    tested = [row for row in audit.rows if not isnan(row.pvalue) and row.verdict is not Verdict.NOT_TESTED]
     families = len(set(map(_family_of, tested)))
     # What was chosen with `at` has families beside it that are not in this table.
     averages = select_averages([lookup_metric(key) for key in s["metrics"]])
@@ -388,7 +384,7 @@ def _false_alarms(audit: Audit, at_most: str) -> str:
 
 def _family_of(row: Row) -> tuple[Any, ...]:
     """What p-values are adjusted within, unless over the whole audit; see `auditing.families`."""
-    return row.metric, row.test.asks, row.at.get("threshold"), row.at.get("stratum") == "pooled"
+    return row.metric, row.question, row.at.get("threshold"), row.at.get("stratum") == "pooled"
 
 
 def _family(audit: Audit, each: str) -> str:
@@ -405,14 +401,14 @@ def _dependent(audit: Audit) -> Iterator[str]:
     names = told_apart(audit.rows)
     driven = [row for row in audit.rows if row.driver]
     if driven:
-        each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {row.driver}" for row in driven[:_NAMED])
+        each = (f"{names[row.by, row.group]} {row.metric}{_where(row)} {driver_text(row)}" for row in driven[:_NAMED])
         yield f"* The verdict depends on one group of the reference: {'; '.join(each)}{_more(driven)}."
-    below = [(row, i, i.at_most) for row in audit.rows if (i := row.impact) and i.at_most is not None and i.is_below]
+    below = [row for row in audit.rows if row.is_below_four_fifths]
     if below:
         each = (
-            f"{names[row.by, row.group]}{_where(row)} {number(impact.ratio)} of {legible(impact.group)}'s (at most "
-            f"{rounded_up(most, FOUR_FIFTHS)})"
-            for row, impact, most in below[:_NAMED]
+            f"{names[row.by, row.group]}{_where(row)} {number(row.impact_ratio)} of {legible(row.impact_group)}'s (at "
+            f"most {rounded_up(row.impact_at_most, FOUR_FIFTHS)})"
+            for row in below[:_NAMED]
         )
         words = Words.of(audit.settings)
         decided = words.decided(str(audit.settings["favourable"]))
@@ -421,14 +417,13 @@ def _dependent(audit: Audit) -> Iterator[str]:
 
 def _unknown(audit: Audit) -> Iterator[str]:
     """How far gaps could change if cases without a group belonged to one."""
-    rows = [row for row in audit.rows if row.unknown is not None and row.unknown.difference_low is not None]
+    rows = [row for row in audit.rows if not isnan(row.unknown_difference_low)]
     if rows:
         names = told_apart(audit.rows)
         each = (
             f"{names[row.by, row.group]} {row.metric}{_where(row)} "
-            f"{span_text(row.unknown.difference_low, row.unknown.difference_high)}"
+            f"{span_text(row.unknown_difference_low, row.unknown_difference_high)}"
             for row in rows[:_NAMED]
-            if row.unknown is not None
         )
         yield (
             "Over all ways to assign cases whose group is unknown, differences could be: "

@@ -157,9 +157,9 @@ def _cases(audit: Audit) -> str:
     counted: set[Any] = set()
     for row in audit.rows:
         place = (row.at.get("class"), row.at.get("stratum"), row.group)
-        if row.by == first and row.cells is not None and row.strata is None and place not in counted:
+        if row.by == first and row.cells is not None and not row.is_pooled and place not in counted:
             counted.add(place)
-            cases[row.at.get("class")] += row.cells[0] + row.cells[1]
+            cases[row.at.get("class")] += round(row.tp + row.fn)
     most = [label for label, _ in cases.most_common(_MOST_VALUES)]
     shown = [f"{text} {cases[label]:,}" for label, text in value_texts(audit.axes["class"]).items() if label in most]
     left = len(cases) - len(most)
@@ -199,7 +199,7 @@ class Line:
     @property
     def importance(self) -> tuple[int, float]:
         """What rows of an audit are ordered by, where it is most important."""
-        return min((row.verdict.rank, -round(row.gap.beyond, 9)) for row in self.rows if row is not None)
+        return min((row.verdict.rank, -round(row.smallest_gap, 9)) for row in self.rows if row is not None)
 
     @property
     def differs(self) -> bool:
@@ -266,7 +266,7 @@ def score_sections(audit: Audit) -> Iterator[Section]:
     """The scores of an audit with axes: those without a place, those that are listed, and tables along each axis."""
     axes, names = axes_of(audit), told_apart(audit.rows)
     free: list[Row] = []
-    apart = [row for row in audit.rows if row.strata is not None or "model" in row.at]
+    apart = [row for row in audit.rows if is_listed(row)]
     listed: dict[str, list[Row]] = {
         _listed_title(row): [] for row in sorted(apart, key=lambda row: place_order(audit, row.at))
     }
@@ -295,18 +295,18 @@ def score_sections(audit: Audit) -> Iterator[Section]:
 
 def is_listed(row: Row) -> bool:
     """Whether a row is pooled over strata or compares two models."""
-    return row.strata is not None or "model" in row.at
+    return row.is_pooled or "model" in row.at
 
 
 def _listed_title(row: Row) -> str:
     rest = {axis: value for axis, value in row.at.items() if axis not in ("stratum", "model", "against")}
-    title = "Pooled over strata" if row.strata is not None else f"{row.at.get('model')} against {row.at.get('against')}"
+    title = "Pooled over strata" if row.is_pooled else f"{row.at.get('model')} against {row.at.get('against')}"
     return f"{title}, {place_text(rest)}" if rest else title
 
 
 def _listed_words(rows: Sequence[Row]) -> Paragraph:
     """What the columns mean that only such rows have."""
-    if rows[0].strata is None:
+    if not rows[0].is_pooled:
         return Paragraph(
             "change: how much the group's own score changes, with its p-value; versus: the change of the reference; "
             "gap change: how much the gap to the reference changes, which the verdict is about."

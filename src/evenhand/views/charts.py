@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import ceil, floor, isfinite, log10
+from math import ceil, floor, isfinite, isnan, log10
 from typing import Any
 
 from ..auditing import ReferenceKind, Row, Verdict, lookup_metric
@@ -25,12 +25,12 @@ def shared_reference(lines: Sequence[Line]) -> tuple[str, list[float | None]] | 
     scores: list[float | None] = []
     for rows in zip(*(line.rows for line in lines), strict=True):
         compared = [row for row in rows if row is not None and row.verdict is not Verdict.REFERENCE]
-        found = {(row.reference.kind, row.reference.name, row.reference.score) for row in compared}
-        if len(found) > 1 or any(kind is ReferenceKind.REST for kind, _, _ in found):
+        found = {(row.reference_kind, row.reference, row.reference_score) for row in compared}
+        if len(found) > 1 or any(kind == ReferenceKind.REST for kind, _, _ in found):
             return None
         for kind, name, score in found:
-            names.append("all cases" if kind is ReferenceKind.ALL else name)
-            scores.append(score)
+            names.append("all cases" if kind == ReferenceKind.ALL else name)
+            scores.append(None if isnan(score) else score)
         if not found:
             scores.append(None)
     if all(score is None for score in scores):
@@ -110,7 +110,7 @@ class Picture:
 
         ordered = sorted(lines, key=lambda line: (-line.n, line.group))
         drawn = [_draw(i, line, xs, texts, y) for i, line in enumerate(ordered)]
-        ends = [v for one in drawn for p in one.points for v in (p.row.score.low, p.row.score.high) if v is not None]
+        ends = [v for one in drawn for p in one.points for v in (p.row.low, p.row.high) if not isnan(v)]
         undefined = [[one.line.name for one in drawn if x in one.undefined] for x in xs]
         corners = [(x, None if v is None else y(v)) for x, v in zip(xs, shared[1], strict=True)] if shared else []
         return cls(
@@ -159,7 +159,7 @@ def scale_of(
     """The ends and ticks of the vertical axis, from the range of the metric or, if it is unbounded, of the scores."""
     low, high = lookup_metric(key).range
     if not (isfinite(low) and isfinite(high)):
-        seen = [row.score.value for line in lines for row in line.rows if row is not None and has_score(row)]
+        seen = [row.score for line in lines for row in line.rows if row is not None and has_score(row)]
         values = [v for v in (*seen, *reference) if v is not None and isfinite(v)]
         low, high = min([0.0, *values]), max([1.0, *values])
     step = 10.0 ** floor(log10((high - low) / 4))
@@ -174,14 +174,14 @@ def _draw(place: int, line: Line, xs: Sequence[float], texts: Sequence[str], y: 
     undefined: list[float] = []
     runs: list[list[_Point]] = [[]]
     for x, text, row in zip(xs, texts, line.rows, strict=True):
-        if row is None or row.score.value is None or not has_score(row):
+        if row is None or not has_score(row):
             corners.append((x, None))
             runs.append([])
             undefined += [x] if row is not None else []
             continue
-        low, high = row.score.low, row.score.high
-        ends = (None, None) if low is None or high is None else (y(low), y(high))
-        point = _Point(x, y(row.score.value), ends[0], ends[1], row, text)
+        low, high = row.low, row.high
+        ends = (None, None) if isnan(low + high) else (y(low), y(high))
+        point = _Point(x, y(row.score), ends[0], ends[1], row, text)
         points.append(point)
         corners.append((x, point.y))
         runs[-1].append(point)

@@ -7,7 +7,7 @@ alone. All plots need the extra ``plots``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
     for row in rows:
         place = f", {place_text(row.at)}" if row.at else ""
         lines = folded_text(names[row.by, row.group] + place, _NAME)
-        lines[-1] += f" ({counts_text(row.rests_on)})"
+        lines[-1] += f" ({counts_text(row.denominators)})"
         called.append(lines)
     heights = [max(1.0, 0.3 + 0.5 * len(lines)) for lines in called]
     places = [sum(heights[:i]) + heights[i] / 2 for i in range(len(rows))]
@@ -120,28 +120,28 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
 
 def _end(m: Any, rows: Sequence[Row]) -> float:
     """Where the axis ends if scores have no upper end: the intervals of a few would leave no room for the others."""
-    smoothed = [row.smoothed.score for row in rows if row.smoothed]
-    scores = [s for row in rows for s in (row.score.value, row.reference.score) if s is not None] + smoothed
+    columns_read = ("score", "reference_score", "smoothed")
+    scores = [s for row in rows for name in columns_read if not isnan(s := getattr(row, name))]
     return inf if isfinite(m.range[1]) or not scores or max(scores) <= 0 else 1.3 * max(scores)
 
 
 def _draw_row(ax: Any, y: float, row: Row, end: float, once: Any) -> None:
-    verdict, low, high = row.verdict, row.score.low, row.score.high
-    if low is not None and high is not None:
+    verdict, low, high = row.verdict, row.low, row.high
+    if not isnan(low + high):
         dashes = "-" if verdict.filled else (0, (3, 1.5))
         if low < end:
             ax.plot([low, min(high, end)], [y, y], color=verdict.colour, lw=1.6, ls=dashes, zorder=2)
         if high > end:
             label = once("interval continues")
             ax.plot(end, y, ">", ms=4, mfc=_GREY, mec=_GREY, zorder=2, label=label, clip_on=False)
-    if row.reference.score is not None:
+    if not isnan(row.reference_score):
         label = once("reference's score")
-        ax.plot([row.reference.score] * 2, [y - 0.36, y + 0.36], color=_BLACK, lw=1.2, ls=":", zorder=1, label=label)
-    if row.smoothed is not None:
+        ax.plot([row.reference_score] * 2, [y - 0.36, y + 0.36], color=_BLACK, lw=1.2, ls=":", zorder=1, label=label)
+    if not isnan(row.smoothed):
         label = once("smoothed score")
-        ax.plot(row.smoothed.score, y + 0.22, "d", ms=4.5, mfc="white", mec=_PINK, mew=1.2, zorder=3, label=label)
-    if row.score.value is not None and (row.reason is None or verdict is not Verdict.UNDEFINED):
-        _mark(ax, verdict, row.score.value, y, label=once(str(verdict)))
+        ax.plot(row.smoothed, y + 0.22, "d", ms=4.5, mfc="white", mec=_PINK, mew=1.2, zorder=3, label=label)
+    if not isnan(row.score) and (row.reason is None or verdict is not Verdict.UNDEFINED):
+        _mark(ax, verdict, row.score, y, label=once(str(verdict)))
     if row.reason is not None:
         ax.annotate(
             _text("\n".join(folded_text(f"undefined: {row.reason}", _NOTE)), keep="\n"),
@@ -176,7 +176,7 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
     for i, line in enumerate(lines):
         aside = beside * (i - (len(lines) - 1) / 2)
         colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
-        scores = [row.score.value if row is not None and has_score(row) else None for row in line.rows]
+        scores = [row.score if row is not None and has_score(row) else None for row in line.rows]
         label = _text("\n".join(folded_text(f"{line.name} ({line.n:,})", _NAME)), keep="\n")
         ax.plot(xs + aside, _known(scores), color=colour, ls=dashes, lw=1.3, zorder=2, label=label)
         for x, row, score in zip(xs + aside, line.rows, scores, strict=True):
@@ -187,8 +187,8 @@ def _draw_thresholds(audit: Audit, key: str, by: str, ax: Any) -> Any:
             if score is None:
                 _mark(ax, drawn, x, 0.02, transform=ax.get_xaxis_transform())
                 continue
-            if row.score.low is not None and row.score.high is not None:
-                ends = [row.score.low, row.score.high]
+            if not isnan(row.low + row.high):
+                ends = [row.low, row.high]
                 ax.plot([x] * 2, ends, color=colour, lw=1.1, alpha=0.6, zorder=2)
             _mark(ax, drawn, x, score)
     for verdict in Verdict:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -184,18 +184,27 @@ def _cell(cell: Cell) -> str:
 def _(row: Row) -> str:
     pairs = [
         ("verdict", f"{_mark(row.verdict)} {row.verdict}"),
-        ("score", _text("undefined" if row.lacks_own_score else str(row.score))),
-        ("rests on", f"{counts_text(row.rests_on)} of {several(row.n, 'case')}"),
+        ("score", _text(_score(row))),
+        ("rests on", f"{counts_text(row.denominators)} of {several(row.n, 'case')}"),
     ]
     pairs += [("reason", _text(row.reason))] if row.reason else []
-    theirs, span = row.reference, span_text(row.gap.low, row.gap.high)
-    pairs += [("reference", _text(f"{number(theirs.score)} ({theirs.name})"))] if theirs.score is not None else []
+    span, reference = span_text(row.gap_low, row.gap_high), f"{number(row.reference_score)} ({row.reference})"
+    pairs += [("reference", _text(reference))] if not isnan(row.reference_score) else []
     pairs += [("gap", f"{gap_text(row)} ({span})")] if gap_text(row) and span else []
-    pairs += [("adjusted p", escape(pvalue(row.test.p_adjusted)))] if row.test.p_adjusted is not None else []
-    pairs += [("smoothed", _text(smoothing_text(row)))] if row.smoothed is not None else []
-    pairs += [("strata", _text(str(row.strata)))] if row.strata is not None else []
+    pairs += [("adjusted p", escape(pvalue(row.p_adjusted)))] if not isnan(row.p_adjusted) else []
+    pairs += [("smoothed", _text(smoothing_text(row)))] if not isnan(row.smoothed) else []
+    if row.is_pooled:
+        parts = (f"{part} in {getattr(row, f'strata_{part}'):,.0f}" for part in ("higher", "lower", "silent"))
+        pairs.append(("strata", ", ".join(parts)))
     place = f"{place_text(row.at)}, " if row.at else ""
     return _box(_text(f"{place}{row.by}: {row.group}, {row.metric}"), _pairs(pairs))
+
+
+def _score(row: Row) -> str:
+    """A score with its interval."""
+    span = span_text(row.low, row.high)
+    score = "undefined" if isnan(row.score) or row.lacks_score else number(row.score)
+    return f"{score}, interval {span}" if span else score
 
 
 @as_html.register

@@ -15,7 +15,7 @@ from importlib.resources import files
 from itertools import islice
 from typing import Any
 
-from ..auditing import Audit, Monitor, Tier, Verdict
+from ..auditing import Audit, Monitor, Verdict
 from ..errors import MissingExtra, printable
 from ..wording import several
 from .audit_document import adjustment, caution, document_of
@@ -23,6 +23,7 @@ from .axes import columns_of
 from .charts import Picture, traces_of
 from .document import Document, Table
 from .monitor_document import monitor_document
+from .narrative import Tier
 from .page_data import grouped, packed
 from .record_facts import meaning_of_positive
 
@@ -73,8 +74,8 @@ def as_page(
             settings=audit.settings,
             axes=audit.axes,
             adjusted=adjustment(audit),
-            tests={str(row.test.method).split(" ")[0] for row in audit.rows},
-            asks={row.test.asks for row in audit.rows},
+            tests={str(row.method).split(" ")[0] for row in audit.rows},
+            asks={row.question for row in audit.rows},
             data=_json(packed(audit, held)) if interactive else None,
             style=style,
             script=script,

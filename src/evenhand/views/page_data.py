@@ -9,25 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 from ..auditing import (
     Audit,
     ReferenceKind,
     Row,
-    Tier,
     Verdict,
-    Words,
     lookup_metric,
-    needed_text,
     shown_names,
-    tier,
 )
 from ..confusion import CELLS
 from ..metrics import Metric
 from ..wording import decided, legible, percent
 from .expressions import COMPUTED_FORMULAS, expression
+from .narrative import Tier, needed_text, tier
 from .row_words import strength_text, unknown_text
+from .words import Words
 
 __all__ = ["Group", "grouped", "packed"]
 
@@ -123,7 +122,7 @@ def _metric(key: str, groups: Sequence[Group], words: Words) -> dict[str, Any]:
         "key": key,
         "name": m.name,
         "means": words.description(m),
-        "ratio": any(row.gap.is_ratio for row in rows),
+        "ratio": any(row.is_ratio for row in rows),
         **known,
     }
 
@@ -131,27 +130,27 @@ def _metric(key: str, groups: Sequence[Group], words: Words) -> dict[str, Any]:
 def _cases(m: Metric, rows: Sequence[Row], words: Words) -> list[str]:
     """What the cases are that the score rests on, one name for each number; a score of K classes rests on all."""
     names = [words.part(part.name) for part in m.denominators]
-    return names if all(len(row.rests_on) == len(names) for row in rows) else [words.cases]
+    return names if all(len(row.denominators) == len(names) for row in rows) else [words.cases]
 
 
-def _prior(row: Row) -> list[int] | None:
+def _prior(row: Row) -> list[float] | None:
     """The cells of the reference without the group itself, which it is smoothed with."""
-    theirs, own = row.reference.cells, row.cells
-    if theirs is None or own is None or row.reference.kind is not ReferenceKind.ALL:
-        return list(theirs) if theirs else None
-    return [a - b for a, b in zip(theirs, own, strict=True)]
+    if row.reference_cells is None:
+        return None
+    is_all = row.reference_kind == ReferenceKind.ALL
+    return [b - a * is_all for a, b in zip(row.cells or (0,) * 4, row.reference_cells, strict=True)]
 
 
 def _others(row: Row) -> int:
-    return row.reference.n - (row.n if row.reference.kind is ReferenceKind.ALL else 0)
+    return int(row.reference_n - (row.n if row.reference_kind == ReferenceKind.ALL else 0))
 
 
 def _reference(one: Group, names: dict[tuple[str, str], str]) -> str:
     """Whom the group is compared with, in words; with "all", some scores are compared with all others."""
-    kinds = {row.reference.kind for row in one.rows.values()}
+    kinds = {row.reference_kind for row in one.rows.values()}
     words = {ReferenceKind.ALL: "all cases", ReferenceKind.REST: "all others", ReferenceKind.MATRIX: "the given matrix"}
     return next((text for kind, text in words.items() if kind in kinds), None) or (
-        names.get((one.first.by, one.first.reference.name)) or legible(one.first.reference.name)
+        names.get((one.first.by, one.first.reference)) or legible(one.first.reference)
     )
 
 
@@ -169,7 +168,7 @@ def _numbered(values: list[str | None]) -> dict[str, Any]:
 
 def _rounded(value: float | None) -> float | None:
     """A number as it is shown: three decimals, or fewer significant digits of tiny and large ones."""
-    if value is None:
+    if value is None or isnan(value):
         return None
     size = abs(value)
     if size < 100 and (size >= 0.001 or size == 0):
@@ -187,7 +186,7 @@ def _decided(p: float | None, alpha: float) -> float | None:
 
 def _gap(row: Row) -> float | None:
     """A difference of equal scores is 0, whatever rounding left of it."""
-    return 0.0 if row.gap.value is not None and abs(row.gap.value) < 1e-12 else _rounded(row.gap.value)
+    return 0.0 if abs(row.gap) < 1e-12 else _rounded(row.gap)
 
 
 def _rows(rows: list[Row | None], s: Mapping[str, Any], names: dict[tuple[str, str], str]) -> dict[str, Any]:
@@ -205,66 +204,62 @@ def _rows(rows: list[Row | None], s: Mapping[str, Any], names: dict[tuple[str, s
     return {
         "verdict": _column(each(lambda row: _VERDICTS.index(row.verdict))),
         "tier": _column(each(lambda row: None if (t := tier(row, margin)) is None else _TIERS.index(t))),
-        "score": numbers(lambda row: row.score.value),
-        "low": numbers(lambda row: row.score.low),
-        "high": numbers(lambda row: row.score.high),
-        "reference": numbers(lambda row: row.reference.score),
+        "score": numbers(lambda row: row.score),
+        "low": numbers(lambda row: row.low),
+        "high": numbers(lambda row: row.high),
+        "reference": numbers(lambda row: row.reference_score),
         "gap": _column(each(_gap)),
-        "gap_low": numbers(lambda row: row.gap.low),
-        "gap_high": numbers(lambda row: row.gap.high),
-        "p": pvalues(lambda row: row.test.pvalue),
-        "q": pvalues(lambda row: row.test.p_adjusted),
+        "gap_low": numbers(lambda row: row.gap_low),
+        "gap_high": numbers(lambda row: row.gap_high),
+        "p": pvalues(lambda row: row.pvalue),
+        "q": pvalues(lambda row: row.p_adjusted),
         "about": _numbered(each(_about_test)),
-        "percentile": _column(each(lambda row: row.percentile and float(f"{100 * row.percentile:.3g}"))),
+        "percentile": _column(each(lambda row: _percentage(row.percentile))),
         "empty": _column(each(_empty)),
-        "smoothed": numbers(lambda row: row.smoothed.score if row.smoothed else None),
-        "strength": _numbered(each(lambda row: strength_text(row) if row.smoothed else None)),
+        "smoothed": numbers(lambda row: row.smoothed),
+        "strength": _numbered(each(lambda row: None if isnan(row.smoothed) else strength_text(row))),
         "kept": _column(each(_kept)),
         "counted": _column(each(_counted)),
-        "basis": _column(each(lambda row: list(row.rests_on))),
+        "basis": _column(each(lambda row: list(row.denominators))),
         "reason": _numbered(each(lambda row: row.reason)),
-        "everybody": _column(each(lambda row: row.reference.kind is ReferenceKind.ALL)),
+        "everybody": _column(each(lambda row: row.reference_kind == ReferenceKind.ALL)),
         "needed": _numbered(each(lambda row: needed_text(row, s) or None)),
         "unknown": _numbered(each(lambda row: unknown_text(row, s))),
-        "driver": _numbered(
-            each(lambda row: row.driver and (names.get((row.by, row.driver.group)) or legible(row.driver.group)))
-        ),
-        "then": _column(each(lambda row: row.driver and _VERDICTS.index(row.driver.verdict))),
-        "without": numbers(lambda row: row.driver.gap.difference if row.driver else None),
+        "driver": _numbered(each(lambda row: row.driver and (names.get((row.by, row.driver)) or legible(row.driver)))),
+        "then": _column(each(lambda row: row.driver and _VERDICTS.index(row.driver_verdict))),
+        "without": numbers(lambda row: nan if row.is_ratio else row.driver_gap),
     }
 
 
 def _about_test(row: Row) -> str | None:
     """What a reader must know of a p-value that is not exact, or does not compare scores."""
-    if row.test.method is None:
+    if row.method is None:
         return None
-    if row.test.asks != "equal scores":
-        return f"that groups are {row.test.asks}"
-    if row.test.method in ("mid-p", "effective counts"):
+    if row.question == "same distribution":
+        return "that groups are drawn alike"
+    if row.method in ("mid-p", "effective counts"):
         return "approximate"
-    return "by permutation" if row.test.error is not None else None
+    return None if isnan(row.p_error) else "by permutation"
+
+
+def _percentage(share: float) -> float | None:
+    return None if isnan(share) else float(f"{100 * share:.3g}")
 
 
 def _empty(row: Row) -> float | None:
     """How probable it was that the group's own score is undefined, in per cent."""
-    return float(f"{100 * row.p_undefined:.3g}") if row.p_undefined and row.lacks_own_score else None
+    return _percentage(row.p_undefined) if row.p_undefined > 0 and row.lacks_score else None
 
 
 def _kept(row: Row) -> int | None:
-    kept = row.smoothed.kept if row.smoothed else None
-    return None if kept is None else int(f"{100 * kept:.0f}")
+    return None if isnan(row.shrinkage) else int(f"{100 * row.shrinkage:.0f}")
 
 
 def _counted(row: Row) -> int | None:
     """How many of the cases that a rate rests on it counts; None for other scores."""
     m = lookup_metric(row.metric)
-    if (
-        row.score.value is None
-        or row.lacks_own_score
-        or not isinstance(m, Metric)
-        or m.comparisons
-        or not m.base.is_rate
-    ):
+    is_rate = isinstance(m, Metric) and not m.comparisons and m.base.is_rate
+    if isnan(row.score) or row.lacks_score or not is_rate:
         return None
-    counted = row.score.value * row.rests_on[0]
+    counted = row.score * row.denominators[0]
     return round(counted) if abs(counted - round(counted)) < 1e-6 * max(counted, 1.0) else None

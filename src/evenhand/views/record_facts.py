@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..auditing import Audit, Words, compared_with
+from ..auditing import Audit
 from ..wording import several
 from .axes import axes_of, model_pairs, models_text, value_texts
+from .narrative import compared_with
+from .words import Words
 
 __all__ = ["facts", "meaning_of_positive", "reference_words", "setting_text"]
 

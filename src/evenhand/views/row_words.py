@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isfinite
+from math import isnan, nan
 from typing import Any
 
-from ..auditing import Row, Verdict, lookup_metric, turning_text
+from ..auditing import Row, Verdict, lookup_metric
+from ..inference import SPLITS
 from ..metrics import Metric
-from ..wording import counts_text, decided, number, percent, pvalue, several, span_text
+from ..wording import counts_text, decided, legible, number, percent, pvalue, several, span_text
 from .document import Cell, Column, Table
+from .narrative import turning_text
 
 __all__ = [
     "cases_text",
@@ -40,12 +42,12 @@ def tally_text(rows: Iterable[Row]) -> str:
 
 def has_score(row: Row | None) -> bool:
     """Whether a row has a score of its own, rather than none or a number in place of an undefined one."""
-    return row is not None and row.score.value is not None and isfinite(row.score.value) and not row.lacks_own_score
+    return row is not None and not isnan(row.score) and not row.lacks_score
 
 
 def cases_text(row: Row) -> str:
     """How many cases the score rests on: ``1 case``, ``998 and 2 cases``."""
-    return f"{counts_text(row.rests_on)} {'case' if row.rests_on == (1,) else 'cases'}"
+    return f"{counts_text(row.denominators)} {'case' if row.denominators == (1,) else 'cases'}"
 
 
 def is_gap(row: Row) -> bool:
@@ -56,10 +58,9 @@ def is_gap(row: Row) -> bool:
 
 def gap_text(row: Row) -> str:
     """The gap: a difference with its sign, or a factor; nothing if there is none, or if the score is a gap itself."""
-    value = row.gap.value
-    if value is None or is_gap(row):
+    if isnan(row.gap) or is_gap(row):
         return ""
-    return f"x{number(value)}" if row.gap.is_ratio else _signed(value)
+    return f"x{number(row.gap)}" if row.is_ratio else _signed(row.gap)
 
 
 def _signed(value: float) -> str:
@@ -68,28 +69,27 @@ def _signed(value: float) -> str:
 
 def smoothing_text(row: Row) -> str:
     """A smoothed score with its strength, and the share of a gap that remains."""
-    if row.smoothed is None:
+    if isnan(row.smoothed):
         return ""
-    keeps = "" if row.smoothed.kept is None else f", keeps {row.smoothed.kept:.0%}"
-    return f"{number(row.smoothed.score)} (λ {strength_text(row)}{keeps})"
+    keeps = "" if isnan(row.shrinkage) else f", keeps {row.shrinkage:.0%}"
+    return f"{number(row.smoothed)} (λ {strength_text(row)}{keeps})"
 
 
 def strength_text(row: Row) -> str:
     """The strength of smoothing, one for each split if there are several."""
-    strength = row.smoothed.strength if row.smoothed else 0.0
-    if isinstance(strength, Mapping):
-        return ", ".join(f"{split} {value:.3g}" for split, value in strength.items())
-    return f"{strength:g}"
+    if not isnan(row.strength):
+        return f"{row.strength:g}"
+    return ", ".join(f"{split} {getattr(row, f'strength_{split}'):.3g}" for split in SPLITS)
 
 
 def score_cell(row: Row | None, alpha: float) -> Cell:
     """A score with the mark of its verdict; one that is undefined is called so."""
     if row is None:
         return Cell()
-    p = "" if row.test.p_adjusted is None else f"adjusted p {pvalue(row.test.p_adjusted, alpha)}"
-    theirs = "" if row.reference.score is None else f"reference {number(row.reference.score)}"
-    beside = span_text(row.score.low, row.score.high) or "; ".join(part for part in (theirs, p) if part)
-    gap, span = gap_text(row), span_text(row.gap.low, row.gap.high)
+    p = "" if isnan(row.p_adjusted) else f"adjusted p {pvalue(row.p_adjusted, alpha)}"
+    theirs = "" if isnan(row.reference_score) else f"reference {number(row.reference_score)}"
+    beside = span_text(row.low, row.high) or "; ".join(part for part in (theirs, p) if part)
+    gap, span = gap_text(row), span_text(row.gap_low, row.gap_high)
     parts = [
         str(row.verdict),
         f"rests on {cases_text(row)}",
@@ -98,10 +98,10 @@ def score_cell(row: Row | None, alpha: float) -> Cell:
         f"gap {gap}" if gap else "",
         f"interval {span}" if span else "",
         p,
-        str(row.driver or ""),
+        driver_text(row),
     ]
     return Cell(
-        number(row.score.value) if has_score(row) else _range(row) if row.reason is None else "undefined",
+        number(row.score) if has_score(row) else _range(row) if row.reason is None else "undefined",
         row.verdict,
         row.driver is not None,
         row.reason or beside,
@@ -109,26 +109,30 @@ def score_cell(row: Row | None, alpha: float) -> Cell:
     )
 
 
+def driver_text(row: Row) -> str:
+    """The verdict without the group that it depends on."""
+    return f"{row.driver_verdict} without {legible(row.driver)}" if row.driver else ""
+
+
 def _end(value: float) -> str:
     """An end of an interval, with three decimals unless it is large."""
     return decided(value, [0.0], lambda more: f"{value + 0.0:.{3 + more}f}") if abs(value) < 100 else number(value)
 
 
-def _p(value: float | None, alpha: float) -> str:
+def _p(value: float, alpha: float) -> str:
     """A p-value without the blanks and zeros that a table has no room for."""
-    return "-" if value is None else pvalue(value, alpha).removeprefix("= ").removeprefix("0").replace("< 0", "<")
+    return "-" if isnan(value) else pvalue(value, alpha).removeprefix("= ").removeprefix("0").replace("< 0", "<")
 
 
 def _score(row: Row) -> Cell:
-    if row.score.value is None:
+    if isnan(row.score):
         return Cell(row.reason or _range(row) or "-", long=row.reason is not None)
-    return Cell(_own(row, row.score.value))
+    return Cell(_own(row, row.score))
 
 
 def _range(row: Row) -> str:
     """Where a score lies that rounded counts do not give."""
-    ends = row.score.low, row.score.high
-    return "" if None in ends else "–".join(f"{end:.2f}" for end in ends)
+    return "" if isnan(row.low + row.high) else f"{row.low:.2f}–{row.high:.2f}"
 
 
 def _own(row: Row, value: float) -> str:
@@ -142,57 +146,55 @@ def _beside_reason(read: Callable[[Row], str]) -> Callable[[Row], Cell]:
 
 
 def _versus(row: Row) -> Cell:
-    if row.score.value is None and row.reason:
+    if isnan(row.score) and row.reason:
         return Cell()
-    return Cell("-" if row.reference.score is None else _own(row, row.reference.score))
+    return Cell("-" if isnan(row.reference_score) else _own(row, row.reference_score))
 
 
 def _gap(row: Row) -> Cell:
     if row.reason:
-        return Cell() if row.score.value is None else Cell(row.reason, long=True)
-    return Cell(gap_text(row).removeprefix("x" if row.gap.kind == "odds ratio" else "") or "-")
+        return Cell() if isnan(row.score) else Cell(row.reason, long=True)
+    return Cell(gap_text(row).removeprefix("x" if row.is_pooled else "") or "-")
 
 
 def _ends(row: Row) -> str:
-    low, high = row.gap.low, row.gap.high
-    if low is None and high is None:
+    low, high = row.gap_low, row.gap_high
+    if isnan(low) and isnan(high):
         return "-"
-    return f"{'-∞' if low is None else _end(low)} {'∞' if high is None else _end(high)}"
+    return f"{'-∞' if isnan(low) else _end(low)} {'∞' if isnan(high) else _end(high)}"
 
 
 def unknown_text(row: Row, settings: Mapping[str, Any]) -> str | None:
     """What cases without a group could change, in words."""
-    unknown = row.unknown
-    if unknown is None or unknown.difference_low is None or not unknown.n:
+    if isnan(row.unknown_difference_low) or not row.unknown_n > 0:
         return None
-    ratio = row.gap.is_ratio
-    ends = (unknown.ratio_low, unknown.ratio_high) if ratio else (unknown.difference_low, unknown.difference_high)
-    likely = span_text(unknown.likely_low, unknown.likely_high)
-    gap = f"Over all ways to assign them, the {'ratio' if ratio else 'gap'} could be {span_text(*ends)}"
-    said = (
-        turning_text(row, settings) or f"The {row.by} of {several(unknown.n, 'case')} that could count here is unknown."
-    )
-    return f"{said} {gap}" + (f", most likely {likely}." if likely else ".")
+    ratio = row.is_ratio
+    ends = (row.unknown_ratio_low, row.unknown_ratio_high)
+    ends = ends if ratio else (row.unknown_difference_low, row.unknown_difference_high)
+    gap = f"Over all ways to assign them, the {'ratio' if ratio else 'gap'} could be {span_text(*ends)}."
+    cases = several(int(row.unknown_n), "case")
+    said = turning_text(row, settings) or f"The {row.by} of {cases} that could count here is unknown."
+    return f"{said} {gap}"
 
 
 def _strata(row: Row) -> Cell:
-    if row.strata is None:
+    if not row.is_pooled:
         return Cell()
-    silent = f" {row.strata.silent:,} –" if row.strata.silent else ""
-    return Cell(f"{row.strata.higher:,} ▲ {row.strata.lower:,} ▼{silent}")
+    silent = f" {row.strata_silent:,.0f} –" if row.strata_silent else ""
+    return Cell(f"{row.strata_higher:,.0f} ▲ {row.strata_lower:,.0f} ▼{silent}")
 
 
 def _crude(row: Row) -> Cell:
-    return Cell("-" if row.strata is None else number(row.strata.crude_odds_ratio))
+    return Cell(number(row.crude_odds_ratio) if row.is_pooled else "-")
 
 
 def _crude_p(row: Row, alpha: float) -> Cell:
-    return Cell("-" if row.strata is None else _p(row.strata.crude_pvalue, alpha))
+    return Cell(_p(row.crude_pvalue, alpha) if row.is_pooled else "-")
 
 
-def _adjusted(row: Row) -> float | None:
+def _adjusted(row: Row) -> float:
     """The adjusted p-value of a row that was tested."""
-    return None if row.test.method is None else row.test.p_adjusted
+    return nan if row.method is None else float(row.p_adjusted)
 
 
 def _left(rows: Sequence[Row]) -> str:
@@ -205,21 +207,21 @@ def row_table(caption: str, rows: Sequence[Row], names: Mapping[Any, str], setti
     Changes between models are scores whose own p-value counts; rates pooled over strata have an odds ratio.
     """
     changes = any("model" in row.at for row in rows)
-    pooled = any(row.strata is not None for row in rows)
+    pooled = any(row.is_pooled for row in rows)
     alpha = settings["alpha"]
     gap = "gap change" if changes else "odds ratio" if pooled else "gap"
     found = [
         Column("group", lambda row: Cell(names[row.by, row.group]), "name"),
         Column("metric", lambda row: Cell(row.metric), "key"),
         Column("n", lambda row: Cell(f"{row.n:,}"), extra=True),
-        Column("rests on", lambda row: Cell(counts_text(row.rests_on)), folds=3),
+        Column("rests on", lambda row: Cell(counts_text(row.denominators)), folds=3),
         Column("change" if changes else "score", _score, gives_way=3 if pooled else 0),
-        Column("its interval", lambda row: Cell(span_text(row.score.low, row.score.high)), extra=True),
-        Column("its p", lambda row: Cell(_p(row.score.pvalue, alpha)), gives_way=6),
+        Column("its interval", lambda row: Cell(span_text(row.low, row.high)), extra=True),
+        Column("its p", lambda row: Cell(_p(row.change_pvalue, alpha)), gives_way=6),
         Column("versus", _versus, gives_way=2),
         Column(gap, _gap),
         Column(f"{percent(settings['confidence_level'])} interval", _beside_reason(_ends), gives_way=7),
-        Column("p unadjusted", _beside_reason(lambda row: _p(row.test.pvalue, alpha)), extra=True),
+        Column("p unadjusted", _beside_reason(lambda row: _p(row.pvalue, alpha)), extra=True),
         Column("p", _beside_reason(lambda row: _p(_adjusted(row), alpha)), gives_way=5),
         Column("smoothed", lambda row: Cell(smoothing_text(row)), "text", extra=True),
         Column("strata", _strata, gives_way=8),

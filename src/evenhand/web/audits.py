@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..auditing import REPORT, Audit, AuditRequest, CountsRequest, ModelsRequest, Words, audit, audit_counts, compare
+from ..auditing import REPORT, Audit, AuditRequest, CountsRequest, ModelsRequest, audit, audit_counts, compare
 from ..progress import ProgressLine
 from ..records import write_whole
+from ..views import Words
 from ..wording import several
 from .form import given_settings
 

@@ -13,11 +13,13 @@ from audit_oracle import row
 from click.testing import CliRunner
 
 import evenhand as eh
-from evenhand.auditing import Audit, Words, headlines, needed_text, next_steps, turning_text
+from evenhand.auditing import Audit
 from evenhand.cli import evenhand
 from evenhand.errors import InvalidInput
 from evenhand.examples import compas
 from evenhand.metrics import metric
+from evenhand.views.narrative import headlines, needed_text, next_steps, turning_text
+from evenhand.views.words import Words
 
 RISK: dict[str, Any] = {
     "wording": {"cases": "defendants", "outcome": "charged again", "decision": "called risky"},

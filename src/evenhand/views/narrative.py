@@ -1,4 +1,4 @@
-"""The few sentences that matter, in words that need no statistics, from the rows of an audit alone.
+"""Rows in words: the sentences that matter, findings, what is open, and what to do next.
 
 "At least" is a bound that holds for everything an audit says, see `Gap`. It is rounded towards no gap, so that no
 sentence says more than its row. Where no bound is left, a sentence gives the gap and its interval.
@@ -11,30 +11,37 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
-from math import floor
+from math import floor, isnan
 from typing import Any
 
-from ..metrics import Metric
-from ..wording import Few, counts_text, join_and, legible, number, percent, rounded_down, several, span_text
-from .margins import margin_of
-from .metric_selection import lookup_metric
-from .rows import Place, Row, place_text, told_apart
-from .settings import ReferenceKind
-from .verdict import Verdict
-from .wording import Words, harmful_direction
+import numpy as np
 
-__all__ = [
-    "Headline",
-    "Tier",
-    "compared_with",
-    "gap_change",
-    "headlines",
-    "needed_text",
-    "next_steps",
-    "tier",
-    "turning_text",
-    "untold",
-]
+from ..auditing import (
+    MIN_SHARE,
+    ReferenceKind,
+    Row,
+    Verdict,
+    lookup_metric,
+    margin_of,
+    margins_text,
+    place_text,
+    told_apart,
+)
+from ..inference import FOUR_FIFTHS
+from ..metrics import Metric
+from ..wording import (
+    counts_text,
+    join_and,
+    legible,
+    number,
+    percent,
+    pvalue,
+    rounded_down,
+    rounded_up,
+    several,
+    span_text,
+)
+from .words import Words, harmful_direction
 
 _AMONG = {
     ReferenceKind.REST: "among the others",
@@ -85,10 +92,10 @@ def tier(row: Row, margin: float) -> Tier | None:
         return Tier.CHANCE
     if not row.differs:
         return None
-    limit = margin_of(row.gap, lookup_metric(row.metric), margin)
-    if row.gap.beyond > limit:
+    limit = margin_of(row, margin)
+    if row.smallest_gap > limit:
         return Tier.LARGE
-    return Tier.SMALL if row.gap.within <= limit else Tier.UNCLEAR
+    return Tier.SMALL if row.largest_gap <= limit else Tier.UNCLEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +113,7 @@ class Headline:
     """
 
     sentence: str
-    at: Place
+    at: Mapping[str, Any]
     by: str
     group: str
     metric: str
@@ -125,7 +132,7 @@ def headlines(rows: Sequence[Row], settings: Mapping[str, Any], most: int = 5) -
     def rank(row: Row) -> tuple[bool, int, bool, bool, float]:
         place = order.index(tier(row, settings["margin"]) or Tier.CHANCE)
         # Two groups that are each other's rest have the same gap up to rounding.
-        gap = -round(row.gap.beyond, 9)
+        gap = -round(row.smallest_gap, 9)
         return row.driver is not None, place, _counted(row) is None, not _harmed(row, settings), gap
 
     ranked = sorted(about, key=rank)
@@ -177,7 +184,7 @@ def _nested(ranked: Sequence[Row]) -> dict[int, list[Row]]:
             if not around:
                 leaders.append(i)
                 found[i] = []
-    return {i: sorted(rows, key=lambda row: -row.gap.beyond) for i, rows in found.items()}
+    return {i: sorted(rows, key=lambda row: -row.smallest_gap) for i, rows in found.items()}
 
 
 def _is_inside(row: Row, other: Row) -> bool:
@@ -200,7 +207,7 @@ def _also(names: Sequence[str]) -> str:
 def _counted(row: Row) -> str | None:
     """What the cases that a rate counts have in common; None for other scores, and for rates pooled over strata."""
     counted: str | None = getattr(lookup_metric(row.metric), "counted", None)
-    return None if row.gap.kind == "odds ratio" else counted
+    return None if row.is_pooled else counted
 
 
 def _harmed(row: Row, settings: Mapping[str, Any]) -> bool:
@@ -212,12 +219,12 @@ def _harm(row: Row, settings: Mapping[str, Any]) -> str:
     """That a change is to the disadvantage of a group, whose own score may have changed for the better."""
     if not row.is_change or not _harmed(row, settings):
         return ""
-    others = "the others" if row.reference.kind in (ReferenceKind.REST, ReferenceKind.ALL) else _reference_name(row)
+    others = "the others" if row.reference_kind in (ReferenceKind.REST, ReferenceKind.ALL) else _reference_name(row)
     return f" Relative to {others}, this group is worse off than before."
 
 
 def _reference_name(row: Row) -> str:
-    return "the given reference" if row.reference.kind is ReferenceKind.MATRIX else legible(row.reference.name)
+    return "the given reference" if row.reference_kind == ReferenceKind.MATRIX else legible(row.reference)
 
 
 def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: int) -> bool:
@@ -230,13 +237,13 @@ def _told(row: Row, chosen: Iterable[Row], members: Mapping[str, int], allowed: 
     mirrored = [
         other for other in same if other.group != row.group and (other.metric, other.at) == (row.metric, row.at)
     ]
-    return members[row.by] == 2 and row.reference.kind in (ReferenceKind.REST, ReferenceKind.ALL) and bool(mirrored)
+    return members[row.by] == 2 and row.reference_kind in (ReferenceKind.REST, ReferenceKind.ALL) and bool(mirrored)
 
 
 def _complement(row: Row, other: Row) -> bool:
-    first, second = row.gap.difference, other.gap.difference
+    first, second = row.difference, other.difference
     m, o = lookup_metric(row.metric), lookup_metric(other.metric)
-    if first is None or second is None or not isinstance(m, Metric) or not isinstance(o, Metric):
+    if not isinstance(m, Metric) or not isinstance(o, Metric):
         return False
     return m.base.denominator == o.base.denominator and abs(abs(first) - abs(second)) < 1e-12
 
@@ -253,13 +260,14 @@ def _sentence(row: Row, who: str, level: float, words: Words) -> str:
 
 def _change(row: Row, m: Metric, who: str, level: float, words: Words) -> str:
     """How many people are counted with one model and with another, and what that makes of the gap."""
-    own, theirs = ((one.before or 0.0, one.after or 0.0) for one in (row.score, row.reference))
+    changes = ((row.before, row.score), (row.reference_before, row.reference_score))
+    own, theirs = ((0.0, 0.0) if isnan(before + change) else (before, before + change) for before, change in changes)
     # Where hardly anything changes, no number of people has to show it.
     per = min(_ROUND[1], max((_per(*pair) for pair in (own, theirs) if pair[0] != pair[1]), default=_ROUND[0]))
-    (of, _, first), (_, _, second) = (_of(rate, row.rests_on[0], per) for rate in own)
+    (of, _, first), (_, _, second) = (_of(rate, row.denominators[0], per) for rate in own)
     others = [_of(rate, per, per)[2] for rate in theirs]
     whole = words.whole(m, who, many=of != "the 1")
-    size = _interval(row, level) if row.gap.at_least is None else f"at least {rounded_down(row.gap.at_least)}"
+    size = _interval(row, level) if isnan(row.at_least) else f"at least {rounded_down(row.at_least)}"
     gap = gap_change(row, size)
     return (
         f"Of {of} {whole}, the number {words.pronoun} {words.counted(m)} {_moved(first, second)}; of {per:,} "
@@ -273,7 +281,7 @@ def _moved(before: str, after: str) -> str:
 
 def gap_change(row: Row, size: str) -> str:
     """The observed gap with one model and with another, the change that was tested, and what it looks like."""
-    before, change = row.gap_before or 0.0, row.gap.value or 0.0
+    before, change = (0.0 if isnan(gap) else gap for gap in (row.gap_before, row.gap))
     ends = [round(end, 9) + 0.0 for end in (before, before + change)]
     gaps = " to ".join(f"{end:+.3f}" for end in ends)
     return f"the observed gap goes from {gaps} (a change of {change:+.3f}, {size}): {_movement(*ends)}"
@@ -290,38 +298,38 @@ def _movement(before: float, after: float) -> str:
 
 def _scores(row: Row, m: Any, who: str, words: Words) -> str:
     """The scores of the group and of its reference."""
-    score = row.score.value
+    score = row.score
     if isinstance(m, Metric) and m.comparisons:
         return f"{m.name} of {who} is {number(score)}, and {'1' if m.kind == 'ratio' else '0'} would be no gap."
-    if _counted(row) is not None and row.verdict is not Verdict.UNLIKE and row.reference.score is not None:
+    if _counted(row) is not None and row.verdict is not Verdict.UNLIKE and not isnan(row.reference_score):
         return _in_people(row, m, who, words)
-    return f"{m.name} of {who} is {number(score)}; {_among(row)}, it is {number(row.reference.score)}."
+    return f"{m.name} of {who} is {number(score)}; {_among(row)}, it is {number(row.reference_score)}."
 
 
 def _size(row: Row, m: Any, level: float) -> str:
     """How large the gap is at least or, where no bound is left, what it seems to be."""
     if row.verdict is Verdict.UNLIKE:
         return "The group is not drawn like the reference."
-    odds = "Within strata, the odds are" if row.gap.kind == "odds ratio" else ""
-    of_people = _counted(row) is not None and row.reference.score is not None and not row.is_change
-    per = _per(row.score.value or 0.0, row.reference.score or 0.0) if of_people else 1
+    odds = "Within strata, the odds are" if row.is_pooled else ""
+    of_people = _counted(row) is not None and not isnan(row.reference_score) and not row.is_change
+    per = _per(row.score, row.reference_score) if of_people else 1
     # A bound that is next to nothing says less than the gap that was seen.
-    bounded = row.gap.at_least is not None and per * row.gap.at_least >= _LEAST
-    if of_people and not bounded and row.gap.low is not None and row.gap.high is not None:
-        ends = sorted(abs(per * end) for end in (row.gap.low, row.gap.high))
-        if row.gap.low * row.gap.high > 0:
+    bounded = per * row.at_least >= _LEAST
+    if of_people and not bounded and not isnan(row.gap_low + row.gap_high):
+        ends = sorted(abs(per * end) for end in (row.gap_low, row.gap_high))
+        if row.gap_low * row.gap_high > 0:
             span = f"{percent(level)} interval {ends[0]:.1f} to {ends[1]:.1f}"
             return f"About {_per_round(row, per)} {_more(row)} per {per:,} ({span})."
-    if row.gap.at_least is None:
-        gap = "odds ratio" if odds else "ratio of the two" if row.gap.is_ratio else "gap"
+    if isnan(row.at_least):
+        gap = "odds ratio" if odds else "ratio of the two" if row.is_ratio else "gap"
         return f"The {gap} is {_gap_text(row, level)}."
     if of_people:
-        people = per * row.gap.at_least
+        people = per * row.at_least
         return f"At least {f'{floor(people):,}' if people >= 1 else _tenths(people)} {_more(row)} per {per:,}."
     if getattr(m, "is_distance", False):
-        return f"At least {rounded_down(row.gap.at_least)}."
-    least = rounded_down(row.gap.at_least)
-    if row.gap.is_ratio:
+        return f"At least {rounded_down(row.at_least)}."
+    least = rounded_down(row.at_least)
+    if row.is_ratio:
         return f"{odds or 'It is'} {row.verdict} by a factor of at least {least}."
     return f"At least {least} {row.verdict}."
 
@@ -333,18 +341,16 @@ def _tenths(people: float) -> str:
 
 def _per_round(row: Row, per: int) -> str:
     """The observed gap as a number of so many people."""
-    gap = abs(row.gap.difference or 0.0)
-    return f"{round(per * gap):,}" if isinstance(gap, Few) else f"{per * gap:.1f}"
+    return f"{per * abs(row.difference):.1f}"
 
 
 def _gap_text(row: Row, level: float) -> str:
-    gap = row.gap
-    value = "infinite" if gap.value is None else number(gap.value) if gap.is_ratio else f"{gap.value:+.3f}"
+    value = "infinite" if isnan(row.gap) else number(row.gap) if row.is_ratio else f"{row.gap:+.3f}"
     return f"{value} ({_interval(row, level)})"
 
 
 def _interval(row: Row, level: float) -> str:
-    return f"{percent(level)} interval {span_text(row.gap.low, row.gap.high)}"
+    return f"{percent(level)} interval {span_text(row.gap_low, row.gap_high)}"
 
 
 def _more(row: Row) -> str:
@@ -355,32 +361,30 @@ def _driven(row: Row, who: str) -> str:
     """That another comparison, without one group of the reference, would say something else."""
     if row.driver is None:
         return ""
-    left_out = f"if {legible(row.driver.group)} were left out of the comparison"
-    return f" This depends on one group: {left_out}, the verdict on {who} would be: {row.driver.verdict}."
+    left_out = f"if {legible(row.driver)} were left out of the comparison"
+    return f" This depends on one group: {left_out}, the verdict on {who} would be: {row.driver_verdict}."
 
 
 def _among(row: Row) -> str:
-    return _AMONG.get(row.reference.kind, f"in {legible(row.reference.name)}")
+    return _AMONG.get(row.reference_kind, f"in {legible(row.reference)}")
 
 
 def _such(row: Row, m: Metric, words: Words) -> str:
     """Those of the reference whom a rate is of: "such others", if it is not of all cases."""
-    kind = row.reference.kind
-    if m.base.denominator is None or kind is ReferenceKind.MATRIX:
+    kind = row.reference_kind
+    if m.base.denominator is None or kind == ReferenceKind.MATRIX:
         return _among(row)
-    if kind is ReferenceKind.GROUP:
-        return f"such {words.part('', row.reference.name)}"
-    return "such others" if kind is ReferenceKind.REST else "of all such cases"
+    if kind == ReferenceKind.GROUP:
+        return f"such {words.part('', row.reference)}"
+    return "such others" if kind == ReferenceKind.REST else "of all such cases"
 
 
 def _in_people(row: Row, m: Metric, who: str, words: Words) -> str:
-    assert row.score.value is not None
-    assert row.reference.score is not None
-    per = _per(row.score.value, row.reference.score)
+    per = _per(row.score, row.reference_score)
     # Of weighted cases, a score is no number of them.
-    is_weighted = row.test.effective is not None and row.test.correlation is None
-    own = _of(row.score.value, per if is_weighted else row.rests_on[0], per)
-    theirs = _of(row.reference.score, per if is_weighted else _reference_basis(row, m), per)
+    is_weighted = not isnan(row.n_effective) and isnan(row.correlation)
+    own = _of(row.score, per if is_weighted else row.denominators[0], per)
+    theirs = _of(row.reference_score, per if is_weighted else _reference_basis(row, m), per)
     whole = words.whole(m, who, many=own[0] != "the 1")
     first = f"Of {own[0]} {whole}, {own[2]} {words.counted(m, own[1])}"
     return f"{first}; of {theirs[0]} {_such(row, m, words)}, {theirs[2]}."
@@ -388,12 +392,11 @@ def _in_people(row: Row, m: Metric, who: str, words: Words) -> str:
 
 def _of(rate: float, basis: int, per: int) -> tuple[str, int, str]:
     """A rate as a count of so many, or of all if there are fewer."""
-    rounded = isinstance(rate, Few)
     if basis < per:
         count = round(rate * basis)
-        return (f"about {basis:,}", count, f"about {count:,}") if rounded else (f"the {basis:,}", count, f"{count:,}")
+        return f"the {basis:,}", count, f"{count:,}"
     count = round(rate * per)
-    exact = abs(rate * per - count) < 1e-9 * per and not rounded
+    exact = abs(rate * per - count) < 1e-9 * per
     return f"{per:,}", count, f"{count:,}" if exact else f"about {count:,}"
 
 
@@ -408,8 +411,8 @@ def _per(rate: float, other: float) -> int:
 
 
 def _reference_basis(row: Row, m: Metric) -> int:
-    cells = row.reference.cells
-    return row.reference.n if cells is None else int(m.base.support(cells)[0])
+    cells = row.reference_cells
+    return int(row.reference_n if cells is None else m.base.support(np.array(cells))[0])
 
 
 def compared_with(rows: Iterable[Row]) -> str:
@@ -422,16 +425,16 @@ def compared_with(rows: Iterable[Row]) -> str:
     >>> compared_with(audit_counts(counts, by=["race", "sex"], reference={"race": "B"}, intersections=1).rows)
     'the reference of its column: the group B (race), all cases outside it (sex)'
     """
-    kinds: dict[str, set[tuple[ReferenceKind, str]]] = {}
+    kinds: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
-        kinds.setdefault(row.by, set()).add((row.reference.kind, row.reference.name))
+        kinds.setdefault(row.by, set()).add((row.reference_kind, row.reference))
     each = {by: _reference_words(dict(references)) for by, references in kinds.items()}
     if len(set(each.values())) == 1:
         return next(iter(each.values()))
     return "the reference of its column: " + ", ".join(f"{words} ({by})" for by, words in sorted(each.items()))
 
 
-def _reference_words(references: Mapping[ReferenceKind, str]) -> str:
+def _reference_words(references: Mapping[str, str]) -> str:
     if ReferenceKind.ALL in references:
         return "all cases" + (", or all cases outside it if a score is not a rate" * (ReferenceKind.REST in references))
     if ReferenceKind.REST in references:
@@ -502,7 +505,7 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
         )
     if any(row.driver for row in differ):
         steps.append("Where a verdict depends on one group, compare with a named group (--reference, reference=).")
-    turned = [row for row in differ if turning_text(row, settings) and row.unknown and row.unknown.turns]
+    turned = [row for row in differ if turning_text(row, settings) and row.tipping_point > 0]
     if turned:
         columns = join_and(list(dict.fromkeys(map(_unknown_of, turned))))
         steps.append(f"Learn the {columns} of those of whom it is unknown: that could change verdicts.")
@@ -512,7 +515,7 @@ def next_steps(rows: Sequence[Row], settings: Mapping[str, Any]) -> tuple[str, .
 def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[str]:
     """How many cases would tell what is open, for the groups that lack fewest."""
     few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
-    if any(row.test.effective is not None for row in few):
+    if any(not isnan(row.n_effective) for row in few):
         yield "To settle what is open, collect cases of new clusters; more cases of the same clusters add little."
         return
     lacking: dict[Any, tuple[int, Row]] = {}
@@ -523,7 +526,7 @@ def _to_collect(rows: Sequence[Row], settings: Mapping[str, Any]) -> Iterator[st
             and _is_telling(row, needed)
             and getattr(lookup_metric(row.metric), "kind", None) != "ratio"
         ):
-            more = needed - min(row.rests_on)
+            more = needed - row.support
             lacking[row.by, row.group] = min(lacking.get((row.by, row.group), (more, row)), (more, row), key=_first)
     nearest = sorted(lacking.values(), key=_first)
     if not nearest:
@@ -553,12 +556,11 @@ def _first(one: tuple[int, Row]) -> int:
 
 
 def _needed(row: Row) -> int | None:
-    return row.needed if row.needed is not None and row.needed > min(row.rests_on) else None
+    return int(row.required_n) if row.required_n > row.support else None
 
 
 def _there_are(row: Row) -> str:
-    about = "about " if isinstance(row.score.value, Few) else ""
-    return f"there {'is' if row.rests_on == (1,) and not about else 'are'} {about}{counts_text(row.rests_on)}"
+    return f"there {'is' if row.denominators == (1,) else 'are'} {counts_text(row.denominators)}"
 
 
 def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
@@ -571,16 +573,17 @@ def turning_text(row: Row, settings: Mapping[str, Any]) -> str:
     'The group of 10 actual positives is unknown; learning it for about 4 of them could change this
     verdict.'
     """
-    unknown, m = row.unknown, lookup_metric(row.metric)
+    m = lookup_metric(row.metric)
     known = isinstance(m, Metric) and not m.comparisons and m.base.curve is not None
     # It was looked for by Fisher's test of exact counts.
-    known = known and row.test.effective is None and settings["protect"] is None and row.test.method == "fisher"
-    if unknown is None or not unknown.n or not known or row.verdict not in (Verdict.HIGHER, Verdict.LOWER):
+    known = known and isnan(row.n_effective) and settings["protect"] is None and row.method == "fisher"
+    if not row.unknown_n > 0 or not known or row.verdict not in (Verdict.HIGHER, Verdict.LOWER):
         return ""
-    whose = f"The {_unknown_of(row)} of {unknown.n:,} {Words.of(settings).whole(m, many=unknown.n != 1)} is unknown"
-    if unknown.turns is None:
+    n = int(row.unknown_n)
+    whose = f"The {_unknown_of(row)} of {n:,} {Words.of(settings).whole(m, many=n != 1)} is unknown"
+    if isnan(row.tipping_point):
         return f"{whose}; assigning them to this group or its reference alone would not change this verdict."
-    return f"{whose}; learning it for about {unknown.turns:,} of them could change this verdict."
+    return f"{whose}; learning it for about {int(row.tipping_point):,} of them could change this verdict."
 
 
 def _unknown_of(row: Row) -> str:
@@ -600,8 +603,121 @@ def needed_text(row: Row, settings: Mapping[str, Any]) -> str:
     if needed is None:
         return ""
     m = lookup_metric(row.metric)
-    theirs = row.reference.score
-    factor = 0.8 if theirs is not None and 1.25 * theirs > m.base.high else 1.25
+    theirs = row.reference_score
+    factor = 0.8 if 1.25 * theirs > m.base.high else 1.25
     gap = f"ratio of {factor:g}" if m.kind == "ratio" else f"gap of {settings['margin']:g}"
     find = f"to find a true {gap} with a probability of 80%"
     return f"It takes {needed:,} {Words.of(settings).whole(m, many=needed != 1)} {find}; {_there_are(row)}."
+
+
+# Findings
+
+
+def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Mapping[str, Any]) -> str:
+    """The sentence of a finding about rows of a group: what differs, is undefined or inconclusive, or four fifths."""
+    write = {"four-fifths": _four_fifths, "undefined": _undefined, "too-few": _inconclusive}.get(kind, _differs)
+    return write(rows, name, settings)
+
+
+def _differs(rows: Sequence[Row], name: str, settings: Mapping[str, Any]) -> str:
+    row = rows[0]
+    metric, p = lookup_metric(row.metric).name, "p" if settings["adjust"] == "none" else "adjusted p"
+    turning = turning_text(row, settings).removesuffix(".")
+    statement = _changed(row, settings) if row.is_change else _apart(row, settings)
+    without = ""
+    if row.driver is not None:
+        gap = "" if row.is_ratio or isnan(row.driver_gap) else f" (gap {row.driver_gap:+.3f})"
+        without = (
+            f". If {legible(row.driver)} were left out of the comparison, the verdict would be: "
+            f"{row.driver_verdict}{gap}"
+        )
+    return (
+        f"{metric} of {name} {statement}; {p} {pvalue(row.p_adjusted, settings['alpha'])}{without}"
+        f"{turning and f'. {turning}'}"
+    )
+
+
+def _apart(row: Row, settings: Mapping[str, Any]) -> str:
+    """What the score is, and how far from the reference's."""
+    level = percent(settings["confidence_level"])
+    ends = "" if isnan(row.low) else f" ({level} interval {number(row.low)} to {number(row.high)})"
+    return f"is {number(row.score)}{ends}, {_than(row)}{_bound(row, settings)}"
+
+
+def _changed(row: Row, settings: Mapping[str, Any]) -> str:
+    """How the scores of a group and of its reference change between models, and what that makes of the gap."""
+    ends = f"{percent(settings['confidence_level'])} interval {span_text(row.low, row.high)}"
+    bound = _bound(row, settings).removeprefix(", by ").strip(" ()")
+    group, reference = (
+        f"{number(before)} to {number(before + change)}"
+        for before, change in ((row.before, row.score), (row.reference_before, row.reference_score))
+    )
+    return (
+        f"goes from {group} ({row.score:+.3f}, {ends}), and that of the reference from {reference}; "
+        f"{gap_change(row, bound)}"
+    )
+
+
+def _than(row: Row) -> str:
+    """How the score lies to the reference's."""
+    reference = number(row.reference_score)
+    if row.verdict is Verdict.UNLIKE:
+        return f"and the group is not drawn like the reference, whose score is {reference}"
+    if row.is_pooled:
+        odds = f"{row.verdict} than" if isnan(row.gap) else f"{number(row.gap)} times"
+        return f"its odds {odds} the reference's within strata"
+    if isnan(row.difference):
+        is_distance = getattr(lookup_metric(row.metric), "is_distance", False)
+        return "more than chance explains" if is_distance else f"{row.verdict} than no gap"
+    if row.is_ratio:
+        return f"{number(row.gap)} times the reference's {reference}"
+    direction = "higher" if row.difference > 0 else "lower"
+    return f"{number(abs(row.difference))} {direction} than the reference's {reference}"
+
+
+def _bound(row: Row, settings: Mapping[str, Any]) -> str:
+    """How large the gap is at least, or that all of it is small."""
+    margin = margin_of(row, settings["margin"])
+    if row.largest_gap <= margin and not row.is_ratio:
+        return f", by less than {margin:g}"
+    if isnan(row.at_least):
+        ends = span_text(row.gap_low, row.gap_high)
+        what = "ratio" if row.is_ratio else "gap"
+        return f" ({percent(settings['confidence_level'])} interval of the {what} {ends})" if ends else ""
+    least = rounded_down(row.at_least)
+    if not row.is_ratio:
+        return f", by at least {least}"
+    return f", {'' if isnan(row.difference) else f'{row.verdict} '}by a factor of at least {least}"
+
+
+def _four_fifths(rows: Sequence[Row], name: str, settings: Mapping[str, Any]) -> str:
+    row, words = rows[0], Words.of(settings)
+    about = "the" if settings["protect"] is None else "about"
+    return (
+        f"The share of {words.cases} in {name} {words.pronoun} {words.decided(str(settings['favourable']))} is "
+        f"{number(row.impact_ratio)} times the highest of groups with at least {percent(MIN_SHARE)} of the cases, "
+        f"that of {about} {int(row.impact_n):,} {words.cases} in {legible(row.impact_group)}; the true ratio is at "
+        f"most {rounded_up(row.impact_at_most, FOUR_FIFTHS)}, below four fifths"
+    )
+
+
+def _undefined(rows: Sequence[Row], name: str, settings: Mapping[str, Any]) -> str:
+    row = rows[0]
+    is_known = row.p_undefined > 0 and row.lacks_score
+    likely = f"; the probability of that was {100 * row.p_undefined:.3g}%" if is_known else ""
+    return f"{lookup_metric(row.metric).name} of {name} cannot be compared: {row.reason}{likely}"
+
+
+def _inconclusive(rows: Sequence[Row], name: str, settings: Mapping[str, Any]) -> str:
+    margin = settings["margin"]
+    scores = ", ".join(f"{row.metric} ({counts_text(row.denominators)})" for row in rows)
+    lacking = [(row, needed - row.support) for row in rows if (needed := _needed(row)) is not None]
+    enough = ""
+    if lacking:
+        more = ", ".join(f"{n:,} more for {row.metric}" for row, n in lacking)
+        ratios = " (ratios: a factor of 1.25)" if any(row.is_ratio for row, _ in lacking) else ""
+        enough = f"; {more} would find a gap of {margin:g}{ratios} with a probability of 80%"
+    return (
+        f"Too few cases to tell for {name} ({several(rows[0].n, 'case')}): {scores}; no difference was found, and gaps "
+        f"beyond {margins_text(rows, margin)} remain possible. In brackets the cases each score rests on{enough}"
+    )

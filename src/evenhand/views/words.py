@@ -14,8 +14,6 @@ from typing import Any
 from ..metrics import Direction, Metric, Prediction
 from ..wording import several
 
-__all__ = ["Words", "clauses"]
-
 Clauses = tuple[str, str]
 _GENERIC = {
     "outcome": ("were actually positive", "were actually negative"),

@@ -1,0 +1,208 @@
+"""The results table: its columns, its rows, and the scores of all cases together."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_oracle import row
+from pytest import approx
+from random_audits import every_row
+from shown_audits import AUDITS, at_thresholds, classified, decided, of_classes, scored
+
+import evenhand as eh
+from evenhand.auditing import COLUMNS, Audit, Row, Verdict, place_text, shown_names, told_apart
+
+NAMES = tuple(column.name for column in COLUMNS)
+SHOWN = (
+    *("by", "group", "metric", "n", "support", "score", "low", "high", "reference", "reference_score"),
+    *("gap", "gap_low", "gap_high", "at_least", "pvalue", "p_adjusted", "verdict", "reason"),
+)
+
+
+def test_frames_have_the_columns_that_people_read_and_on_request_all() -> None:
+    for a in AUDITS.values():
+        assert tuple(a.table.columns) == (*a.axes, *NAMES)
+        extra = ("protect",) if a.settings["protect"] else ()
+        assert tuple(a.to_frame("pandas").columns) == (*a.axes, *SHOWN, *extra)
+        assert tuple(a.to_frame("pandas", full=True).columns) == (*a.axes, *NAMES, *extra)
+        assert a.to_csv().splitlines()[0] == ",".join((*a.axes, *NAMES, *extra))
+    assert all(column.meaning and column.kind in ("text", "count", "number") for column in COLUMNS)
+
+
+def test_rows_are_views_of_the_columns() -> None:
+    for a in AUDITS.values():
+        for i, r in enumerate(a.rows):
+            plain = r.to_dict()
+            assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+            for name in NAMES:
+                value = getattr(r, name)
+                stored = a.table[name][i]
+                assert value == stored or (value != value and np.isnan(stored)), name
+            assert set(NAMES) <= set(dir(r)) and set(r.at) <= set(a.axes)
+    with pytest.raises(AttributeError, match=r"^rows of an audit have no column 'scores'$"):
+        _ = AUDITS["plain"].rows[0].scores
+    first = AUDITS["plain"].rows[0]
+    assert pickle.loads(pickle.dumps(first)) == first and hash(first) == hash(AUDITS["plain"].rows[0])
+
+
+def test_numbers_are_finite_or_nan() -> None:
+    a = eh.audit_counts({"none": (0, 0, 0, 1), "all": (30, 10, 12, 48)}, metrics=[m.key for m in eh.list_metrics()])
+    for name, column in a.table.columns.items():
+        if column.dtype == np.float64:
+            assert not np.isinf(column).any(), name
+
+
+@pytest.mark.slow
+def test_bounds_of_a_gap_are_those_of_verdicts_with_a_direction() -> None:
+    """They hold for the whole audit, so they are never more than the interval of the gap allows."""
+    bounded = 0
+    for r, s in every_row():
+        if r.verdict not in (Verdict.HIGHER, Verdict.LOWER):
+            assert math.isnan(r.at_least) and math.isnan(r.at_most) and r.smallest_gap == 0
+            continue
+        bounded += r.smallest_gap > 0
+        assert 0 <= r.smallest_gap <= r.largest_gap
+        if not math.isnan(r.gap_low + r.gap_high) and s["confidence_level"] <= 1 - s["alpha"]:
+            low, high = (math.log(max(end, 1e-300)) if r.is_ratio else end for end in (r.gap_low, r.gap_high))
+            nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+            # Intervals of scores made of several rates are mid-p, their bounds are melded, and so wider.
+            assert r.smallest_gap <= nearest + 1e-6
+    assert bounded > 0
+
+
+def test_ratios_are_measured_on_the_scale_of_logarithms() -> None:
+    """A ratio of 1/2 is as far from none as a ratio of 2."""
+    found = 0
+    for a in (
+        AUDITS["plain"],
+        eh.audit_counts({"A": (900, 100, 8, 300), "B": (300, 300, 120, 480)}, metrics="lr_plus"),
+    ):
+        for r in a.rows:
+            if not math.isnan(r.at_least):
+                found += r.is_ratio
+                assert r.smallest_gap == approx(math.log(r.at_least) if r.is_ratio else r.at_least)
+    assert found
+
+
+def test_only_the_group_lacks_its_own_score() -> None:
+    a = eh.audit_counts({"A": (0, 0, 8, 30), "B": (300, 100, 120, 480)}, metrics=["tpr", "equal_opportunity"])
+    lacking = {(r.group, r.metric): r.lacks_score for r in a.rows}
+    assert {place for place, lacks in lacking.items() if lacks} == {("A", "tpr"), ("A", "equal_opportunity")}
+
+
+def test_a_place_is_told_in_words() -> None:
+    assert place_text({}) == ""
+    assert place_text({"threshold": 0.5, "stratum": "east"}) == "threshold 0.5, stratum east"
+    assert place_text({"threshold": 0.1 + 0.2}) == "threshold 0.3"
+    assert place_text({"threshold": 0.300000000001}) == "threshold 0.300000000001"
+    assert place_text({"model": "new", "against": "old"}) == "model new, against old"
+
+
+def test_groups_of_the_same_name_are_told_apart_by_their_column() -> None:
+    counts = {("x", "x"): (9, 6, 4, 21), ("y", "x"): (5, 5, 5, 5), ("y", "z"): (3, 4, 5, 6)}
+    a = eh.audit_counts(counts, by=("r", "s"), metrics="acc", intersections=1)
+    assert told_apart(a.rows) == {("r", "x"): "r: x", ("s", "x"): "s: x", ("r", "y"): "y", ("s", "z"): "z"}
+    assert set(shown_names(a.rows).values()) == {"x", "y", "z"}
+
+
+def test_a_group_has_one_name_for_people_whatever_the_order_of_rows() -> None:
+    counts = {"White": (9, 6, 4, 21), "White ": (3, 4, 5, 6), "Caf\u00e9": (30, 10, 12, 48), "Cafe\u0301": (3, 4, 5, 9)}
+    audit = eh.audit_counts(counts, metrics=["tpr", "ppr"])
+    names = {"White": "White", "White ": "White␣", "Cafe\u0301": "Cafe\u0301", "Caf\u00e9": "Caf\u00e9 (2)"}
+    for rows in (audit.rows, audit.rows[::-1]):
+        assert told_apart(rows) == {("group", group): name for group, name in names.items()}
+    assert {line.split(",")[1] for line in audit.to_csv().splitlines()[1:]} == set(names)
+    said = " ".join(finding.sentence for finding in audit.findings)
+    assert "Too few cases to tell for White␣ (18 cases)" in said and "for Caf\u00e9 (2) (100 cases)" in said
+
+
+def test_rows_speak_in_one_line() -> None:
+    a = at_thresholds(scored(), [0.3, 0.6], metrics="tpr")
+    found = row(a, "group 1", "tpr", threshold=0.3)
+    assert str(found) == f"threshold 0.3, race group 1, tpr {found.score:.3f}: {found.verdict}"
+    hostile = eh.audit_counts({"\x1b[2J": (1, 2, 3, 4), "B": (5, 6, 7, 8)}, metrics="tpr")
+    for r in (*hostile.rows, *(r for audit in AUDITS.values() for r in audit.rows)):
+        assert "\x1b" not in str(r) and "\n" not in str(r) and "nan" not in str(r)
+
+
+def test_axes_of_rows_are_plain_values() -> None:
+    data = {"race": list("AABB") * 3, "kind": np.array([1, 2, 3] * 4, dtype=np.int8), "guess": np.array([1, 2, 2] * 4)}
+    a = eh.audit(data, y_true="kind", y_pred="guess", groups="race", classes=[np.int64(2)], metrics="tpr")
+    assert {type(r.at["class"]) for r in a.rows} == {int}
+
+
+# All cases together
+
+
+def overall(a: Audit, metric: str, **at: Any) -> Row:
+    (found,) = [one for one in a.overall if one.metric == metric and one.at == at]
+    return found
+
+
+def test_scores_of_all_cases_are_counted_with_and_without_a_group() -> None:
+    rng = np.random.default_rng(1)
+    y, p = (rng.random((2, 300)) < 0.4).astype(int)
+    group = [None if i % 5 == 0 else "ab"[i % 2] for i in range(300)]
+    a = eh.audit({"g": group, "y": y, "p": p}, y_true="y", y_pred="p", groups="g",
+                 metrics=["ppr", "tpr", "fpr", "ppv", "acc", "inacc"])  # fmt: skip
+    assert a.unknown == {"g": 60}
+    expected = {"ppr": p.mean(), "tpr": p[y == 1].mean(), "fpr": p[y == 0].mean(), "ppv": y[p == 1].mean(),
+                "acc": (y == p).mean(), "inacc": (y != p).mean()}  # fmt: skip
+    assert {one.metric: one.score for one in a.overall} == approx(expected)
+    assert {one.n for one in a.overall} == {300}
+    assert all(one.low < one.score < one.high for one in a.overall)
+    most = max(y.mean(), 1 - y.mean())
+    constants = {"acc": most, "inacc": 1 - most}
+    assert {one.metric: one.baseline for one in a.overall if one.metric in constants} == approx(constants)
+    assert all(math.isnan(one.baseline) for one in a.overall if one.metric not in constants)
+
+
+def test_an_undefined_score_of_all_cases_is_called_so() -> None:
+    """PPV at a threshold above all scores is 0 / 0."""
+    a = at_thresholds(scored(), [0.5, 2.0], metrics="ppv")
+    assert math.isnan(overall(a, "ppv", threshold=2.0).score)
+    assert "Threshold 2, overall: ppv undefined." in str(a)
+
+
+def test_a_part_of_an_audit_has_no_scores_of_cases_outside_it() -> None:
+    """Those of all cases are not those of one stratum, and averages over classes not those of one class."""
+    strata = eh.audit(decided(), y_true="y", y_pred="old", groups="race", strata="department", metrics="tpr")
+    assert strata.at(stratum="law").overall == ()
+    assert strata.at(stratum="pooled").overall == strata.overall
+    classes = of_classes(classified(), metrics=["tpr", "acc"]).at(**{"class": "x"})
+    assert [(one.metric, one.n) for one in classes.overall] == [("tpr", classes.n), ("acc", classes.n)]
+
+
+def test_models_have_the_change_of_all_cases() -> None:
+    data = {name: np.array(values) for name, values in decided().items()}
+    a = eh.compare(data, y_true="y", models={"old": "old", "new": "new"}, groups="race", metrics=["acc", "tpr"])
+    place = {"model": "new", "against": "old"}
+    y, old, new = (data[name] for name in ("y", "old", "new"))
+    assert overall(a, "acc", **place).score == approx((new == y).mean() - (old == y).mean())
+    tpr = overall(a, "tpr", **place)
+    assert (tpr.before, tpr.before + tpr.score) == approx((old[y == 1].mean(), new[y == 1].mean()))
+
+
+def test_selections_count_rows_without_a_label() -> None:
+    data = {"g": list("aabb") * 5, "y": [1, 0, None, 1] * 5, "p": [1, 1, 1, 0] * 5}
+    a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics=["ppr", "tpr"])
+    assert {one.metric: (one.n, one.score) for one in a.overall} == {"ppr": (20, 0.75), "tpr": (15, 0.5)}
+
+
+def test_metrics_of_two_groups_have_no_score_of_all_cases() -> None:
+    a = eh.audit_counts({"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics=["tpr", "equalized_odds"])
+    assert [one.metric for one in a.overall] == ["tpr"]
+
+
+@pytest.mark.parametrize(("right", "is_worse"), [(3, True), (5, False), (8, False)], ids=["worse", "as good", "better"])
+def test_predictions_worse_than_a_constant_are_told(right: int, is_worse: bool) -> None:
+    """Half of the cases are positive, and a constant is right in half of them."""
+    cells = (right, 10 - right, 10 - right, right)
+    text = " ".join(str(eh.audit_counts({"A": cells, "B": cells}, metrics="acc")).split())
+    assert f"Overall: acc {right / 10:.3f} (always predicting the commoner outcome: 0.500)." in text
+    assert ("always predicting the commoner outcome would have been right more often" in text) is is_worse

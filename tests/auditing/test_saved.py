@@ -1,0 +1,191 @@
+"""Saved audits: what is written is read back, the schema is published, and what somebody changed is refused.
+
+``python tests/auditing/test_saved.py`` writes the schema into the documentation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from random_audits import random_audits
+from shown_audits import AUDITS
+
+import evenhand as eh
+from evenhand.auditing import Audit, audit_schema
+from evenhand.auditing.json_schema import check_schema
+from evenhand.errors import EvenhandError, InvalidInput
+
+PUBLISHED = Path(__file__).parents[2] / "docs/reference/audit.schema.json"
+VALIDATOR = Draft202012Validator(audit_schema())
+SCHEMA = "evenhand.audit/1"
+COUNTS = {"A": (1, 2, 3, 4), "B": (5, 6, 7, 8)}
+
+
+def text() -> str:
+    return json.dumps(audit_schema(), indent=2) + "\n"
+
+
+def saved() -> Iterator[Audit]:
+    yield from AUDITS.values()
+    yield from random_audits()
+    data: dict[str, Any] = {"g": list("ab") * 20, "y": [0, 1] * 20, "p": [0, 1, 1, 1] * 10, "who": list(range(20)) * 2}
+    yield eh.audit(data, y_true="y", y_pred="p", groups="g", cluster="who", metrics="tpr")
+    yield eh.audit(data | {"w": [0.5, 2.25] * 20}, y_true="y", y_pred="p", groups="g", sample_weight="w", metrics="acc")
+    yield eh.audit(data | {"g": ["a", None, "b", "b"] * 10}, y_pred="p", groups="g")
+
+
+def test_the_schema_in_the_documentation_is_that_of_the_code() -> None:
+    Draft202012Validator.check_schema(audit_schema())
+    assert PUBLISHED.read_text("utf-8") == text(), "run: make schema"
+
+
+def test_every_saved_audit_is_valid_and_read_back() -> None:
+    for a in saved():
+        content = json.loads(a.to_json())
+        assert [error.message for error in VALIDATOR.iter_errors(content)] == []
+        again = Audit.from_json(a.to_json())
+        assert again == a and again.rows == a.rows and again.overall == a.overall
+        assert again.to_json() == a.to_json()
+
+
+def test_an_audit_and_its_parts_repeat_and_survive_json() -> None:
+    a, b = (eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]) for _ in range(2))
+    assert a == b and a.to_json() == b.to_json()
+    content = json.loads(a.to_json())
+    assert content["schema"] == SCHEMA and content["versions"]["evenhand"] == eh.__version__
+    assert " ".join(content) == "schema n left_out provenance settings versions overall findings rows"
+    assert content["rows"]["verdict"] == ["inconclusive"] * 4
+    for kind in ("thresholds", "strata", "models", "classes"):
+        whole = AUDITS[kind]
+        for axis, values in whole.axes.items():
+            part = whole.at(**{axis: values[0]})
+            assert Audit.from_json(part.to_json()) == part
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> str:
+    content = json.loads(eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]).to_json())
+    change(content)
+    return json.dumps(content)
+
+
+def put(path: str, value: Any) -> str:
+    """The audit with another value at a path such as ``rows.n.0``; ``...`` removes what is there."""
+    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
+
+    def change(content: Any) -> None:
+        for step in steps:
+            content = content[step]
+        if value is ...:
+            del content[last]
+        else:
+            content[last] = value
+
+    return changed(change)
+
+
+NO_AUDIT = "text must be an audit written by to_json(): "
+REFUSED: list[tuple[Any, str]] = [
+    (put("schema", ["x"]), f"schema of the audit must be '{SCHEMA}'; got ['x']"),
+    ('{"schema": "x"}', f"schema of the audit must be '{SCHEMA}'; got 'x'"),
+    (put("n", 35), "the groups of 'group' have 36 cases, but there are 35"),
+    (put("n", "36"), "n of the audit must be a whole number; got '36'"),
+    (put("n", True), "n of the audit must be a whole number; got True"),
+    (put("rows", []), "rows of the audit must be a table; got []"),
+    (put("rows.n", ...), "rows of the audit must have n"),
+    (put("rows.more", [1, 2, 3, 4]), "rows of the audit must not have 'more'"),
+    (put("rows.n", [10]), "n of rows must have 4 values; got 1"),
+    (put("rows.n.0", 27), "n of rows is 27, but the cells add up to "),
+    (put("rows.reference_n.0", 3), "reference_n of rows is 3, but the cells add up to "),
+    (put("rows.tp.0", "1"), "an item of tp of rows of the audit must be a number; got '1'"),
+    (put("rows.tp.0", -1), "an item of tp of rows of the audit must lie between 0 and 1e+300; got -1"),
+    (put("rows.tp", 7), "tp of rows of the audit must be a list; got 7"),
+    (put("rows.n.0", -1), "an item of n of rows of the audit must lie between 0 and "),
+    (put("rows.n.0", 2.5), "an item of n of rows of the audit must be a whole number; got 2.5"),
+    (put("rows.score.0", True), "an item of score of rows of the audit must be a number; got True"),
+    (put("rows.score.0", 10**400), "an item of score of rows of the audit must lie between -1e+300 and 1e+300; got 1"),
+    (put("rows.support.0", 99), "support of rows must be at most n"),
+    (put("rows.group.0", None), "an item of group of rows of the audit must be text; got None"),
+    (put("rows.verdict.0", "fair"), "an item of verdict of rows of the audit must be one of 'higher', 'lower', "),
+    (put("rows.gap_kind.0", "sum"), "an item of gap_kind of rows of the audit must be one of 'difference', 'ratio', "),
+    (put("rows.question.0", None), "an item of question of rows of the audit must be one of 'equal scores', "),
+    (put("rows.threshold", [0.5] * 4), "the axes of the audit must contain threshold 0.5"),
+    (put("rows.threshold", [[0.5]] * 4), "an item of threshold of rows of the audit must be text or a number or "),
+    (put("overall.score.0", "x"), "an item of score of overall of the audit must be a number; got 'x'"),
+    (put("overall.n.0", -1), "an item of n of overall of the audit must lie between 0 and "),
+    (put("findings", {}), "findings of the audit must be a list; got {}"),
+    (put("findings.0.at", {"threshold": {}}), "the axes of the audit must contain threshold {}"),
+    (put("findings.0.code", 5), "code of an item of findings of the audit must be text; got 5"),
+    (put("findings.0.code", "EH999"), "a finding of the kind too-few must have code EH202 and severity note"),
+    (put("findings.0.kind", "other"), "kind of an item of findings of the audit must be one of 'constant', "),
+    (put("left_out", {"y_true": "many"}), "y_true of left_out of the audit must be a whole number; got 'many'"),
+    (put("left_out", {"y_true": -1}), "y_true of left_out of the audit must lie between 0 and inf; got -1"),
+    (put("versions", []), "versions of the audit must be a table; got []"),
+    (put("versions.numpy", 2), "numpy of versions of the audit must be text; got 2"),
+    (put("settings.confidence_level", ...), "settings of the audit must have confidence_level"),
+    (put("settings.confidence_level", "x"), "confidence_level must be a number between 0 and 1; got 'x'"),
+    (put("settings.groups", []), "groups of settings of the audit must have more than 0 items"),
+    (put("settings.strata", "town"), "strata of settings of the audit must be a list; got 'town'"),
+    (put("settings.labelled", 1), "labelled of settings of the audit must be true or false; got 1"),
+    (put("provenance.source", 5), "source of provenance of the audit must be a table; got 5"),
+    (put("provenance.source.rows", "many"), "rows of source of provenance of the audit must be a whole number; "),
+    (put("provenance.axes", {"threshold": 5}), "threshold of axes of provenance of the audit must be a list; got 5"),
+    (put("provenance.at", 5), "at of provenance of the audit must be a table; got 5"),
+    (put("provenance.made", 1), "made of provenance of the audit must be text; got 1"),
+    (put("provenance.order", {"race": [1]}), "an item of race of order of provenance of the audit must be text; got 1"),
+    (put("provenance.cluster", {"column": "who"}), "cluster of provenance of the audit must have clusters"),
+    (put("settings", ...), "the audit must have settings"),
+    ("{", NO_AUDIT),
+    ("[]", NO_AUDIT),
+    ("[1]", NO_AUDIT),
+    ("[" * 100_000, NO_AUDIT),
+    ('{"schema": NaN}', f"{NO_AUDIT}NaN is not a number in JSON"),
+    (None, NO_AUDIT),
+]
+
+
+def test_what_is_no_audit_is_refused_in_a_sentence_and_by_the_schema() -> None:
+    of_sums = ("the groups of", "n of rows", "reference_n", "support of", "the axes of", "a finding", "confidence")
+    for content, sentence in REFUSED:
+        with pytest.raises(EvenhandError) as found:
+            Audit.from_json(content)
+        assert str(found.value).startswith(sentence)
+        if not sentence.startswith((NO_AUDIT, *of_sums)):
+            assert not VALIDATOR.is_valid(json.loads(content)), sentence
+
+
+def test_rows_of_one_group_must_agree() -> None:
+    def change(content: Any) -> None:
+        content["rows"]["n"][0] += 2
+        content["rows"]["tp"][0] += 2
+
+    with pytest.raises(InvalidInput, match=r"^the rows of the group '.' of 'group' must have the same n$"):
+        Audit.from_json(changed(change))
+
+
+def test_own_checks_agree_with_the_standard_on_small_documents() -> None:
+    """Every value against every schema, checked here and by jsonschema."""
+    values: list[Any] = [None, True, 0, -1, 1.5, "x", [], [1], ["x", None], {}, {"a": 1}, {"a": "x", "b": 2}]
+    schemas: list[dict[str, Any]] = [
+        {"type": "integer", "minimum": 0}, {"type": ["number", "null"], "maximum": 1}, {"type": "boolean"},
+        {"enum": ["x", None, 1.5]}, {"const": "x"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}, {"type": "array", "maxItems": 1},
+        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+        {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+    ]  # fmt: skip
+    for schema in schemas:
+        for value in values:
+            try:
+                check_schema(value, schema, "it")
+                accepted = True
+            except InvalidInput:
+                accepted = False
+            assert accepted == Draft202012Validator(schema).is_valid(value), (schema, value)
+
+
+if __name__ == "__main__":
+    PUBLISHED.write_text(text(), "utf-8")
