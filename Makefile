@@ -27,7 +27,7 @@ nightly: ; .ci/nightly $(ARGS) ## slow tests, Spark, lowest versions and wheels,
 floors: ; .ci/floors $(ARGS) ## what touches other packages, with the lowest versions that pyproject.toml allows
 outside: ; .ci/outside $(ARGS) ## all tests against the wheel, elsewhere, with every supported Python; slow
 lock: ; python3.11 -m venv --clear .venv-lock && .venv-lock/bin/pip install -q -e '.[dev]' && .venv-lock/bin/pip freeze --exclude-editable > .ci/lock.txt && rm -r .venv-lock ## writes .ci/lock.txt with the newest versions, on the oldest Python
-browser: ; apt-get install chromium && $(bin)/pytest -m "" tests/views tests/web ## tests that are skipped without Chromium
+browser: ; apt-get install chromium && $(bin)/pytest -m "" tests/reports tests/web ## tests that are skipped without Chromium
 spark: ; $(bin)/pip install -q -e '.[spark]' && $(bin)/pytest -m "" tests/data -k pyspark ## tests that are skipped without Spark; needs Java
 modin: ; $(bin)/pip install -q modin && $(bin)/pytest -m "" tests/data -k modin ## tests that are skipped without Modin; takes pandas 2
 

@@ -35,23 +35,22 @@ __all__ = [
 Found = TypeVar("Found")
 
 REACHES = {
-    "Audit.__rich__": "evenhand.views:as_rich",
-    "Audit.plot": "evenhand.views:draw_audit",
-    "Audit.to_html": "evenhand.views:as_page",
-    "Finding.sentence": "evenhand.views:finding_sentence",
-    "Audit.to_markdown": "evenhand.views:as_markdown",
-    "Audit.to_text": "evenhand.views:as_text",
-    "Distribution.plot": "evenhand.views:draw_distribution",
-    "ExploitableSizes.plot": "evenhand.views:draw_exploitable",
-    "Jaggedness.plot": "evenhand.views:draw_jaggedness",
-    "MatchResult.plot": "evenhand.views:draw_match",
+    "Audit.plot": "evenhand.reports:draw_audit",
+    "Audit.to_html": "evenhand.reports:as_page",
+    "Finding.sentence": "evenhand.reports:finding_sentence",
+    "Audit.to_markdown": "evenhand.reports:as_markdown",
+    "Audit.to_text": "evenhand.reports:as_text",
+    "Distribution.plot": "evenhand.reports:draw_distribution",
+    "ExploitableSizes.plot": "evenhand.reports:draw_exploitable",
+    "Jaggedness.plot": "evenhand.reports:draw_jaggedness",
+    "MatchResult.plot": "evenhand.reports:draw_match",
     "MulticlassConfusion.scores": "evenhand.metrics:score_classes",
-    "Plan.plot": "evenhand.views:draw_plan",
-    "Monitor.plot": "evenhand.views:draw_monitor",
-    "Monitor.to_html": "evenhand.views:monitor_page",
-    "Monitor.to_text": "evenhand.views:monitor_text",
-    "Record._repr_html_": "evenhand.views:as_html",
-    "Risks.plot": "evenhand.views:draw_risks",
+    "Plan.plot": "evenhand.reports:draw_plan",
+    "Monitor.plot": "evenhand.reports:draw_monitor",
+    "Monitor.to_html": "evenhand.reports:monitor_page",
+    "Monitor.to_text": "evenhand.reports:monitor_text",
+    "Record._repr_html_": "evenhand.reports:as_html",
+    "Risks.plot": "evenhand.reports:draw_risks",
 }
 """The methods that higher rooms carry out, and where. There is no other way up."""
 

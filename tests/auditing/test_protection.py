@@ -18,7 +18,7 @@ from evenhand.cli.main import evenhand as command
 from evenhand.data import RULES, rule_of
 from evenhand.data.disclosure import round_counts
 from evenhand.examples import compas
-from evenhand.views.pipelines import as_annotations, as_junit
+from evenhand.reports import as_annotations, as_junit
 
 OUTPUTS: dict[str, Callable[[eh.Audit], Any]] = {
     "text": lambda a: a.to_text(),

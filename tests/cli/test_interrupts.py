@@ -22,7 +22,7 @@ PLACES = {
     "reading": "evenhand.auditing.audits:build_tally",
     "evaluating": "evenhand.auditing.evaluate:evaluate_counts",
     "deciding": "evenhand.auditing.run:assign_verdicts",
-    "rendering": "evenhand.views:as_page",
+    "rendering": "evenhand.reports:as_page",
     "planning": "evenhand.cli.plan:sample_size",
     "replacing": "os:replace",
 }

@@ -11,7 +11,7 @@ from ..auditing import AuditRequest, Monitor, flat_settings
 from ..data import read_counts, spool
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
-from ..views import monitor_text
+from ..reports import monitor_text
 from .command import Command
 from .inputs import opened
 from .options import SHARED, arguments, own_settings, setting_options
@@ -80,7 +80,7 @@ def monitor(
     else:
         if html is not None:
             kept.to_html(html)
-        click.echo(said + monitor_text(kept, None if everything else _ROWS, way="; --all prints all rows"))
+        click.echo(said + monitor_text(kept, None if everything else _ROWS, is_command=True))
     if fail_on and kept.alarms:
         click.get_current_context().exit(1)
 

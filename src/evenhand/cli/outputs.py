@@ -17,7 +17,7 @@ import click
 from ..auditing import INCLUDED, KINDS, REPORT, Audit, Finding
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
-from ..views import as_annotations, as_junit, as_text
+from ..reports import as_annotations, as_junit, as_text
 
 __all__ = ["OUTPUTS", "check_outputs", "is_same", "output_options", "prints", "render"]
 
@@ -48,7 +48,7 @@ _WRITERS: dict[str, tuple[Callable[[Outcome], str], str]] = {
 }
 _OPTIONS = (
     click.option("--all", "everything", is_flag=True, help="Print every row of the table."),
-    click.option("--verbose", is_flag=True, help="Print every row and finding, and the settings."),
+    click.option("--explain", is_flag=True, help="Print a sentence for every comparison."),
     click.option("--quiet", is_flag=True, help="Print only the findings that --fail-on names, or nothing."),
     *(click.option(f"--{kind}", metavar="FILE", help=explained) for kind, (_, explained) in _WRITERS.items()),
     *(click.option(str(known.option), name, help=known.brief) for name, known in REPORT.items()),
@@ -65,7 +65,7 @@ _OPTIONS = (
         help="Print findings as annotations of GitHub.  [default: if GITHUB_ACTIONS is true]",
     ),
 )
-OUTPUTS = {"everything", "verbose", "quiet", "fail_on", "github", *REPORT, *_WRITERS}
+OUTPUTS = {"everything", "explain", "quiet", "fail_on", "github", *REPORT, *_WRITERS}
 """The options that do not change an audit, only what is done with it."""
 
 
@@ -83,8 +83,8 @@ def prints(options: Mapping[str, Any]) -> bool:
 
 def check_outputs(options: Mapping[str, Any], inputs: Callable[[], list[Path]]) -> None:
     """No output replaces an input or another output."""
-    if options["verbose"] and options["quiet"]:
-        raise InvalidInput("pass either --verbose or --quiet, not both")
+    if options["explain"] and options["quiet"]:
+        raise InvalidInput("pass either --explain or --quiet, not both")
     taken: dict[str, str] = {}
     for kind in _WRITERS:
         file = options[kind]
@@ -156,11 +156,11 @@ def _print(audit: Audit, options: Mapping[str, Any]) -> None:
     colour = _in_colour(on_terminal)
     text = as_text(
         audit,
-        None if options["everything"] or options["verbose"] else _ROWS,
-        width=get_terminal_size((80, 24)).columns if on_terminal else 80,
+        None if options["everything"] else _ROWS,
+        width=get_terminal_size((80, 24)).columns,
         colour=colour,
-        verbose=options["verbose"],
-        ways=(" (see --all)", " (see --verbose)"),
+        explain=options["explain"],
+        is_command=True,
     )
     click.echo(text, color=colour)
 

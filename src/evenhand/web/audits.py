@@ -10,7 +10,7 @@ from typing import Any
 from ..auditing import REPORT, Audit, AuditRequest, CountsRequest, ModelsRequest, audit, audit_counts, compare
 from ..progress import ProgressLine
 from ..records import write_whole
-from ..views import Words
+from ..reports import Words
 from ..wording import several
 from .form import given_settings
 
@@ -50,7 +50,7 @@ def _written(result: Audit, out: Path, report: Mapping[str, str]) -> dict[str, A
             write_whole(out / f"audit.{kind}", text(result))
     groups = {(row.by, row.group) for row in result.rows}
     axes = {axis: [value for value in values if value != "pooled"] for axis, values in result.axes.items()}
-    parts = [Words.of(result.settings).several(result.n), several(len(groups), "group")]
+    parts = [Words.of(result.settings).count(result.n), several(len(groups), "group")]
     parts += [several(len(values), axis, _PLURALS.get(axis, "")) for axis, values in axes.items()]
     return {
         "audit": out.name,
