@@ -12,7 +12,7 @@ from pytest import approx
 from scipy import stats
 
 from evenhand.distributions import Binomial, Hypergeometric, Split, binomial_cdf, log_hypergeometric
-from evenhand.distributions.splits import BetaBinomial
+from evenhand.distributions.splits import BetaBinomial, SplitTable
 
 SPLITS: list[Split] = [Binomial(p, 1 - p) for p in (0.25, 2.0**-20, 0.0, 1.0)]
 SPLITS += [BetaBinomial(a, b) for a, b in ((400.5, 900.5), (0.5, 17.5), (0.5, 0.5), (1.0, 1.0), (30.0, 1.0))]
@@ -102,3 +102,14 @@ def test_sums_and_tables_of_too_many_terms_are_refused() -> None:
     assert entries.startswith(
         "TooLarge: a table of the likely counts of 10,000,000,000 cases has 10,000,000,001 entries"
     )
+
+
+def test_sums_over_an_interval_are_those_of_its_probabilities_and_a_single_one_is_exact() -> None:
+    """A difference of cumulative sums would lose the digits of small probabilities in the middle."""
+    pmf = np.array([[0.4, 1e-18, 3e-9, 0.2, 0.4 - 3e-9]])
+    table, row = SplitTable(np.array([2.0]), pmf), np.zeros(1, dtype=np.int64)
+    for low in range(7):
+        for high in range(low, 8):
+            terms = [float(pmf[0, k - 2]) for k in range(max(low, 2), min(high, 6) + 1)]
+            total = float(table.interval_sum(np.array([float(low)]), np.array([float(high)]), row)[0])
+            assert total == (terms[0] if len(terms) == 1 else approx(sum(terms), abs=1e-15))
