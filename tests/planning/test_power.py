@@ -167,7 +167,7 @@ def test_simulated_match_agrees_with_a_list_of_all_groups(null: Any, given: Any)
 def test_the_truth_has_the_score_that_is_asked_for_and_moves_as_documented() -> None:
     for m in ONE_GROUP_METRICS:
         step = 0.05 if m.better != "lower" else -0.05
-        scenario = Scenario.of(m, REST, step)
+        scenario = Scenario.of(m, REST, step, None)
         tp, fn, fp, tn = scenario.rates
         assert scenario.rates.sum() == approx(1)
         assert scenario.true_score == approx(float(m(REST)) + step, abs=1e-9)

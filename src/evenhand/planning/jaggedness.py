@@ -25,8 +25,8 @@ from ..inference import one_group_metric, sample_sizes
 from ..metrics import Metric, OneGroupMetric
 from ..progress import progress
 from ..records import Record, reach
-from .power import MAX_CASES, block
-from .scenario import cell_rates
+from .power import block
+from .scenario import MAX_CASES, cell_rates
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -142,7 +142,11 @@ class Jaggedness(Record):
 
 
 def jaggedness(
-    metric: str | Metric, reference: Reference = None, n: Iterable[int] = range(5, 51), *, law: LawName = "multinomial"
+    metric: str | Metric,
+    reference: Reference = None,
+    n: Iterable[int] = range(5, 51),
+    *,
+    law: LawName = "multinomial",
 ) -> Jaggedness:
     """Exact quantiles of a score for many sample sizes, and how much they go back and forth.
 
@@ -176,14 +180,18 @@ def jaggedness(
     m, sizes = one_group_metric(metric), check_sizes(n)
     has_rates = reference is not None and law == "multinomial"
     subject = f"quantiles of {m.key} at these sizes need about {{}} matrices"
-    check_work(m, sizes, 1, has_rates, _PER_SIZE, _MAX_KNOWN if has_rates else _MAX_OTHER, subject)
+    check_work(
+        m, sizes, 1, has_rates, _PER_SIZE, _MAX_KNOWN if has_rates else _MAX_OTHER, subject
+    )
     rows: dict[int, tuple[float, ...]] = {}
     for size in progress(sizes, f"computing quantiles of {m.key}"):
         scores = distribution(m, size, reference, law=law)
         if scores.p_undefined < 1:
             rows[size] = tuple(scores.quantile(LEVELS).tolist())
     if len(rows) < 2:
-        raise InvalidInput(f"`n` must contain at least two sample sizes at which {m.key} can be defined")
+        raise InvalidInput(
+            f"`n` must contain at least two sample sizes at which {m.key} can be defined"
+        )
     defined, quantiles = np.array(list(rows)), np.array(list(rows.values()))
     steps = np.diff(quantiles, axis=0)
     shares = _relative_steps(defined, quantiles)
@@ -209,7 +217,13 @@ def check_sizes(n: Iterable[int]) -> list[int]:
 
 
 def check_work(
-    m: OneGroupMetric, sizes: list[int], given: int, has_rates: bool, per_size: int, limit: int, subject: str
+    m: OneGroupMetric,
+    sizes: list[int],
+    given: int,
+    has_rates: bool,
+    per_size: int,
+    limit: int,
+    subject: str,
 ) -> None:
     """Refuse sizes that would take longer than about 10 s.
 
@@ -226,7 +240,9 @@ def check_work(
 def _relative_steps(sizes: Floats, quantiles: Floats) -> Floats:
     """The steps of all quantiles, shape (steps, levels), relative to the spread."""
     widths = quantiles[:, -1] - quantiles[:, 0]
-    is_near = np.maximum(sizes[:, None], sizes) <= _NEARBY * np.minimum(sizes[:, None], sizes)
+    is_near = np.maximum(sizes[:, None], sizes) <= _NEARBY * np.minimum(
+        sizes[:, None], sizes
+    )
     spread = (is_near @ widths) / is_near.sum(axis=1)
     between = ((spread[1:] + spread[:-1]) / 2)[:, None]
     steps = np.diff(quantiles, axis=0)

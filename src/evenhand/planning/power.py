@@ -17,67 +17,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from math import inf, sqrt
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
+from functools import lru_cache
+from math import sqrt
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
 from ..confusion import ConfusionMatrix, as_size
-from ..distributions import Binomial, binomial_cdf, sample_cells, undefined_probability_of
+from ..distributions import Binomial, Multinomial, binomial_cdf, sample_cells
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
     ROUNDING,
     Given,
     MatchSettings,
-    NullDistribution,
     NullName,
     TwoRates,
     count_successes,
     equality_test,
     fisher_tails,
-    one_group_metric,
+    match_test,
+    score_slopes,
 )
 from ..metrics import Metric, OneGroupMetric
-from ..progress import ProgressLine
+from ..progress import progress
 from ..randomness import Rng, check_draws, generator, seed_of
 from ..records import Record, reach
 from ..wording import decided, several
-from .scenario import Scenario, Side, check_between, multinomial, reachable_scores
+from .scenario import Scenario, Side, check_number, reachable_scores, success_rate
 
 TestName = Literal["fisher", "match"]
 Number = TypeVar("Number", int, float)
 
-DRAWS = 1_000
-# Cases of a group, tested draws, and cases of simulated MATCH tests, at most.
-MAX_CASES, _MAX_DRAWS, _MAX_MATCH_CASES = 10**15, 10_000, 2_000
+# Draws that are tested, and cases of simulated MATCH tests, at most.
+DRAWS, _MAX_DRAWS, _MAX_MATCH_CASES = 256, 10_000, 2_000
 # Probability that windows of counts leave out on either side: of known rates, and of samples.
 _EPS, _SAMPLE_EPS = 1e-16, 1e-11
-# Tests of an exact power, at most, how many are computed at once, and the largest spread of counts.
-_MAX_TESTS, _BLOCK, _MAX_SPREAD = 2**17, 2**15, 2**14
-# Draws of the normal test, and how many are tested between two looks at the standard error; standard
-# errors that are enough for an answer, and on the way to it.
-_NORMAL_DRAWS, _STEP, _ENOUGH, _ROUGHLY = 20_000, 128, 0.01, 0.02
-# The probability of a draw to be tested is at least this share of the largest one.
-_FAR = 0.1
+# Tests of an exact power, at most, and the largest spread of counts in simulated ones.
+_MAX_TESTS, _MAX_SPREAD = 2**17, 2**14
+# Draws of the normal test. The probability of one to be tested is at least this share of the
+# largest probability.
+_NORMAL_DRAWS, _FAR = 20_000, 0.1
 # Known rates stand for a reference of this many cases where a test needs counts.
-_KNOWN_CASES = 1e9
+_KNOWN_CASES = 10**9
 # Scores without an upper limit are looked at up to so many times the reference's.
 _TIMES = 1e3
+_HINT = "take fewer cases, or give the `denominator`"
 _TEST_NAMES = {
     "fisher": "Fisher's exact test of equal rates",
     "binomial": "the exact binomial test",
     "mid-p": "the approximate test of equal scores",
     "match": "the MATCH test",
-}
-# First lines of plans by their question, or by another goal than power.
-_HEADLINES = {
-    "power": "Power {value} to find a difference in {key} {difference}",
-    "sample_size": "{cases} find{s} a difference in {key} {difference} with a power of {value}",
-    "half-width": "{cases} give{s} a {level} interval of {key} within ±{width:g} in {value} of groups",
-    "undefined": "{cases} leave{s} {key} undefined with probability {value}",
-    "detectable_difference": "Smallest differences in {key} that {cases} show{s} with a power of {target:g}",
 }
 
 
@@ -132,8 +122,7 @@ def power(
     denominator : int, optional
         The group's denominator, if it is not random: for TPR, the actual positives of ``n`` cases.
     draws : int
-        The largest number of simulated groups that are tested; fewer if the standard error of the
-        power is at most 1 percentage point.
+        The number of simulated groups that are tested.
     rng : int, numpy.random.Generator or None
         The source of random numbers, for simulations.
 
@@ -161,21 +150,12 @@ def power(
     >>> round(power("tpr", 50, 0.7, difference=-0.2).power, 3)
     0.76
     """
-    scenario = Scenario.of(one_group_metric(metric), reference, difference, truth)
-    match = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(scenario, test, match, alpha, comparisons)
-    size, margin = _check_size(scenario, n, denominator)
-    result = planned.power(scenario, size, margin)
-    return make_plan(
-        scenario,
-        rng,
-        planned,
-        question="power",
-        n=size,
-        denominator=margin,
-        true_score=scenario.true_score,
-        **result._asdict(),
-    )
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
+    scenario = Scenario.of(metric, reference, difference, truth)
+    planned = PlannedTest.of_test(scenario, test, settings, alpha, comparisons)
+    planned = planned.of_size(n, denominator)
+    result = planned.power()._asdict()
+    return planned.plan("power", true_score=planned.true_score, **result)
 
 
 def detectable_difference(
@@ -225,39 +205,22 @@ def detectable_difference(
       test        Fisher's exact test of equal rates, p <= 0.05
       method      exact
     """
-    target = check_between(power, "power")
-    target = check_between(power, "power")
-    scenario = Scenario.of(one_group_metric(metric), reference, 0.0)
-    match = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(scenario, test, match, alpha, comparisons)
-    size, margin = _check_size(scenario, n, denominator)
-    no_difference = planned.power(scenario, size, margin)
-    if no_difference.method != "exact":
-        planned = replace(planned, is_exact=False)
-    ends = reachable_scores(scenario.metric, scenario.reference_rates)
-    if ends[0] == ends[1]:
-        raise InvalidInput(
-            f"the true {scenario.metric.key} cannot move away from the reference's: rates of "
-            "exactly 0 or 1 stay where they are; pass the group's `truth` to power()"
-        )
-    (lower, error), (higher, other_error) = (_detect(planned, scenario, size, margin, target, end) for end in ends)
+    target = check_number(power, "power", 0, 1)
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
+    scenario = Scenario.of(metric, reference, 0.0, None)
+    planned = PlannedTest.of_test(scenario, test, settings, alpha, comparisons)
+    planned = planned.of_size(n, denominator)
+    no_difference = planned.power()
+    method = no_difference.method
+    planned = replace(planned, is_exact=method == "exact")
+    ends = reachable_scores(planned.metric, planned.reference_rates)
+    (lower, error), (higher, other_error) = (_detect(planned, target, end) for end in ends)
     if no_difference.value < 1e-9 and not lower and not higher:
-        text = f"no likely outcome of n = {size:,} cases reaches p <= {planned.level:g}"
-        raise InvalidInput(f"{text}, so no difference is detectable")
-    return make_plan(
-        scenario,
-        rng,
-        planned,
-        question="detectable_difference",
-        method=no_difference.method,
-        target=target,
-        n=size,
-        denominator=margin,
-        lower=lower,
-        higher=higher,
-        value=target,
-        error=max(error, other_error),
-    )
+        reached = f"n = {n:,} cases reaches p <= {planned.level:g}"
+        raise InvalidInput(f"no likely outcome of {reached}, so no difference is detectable")
+    facts = {"lower": lower, "higher": higher, "error": max(error, other_error)}
+    facts |= {"target": target, "value": target, "method": method}
+    return planned.plan("detectable_difference", **facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -358,12 +321,10 @@ class Plan(Record):
     rng: int | None
     sizes: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
-    _scenario: Scenario = field(compare=False)
-    _test: PlannedTest | None = field(default=None, compare=False)
+    _planned: PlannedTest = field(compare=False)
     _derived: ClassVar[tuple[str, ...]] = (
-        *("difference", "lower_score", "higher_score"),
-        *("power", "expected_denominator"),
-    )
+        "difference", "lower_score", "higher_score", "power", "expected_denominator",
+    )  # fmt: skip
 
     @property
     def difference(self) -> float | None:
@@ -431,7 +392,7 @@ class Plan(Record):
         """
         if self.metric.base.denominator is None:
             return None
-        expected = self.n * self._scenario.denominator_rate
+        expected = self.n * self._planned.denominator_rate
         return expected if self.denominator is None else float(self.denominator)
 
     def curve(self, scores: Iterable[float]) -> list[float]:
@@ -454,9 +415,9 @@ class Plan(Record):
         >>> [round(x, 2) for x in p.curve([0.45, 0.55, 0.65])]
         [0.95, 0.67, 0.22]
         """
-        test = self._require_power()
-        scenarios = (self._scenario.at(float(score)) for score in scores)
-        return [test.power(scenario, self.n, self.denominator).value for scenario in scenarios]
+        self._require_power()
+        planned = self._planned
+        return [planned.at(float(score)).power().value for score in scores]
 
     def profile(self) -> tuple[list[float], list[float]]:
         """True scores around the reference's, and the power for each.
@@ -474,12 +435,13 @@ class Plan(Record):
         >>> round(scores[0], 3), round(powers[0], 3)
         (0.35, 0.997)
         """
-        ends = reachable_scores(self._scenario.metric, self._scenario.reference_rates)
-        detected = [1.5 * (gap or 0.0) for gap in (self.lower, self.higher)]
-        reach = max(0.1, *map(abs, (2 * (self.difference or 0.0), *detected)))
-        low, high = np.clip([-reach, reach], *np.subtract(ends, self.reference_score))
+        planned, start = self._planned, self.reference_score
+        gaps = (self.difference, self.lower, self.higher)
+        reach = max(0.1, *(2 * abs(gap or 0.0) for gap in gaps))
+        ends = reachable_scores(planned.metric, planned.reference_rates)
+        low, high = np.clip([start - reach, start + reach], *ends)
         count = 65 if self.method == "exact" else 9
-        scores = (self.reference_score + np.linspace(low, high, count)).tolist()
+        scores = np.linspace(low, high, count).tolist()
         return scores, self.curve(scores)
 
     def plot(self, ax: Any = None) -> Any:
@@ -518,55 +480,71 @@ class Plan(Record):
         """
         return _TEST_NAMES[self.test or ""] + (f", {self.null} null" if self.null else "")
 
-    def _require_power(self) -> PlannedTest:
-        if self._test is None:
-            raise InvalidInput("the plan is one of an interval or of a score that exists, so it has no power")
-        return self._test
+    def _require_power(self) -> None:
+        if self.goal != "power":
+            goal = "the plan is one of an interval or of a score that exists"
+            raise InvalidInput(f"{goal}, so it has no power")
 
     def __str__(self) -> str:
-        target, value = self.target or 0.0, 100 * self.value
+        return block(self._headline(), self._facts())
+
+    def _headline(self) -> str:
+        """The answer as a sentence."""
+        key, cases = self.metric.key, several(self.n, "case")
+        s, value = "s" if self.n == 1 else "", 100 * self.value
         # With the digits that show on which side of the target it is.
-        limits = [] if self.target is None else [100 * target]
-        headline = _HEADLINES[self.question if self.goal == "power" else self.goal].format(
-            key=self.metric.key,
-            cases=several(self.n, "case"),
-            s="s" if self.n == 1 else "",
-            difference=f"of {self.difference:+.4g}" if self.difference else "where none is",
-            value=decided(value, limits, lambda more: f"{value:.{3 + more}g}") + "%",
-            target=target,
-            width=self.half_width or 0.0,
-            level=f"{100 * (self.confidence_level or 0.0):g}%",
-        )
-        return block(headline, self._facts())
+        limits = [] if self.target is None else [100 * self.target]
+        share = decided(value, limits, lambda more: f"{value:.{3 + more}g}") + "%"
+        gap = f"of {self.difference:+.4g}" if self.difference else "where none is"
+        if self.goal == "undefined":
+            return f"{cases} leave{s} {key} undefined with probability {share}"
+        if self.half_width and self.confidence_level:
+            interval = f"{100 * self.confidence_level:g}% interval of {key}"
+            width = f"within ±{self.half_width:g}"
+            return f"{cases} give{s} a {interval} {width} in {share} of groups"
+        if self.question == "power":
+            return f"Power {share} to find a difference in {key} {gap}"
+        if self.question == "sample_size":
+            found = f"find{s} a difference in {key} {gap}"
+            return f"{cases} {found} with a power of {share}"
+        shown = f"in {key} that {cases} show{s} with a power of {self.target:g}"
+        return f"Smallest differences {shown}"
 
     def _facts(self) -> dict[str, str]:
         """The lines below the first one: labels and texts, of which some are empty."""
-        facts, part, level = {}, self.metric.base.denominator, f"{self.alpha or 0:g}"
+        facts, part = {}, self.metric.base.denominator
+        level = f"{self.alpha or 0:g}"
         if self.comparisons not in (None, 1):
             level += f" / {self.comparisons:,}"
         if self.question == "power":
-            given = "" if self.denominator is None or not part else f", {part.format_count(self.denominator)}"
-            facts["group"] = f"{several(self.n, 'case')}{given}, true score {self.true_score:.4g}"
+            given = self.denominator
+            count = f", {part.format_count(given)}" if part and given else ""
+            truth = f"true score {self.true_score:.4g}"
+            facts["group"] = f"{several(self.n, 'case')}{count}, {truth}"
         elif self.question == "sample_size":
             limit = "at most" if self.goal == "undefined" else "at least"
             facts["goal"] = f"{limit} {self.target:g}{self._stays()}"
-            facts["of them"] = f"about {part.format_count(round(self.expected_denominator or 0))}" if part else ""
+            expected = round(self.expected_denominator or 0)
+            facts["of them"] = f"about {part.format_count(expected)}" if part else ""
         else:
-            for side, gap in (("lower", self.lower), ("higher", self.higher)):
-                score = self.reference_score + (gap or 0.0)
-                facts[side] = "none" if gap is None else f"{gap:+.4g}, to a true score of {score:.4g}"
-        reference = "known rates" if self.reference_n is None else several(self.reference_n, "case")
+            for side in ("lower", "higher"):
+                gap, score = getattr(self, side), getattr(self, f"{side}_score")
+                text = gap and f"{gap:+.4g}, to a true score of {score:.4g}"
+                facts[side] = text or "none"
+        known, cases = "known rates", self.reference_n
+        reference = known if cases is None else several(cases, "case")
         facts["reference"] = f"{reference}, score {self.reference_score:.4g}"
         facts["test"] = f"{self.test_name}, p <= {level}" if self.test else ""
         if self.wrong_way is not None and self.difference:
-            facts["wrong way"] = f"{percent(self.wrong_way)} of groups differ significantly in the wrong direction"
-        if self.question == "power":
-            facts["undefined"] = f"{percent(self.p_undefined or 0.0)} of groups have no score"
-        is_exact = self.method == "exact"
-        facts["method"] = "exact" if is_exact else f"simulation, standard error {self.error:.2g}"
-        if self.p_undefined == 1:
-            facts["caution"] = "every possible outcome has an undefined score"
-        elif self.test and self.value == 0 and is_exact:
+            differ = "of groups differ significantly in the wrong direction"
+            facts["wrong way"] = f"{percent(self.wrong_way)} {differ}"
+        if self.p_undefined is not None and self.question == "power":
+            undefined = percent(self.p_undefined)
+            facts["undefined"] = f"{undefined} of groups have no score"
+        facts["method"] = self.method
+        if self.method == "simulation":
+            facts["method"] += f", standard error {self.error:.2g}"
+        elif self.test and self.value == 0:
             facts["caution"] = f"no outcome that this truth allows reaches p <= {level}"
         return facts
 
@@ -574,57 +552,21 @@ class Plan(Record):
         """From which number of cases on the goal is reached, in words."""
         if self.n_stays is None:
             return ""
-        larger = "larger number" if self.n_stays == self.n else f"number from {self.n_stays:,}"
+        number = f"number from {self.n_stays:,}"
+        larger = "larger number" if self.n_stays == self.n else number
         looked = "" if self.n_looked is None else f" up to {self.n_looked:,}"
         return f"; so does every {larger}{looked}"
 
 
 def block(head: str, facts: dict[str, str]) -> str:
     """Format a result: a sentence, and a line with its label for each fact that is not empty."""
-    return "\n".join([head, *(f"  {label:<11} {text}" for label, text in facts.items() if text)])
+    lines = [f"  {label:<11} {text}" for label, text in facts.items() if text]
+    return "\n".join([head, *lines])
 
 
 def percent(probability: float) -> str:
     """Format a probability as a percentage with three digits."""
     return f"{100 * probability:.3g}%"
-
-
-def make_plan(scenario: Scenario, rng: Rng, test: PlannedTest | None, **facts: Any) -> Plan:
-    """A plan with what follows from its scenario and its test, if it has one."""
-    if test:
-        facts |= {"alpha": test.alpha, "comparisons": test.comparisons, "test": test.name, "null": test.null}
-    return Plan(
-        metric=scenario.metric,
-        reference_n=scenario.reference_n,
-        reference_score=scenario.reference_score,
-        rng=None if facts["method"] == "exact" else seed_of(rng),
-        _scenario=scenario,
-        _test=test,
-        **facts,
-    )
-
-
-def _check_size(scenario: Scenario, n: Any, denominator: Any) -> tuple[int, int | None]:
-    """Check a number of cases and a denominator, such that the score can be defined."""
-    m, size = scenario.metric, as_size(n)
-    margin = None if denominator is None else as_size(denominator, "denominator")
-    if size > MAX_CASES:
-        raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {size:,}")
-    if margin is not None and m.denominator is None:
-        raise InvalidInput(f"{m.key} is a score of all n cases, so it has no `denominator` to give")
-    if margin is not None and margin > size:
-        raise InvalidInput(f"`denominator` must be at most n = {size:,}; got {margin:,}")
-    reason = m.why_undefined(scenario.rates)
-    if not reason and margin == 0:
-        reason = "its denominator is 0"
-    if not reason and undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, size)) >= 1:
-        reason = "it needs more cases"
-    if reason:
-        raise InvalidInput(f"{m.key} is always undefined at n = {size:,}: {reason}")
-    return size, margin
-
-
-# Tests
 
 
 class TestPower(NamedTuple):
@@ -637,160 +579,214 @@ class TestPower(NamedTuple):
     error: float
 
 
-@dataclass(frozen=True)
-class PlannedTest:
-    """A test whose power is computed, at one level.
+@dataclass(frozen=True, kw_only=True)
+class PlannedTest(Scenario):
+    """A scenario, and the test whose power is computed, at one level.
 
     If ``is_exact``, it is Fisher's test of one rate, or the binomial test against known rates.
+    ``null`` is that of MATCH, and None for other tests.
     """
 
-    name: str
+    test: str
+    null: NullName | None
     is_exact: bool
-    match: MatchSettings
+    settings: MatchSettings
     alpha: float
     comparisons: int
     seed: int
 
     @classmethod
-    def of(cls, scenario: Scenario, test: str, match: MatchSettings, alpha: float, comparisons: int) -> PlannedTest:
-        """The test against the reference of a scenario, from arguments that are checked."""
-        if test not in get_args(TestName):
-            raise UnknownName.among("test", test, get_args(TestName))
+    def of_test(
+        cls,
+        scenario: Scenario,
+        name: str,
+        settings: MatchSettings,
+        alpha: float,
+        comparisons: int,
+    ) -> Self:
+        """The test with this name against the reference of a scenario."""
+        if name not in get_args(TestName):
+            raise UnknownName.among("test", name, get_args(TestName))
         if not 1 <= as_size(comparisons, "comparisons") <= 10**9:
             must = "be a whole number from 1 to 1e9"
             raise InvalidInput(argument="comparisons", must=must, got=comparisons)
-        if check_draws(match.draws, 2) > _MAX_DRAWS:
-            raise InvalidInput(argument="draws", must=f"be at most {_MAX_DRAWS:,}", got=match.draws)
+        if check_draws(settings.draws, 2) > _MAX_DRAWS:
+            must = f"be at most {_MAX_DRAWS:,}"
+            raise InvalidInput(argument="draws", must=must, got=settings.draws)
         m, is_known = scenario.metric, scenario.reference_counts is None
-        is_exact = m.curve is not None
-        name = "mid-p" if not is_exact else "binomial" if is_known else "fisher"
-        if test == "match":
-            if is_known and match.null == "predictive":
-                text = "`null='predictive'` needs the reference's counts, as a ConfusionMatrix"
-                raise InvalidInput(f"{text}; got known rates")
-            name, match = "match", replace(match, null="known") if is_known else match
-            is_given = match.given == "margin" or not m.tree.margin
-            is_exact &= m.defined_by_denominator and is_given and match.null != "predictive"
-        # A search draws the same groups again and again.
-        seed = seed_of(match.rng)
-        if seed is None:
-            seed = int(generator(match.rng).integers(2**63))
-        return cls(name, is_exact, match, check_between(alpha, "alpha"), int(comparisons), seed)
-
-    @property
-    def null(self) -> NullName | None:
-        """The null of MATCH."""
-        return self.match.null if self.name == "match" else None
+        is_exact, null = m.curve is not None, None
+        test = "mid-p" if not is_exact else "binomial" if is_known else "fisher"
+        if name == "match":
+            test, null = name, "known" if is_known else settings.null
+            if is_known and settings.null == "predictive":
+                needs = "needs the reference's counts, as a ConfusionMatrix"
+                raise InvalidInput(f"`null='predictive'` {needs}; got known rates")
+            is_given = settings.given == "margin" or not m.tree.margin
+            is_exact &= m.defined_by_denominator and is_given and null != "predictive"
+        return cls(
+            **vars(scenario),
+            test=test,
+            null=null,
+            is_exact=is_exact,
+            settings=settings,
+            alpha=check_number(alpha, "alpha", 0, 1),
+            comparisons=int(comparisons),
+            # A search draws the same groups again and again.
+            seed=int(generator(settings.rng).integers(2**63)),
+        )
 
     @property
     def level(self) -> float:
         """The level of a single test."""
         return self.alpha / self.comparisons
 
-    def power(self, scenario: Scenario, n: int, denominator: int | None = None, enough: float = _ENOUGH) -> TestPower:
+    def plan(self, question: Any, **facts: Any) -> Plan:
+        """A plan with what it assumes; one of another goal than power has no test."""
+        if facts.get("goal", "power") == "power":
+            names = ("alpha", "comparisons", "test", "null")
+            facts |= {name: getattr(self, name) for name in names}
+        counts, is_exact = self.reference_counts, facts["method"] == "exact"
+        return Plan(
+            question=question,
+            metric=self.metric,
+            n=self.n,
+            denominator=self.denominator,
+            reference_n=None if counts is None else int(counts.sum()),
+            reference_score=self.reference_score,
+            rng=None if is_exact else seed_of(self.settings.rng),
+            _planned=self,
+            **facts,
+        )
+
+    def power(self) -> TestPower:
         """The exact power, or a simulated one if there are too many terms."""
         if not self.is_exact:
-            return self._simulate(scenario, n, denominator, enough)
-        m = scenario.metric
+            return self._simulate()
         try:
-            if denominator is None:
-                parts = mean_over_denominators(scenario, np.array([n]), partial(self.rejected, scenario))
-                undefined = undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, n))
+            if self.denominator is None:
+                parts = self.mean_over_denominators(self.n, self.n, self.p_rejected)
             else:
-                size = np.array([float(denominator)])
-                parts, counts = self.rejected(scenario, size), np.append(0.0, size)
-                p = Binomial(scenario.rate, 1 - scenario.rate).pmf(counts, size)
-                undefined = float(p @ lacks_score(m, 0 * counts + size, counts))
+                parts = self.p_rejected(self.denominator, self.denominator)
         except TooLarge:
-            if scenario.reference_counts is None:
+            if self.reference_counts is None:
                 raise
-            return self._simulate(scenario, n, denominator, enough)
+            return self._simulate()
         lower, higher = parts[:, 0].tolist()
-        gap = scenario.true_score - scenario.reference_score
-        wrong_way = lower + higher if gap == 0 else lower if gap > 0 else higher
-        error = 0.0 if scenario.reference_counts is None else 4 * _SAMPLE_EPS
-        return TestPower(min(lower + higher, 1.0), wrong_way, undefined, "exact", error)
+        gap, power = self.true_score - self.reference_score, min(lower + higher, 1.0)
+        wrong_way = power if gap == 0 else lower if gap > 0 else higher
+        error = 0.0 if self.reference_counts is None else 4 * _SAMPLE_EPS
+        return TestPower(power, wrong_way, self.p_undefined, "exact", error)
 
-    def rejected(self, scenario: Scenario, sizes: Floats) -> Floats:
-        """P(rejected as lower) and P(rejected as higher), given each denominator."""
-        m, rate, d = scenario.metric, scenario.rate, sizes[:, None]
-        counts = scenario.reference_counts
+    def p_rejected(self, first: float, last: float) -> Floats:
+        """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
+        m, counts, parts = self.metric, self.reference_counts, []
         cases = None if counts is None else float(count_successes(m, counts)[1])
-        x, weights = _reference_outcomes(m, scenario.reference_rate, cases)
-        # Against known rates, the reference's rates stand for its counts.
         is_known = cases is None or self.null == "known"
-        x, total = (x / (cases or 1.0), 1.0) if is_known else (x, cases or 0.0)
-        bounds = _rejection_bounds(x.tobytes(), None if is_known else total, sizes.tobytes(), self.level)
-        parts = []
-        for bound, p, none in zip(bounds, (rate, 1 - rate), (0 * d, d), strict=True):
-            tails = binomial_cdf(bound, d, p, 1 - p)
-            without_score = np.where(lacks_score(m, d, none), Binomial(p, 1 - p).pmf(0.0, d), 0.0)
-            parts.append(np.maximum(tails - without_score * (bound >= 0), 0.0) @ weights)
+        rate = success_rate(m, self.reference_rates)
+        weights, *bounds = _rejection_bounds(
+            m, rate, cases, is_known, first, last, self.level
+        )
+        p, d = success_rate(m, self.rates), np.arange(first, last + 1.0)[:, None]
+        for bound, rate, count in zip(bounds, (p, 1 - p), (0 * d, d), strict=True):
+            # An undefined score is not rejected.
+            lost = binomial_cdf(lacks_score(m, d, count) - 1.0, d, rate)
+            part = np.maximum(binomial_cdf(bound, d, rate) - lost, 0.0)
+            parts.append(part @ weights)
         return np.stack(parts)
 
-    def normal_power(self, scenario: Scenario, n: int, denominator: int | None = None) -> float:
-        """The power of the normal test, which is cheap."""
-        pvalues = _normal_pvalues(scenario.metric, *self._draw(scenario, n, denominator))
-        return float((pvalues <= self.level).mean())
+    def mean_over_denominators(
+        self, first: int, last: int, given: Callable[[float, float], Floats]
+    ) -> Floats:
+        """Means over groups of first to last cases of what is ``given`` the denominator, in rows."""
+        check_cost(last - first, _MAX_TESTS, "there are {} sizes to look at", _HINT)
+        rate = self.denominator_rate
+        if rate == 1:
+            return given(first, last)
+        split, n = Binomial(rate, 1 - rate), np.arange(first, last + 1.0)
+        low, high = split.window(n, _EPS)
+        values, parts = given(low[0], high[-1]), []
+        for part in np.array_split(n, 1 + int((high - low)[-1]) * len(n) // 2**20):
+            table = split.table(part, _EPS)
+            start = (table.start - low[0]).astype(np.int64)
+            columns = start[:, None] + np.arange(table.pmf.shape[1])
+            chosen = values.take(columns, axis=1, mode="clip")
+            parts.append((chosen * table.pmf).sum(axis=-1))
+        return np.concatenate(parts, axis=1)
 
-    def _simulate(self, scenario: Scenario, n: int, denominator: int | None, enough: float) -> TestPower:
-        """The simulated power; fewer draws are tested if its standard error is small ``enough``."""
-        if self.name == "match" and n > _MAX_MATCH_CASES:
-            text = f"the power of MATCH is simulated for at most {_MAX_MATCH_CASES:,} cases"
-            raise TooLarge(f"{text}; got n = {n:,}; use `test='fisher'`")
-        m, level = scenario.metric, self.level
+    def normal_power(self) -> float:
+        """The power of the normal test, as if cells were as expected."""
+        from scipy.special import ndtr, ndtri
+
+        counts = self.reference_counts
+        total = _KNOWN_CASES if counts is None else counts.sum()
+        group, reference = self.n * self.rates, total * self.reference_rates
+        z = _normal_scores(self.metric, group[None], reference[None])[0]
+        power = ndtr(z + ndtri(self.level / 2)) + ndtr(ndtri(self.level / 2) - z)
+        return float(power * (1 - self.p_undefined))
+
+    def _simulate(self) -> TestPower:
+        """The simulated power."""
+        from scipy.special import ndtr
+
+        m, level = self.metric, self.level
+        if self.test == "match" and self.n > _MAX_MATCH_CASES:
+            limit = f"is simulated for at most {_MAX_MATCH_CASES:,} cases"
+            raise TooLarge(f"the power of MATCH {limit}; use `test='fisher'`")
         if m.curve is not None:
-            spread = sqrt(n / (1 + n / (scenario.reference_n or inf)))
-            subject = f"tests of n = {n:,} cases are sums over {{}} terms"
-            check_cost(spread, _MAX_SPREAD, subject, "take fewer cases")
-        groups, references = self._draw(scenario, n, denominator)
-        normal = np.maximum(_normal_pvalues(m, groups, references), 1e-300)
-        closeness = np.maximum(np.sqrt(np.minimum(normal / level, level / normal)), _FAR)
-        chances = closeness / closeness.sum()
-        rows = np.random.default_rng([self.seed, 1]).choice(len(normal), self.match.draws, p=chances)
+            # Tails of Fisher's test are sums over about so many terms.
+            counts = self.reference_counts
+            share = 0 if counts is None else self.n / counts.sum()
+            subject = f"tests of n = {self.n:,} cases are sums over {{}} terms"
+            check_cost(sqrt(self.n / (1 + share)), _MAX_SPREAD, subject, _HINT)
+        groups, references = self._draw()
+        normal = np.maximum(2 * ndtr(-_normal_scores(m, groups, references)), 1e-300)
+        closeness = np.sqrt(np.minimum(normal / level, level / normal))
+        chances = np.maximum(closeness, _FAR)
+        chances /= chances.sum()
+        draws, rng = self.settings.draws, np.random.default_rng([self.seed, 1])
+        rows = rng.choice(len(normal), draws, p=chances)
         weights = 1 / (len(normal) * chances[rows])
-        rejected, error = np.empty(0, bool), 1.0
-        with ProgressLine() as report:
-            while error > enough and len(rejected) < self.match.draws:
-                report("testing simulated groups", len(rejected), self.match.draws)
-                step = rows[len(rejected) :][:_STEP]
-                pvalues = self._pvalues(m, groups[step], references[step])
-                rejected = np.append(rejected, pvalues <= level * ROUNDING)
-                k = len(rejected)
-                terms = weights[:k] * (rejected * 1.0 - (normal[rows[:k]] <= level))
-                error = sqrt(terms.var() / k + 0.25 / len(normal) + 1 / k**2)
+        parts = np.array_split(rows, 1 + draws // 32)
+        pvalues = [
+            self._pvalues(groups[part], references[part])
+            for part in progress(parts, "testing simulated groups")
+        ]
+        rejected = np.concatenate(pvalues) <= level * ROUNDING
+        terms = weights * (rejected * 1.0 - (normal[rows] <= level))
         value = float(np.clip((normal <= level).mean() + terms.mean(), 0.0, 1.0))
-        direction = np.sign(scenario.true_score - scenario.reference_score)
-        gaps = (m.scores(groups) - m.scores(references))[rows[:k]] * direction
+        error = sqrt(terms.var() / draws + 0.25 / len(normal) + 1 / draws**2)
+        scores, direction = m.scores(groups), self.true_score - self.reference_score
+        gaps = (scores - m.scores(references))[rows] * direction
         is_wrong = rejected & ((gaps < 0) | (direction == 0))
-        if denominator is None:
-            undefined = undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, n))
-        else:
-            undefined = float(np.isnan(m.scores(groups)).mean())
-        wrong_way = min(float((weights[:k] * is_wrong).mean()), value)
-        return TestPower(value, wrong_way, undefined, "simulation", error)
+        wrong_way = min(float((weights * is_wrong).mean()), value)
+        p_undefined = self.p_undefined
+        if self.denominator is not None:
+            p_undefined = float(np.isnan(scores).mean())
+        return TestPower(value, wrong_way, p_undefined, "simulation", error)
 
-    def _draw(self, scenario: Scenario, n: int, denominator: int | None) -> tuple[Floats, Floats]:
+    def _draw(self) -> tuple[Floats, Floats]:
         """Groups, and their references."""
-        rng, tree = np.random.default_rng(self.seed), scenario.metric.tree
-        law, counts = multinomial(scenario.rates, n), scenario.reference_counts
-        groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, denominator)
+        rng, tree = np.random.default_rng(self.seed), self.metric.tree
+        law, counts = Multinomial(self.n, tuple(self.rates)), self.reference_counts
+        groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, self.denominator)
         if counts is None:
-            known = tree.collapse(np.round(scenario.reference_rates * _KNOWN_CASES))
+            known = tree.collapse(np.round(self.reference_rates * _KNOWN_CASES))
             return groups, np.broadcast_to(known, groups.shape)
-        law, margin = multinomial(scenario.reference_rates, int(counts.sum())), float(tree.counts(counts)[0])
+        law = Multinomial(int(counts.sum()), tuple(self.reference_rates))
+        margin = float(tree.counts(counts)[0])
         return groups, sample_cells(tree, law, rng, _NORMAL_DRAWS, margin)
 
-    def _pvalues(self, metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
-        if self.null is None:
-            return equality_test(metric, groups, references).pvalues
-        pvalues = []
-        for cells in zip(groups, references, strict=True):
-            group, rest = map(ConfusionMatrix.from_array, cells)
-            null = NullDistribution.of(group, rest, metric, self.match)
-            tails = null.tails(null.observed(group), relative=False)
-            pvalues.append(null.pvalue(tails, "two-sided"))
-        return np.array(pvalues)
+    def _pvalues(self, groups: Floats, references: Floats) -> Floats:
+        """P-values of the test itself."""
+        m, null, given = self.metric, self.null, self.settings.given
+        if null is None:
+            return equality_test(m, groups, references).pvalues
+        pairs = [
+            map(ConfusionMatrix.from_array, pair)
+            for pair in zip(groups, references, strict=True)
+        ]
+        tests = (match_test(*pair, m, null=null, given=given) for pair in pairs)
+        return np.array([test.pvalue for test in tests])
 
 
 def lacks_score(metric: OneGroupMetric, sizes: Floats, counts: Floats) -> Bools:
@@ -799,56 +795,60 @@ def lacks_score(metric: OneGroupMetric, sizes: Floats, counts: Floats) -> Bools:
     return np.asarray(metric.undefined_sets[0].contains(*cells) | (sizes == 0))
 
 
-def _reference_outcomes(metric: OneGroupMetric, rate: float, cases: float | None) -> tuple[Floats, Floats]:
-    """The likely counts of a reference and their probabilities; its rate if that is known."""
-    if cases is None:
-        return np.array([rate]), np.ones(1)
-    split = Binomial(rate, 1 - rate)
-    low, high = (float(end[0]) for end in split.window(np.array([cases]), _SAMPLE_EPS))
-    subject = f"a reference of {cases:,.0f} cases has {{}} likely counts"
-    check_cost(high - low + 1, _MAX_TESTS, subject, "pass its rates in place of its counts")
-    counts = np.arange(low, high + 1)
-    is_lost = lacks_score(metric, np.full_like(counts, cases), counts)
-    return counts, np.where(is_lost, 0.0, split.pmf(counts, cases))
-
-
 @lru_cache(maxsize=1)
-def _rejection_bounds(reference: bytes, cases: float | None, sizes: bytes, level: float) -> tuple[Floats, Floats]:
+def _rejection_bounds(
+    metric: OneGroupMetric,
+    rate: float,
+    cases: float | None,
+    is_known: bool,
+    first: float,
+    last: float,
+    level: float,
+) -> tuple[Floats, Floats, Floats]:
     """The largest numbers of successes rejected as lower, and of failures rejected as higher.
 
-    There is a row for each denominator, and a column for each count (without ``cases``, each rate) of
-    the reference. Both arrays of floats come as bytes. What is rejected does not depend on the truth,
-    so that a search over true scores computes it once.
+    There is a row for each denominator, and a column for each likely count of the reference, whose
+    probabilities come first. Without ``cases``, its rate is known; if it ``is_known``, the test
+    takes that of the counts as known. What is rejected does not depend on the truth, so that a
+    search over true scores computes it once.
     """
-    from scipy.special import ndtri
-
-    x, d = (np.frombuffer(values) for values in (reference, sizes))
-    shape, largest, total = (len(d), len(x)), float(d.max(initial=0.0)), cases or 1.0
+    x, weights, total = np.array([rate]), np.ones(1), cases or 1.0
     # Tails of Fisher's test are sums over about so many terms.
-    spread = sqrt(largest * total / max(largest + total, 1.0))
-    cost = len(d) * len(x) * (1 + spread / 128 if cases else 2)
-    subject = f"an exact power of up to {largest:,.0f} cases needs {{}} tests"
-    check_cost(cost, _MAX_TESTS, subject, "take fewer cases, or give the `denominator`")
-    d, x = np.repeat(d, shape[1]), np.tile(x, shape[0])
-    inflation = 1 + d / cases if cases else 1.0
+    spread = 128.0 if is_known else sqrt(last / (1 + last / total))
+    cost = (last - first + 1) * (1 + spread / 128)
+    if cases is not None:
+        split = Binomial(rate, 1 - rate)
+        (low,), (high,) = split.window(np.array([cases]), _SAMPLE_EPS)
+        cost *= high - low + 1
+    subject = f"an exact power of up to {last:,.0f} cases needs {{}} tests"
+    check_cost(cost, _MAX_TESTS, subject, _HINT)
+    if cases is not None:
+        x = np.arange(low, high + 1)
+        is_lost = lacks_score(metric, np.full_like(x, cases), x)
+        weights = np.where(is_lost, 0.0, split.pmf(x, cases))
+    d = np.repeat(np.arange(first, last + 1.0), len(x))
 
     def largest_rejected(x: Floats) -> Floats:
         def rejects(k: Floats, rows: Integers) -> Bools:
-            if cases:
-                tails = fisher_tails(TwoRates(k, d[rows], x[rows], np.asarray(cases))).lower
+            if is_known:
+                tails = binomial_cdf(k, d[rows], p[rows])
             else:
-                tails = binomial_cdf(k, d[rows], x[rows])
+                pairs = TwoRates(k, d[rows], counts[rows], np.array(total))
+                tails = fisher_tails(pairs).lower
             return np.asarray(2 * tails <= level * ROUNDING)
 
-        rate = x / total
-        deviation = np.sqrt(d * rate * (1 - rate) * inflation)
-        guess = np.floor(d * rate + float(ndtri(level / 2)) * deviation)
-        return last_true(rejects, guess, d).reshape(shape)
+        counts = np.tile(x, len(d) // len(x))
+        p = counts / total
+        variance = d * p * (1 - p) * (1 if is_known else 1 + d / total)
+        bounds = last_true(rejects, np.floor(d * p - 2 * np.sqrt(variance)), d)
+        return bounds.reshape(-1, len(x))
 
-    return largest_rejected(x), largest_rejected(total - x)
+    return weights, largest_rejected(x), largest_rejected(total - x)
 
 
-def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats) -> Floats:
+def last_true(
+    holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats
+) -> Floats:
     """The largest whole numbers from 0 to ``highest`` up to which ``holds``; -1 if it never does.
 
     ``holds`` gets numbers, and their places in the arrays. The search gallops away from a guess,
@@ -860,8 +860,7 @@ def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest
     low, high = np.full(len(highest), -1.0), highest + 1
     k, step, rows = np.clip(guess, 0, highest), 1.0, np.arange(len(highest))
     while len(rows):
-        parts = np.array_split(rows, 1 + len(rows) // _BLOCK)
-        is_true = np.concatenate([holds(k[part], part) for part in parts])
+        is_true = holds(k[rows], rows)
         low[rows[is_true]] = k[rows[is_true]]
         high[rows[~is_true]] = k[rows[~is_true]]
         rows = rows[high[rows] - low[rows] > 1]
@@ -871,63 +870,30 @@ def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest
     return low
 
 
-def mean_over_denominators(scenario: Scenario, sizes: Integers, given: Callable[[Floats], Floats]) -> Floats:
-    """Means over groups of each size of what is ``given`` the denominator, in rows."""
-    n, rate = sizes.astype(np.float64), scenario.denominator_rate
-    if rate == 1:
-        return given(n)
-    split = Binomial(rate, 1 - rate)
-    low, high = split.window(n, _EPS)
-    first, width = low.min(), int((high - low).max()) + 1
-    subject = f"the denominator of up to {n.max():,.0f} cases has {{}} likely values"
-    hint = "take fewer cases, or give the `denominator`"
-    check_cost(high.max() - first + 1, 2**22, subject, hint)
-    values, parts = given(np.arange(first, high.max() + 1)), []
-    for part in np.array_split(n, 1 + width * len(n) // 2**20):
-        table = split.table(part, _EPS)
-        columns = (table.start[:, None] - first).astype(np.int64) + np.arange(table.pmf.shape[1])
-        columns = np.minimum(columns, values.shape[1] - 1)
-        parts.append((values[:, columns] * table.pmf).sum(axis=-1))
-    return np.concatenate(parts, axis=1)
-
-
-def _normal_pvalues(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
-    """P-values of the gap divided by its standard error; 1 where a score is undefined."""
-    from scipy.special import ndtr
-
-    sides = (groups, references)
-    (score, variance), (reference_score, reference_variance) = (_delta_method(metric, side) for side in sides)
-    z = np.abs(score - reference_score) / np.sqrt(variance + reference_variance)
-    is_undefined = np.logical_or(*(metric.undefined_sets[0].contains(*side.T) for side in sides))
-    return np.where(is_undefined, 1.0, np.nan_to_num(2 * ndtr(-z), nan=1.0))
-
-
-def _delta_method(metric: OneGroupMetric, cells: Floats) -> tuple[Floats, Floats]:
-    """Scores with 1/2 added to each cell, and their variances; of unbounded scores, of the logs."""
-    n = cells.sum(axis=-1, keepdims=True)
-    p = (cells + 0.5) / (n + 2)
-
-    def score(rates: Floats) -> Floats:
-        values = metric.score(*rates.T)
-        return np.asarray(np.log(values) if metric.is_unbounded else values)
-
-    steps = 1 + 1e-5 * np.eye(4)
-    # The slopes times p. Scores do not depend on the scale of the cells, so the mean slope is 0.
-    slopes = np.stack([score(p * step) - score(p * (2 - step)) for step in steps], axis=-1) / 2e-5
-    return score(p), (slopes**2 / p).sum(axis=-1) / np.maximum(n[..., 0], 1.0)
+def _normal_scores(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
+    """Gaps in standard errors, by the delta method; 0 where a score is undefined."""
+    gap, variance, is_defined = 0.0, 0.0, True
+    for cells, sign in ((groups, 1), (references, -1)):
+        score, slopes = metric.scores(cells + 0.5), score_slopes(metric, cells)
+        if metric.is_unbounded:
+            score, slopes = np.log(score), slopes / score[:, None]
+        gap += sign * score
+        variance += (slopes**2 * (cells + 0.5)).sum(axis=1)
+        is_defined &= ~metric.undefined_sets[0].contains(*cells.T)
+    z = np.abs(gap) / np.sqrt(variance)
+    return np.nan_to_num(np.where(is_defined, z, 0.0))
 
 
 def search_simulated(
-    test: PlannedTest,
-    sides: Callable[[Number], tuple[Scenario, int, int | None]],
+    at: Callable[[Number], PlannedTest],
     search: Callable[[Callable[[Number], bool]], Number | None],
     target: float,
 ) -> dict[Number, TestPower]:
-    """Simulated powers of two or three places, the last of which has the target.
+    """Simulated powers of up to three places, the last of which has the target.
 
-    ``sides`` has the scenario of a place, and ``search`` the first place where a condition holds.
-    The power that is searched is that of the normal test, and then corrected: the normal quantiles
-    of both tests differ by about the same amount everywhere. Without such a place, it is empty.
+    ``search`` finds the first place where a condition holds. The power that is searched is that of
+    the normal test, and then corrected: the normal quantiles of both tests differ by about the same
+    amount everywhere. Without such a place, it is empty.
     """
     from scipy.special import ndtr, ndtri
 
@@ -935,48 +901,48 @@ def search_simulated(
     results: dict[Number, TestPower] = {}
 
     def is_enough(place: Number) -> bool:
-        return test.normal_power(*sides(place)) >= goal
+        return at(place).normal_power() >= goal
 
-    for enough in (_ROUGHLY, _ENOUGH, _ENOUGH):
+    for _ in range(3):
         place = search(is_enough)
         if place is None:
             return {}
         results.pop(place, None)
-        results[place] = result = test.power(*sides(place), enough=enough)
-        if enough == _ENOUGH and abs(result.value - target) <= 2 * result.error:
+        results[place] = result = at(place).power()
+        if abs(result.value - target) <= 2 * result.error:
             break
-        powers = np.clip([test.normal_power(*sides(place)), target, result.value], 1e-6, 1 - 1e-6)
-        goal = float(ndtr(ndtri(powers) @ [1, 1, -1]))
+        powers = [at(place).normal_power(), target, result.value]
+        goal = float(ndtr(ndtri(np.clip(powers, 1e-6, 1 - 1e-6)) @ [1, 1, -1]))
     return results
 
 
-def _detect(
-    test: PlannedTest, scenario: Scenario, n: int, denominator: int | None, target: float, end: float
-) -> tuple[float | None, float]:
+def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | None, float]:
     """The difference closest to 0 that has the power, on the way to an end of the range.
 
     If it is lost again near the end, where some scores become undefined, it starts from before. The
     second number is the error of the power there.
     """
-    start = scenario.reference_score
-    distance = (_TIMES * max(start, 1.0) if np.isinf(end) else end) - start
-    precision = 1e-8 if test.is_exact else 1e-4
+    start = planned.reference_score
+    distance = min(end - start, _TIMES * max(start, 1.0))
+    shares = (0.999, 0.97, 0.9, 0.75, 0.5) if distance else ()
 
-    def sides(share: float) -> tuple[Scenario, int, int | None]:
-        return scenario.at(start + share * distance), n, denominator
+    def at(share: float) -> PlannedTest:
+        return planned.at(start + share * distance)
 
     def search(is_enough: Callable[[float], bool]) -> float | None:
-        high = next((share for share in (0.999, 0.97, 0.9, 0.75, 0.5) if is_enough(share)), None)
+        high = next((share for share in shares if is_enough(share)), None)
         low = 0.0
-        while high and high - low > precision * high:
+        while high and high - low > 1e-8 * high:
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         return high
 
-    if distance == 0:
+    if planned.is_exact:
+        share = search(lambda share: at(share).power().value >= target)
+        results = {share: at(share).power()} if share else {}
+    else:
+        results = search_simulated(at, search, target)
+    if not results:
         return None, 0.0
-    if test.is_exact:
-        share = search(lambda share: test.power(*sides(share)).value >= target)
-        return (share * distance, test.power(*sides(share)).error) if share else (None, 0.0)
-    results = search_simulated(test, sides, search, target)
-    return next(((share * distance, result.error) for share, result in reversed(results.items())), (None, 0.0))
+    share, result = results.popitem()
+    return share * distance, result.error

@@ -77,7 +77,9 @@ def _search(columns: Floats, power: float) -> Floats:
         return is_enough
 
     last = np.full(len(cases), _MAX_CASES - 1)
-    sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), _normal_sizes(columns, power), last)
+    sizes = 2 + last_true(
+        lambda k, rows: ~suffices(k + 1, rows), _normal_sizes(columns, power), last
+    )
     has_gap = (sides[1] >= 0) | (sides[3] >= 0)
     sizes[~has_gap | (sizes > _MAX_CASES)] = np.nan
     rows, steps = np.nonzero(sizes[:, None] - np.arange(_NEIGHBOURS, 0, -1) >= 1)
@@ -94,7 +96,9 @@ def _binomial_quantiles(probability: float, k: Floats, rates: Floats) -> Floats:
     deviation = np.sqrt(k * rates * (1 - rates))
     guess = np.floor(k * rates + float(ndtri(probability)) * deviation) - 1
     # A probability that rounding leaves just short counts.
-    return 1 + last_true(lambda j, i: binomial_cdf(j, k[i], rates[i]) < probability - 1e-12, guess, k)
+    return 1 + last_true(
+        lambda j, i: binomial_cdf(j, k[i], rates[i]) < probability - 1e-12, guess, k
+    )
 
 
 def _normal_sizes(columns: Floats, power: float) -> Floats:
