@@ -25,8 +25,9 @@ from ..inference import one_group_metric, sample_sizes
 from ..metrics import Metric, OneGroupMetric
 from ..progress import progress
 from ..records import Record, reach
+from .planned_tests import MAX_CASES
 from .power import block
-from .scenario import MAX_CASES, cell_rates
+from .scenario import cell_rates
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
@@ -195,7 +196,9 @@ def jaggedness(
     defined, quantiles = np.array(list(rows)), np.array(list(rows.values()))
     steps = np.diff(quantiles, axis=0)
     shares = _relative_steps(defined, quantiles)
-    score = None if reference is None else float(m.scores(cell_rates(reference)))
+    score = (
+        None if reference is None else float(m.scores(cell_rates(reference, "reference")))
+    )
     return Jaggedness(
         metric=m,
         reference_score=None if score is None or isnan(score) else score,

@@ -9,45 +9,32 @@ the standard deviation of the count. Other scores are simulated.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Floats
 from ..confusion import as_size
 from ..distributions import Binomial, Multinomial, sample_cells
-from ..errors import InvalidInput, TooLarge
-from ..inference import (
-    Given,
-    MatchSettings,
-    NullName,
-    check_confidence_level,
-    score_intervals,
-)
+from ..errors import InvalidInput, TooLarge, check_cost
+from ..inference import Given, NullName, check_confidence_level, score_intervals
 from ..metrics import Metric
 from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
-from .power import (
-    DRAWS,
-    Plan,
-    PlannedTest,
-    TestName,
-    lacks_score,
-    last_true,
-    search_simulated,
-)
-from .scenario import MAX_CASES, Scenario, Side, check_number, success_rate
+from .planned_tests import DRAWS, MAX_CASES, PlannedTest, TestName, search_simulated
+from .power import Plan, make_plan
+from .scenario import Side, check_number, success_rate
 
 # All sizes up to this one are looked at, and so many at once at first.
 _SMALL, _BLOCK = 512, 64
 # A goal must hold over this share of the sizes that were looked at before it is said to stay.
 _STAYS = 0.3
-# Simulated intervals, and points of a plot.
-_INTERVALS, _MAX_POINTS = 200, 200
+# Simulated intervals, points of a plot, and intervals that are computed for an exact answer.
+_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**18
 # A value that rounding leaves just short of the target counts.
 _ROUNDING = 1e-12
 
@@ -130,37 +117,39 @@ def sample_size(
     """
     check_confidence_level(confidence_level)
     if as_size(most, "most") < 1:
-        raise InvalidInput(
-            argument="most", must="be a whole number of cases above 0", got=most
-        )
+        must = "be a whole number of cases above 0"
+        raise InvalidInput(argument="most", must=must, got=most)
     target, most = check_number(power, "power", 0, 1), min(most, MAX_CASES)
-    goals = [goal for goal in (half_width, undefined_below, difference) if goal is not None]
-    if len(goals) > 1 or not (goals or truth is not None):
+    goals = [difference, half_width, undefined_below]
+    n_goals = sum(goal is not None for goal in goals)
+    if n_goals > 1 or (n_goals == 0 and truth is None):
         text = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
         raise InvalidInput(f"pass one goal: {text}")
-    if difference is None and truth is None:
-        difference = 0.0
-    scenario = Scenario.of(metric, reference, difference, truth)
-    m, settings = (
-        scenario.metric,
-        MatchSettings(null=null, given=given, draws=draws, rng=rng),
+    has_truth = difference is not None or truth is not None
+    planned = PlannedTest.of(
+        metric,
+        reference,
+        difference if has_truth else 0.0,
+        truth,
+        alpha,
+        comparisons,
+        test,
+        null,
+        given,
+        draws,
+        rng,
     )
-    planned = PlannedTest.of_test(scenario, test, settings, alpha, comparisons)
-    if reason := m.why_undefined(planned.rates):
-        raise InvalidInput(f"{m.key} is always undefined at any n: {reason}")
-    facts: dict[str, Any] = {"method": "exact", "error": 0.0}
+    key, facts = planned.metric.key, {"method": "exact", "error": 0.0, "target": target}
+    if reason := planned.metric.why_undefined(planned.rates):
+        raise InvalidInput(f"{key} is always undefined at any n: {reason}")
     if undefined_below is not None:
         target = check_number(undefined_below, "undefined_below", 0, 1)
-        facts |= {"goal": "undefined"} | _size_for_defined(planned, target, most)
-        facts["p_undefined"] = facts["value"]
+        facts |= _size_for_defined(planned, target, most)
     elif half_width is not None:
         width = check_number(half_width, "half_width", 0)
-        facts |= {"goal": "half-width", "half_width": width}
-        facts["confidence_level"] = confidence_level
-        find_size = _simulate_intervals if m.curve is None else _size_for_interval
-        facts |= find_size(planned, width, confidence_level, target, most)
+        facts |= _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
-        text = f"the true {m.key} is that of the reference"
+        text = f"the true {key} is that of the reference"
         raise InvalidInput(f"{text}, so there is no difference to find")
     else:
         facts |= _size_for_power(planned, target, most)
@@ -170,18 +159,12 @@ def sample_size(
     is_shown[:: -1 - len(sizes) // _MAX_POINTS] = True
     facts["sizes"] = tuple(sizes[is_shown].tolist())
     facts["values"] = tuple(values[size] for size in facts["sizes"])
-    facts |= {"target": target, "true_score": planned.true_score}
-    return replace(planned, n=n).plan("sample_size", **facts)
+    facts["value"], facts["true_score"] = values[n], planned.true_score
+    return make_plan(replace(planned, n=n), rng, "sample_size", **facts)
 
 
 def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
-    if planned.is_exact:
-        try:
-            return _search_sizes(planned, planned.p_rejected, target, most)
-        except TooLarge:
-            if planned.reference_counts is None:
-                raise
-            planned = replace(planned, is_exact=False)
+    """A size whose test has the power; the smallest one if it is exact."""
 
     def at(n: int) -> PlannedTest:
         return replace(planned, n=n)
@@ -189,23 +172,38 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
     def search(is_enough: Callable[[int], bool]) -> int:
         return 1 + bisect_left(range(1, most), True, key=is_enough)
 
+    if planned.is_exact:
+        guess = search(lambda n: at(n).normal_power() >= target)
+        try:
+            return _search_sizes(planned, planned.p_rejected, guess, target, most)
+        except TooLarge:
+            if planned.reference_n is None:
+                raise
     results = search_simulated(at, search, target)
     n, result = list(results.items())[-1]
     if result.value < target - 2 * result.error:
         raise _not_reached(n, result.value, target, most)
     values = {n: result.value for n, result in results.items()}
-    facts = {"method": result.method, "error": result.error}
-    return {"n": n, "value": result.value, "values": values, **facts}
+    return {"n": n, "values": values, "method": result.method, "error": result.error}
 
 
 def _search_sizes(
-    planned: PlannedTest, given: Callable[[float, float], Floats], target: float, most: int
+    planned: PlannedTest,
+    given: Callable[[float, float], Floats],
+    guess: int,
+    target: float,
+    most: int,
 ) -> dict[str, Any]:
     """The smallest size that reaches the target, and the one from which on all do.
 
-    The rows of what is ``given`` the denominator add up to what is reached.
+    The rows of what is ``given`` the denominator add up to what is reached. Below the first size
+    that is looked at, the target is clearly missed.
     """
-    first = _first_size(planned, given, target, most)
+    p = success_rate(planned.metric, planned.rates)
+    variance = guess * planned.denominator_rate * p * (1 - p)
+    # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
+    doubt = min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.05)
+    first = 1 if guess <= _SMALL else int(guess * (1 - doubt))
     last, reached = min(first - 1 + max(_BLOCK, first // 16), most), np.empty(0)
     with ProgressLine() as report:
         while True:
@@ -222,95 +220,62 @@ def _search_sizes(
                 best = int(np.argmax(reached))
                 raise _not_reached(first + best, reached[best], target, most)
             last = min(last + len(reached), most)
-    place = int(np.argmax(reached >= target - _ROUNDING))
-    value = min(float(reached[place]), 1.0)
-    values = dict(enumerate(reached.tolist(), first))
-    sizes = {"n": first + place, "n_stays": first + below, "n_looked": last}
-    return {**sizes, "value": value, "values": values}
-
-
-def _first_size(
-    planned: PlannedTest, given: Callable[[float, float], Floats], target: float, most: int
-) -> int:
-    """A size below which the target is clearly missed, judged by expected denominators."""
-
-    def value(n: int) -> float:
-        d = np.round(n * planned.denominator_rate)
-        return float(given(d, d).sum())
-
-    high = min(_SMALL, most)
-    while value(high) < target and high < most:
-        high = min(2 * high, most)
-    # What is missed by so much at the largest size is missed at all others.
-    if value(high) < target - 0.1:
-        raise _not_reached(high, value(high), target, most)
-    if high <= _SMALL:
-        return 1
-    steps = range(high // 2, high, max(1, high // 128))
-    low = steps[
-        bisect_left(steps, True, hi=len(steps) - 1, key=lambda n: value(n) >= target)
-    ]
-    p = success_rate(planned.metric, planned.rates)
-    variance = low * planned.denominator_rate * p * (1 - p)
-    # Power rises by about 0.4 times the relative change of n.
-    return max(1, int(low * (1 - min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.02))))
+    values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
+    n = first + int(np.argmax(reached >= target - _ROUNDING))
+    return {"n": n, "n_stays": first + below, "n_looked": last, "values": values}
 
 
 def _not_reached(n: int, value: float, target: float, most: int) -> InvalidInput:
     """The error for a target that is not reached, or not by all sizes, up to the largest one."""
-    text = f"no number of cases up to {most:,} reaches {target:g} to stay"
+    text = f"no number of cases up to {most:,} reaches {target:g} and stays there"
     hint = "raise `most`, add cases to the reference, or look for a larger difference"
     return InvalidInput(f"{text}; {several(n, 'case')} can reach {value:.3g}; {hint}")
-
-
-def _simulate_intervals(
-    planned: PlannedTest, half_width: float, level: float, target: float, most: int
-) -> dict[str, Any]:
-    """A size whose simulated intervals are narrow; their widths are proportional to 1 / sqrt(n)."""
-    m, values = planned.metric, {}
-    size = 4 * ((planned.true_score if m.is_unbounded else 1.0) / half_width) ** 2
-    for _ in range(3):
-        n = int(np.clip(np.ceil(size), 2, most))
-        law, rng = Multinomial(n, tuple(planned.rates)), np.random.default_rng(planned.seed)
-        groups = sample_cells(m.tree, law, rng, _INTERVALS)
-        low, high = score_intervals(m, groups, level)
-        is_undefined = m.undefined_sets[0].contains(*groups.T)
-        halves = np.sort(np.where(is_undefined, inf, (high - low) / 2))
-        values[n] = value = float((halves <= half_width * (1 + _ROUNDING)).mean())
-        quantile = float(halves[min(ceil(target * _INTERVALS), _INTERVALS) - 1])
-        size = n * min((quantile / half_width) ** 2, 100.0)
-    error = sqrt(max(value * (1 - value), 1 / _INTERVALS) / _INTERVALS)
-    if value < target - 2 * error:
-        raise _not_reached(n, value, target, most)
-    facts = {"method": "simulation", "error": error}
-    return {"n": n, "value": value, "values": values, **facts}
 
 
 def _size_for_interval(
     planned: PlannedTest, half_width: float, level: float, target: float, most: int
 ) -> dict[str, Any]:
-    """The exact size for a score of one rate, whose intervals narrow on either side of a rate."""
-    m, rate = planned.metric, success_rate(planned.metric, planned.rates)
-    assert m.curve is not None
-    rates = np.linspace(0, 1, 1_001)[1:-1]
-    slopes = np.gradient(m.curve.score(rates), rates)
-    widest_rate = float(rates[np.argmax(slopes * np.sqrt(rates * (1 - rates)))])
+    """A size whose intervals are narrow; the smallest one for a score of one rate.
 
-    def is_narrow(counts: Floats, sizes: Floats) -> Bools:
-        low, high = score_intervals(m, m.tree.cells(sizes, sizes, 0.0, counts), level)
-        return np.asarray(high - low <= 2 * half_width * (1 + _ROUNDING))
+    It is simulated first: widths are about proportional to 1 / sqrt(n).
+    """
+    m, values = planned.metric, {}
+    facts = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
+
+    def half_widths(cells: Floats) -> Floats:
+        low, high = score_intervals(m, cells, level)
+        is_undefined = m.undefined_sets[0].contains(*cells.T)
+        return np.where(is_undefined, inf, (high - low) / 2)
+
+    size = 4 * ((planned.true_score if m.is_unbounded else 1.0) / half_width) ** 2
+    for _ in range(3):
+        n = int(np.clip(np.ceil(size), 2, most))
+        law, rng = Multinomial(n, tuple(planned.rates)), np.random.default_rng(planned.seed)
+        halves = np.sort(half_widths(sample_cells(m.tree, law, rng, _INTERVALS)))
+        values[n] = value = float((halves <= half_width * (1 + _ROUNDING)).mean())
+        quantile = float(halves[min(ceil(target * _INTERVALS), _INTERVALS) - 1])
+        size = n * min((quantile / half_width) ** 2, 100.0)
 
     def given(first: float, last: float) -> Floats:
-        d, split = np.arange(first, last + 1), Binomial(rate, 1 - rate)
-        widest = np.floor(d * widest_rate)
-        few = last_true(lambda k, i: is_narrow(k, d[i]), 0 * d, widest)
-        rest = d - widest - 1
-        many = d - last_true(lambda k, i: is_narrow(d[i] - k, d[i]), 0 * d, rest)
-        least, most = 0.0 + lacks_score(m, d, 0 * d), d - lacks_score(m, d, d)
-        narrow = split.interval_sum(least, few, d) + split.interval_sum(many, most, d)
-        return narrow[None]
+        d, p = np.arange(first, last + 1), success_rate(m, planned.rates)
+        table = Binomial(p, 1 - p).table(d, 1e-12)
+        subject = "an exact answer takes {} intervals"
+        check_cost(table.pmf.size, _MAX_INTERVALS, subject, "take a larger `half_width`")
+        sizes = np.repeat(d, table.pmf.shape[1])
+        counts = (table.start[:, None] + np.arange(table.pmf.shape[1])).ravel()
+        halves = half_widths(m.tree.cells(sizes, sizes, 0.0, np.minimum(counts, sizes)))
+        is_narrow = (halves <= half_width * (1 + _ROUNDING)).reshape(table.pmf.shape)
+        return (table.pmf * is_narrow).sum(axis=1)[None]
 
-    return _search_sizes(planned, given, target, most)
+    if m.curve is not None:
+        try:
+            return facts | _search_sizes(planned, given, n, target, most)
+        except TooLarge:
+            pass
+    error = sqrt(max(value * (1 - value), 1 / _INTERVALS) / _INTERVALS)
+    if value < target - 2 * error:
+        raise _not_reached(n, value, target, most)
+    return facts | {"n": n, "values": values, "method": "simulation", "error": error}
 
 
 def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
@@ -318,7 +283,7 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
 
     Where TPR may equal FPR by chance, it goes up and down, and all sizes are looked at.
     """
-    m, is_jagged = planned.metric, planned.metric.undefined_at_equal_rates
+    key, is_jagged = planned.metric.key, planned.metric.undefined_at_equal_rates
     most = min(most, 2_000) if is_jagged else most
 
     def undefined(n: int) -> float:
@@ -327,16 +292,21 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
     high = 1
     while undefined(high) > target:
         if high == most:
-            text = f"no number of cases up to {most:,} leaves {m.key} undefined with a probability of"
-            hint = f"{most:,} cases still do with {undefined(most):.3g}"
-            raise InvalidInput(f"{text} at most {target:g}; {hint}")
+            text = f"no number of cases up to {most:,} leaves {key} undefined with a probability"
+            hint = f"of at most {target:g}; {most:,} cases do with {undefined(most):.3g}"
+            raise InvalidInput(f"{text} {hint}")
         high = min(2 * high, most)
-    sizes: Sequence[int] = range(1, min(4 * high, most) + 1)
+    facts, sizes = (
+        {"goal": "undefined", "target": target},
+        [*range(1, min(4 * high, most) + 1)],
+    )
     if not is_jagged:
-        first = bisect_left(range(high), True, key=lambda n: undefined(n) <= target)
-        sizes = sorted({first, *np.linspace(1, max(2 * first, 10), 60).astype(int).tolist()})
+        n = bisect_left(range(high), True, key=lambda n: undefined(n) <= target)
+        sizes = sorted({n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()})
     values = {n: undefined(n) for n in sizes}
-    n = next(n for n, value in values.items() if value <= target)
-    missed = max((n for n, value in values.items() if value > target), default=0)
-    facts = {"n_stays": missed + 1, "n_looked": sizes[-1]} if is_jagged else {"n_stays": n}
-    return {"n": n, "value": values[n], "values": values, **facts}
+    missed = [n for n in sizes if values[n] > target]
+    n = next(n for n in sizes if values[n] <= target)
+    facts |= {"n": n, "n_stays": n, "values": values, "p_undefined": values[n]}
+    if is_jagged:
+        facts |= {"n_stays": max(missed, default=0) + 1, "n_looked": sizes[-1]}
+    return facts

@@ -1,4 +1,4 @@
-"""What planning assumes: the reference, the true rates of the group, and its size.
+"""What planning assumes: the rates of the reference, and the true rates of the group.
 
 A reference given as counts is a sample, which planning draws anew with the rates that the counts
 show. One given as four cell probabilities is known. So is one given as a single score, such as a
@@ -15,142 +15,53 @@ the reference's and move until the score is the wanted one:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import inf
 from numbers import Real
-from typing import Any, Self, TypeGuard
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Floats
-from ..confusion import CELLS, ConfusionMatrix, as_size, require_counts
-from ..distributions import Multinomial, as_probabilities, undefined_probability_of
-from ..errors import InvalidInput, TooLarge
-from ..inference import count_successes, one_group_metric
-from ..metrics import Metric, OneGroupMetric, sum_cells
+from ..confusion import CELLS, ConfusionMatrix
+from ..distributions import as_probabilities
+from ..errors import InvalidInput
+from ..inference import count_successes
+from ..metrics import OneGroupMetric, sum_cells
 
 #: Counts, four cell probabilities, or the score of a metric of one rate.
 Side = ConfusionMatrix | ArrayLike
 
-MAX_CASES = 10**15
 # Log odds move at most this far, and rates not to 0 and 1, where some scores are undefined.
 _MAX_MOVE, _LIMITS = 80.0, (1e-14, 1 - 1e-14)
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def check_number(value: Any, argument: str, low: float = -inf, high: float = inf) -> float:
     """Check that an argument is a number strictly between two others."""
-    if not _is_number(value) or not low < float(value) < high:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not low < value < high:
         limits = f"lie between {low:g} and {high:g}"
         must = "be a number" if low == -inf else limits
         raise InvalidInput(argument=argument, must=must, got=value)
     return float(value)
 
 
-def cell_rates(
-    side: Side, metric: OneGroupMetric | None = None, name: str = "the group's `truth`"
-) -> Floats:
+def cell_rates(side: Side, argument: str, metric: OneGroupMetric | None = None) -> Floats:
     """The cell probabilities of a group or reference; a single score needs the metric."""
     if isinstance(side, ConfusionMatrix):
         if side.n == 0:
-            raise InvalidInput(f"{name} is empty (n = 0); it must have cases")
+            raise InvalidInput(argument=argument, must="have cases", got=side)
         return np.asarray(side.proportions, dtype=np.float64)
-    if metric is None or not _is_number(side):
+    if metric is None or np.ndim(side):
         return np.array(as_probabilities(side))
     if metric.curve is None:
         hint = "pass four cell probabilities or a ConfusionMatrix"
         raise InvalidInput(f"{metric.key} depends on several rates; {hint}")
-    if not metric.low <= side <= metric.high:
-        must = f"must be a {metric.key} from {metric.low:g} to {metric.high:g}"
-        raise InvalidInput(f"{name} {must}; got {side:g}")
-    return metric.tree.cells(1.0, 1.0, 0.0, float(metric.curve.rate(side)))
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A metric, its reference, and the group's true rates and size.
-
-    ``reference_counts`` is None if the reference's rates are known, and ``denominator`` if the
-    group's is random.
-    """
-
-    metric: OneGroupMetric
-    reference_counts: Floats | None
-    reference_rates: Floats
-    rates: Floats
-    n: int = 0
-    denominator: int | None = None
-
-    @classmethod
-    def of(
-        cls, name: str | Metric, reference: Side, gap: float | None, truth: Side | None
-    ) -> Self:
-        """The scenario of a difference from the reference's score, or of given true rates."""
-        metric, counts = one_group_metric(name), None
-        rates = cell_rates(reference, metric, "the `reference`")
-        if isinstance(reference, ConfusionMatrix):
-            counts = require_counts(reference, "the reference")
-        if reason := metric.why_undefined(rates):
-            raise InvalidInput(f"the reference's {metric.key} is undefined, {reason}")
-        if (gap is None) == (truth is None):
-            goals = "a `difference` from the reference's score, or the group's `truth`"
-            raise InvalidInput(f"pass either {goals}")
-        scenario = cls(metric, counts, rates, rates)
-        if truth is not None:
-            return replace(scenario, rates=cell_rates(truth, metric))
-        gap = check_number(gap, "difference")
-        return scenario.at(scenario.reference_score + gap)
-
-    def at(self, score: float) -> Self:
-        """The same with a group whose true score is ``score``."""
-        rates = move_rates(self.metric, self.reference_rates, score)
-        return replace(self, rates=rates)
-
-    def of_size(self, n: Any, denominator: Any = None) -> Self:
-        """The same with so many cases; an error if the score can never be defined."""
-        m = self.metric
-        if as_size(n) > MAX_CASES:
-            raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {n:,}")
-        if denominator is not None:
-            limit = n if m.denominator else 0
-            if not 1 <= as_size(denominator, "denominator") <= limit:
-                must = f"be from 1 to n = {n:,}, and only for scores that have one"
-                raise InvalidInput(argument="denominator", must=must, got=denominator)
-        scenario = replace(self, n=int(n), denominator=denominator)
-        reason = m.why_undefined(self.rates)
-        if reason or scenario.p_undefined >= 1:
-            text = f"{m.key} is always undefined at n = {n:,}"
-            raise InvalidInput(f"{text}: {reason or 'it needs more cases'}")
-        return scenario
-
-    @property
-    def reference_score(self) -> float:
-        """The reference's score."""
-        return float(self.metric.scores(self.reference_rates))
-
-    @property
-    def true_score(self) -> float:
-        """The group's true score; nan if it is undefined."""
-        return float(self.metric.scores(self.rates))
-
-    @property
-    def p_undefined(self) -> float:
-        """The probability that the score of ``n`` cases is undefined."""
-        rates, n, tree = self.rates, self.n, self.metric.tree
-        if self.denominator is not None and not tree.side:
-            rates, n = rates * np.isin(CELLS, tree.margin), self.denominator
-        law = Multinomial(n, tuple(rates.tolist()))
-        return undefined_probability_of(self.metric.undefined_sets[0], law)
-
-    @property
-    def denominator_rate(self) -> float:
-        """The probability that a case of the group counts in the metric's denominator."""
-        margin = self.metric.tree.margin
-        return min(float(sum_cells(self.rates, margin)), 1.0) if margin else 1.0
+    score = check_number(side, argument)
+    if not metric.low <= score <= metric.high:
+        must = f"be a {metric.key} from {metric.low:g} to {metric.high:g}"
+        raise InvalidInput(argument=argument, must=must, got=score)
+    return metric.tree.cells(1.0, 1.0, 0.0, float(metric.curve.rate(score)))
 
 
 def success_rate(metric: OneGroupMetric, rates: Floats) -> float:
