@@ -15,11 +15,12 @@ closer the normal p-value is to the level, and weighted by their inverse; the st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -35,7 +36,6 @@ from ..distributions import (
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
     ROUNDING,
-    Given,
     MatchSettings,
     NullName,
     TwoRates,
@@ -48,21 +48,19 @@ from ..inference import (
 )
 from ..metrics import Metric, OneGroupMetric, sum_cells
 from ..progress import progress
-from ..randomness import Rng, check_draws, generator
+from ..randomness import check_draws, generator
 from .scenario import Side, cell_rates, check_number, move_rates, success_rate
 
 TestName = Literal["fisher", "match"]
-Number = TypeVar("Number", int, float)
 
 MAX_CASES = 10**15
-# Draws that are tested, and cases of simulated MATCH tests, at most.
-DRAWS, _MAX_DRAWS, _MAX_MATCH_CASES = 256, 10_000, 2_000
+# Draws that are tested, and cases of simulated tests, at most.
+DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 256, 10_000, 2_000, 2**28
 # Probability that windows of counts leave out on either side: of known rates, and of samples.
 _EPS, _SAMPLE_EPS = 1e-16, 1e-11
-# Tests of an exact power, at most, and the largest spread of counts in simulated ones.
-_MAX_TESTS, _MAX_SPREAD = 2**17, 2**14
-# Draws of the normal test. The probability of one to be tested is at least this share of the
-# largest probability.
+# Tests of an exact power, and probabilities that are computed at once.
+_MAX_TESTS, _BLOCK = 2**17, 2**20
+# Draws of the normal test, and the smallest chance of one to be tested, relative to the largest.
 _NORMAL_DRAWS, _FAR = 20_000, 0.1
 # Known rates stand for a reference of this many cases where a test needs counts.
 _KNOWN_CASES = 1e9
@@ -96,9 +94,8 @@ class PlannedTest:
     comparisons: int
     test: str
     null: NullName | None
-    given: Given
     is_exact: bool
-    draws: int
+    settings: MatchSettings
     seed: int
     n: int = 0
     denominator: int | None = None
@@ -113,13 +110,10 @@ class PlannedTest:
         alpha: float,
         comparisons: int,
         test: str,
-        null: NullName,
-        given: Given,
-        draws: int,
-        rng: Rng,
+        settings: MatchSettings,
     ) -> PlannedTest:
         """A test from the arguments of `power`, which are checked."""
-        m, counts = one_group_metric(name), None
+        m, counts, null = one_group_metric(name), None, settings.null
         rates = cell_rates(reference, "reference", m)
         if isinstance(reference, ConfusionMatrix):
             counts = require_counts(reference, "the reference")
@@ -128,55 +122,50 @@ class PlannedTest:
         if (difference is None) == (truth is None):
             goals = "a `difference` from the reference's score, or the group's `truth`"
             raise InvalidInput(f"pass either {goals}")
-        if test not in get_args(TestName):
-            raise UnknownName.among("test", test, get_args(TestName))
         if not 1 <= as_size(comparisons, "comparisons") <= 10**9:
             must = "be a whole number from 1 to 1e9"
             raise InvalidInput(argument="comparisons", must=must, got=comparisons)
-        if check_draws(draws, 2) > _MAX_DRAWS:
-            raise InvalidInput(
-                argument="draws", must=f"be at most {_MAX_DRAWS:,}", got=draws
-            )
-        null = MatchSettings(null=null, given=given).null
-        if test == "match" and counts is None:
-            if null == "predictive":
-                needs = "needs the reference's counts, as a ConfusionMatrix"
-                raise InvalidInput(f"`null='predictive'` {needs}; got known rates")
-            null = "known"
+        if check_draws(settings.draws, 2) > _MAX_DRAWS:
+            must = f"be at most {_MAX_DRAWS:,}"
+            raise InvalidInput(argument="draws", must=must, got=settings.draws)
         is_match, is_exact = (
             test == "match",
             m.curve is not None and m.defined_by_denominator,
         )
+        if is_match and counts is None:
+            if null == "predictive":
+                must = "not be 'predictive' for known rates: it needs the reference's counts"
+                raise InvalidInput(argument="null", must=must)
+            null = "known"
         if is_match:
-            is_exact &= null != "predictive" and (given == "margin" or not m.tree.margin)
+            has_size = settings.given == "margin" or not m.tree.margin
+            is_exact &= null != "predictive" and has_size
+        elif test not in get_args(TestName):
+            raise UnknownName.among("test", test, get_args(TestName))
         elif m.curve is None:
             test = "mid-p"
         elif counts is None:
             test = "binomial"
+        alpha = check_number(alpha, "alpha", 0, 1)
+        # A search draws the same groups again and again.
+        seed = int(generator(settings.rng).integers(2**63))
         planned = cls(
-            metric=m,
-            reference_counts=counts,
-            reference_rates=rates,
-            rates=rates if truth is None else cell_rates(truth, "truth", m),
-            alpha=check_number(alpha, "alpha", 0, 1),
-            comparisons=int(comparisons),
-            test=test,
-            null=null if is_match else None,
-            given=given,
-            is_exact=is_exact,
-            draws=draws,
-            # A search draws the same groups again and again.
-            seed=int(generator(rng).integers(2**63)),
+            m,
+            counts,
+            rates,
+            rates,
+            alpha,
+            int(comparisons),
+            test,
+            null if is_match else None,
+            is_exact,
+            settings,
+            seed,
         )
         if truth is not None:
-            return planned
+            return replace(planned, rates=cell_rates(truth, "truth", m))
         gap = check_number(difference, "difference")
         return planned.at(planned.reference_score + gap)
-
-    @property
-    def level(self) -> float:
-        """The level of a single test."""
-        return self.alpha / self.comparisons
 
     def at(self, score: float) -> PlannedTest:
         """The same with a group whose true score is ``score``."""
@@ -201,6 +190,11 @@ class PlannedTest:
         return planned
 
     @property
+    def level(self) -> float:
+        """The level of a single test."""
+        return self.alpha / self.comparisons
+
+    @property
     def reference_n(self) -> int | None:
         """The reference's number of cases; None if its rates are known."""
         counts = self.reference_counts
@@ -215,6 +209,11 @@ class PlannedTest:
     def true_score(self) -> float:
         """The group's true score; nan if it is undefined."""
         return float(self.metric.scores(self.rates))
+
+    @property
+    def success_rate(self) -> float:
+        """The group's rate in the last split of the metric's tree."""
+        return success_rate(self.metric, self.rates)
 
     @property
     def p_undefined(self) -> float:
@@ -233,57 +232,51 @@ class PlannedTest:
 
     def power(self) -> PowerEstimate:
         """The exact power, or a simulated one if there are too many terms."""
-        if not self.is_exact:
-            return self._simulate()
+        n = self.denominator or self.n
         try:
-            if self.denominator is None:
-                parts = self.mean_over_denominators(self.n, self.n, self.p_rejected)
-            else:
-                parts = self.p_rejected(self.denominator, self.denominator)
+            lower, higher = self.mean_over_denominators(n, n, self.p_rejected)[:, 0]
         except TooLarge:
-            if self.reference_n is None:
+            if self.is_exact and self.reference_n is None:
                 raise
             return self._simulate()
-        lower, higher = parts[:, 0].tolist()
         gap, power = self.true_score - self.reference_score, min(lower + higher, 1.0)
         wrong_way = power if gap == 0 else lower if gap > 0 else higher
         error = 0.0 if self.reference_n is None else 4 * _SAMPLE_EPS
-        return PowerEstimate(power, wrong_way, self.p_undefined, "exact", error)
-
-    def p_rejected(self, first: float, last: float) -> Floats:
-        """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
-        m, cases = self.metric, None
-        if self.reference_counts is not None:
-            cases = float(count_successes(m, self.reference_counts)[1])
-        is_known = cases is None or self.null == "known"
-        reference = success_rate(m, self.reference_rates), cases, is_known
-        weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
-        p, d = success_rate(m, self.rates), np.arange(first, last + 1)[:, None]
-        # Without cases in the denominator there is no score.
-        tails = [
-            np.where(d > 0, binomial_cdf(bound, d, rate), 0.0) @ weights
-            for bound, rate in zip(bounds, (p, 1 - p), strict=True)
-        ]
-        return np.stack(tails)
+        facts = float(power), float(wrong_way), self.p_undefined
+        return PowerEstimate(*facts, "exact", error)
 
     def mean_over_denominators(
         self, first: int, last: int, given: Callable[[float, float], Floats]
     ) -> Floats:
         """Means over groups of first to last cases of what is ``given`` the denominator, in rows."""
         check_cost(last - first, _MAX_TESTS, "there are {} sizes to look at", _HINT)
-        rate = self.denominator_rate
+        rate = 1.0 if self.denominator else self.denominator_rate
         if rate == 1:
             return given(first, last)
         split, n = Binomial(rate, 1 - rate), np.arange(first, last + 1.0)
-        low, high = split.window(n, _EPS)
-        values, means = given(low[0], high[-1]), []
-        for sizes in np.array_split(n, 1 + int(high[-1] - low[-1]) * len(n) // 2**20):
-            table = split.table(sizes, _EPS)
-            start = (table.start - low[0]).astype(np.int64)
-            columns = start[:, None] + np.arange(table.pmf.shape[1])
-            chosen = values.take(columns, axis=1, mode="clip")
-            means.append((chosen * table.pmf).sum(axis=-1))
+        (low, *_), (*_, high) = split.window(n, _EPS)
+        values, d = given(low, high), np.arange(low, high + 1)[:, None]
+        blocks = np.array_split(n, 1 + len(n) * len(d) // _BLOCK)
+        means = [values @ split.pmf(d, block) for block in blocks]
         return np.concatenate(means, axis=1)
+
+    def p_rejected(self, first: float, last: float) -> Floats:
+        """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
+        if not self.is_exact:
+            raise TooLarge("there is no exact power of this test")
+        m, cases = self.metric, None
+        if self.reference_counts is not None:
+            cases = float(count_successes(m, self.reference_counts)[1])
+        is_known = cases is None or self.null == "known"
+        reference = success_rate(m, self.reference_rates), cases, is_known
+        weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
+        p, d = self.success_rate, np.arange(first, last + 1)[:, None]
+        tails = [
+            binomial_cdf(bound, d, rate) @ weights
+            for bound, rate in zip(bounds, (p, 1 - p), strict=True)
+        ]
+        # Without cases in the denominator there is no score.
+        return np.where(d[:, 0] > 0, tails, 0.0)
 
     def normal_power(self) -> float:
         """The power of the normal test, as if cells were as expected."""
@@ -299,22 +292,15 @@ class PlannedTest:
         """The simulated power."""
         from scipy.special import ndtr
 
-        m, n, level, draws = self.metric, self.n, self.level, self.draws
-        if self.test == "match" and n > _MAX_MATCH_CASES:
-            limit = f"is simulated for at most {_MAX_MATCH_CASES:,} cases"
-            raise TooLarge(f"the power of MATCH {limit}; use `test='fisher'`")
-        if m.curve is not None:
-            # Tails of Fisher's test are sums over about so many terms.
-            spread = sqrt(n / (1 + n / (self.reference_n or _KNOWN_CASES)))
-            subject = f"tests of n = {n:,} cases are sums over {{}} terms"
-            check_cost(spread, _MAX_SPREAD, subject, _HINT)
+        m, level, draws = self.metric, self.level, self.settings.draws
+        limit = _MAX_MATCH if self.test == "match" else _MAX_SIMULATED
+        check_cost(self.n, limit, "simulated tests have n = {} cases", "take fewer cases")
         groups, references = self._draw()
         normal = np.maximum(2 * ndtr(-_normal_scores(m, groups, references)), 1e-300)
         closeness = np.sqrt(np.minimum(normal / level, level / normal))
         chances = np.maximum(closeness, _FAR)
-        weights = chances.mean() / chances
-        rng = np.random.default_rng(self.seed)
-        rows = rng.choice(len(normal), draws, p=1 / (len(normal) * weights))
+        weights, rng = chances.mean() / chances, np.random.default_rng(self.seed)
+        rows = rng.choice(len(normal), draws, p=chances / chances.sum())
         parts = progress(np.array_split(rows, 1 + draws // 32), "testing simulated groups")
         pvalues = [self._pvalues(groups[part], references[part]) for part in parts]
         is_rejected = np.concatenate(pvalues) <= level * ROUNDING
@@ -324,11 +310,10 @@ class PlannedTest:
         scores, gap = m.scores(groups), self.true_score - self.reference_score
         is_wrong = ((scores - m.scores(references)) * gap)[rows] < 0
         wrong_way = (weights[rows] * is_rejected * (is_wrong | (gap == 0))).mean()
-        p_undefined = self.p_undefined
-        if self.denominator is not None:
-            p_undefined = float(np.isnan(scores).mean())
-        wrong_way = min(float(wrong_way), power)
-        return PowerEstimate(power, wrong_way, p_undefined, "simulation", error)
+        is_given = self.denominator is not None
+        p_undefined = np.isnan(scores).mean() if is_given else self.p_undefined
+        facts = power, min(float(wrong_way), power), float(p_undefined)
+        return PowerEstimate(*facts, "simulation", error)
 
     def _draw(self) -> tuple[Floats, Floats]:
         """Groups, and their references."""
@@ -344,7 +329,7 @@ class PlannedTest:
 
     def _pvalues(self, groups: Floats, references: Floats) -> Floats:
         """P-values of the test itself."""
-        m, null, given = self.metric, self.null, self.given
+        m, null, given = self.metric, self.null, self.settings.given
         if null is None:
             return equality_test(m, groups, references).pvalues
         pvalues = []
@@ -366,19 +351,17 @@ def _rejection_bounds(
     takes that of the counts as known. What is rejected does not depend on the truth, so that a
     search over true scores computes it once.
     """
-    total, low, high = cases or 1.0, 0.0, 0.0
-    if cases is not None:
-        split = Binomial(rate, 1 - rate)
-        (low,), (high,) = split.window(np.array([cases]), _SAMPLE_EPS)
+    total, split = cases or 1.0, Binomial(rate, 1 - rate)
+    (low,), (high,) = split.window(np.array([cases or 0.0]), _SAMPLE_EPS)
     # Tails of Fisher's test are sums over about so many terms.
     spread = 128.0 if is_known else sqrt(last / (1 + last / total))
     cost = (last - first + 1) * (high - low + 1) * (1 + spread / 128)
     subject = f"an exact power of up to {last:,.0f} cases needs {{}} tests"
     check_cost(cost, _MAX_TESTS, subject, _HINT)
-    x, weights = np.array([rate]), np.ones(1)
-    if cases is not None:
-        x = np.arange(low, high + 1)
-        weights = split.pmf(x, cases)
+    x = np.arange(low, high + 1)
+    weights = split.pmf(x, cases or 0.0)
+    if cases is None:
+        x = np.array([rate])
     d = np.repeat(np.arange(first, last + 1), len(x))
 
     def largest_rejected(x: Floats) -> Floats:
@@ -437,27 +420,30 @@ def _normal_scores(metric: OneGroupMetric, groups: Floats, references: Floats) -
     return np.nan_to_num(np.where(is_defined, z, 0.0))
 
 
+def first_place(is_enough: Callable[[int], bool], limits: Iterable[int]) -> int | None:
+    """The first whole number from 1 where a condition holds, up to the first limit where it does."""
+    limit = next(filter(is_enough, limits), None)
+    return limit and 1 + bisect_left(range(1, limit), True, key=is_enough)
+
+
 def search_simulated(
-    at: Callable[[Number], PlannedTest],
-    search: Callable[[Callable[[Number], bool]], Number | None],
-    target: float,
-) -> dict[Number, PowerEstimate]:
+    at: Callable[[int], PlannedTest], limits: Iterable[int], target: float
+) -> dict[int, PowerEstimate]:
     """Simulated powers of up to three places, the last of which has the target.
 
-    ``search`` finds the first place where a condition holds. The power that is searched is that of
-    the normal test, and then corrected: the normal quantiles of both tests differ by about the same
-    amount everywhere. Without such a place, it is empty.
+    The power that is searched is that of the normal test, and then corrected: the normal quantiles
+    of both tests differ by about the same amount everywhere. Without such a place, it is empty.
     """
     from scipy.special import ndtr, ndtri
 
     goal = target
-    results: dict[Number, PowerEstimate] = {}
+    results: dict[int, PowerEstimate] = {}
 
-    def is_enough(place: Number) -> bool:
+    def is_enough(place: int) -> bool:
         return at(place).normal_power() >= goal
 
     for _ in range(3):
-        place = search(is_enough)
+        place = first_place(is_enough, limits)
         if place is None:
             return {}
         results.pop(place, None)

@@ -5,23 +5,25 @@ How it is computed, see `planned_tests`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..errors import InvalidInput
-from ..inference import Given, NullName
+from ..inference import Given, MatchSettings, NullName
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
 from ..records import Record, reach
 from ..wording import decided, several
-from .planned_tests import DRAWS, PlannedTest, TestName, search_simulated
+from .planned_tests import DRAWS, PlannedTest, TestName, first_place, search_simulated
 from .scenario import Side, check_number, reachable_scores
 
 # Scores without an upper limit are looked at up to so many times the reference's.
 _TIMES = 1e3
+# Differences that are told apart.
+_STEPS = 2**27
 _TEST_NAMES = {
     "fisher": "Fisher's exact test of equal rates",
     "binomial": "the exact binomial test",
@@ -109,21 +111,12 @@ def power(
     >>> round(power("tpr", 50, 0.7, difference=-0.2).power, 3)
     0.76
     """
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
     planned = PlannedTest.of(
-        metric,
-        reference,
-        difference,
-        truth,
-        alpha,
-        comparisons,
-        test,
-        null,
-        given,
-        draws,
-        rng,
+        metric, reference, difference, truth, alpha, comparisons, test, settings
     ).of_size(n, denominator)
-    result, score = planned.power(), planned.true_score
-    return make_plan(planned, rng, "power", true_score=score, **result._asdict())
+    result, score = planned.power()._asdict(), planned.true_score
+    return make_plan(planned, "power", true_score=score, **result)
 
 
 def detectable_difference(
@@ -174,8 +167,9 @@ def detectable_difference(
       method      exact
     """
     target = check_number(power, "power", 0, 1)
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
     planned = PlannedTest.of(
-        metric, reference, 0.0, None, alpha, comparisons, test, null, given, draws, rng
+        metric, reference, 0.0, None, alpha, comparisons, test, settings
     ).of_size(n, denominator)
     result = planned.power()
     planned = replace(planned, is_exact=result.method == "exact")
@@ -184,9 +178,15 @@ def detectable_difference(
     if result.value < 1e-9 and not lower and not higher:
         reached = f"n = {n:,} cases reaches p <= {planned.level:g}"
         raise InvalidInput(f"no likely outcome of {reached}, so no difference is detectable")
-    facts = {"target": target, "value": target, "method": result.method}
-    facts |= {"lower": lower, "higher": higher, "error": max(error, other_error)}
-    return make_plan(planned, rng, "detectable_difference", **facts)
+    facts = {"lower": lower, "higher": higher, "error": max(error, other_error)}
+    return make_plan(
+        planned,
+        "detectable_difference",
+        target=target,
+        value=target,
+        method=result.method,
+        **facts,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -530,22 +530,15 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.3g}%"
 
 
-def make_plan(planned: PlannedTest, rng: Rng, question: Any, **facts: Any) -> Plan:
+def make_plan(planned: PlannedTest, question: Any, **facts: Any) -> Plan:
     """A plan with what it assumes; one of another goal than power has no test."""
     if facts.get("goal", "power") == "power":
         names = ("alpha", "comparisons", "test", "null")
         facts |= {name: getattr(planned, name) for name in names}
-    return Plan(
-        question=question,
-        metric=planned.metric,
-        n=planned.n,
-        denominator=planned.denominator,
-        reference_n=planned.reference_n,
-        reference_score=planned.reference_score,
-        rng=None if facts["method"] == "exact" else seed_of(rng),
-        _planned=planned,
-        **facts,
-    )
+    names = ("metric", "n", "denominator", "reference_n", "reference_score")
+    facts |= {name: getattr(planned, name) for name in names}
+    seed = None if facts["method"] == "exact" else seed_of(planned.settings.rng)
+    return Plan(question=question, rng=seed, _planned=planned, **facts)
 
 
 def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | None, float]:
@@ -555,26 +548,20 @@ def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | No
     second number is the error of the power there.
     """
     start = planned.reference_score
-    distance = min(end - start, _TIMES * max(start, 1.0))
-    shares = (0.999, 0.97, 0.9, 0.75, 0.5) if distance else ()
+    step = (min(end, start + _TIMES * max(start, 1.0)) - start) / _STEPS
+    limits = [int(share * _STEPS) for share in (0.999, 0.97, 0.9, 0.75, 0.5) if step]
 
-    def at(share: float) -> PlannedTest:
-        return planned.at(start + share * distance)
+    def at(steps: int) -> PlannedTest:
+        return planned.at(start + steps * step)
 
-    def search(is_enough: Callable[[float], bool]) -> float | None:
-        high = next((share for share in shares if is_enough(share)), None)
-        low = 0.0
-        while high and high - low > 1e-8 * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
+    def is_enough(steps: int) -> bool:
+        return at(steps).power().value >= target
 
     if planned.is_exact:
-        share = search(lambda share: at(share).power().value >= target)
-        results = {share: at(share).power()} if share else {}
-    else:
-        results = search_simulated(at, search, target)
+        place, error = first_place(is_enough, limits), planned.power().error
+        return place and place * step, error
+    results = search_simulated(at, limits, target)
     if not results:
         return None, 0.0
-    share, result = results.popitem()
-    return share * distance, result.error
+    place, result = results.popitem()
+    return place * step, result.error

@@ -8,7 +8,6 @@ the standard deviation of the count. Other scores are simulated.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, inf, sqrt
@@ -20,14 +19,27 @@ from ..arrays import Floats
 from ..confusion import as_size
 from ..distributions import Binomial, Multinomial, sample_cells
 from ..errors import InvalidInput, TooLarge, check_cost
-from ..inference import Given, NullName, check_confidence_level, score_intervals
+from ..inference import (
+    Given,
+    MatchSettings,
+    NullName,
+    check_confidence_level,
+    score_intervals,
+)
 from ..metrics import Metric
 from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
-from .planned_tests import DRAWS, MAX_CASES, PlannedTest, TestName, search_simulated
+from .planned_tests import (
+    DRAWS,
+    MAX_CASES,
+    PlannedTest,
+    TestName,
+    first_place,
+    search_simulated,
+)
 from .power import Plan, make_plan
-from .scenario import Side, check_number, success_rate
+from .scenario import Side, check_number
 
 # All sizes up to this one are looked at, and so many at once at first.
 _SMALL, _BLOCK = 512, 64
@@ -125,19 +137,11 @@ def sample_size(
     if n_goals > 1 or (n_goals == 0 and truth is None):
         text = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
         raise InvalidInput(f"pass one goal: {text}")
-    has_truth = difference is not None or truth is not None
+    if truth is None and difference is None:
+        difference = 0.0
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
     planned = PlannedTest.of(
-        metric,
-        reference,
-        difference if has_truth else 0.0,
-        truth,
-        alpha,
-        comparisons,
-        test,
-        null,
-        given,
-        draws,
-        rng,
+        metric, reference, difference, truth, alpha, comparisons, test, settings
     )
     key, facts = planned.metric.key, {"method": "exact", "error": 0.0, "target": target}
     if reason := planned.metric.why_undefined(planned.rates):
@@ -160,7 +164,7 @@ def sample_size(
     facts["sizes"] = tuple(sizes[is_shown].tolist())
     facts["values"] = tuple(values[size] for size in facts["sizes"])
     facts["value"], facts["true_score"] = values[n], planned.true_score
-    return make_plan(replace(planned, n=n), rng, "sample_size", **facts)
+    return make_plan(replace(planned, n=n), "sample_size", **facts)
 
 
 def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
@@ -169,17 +173,16 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
     def at(n: int) -> PlannedTest:
         return replace(planned, n=n)
 
-    def search(is_enough: Callable[[int], bool]) -> int:
-        return 1 + bisect_left(range(1, most), True, key=is_enough)
-
     if planned.is_exact:
-        guess = search(lambda n: at(n).normal_power() >= target)
+        guess = first_place(lambda n: at(n).normal_power() >= target, [most])
         try:
-            return _search_sizes(planned, planned.p_rejected, guess, target, most)
+            return _search_sizes(planned, planned.p_rejected, guess or most, target, most)
         except TooLarge:
             if planned.reference_n is None:
                 raise
-    results = search_simulated(at, search, target)
+    results = search_simulated(at, [most], target)
+    if not results:
+        raise _not_reached(most, at(most).normal_power(), target, most)
     n, result = list(results.items())[-1]
     if result.value < target - 2 * result.error:
         raise _not_reached(n, result.value, target, most)
@@ -199,7 +202,7 @@ def _search_sizes(
     The rows of what is ``given`` the denominator add up to what is reached. Below the first size
     that is looked at, the target is clearly missed.
     """
-    p = success_rate(planned.metric, planned.rates)
+    p = planned.success_rate
     variance = guess * planned.denominator_rate * p * (1 - p)
     # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
     doubt = min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.05)
@@ -257,7 +260,7 @@ def _size_for_interval(
         size = n * min((quantile / half_width) ** 2, 100.0)
 
     def given(first: float, last: float) -> Floats:
-        d, p = np.arange(first, last + 1), success_rate(m, planned.rates)
+        d, p = np.arange(first, last + 1), planned.success_rate
         table = Binomial(p, 1 - p).table(d, 1e-12)
         subject = "an exact answer takes {} intervals"
         check_cost(table.pmf.size, _MAX_INTERVALS, subject, "take a larger `half_width`")
@@ -301,7 +304,7 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
         [*range(1, min(4 * high, most) + 1)],
     )
     if not is_jagged:
-        n = bisect_left(range(high), True, key=lambda n: undefined(n) <= target)
+        n = first_place(lambda n: undefined(n) <= target, [high]) or high
         sizes = sorted({n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()})
     values = {n: undefined(n) for n in sizes}
     missed = [n for n in sizes if values[n] > target]
