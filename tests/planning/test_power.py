@@ -192,6 +192,12 @@ def test_the_smallest_differences_have_the_power_and_smaller_ones_do_not() -> No
     assert eh.power("tpr", 40, REST, difference=0.25).power < 0.8
 
 
+def test_rates_of_0_and_1_can_move() -> None:
+    """TPR 1 and FPR 0 become 0.9 and 0.1, whose MCC is 0.8."""
+    rates = move_rates(eh.metric("mcc").base, np.array([0.5, 0, 0, 0.5]), 0.8)
+    assert rates == approx([0.45, 0.05, 0.05, 0.45], abs=1e-4)
+
+
 @pytest.mark.slow
 def test_a_simulated_difference_has_the_power() -> None:
     plan = eh.detectable_difference("informedness", 100, RATES)

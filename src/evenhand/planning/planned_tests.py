@@ -408,7 +408,8 @@ def last_true(
 
 def _normal_scores(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
     """Gaps in standard errors, by the delta method; 0 where a score is undefined."""
-    gap, variance, is_defined = 0.0, 0.0, True
+    gap, variance = np.zeros((2, len(groups)))
+    is_defined = np.ones(len(groups), bool)
     for cells, sign in ((groups, 1), (references, -1)):
         score, slopes = metric.scores(cells + 0.5), score_slopes(metric, cells)
         if metric.is_unbounded:
@@ -451,5 +452,5 @@ def search_simulated(
         if abs(result.value - target) <= 2 * result.error:
             break
         powers = [at(place).normal_power(), target, result.value]
-        goal = float(ndtr(ndtri(np.clip(powers, 1e-6, 1 - 1e-6)) @ [1, 1, -1]))
+        goal = float(ndtr(ndtri(np.clip(powers, 0.01, 0.99)) @ [1, 1, -1]))
     return results

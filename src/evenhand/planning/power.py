@@ -405,7 +405,7 @@ class Plan(Record):
         gaps = (self.difference, self.lower, self.higher)
         reach = max(0.1, *(2 * abs(gap or 0.0) for gap in gaps))
         ends = reachable_scores(planned.metric, planned.reference_rates)
-        low, high = np.clip([start - reach, start + reach], *ends)
+        low, high = max(start - reach, ends[0]), min(start + reach, ends[1])
         count = 65 if self.method == "exact" else 9
         scores = np.linspace(low, high, count).tolist()
         return scores, self.curve(scores)
@@ -533,10 +533,10 @@ def percent(probability: float) -> str:
 def make_plan(planned: PlannedTest, question: Any, **facts: Any) -> Plan:
     """A plan with what it assumes; one of another goal than power has no test."""
     if facts.get("goal", "power") == "power":
-        names = ("alpha", "comparisons", "test", "null")
-        facts |= {name: getattr(planned, name) for name in names}
-    names = ("metric", "n", "denominator", "reference_n", "reference_score")
-    facts |= {name: getattr(planned, name) for name in names}
+        for name in ("alpha", "comparisons", "test", "null"):
+            facts[name] = getattr(planned, name)
+    for name in ("metric", "n", "denominator", "reference_n", "reference_score"):
+        facts[name] = getattr(planned, name)
     seed = None if facts["method"] == "exact" else seed_of(planned.settings.rng)
     return Plan(question=question, rng=seed, _planned=planned, **facts)
 
@@ -563,5 +563,5 @@ def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | No
     results = search_simulated(at, limits, target)
     if not results:
         return None, 0.0
-    place, result = results.popitem()
-    return place * step, result.error
+    place = min(results, key=lambda place: abs(results[place].value - target))
+    return place * step, results[place].error

@@ -47,6 +47,7 @@ _SMALL, _BLOCK = 512, 64
 _STAYS = 0.3
 # Simulated intervals, points of a plot, and intervals that are computed for an exact answer.
 _INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**18
+_MAX_CASES = 10**7
 # A value that rounding leaves just short of the target counts.
 _ROUNDING = 1e-12
 
@@ -143,7 +144,8 @@ def sample_size(
     planned = PlannedTest.of(
         metric, reference, difference, truth, alpha, comparisons, test, settings
     )
-    key, facts = planned.metric.key, {"method": "exact", "error": 0.0, "target": target}
+    key = planned.metric.key
+    facts: dict[str, Any] = {"method": "exact", "error": 0.0, "target": target}
     if reason := planned.metric.why_undefined(planned.rates):
         raise InvalidInput(f"{key} is always undefined at any n: {reason}")
     if undefined_below is not None:
@@ -180,6 +182,7 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
         except TooLarge:
             if planned.reference_n is None:
                 raise
+            planned = replace(planned, is_exact=False)
     results = search_simulated(at, [most], target)
     if not results:
         raise _not_reached(most, at(most).normal_power(), target, most)
@@ -253,6 +256,7 @@ def _size_for_interval(
     size = 4 * ((planned.true_score if m.is_unbounded else 1.0) / half_width) ** 2
     for _ in range(3):
         n = int(np.clip(np.ceil(size), 2, most))
+        check_cost(n, _MAX_CASES, "simulated intervals have n = {} cases", "lower `most`")
         law, rng = Multinomial(n, tuple(planned.rates)), np.random.default_rng(planned.seed)
         halves = np.sort(half_widths(sample_cells(m.tree, law, rng, _INTERVALS)))
         values[n] = value = float((halves <= half_width * (1 + _ROUNDING)).mean())
@@ -268,7 +272,8 @@ def _size_for_interval(
         counts = (table.start[:, None] + np.arange(table.pmf.shape[1])).ravel()
         halves = half_widths(m.tree.cells(sizes, sizes, 0.0, np.minimum(counts, sizes)))
         is_narrow = (halves <= half_width * (1 + _ROUNDING)).reshape(table.pmf.shape)
-        return (table.pmf * is_narrow).sum(axis=1)[None]
+        means: Floats = (table.pmf * is_narrow).sum(axis=1)
+        return means[None]
 
     if m.curve is not None:
         try:
@@ -299,17 +304,15 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
             hint = f"of at most {target:g}; {most:,} cases do with {undefined(most):.3g}"
             raise InvalidInput(f"{text} {hint}")
         high = min(2 * high, most)
-    facts, sizes = (
-        {"goal": "undefined", "target": target},
-        [*range(1, min(4 * high, most) + 1)],
-    )
+    sizes = [*range(1, min(4 * high, most) + 1)]
     if not is_jagged:
         n = first_place(lambda n: undefined(n) <= target, [high]) or high
         sizes = sorted({n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()})
     values = {n: undefined(n) for n in sizes}
     missed = [n for n in sizes if values[n] > target]
     n = next(n for n in sizes if values[n] <= target)
-    facts |= {"n": n, "n_stays": n, "values": values, "p_undefined": values[n]}
+    facts = {"goal": "undefined", "target": target, "p_undefined": values[n]}
     if is_jagged:
-        facts |= {"n_stays": max(missed, default=0) + 1, "n_looked": sizes[-1]}
-    return facts
+        facts["n_looked"] = sizes[-1]
+    n_stays = max(missed, default=0) + 1 if is_jagged else n
+    return facts | {"n": n, "n_stays": n_stays, "values": values}
