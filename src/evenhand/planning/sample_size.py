@@ -209,7 +209,14 @@ def _search_sizes(
     variance = guess * planned.denominator_rate * p * (1 - p)
     # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
     doubt = min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.05)
-    first = 1 if guess <= _SMALL else int(guess * (1 - doubt))
+    first = int(guess * (1 - doubt))
+    # Against a small reference, the guess can be far too large.
+    while first > _SMALL:
+        d = float(np.round(first * planned.denominator_rate))
+        if np.sum(given(d, d)) < target:
+            break
+        first //= 2
+    first = 1 if first <= _SMALL else first
     last, reached = min(first - 1 + max(_BLOCK, first // 16), most), np.empty(0)
     with ProgressLine() as report:
         while True:
