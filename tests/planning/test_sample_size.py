@@ -11,7 +11,7 @@ from pytest import approx
 from scipy.stats import binom
 
 import evenhand as eh
-from evenhand.errors import InvalidInput
+from evenhand.errors import InvalidInput, TooLarge
 
 REST = matrix(300, 100, 120, 480)
 RATES = [0.3, 0.1, 0.12, 0.48]
@@ -97,6 +97,12 @@ def test_a_score_exists_with_the_probability() -> None:
     assert jumps.n_stays == max(n for n, p in enumerate(values, 1) if p > 0.1) + 1
 
 
+def test_tiny_differences_are_refused_before_the_work() -> None:
+    """They take 10^12 cases; looking at so many sizes one by one would take terabytes."""
+    with pytest.raises(TooLarge, match=r"^there are .* sizes to look at, more than the limit"):
+        eh.sample_size("tpr", RATES, -1e-6, most=10**19)
+
+
 def test_what_cannot_be_reached_is_refused_with_what_can() -> None:
     def size(reference: Any = REST, difference: Any = -0.2, **settings: Any) -> Any:
         return eh.sample_size("tpr", reference, difference, **settings)
@@ -107,9 +113,12 @@ def test_what_cannot_be_reached_is_refused_with_what_can() -> None:
         (lambda: size(difference=0), "the true tpr is that of the reference, so there is no difference"),
         (lambda: size(most=0), "most must be a whole number of cases above 0; got 0"),
         (lambda: size(power=1), "power must lie between 0 and 1"),
-        (lambda: size(most=20), "no number of cases up to 20 reaches 0.8; 20 cases can reach"),
-        (lambda: size(matrix(4, 1, 2, 3)), "no number of cases up to 100,000 reaches 0.8; 100,000 cases can"),
-        (lambda: size(difference=None, half_width=1e-4), "no number of cases up to 100,000 reaches 0.8, nor"),
+        (lambda: size(most=20), "no number of cases up to 20 reaches 0.8 and stays there; 20 cases can reach"),
+        (lambda: size(matrix(4, 1, 2, 3)), "no number of cases up to 100,000 reaches 0.8 and stays there; "),
+        (
+            lambda: size(difference=None, half_width=1e-4),
+            "no number of cases up to 100,000 reaches 0.8 and stays there; 100,000 cases can reach 0;",
+        ),
         (lambda: size(difference=None, half_width=-1), "half_width must lie between 0 and inf; got -1"),
         (lambda: size(difference=None, undefined_below=1e-9, most=9), "no number of cases up to 9 leaves tpr"),
         (lambda: size(difference=None, truth=[0, 0, 0.5, 0.5]), "tpr is always undefined at any n: no actual"),

@@ -70,9 +70,7 @@ def _tested(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a test."""
     for option in (
         click.option("--rng", type=int, default=0, show_default=True, help="The seed of simulations."),
-        click.option(
-            "--draws", type=int, default=1000, show_default=True, help="Outcomes to test if there are too many."
-        ),
+        click.option("--draws", type=int, default=256, show_default=True, help="Simulated groups to test."),
         choice("--given", "margin", "n", explained="With --test match, what it conditions on; see match --help."),
         choice("--null", "pooled", "known", "predictive", explained="With --test match, its null; see match --help."),
         choice("--test", "fisher", "match", explained="Fisher's test, or MATCH."),

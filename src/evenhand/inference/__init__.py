@@ -1,6 +1,6 @@
 """Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
-from .design_effect import DesignEffects, design_effects, weighting_effects
+from .design_effect import DesignEffects, design_effects, score_slopes, weighting_effects
 from .disparity import FOUR_FIFTHS, Disparity, Stratum, disparity
 from .e_process import EProcesses
 from .fisher import (

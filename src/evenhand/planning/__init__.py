@@ -2,7 +2,8 @@
 
 from .exploitable_sizes import ExploitableSizes, Passing, exploitable_sizes
 from .jaggedness import Jaggedness, jaggedness
-from .power import Plan, TestName, detectable_difference, power
+from .planned_tests import TestName
+from .power import Plan, detectable_difference, power
 from .required_n import required_n
 from .sample_size import sample_size
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb, inf, isnan, isqrt
+from math import comb, inf, isnan, isqrt, nan
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,8 @@ from ..inference import one_group_metric, sample_sizes
 from ..metrics import Metric, OneGroupMetric
 from ..progress import progress
 from ..records import Record, reach
-from .power import MAX_CASES, block
+from .planned_tests import MAX_CASES
+from .power import block
 from .scenario import cell_rates
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -33,6 +34,7 @@ LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 # The most matrices of all sizes together if rates are known, and under other laws. Each size takes
 # at least the time of so many.
 _MAX_KNOWN, _MAX_OTHER, _PER_SIZE = 2 * 10**7, 5 * 10**6, 2 * 10**4
+FEWER = "choose fewer or smaller sizes in `n`"
 # The spread at a size is averaged over sizes up to this factor away.
 _NEARBY = 1.5
 # A rate of decay is fitted to blocks of sizes, each from some size up to twice that size.
@@ -142,7 +144,11 @@ class Jaggedness(Record):
 
 
 def jaggedness(
-    metric: str | Metric, reference: Reference = None, n: Iterable[int] = range(5, 51), *, law: LawName = "multinomial"
+    metric: str | Metric,
+    reference: Reference = None,
+    n: Iterable[int] = range(5, 51),
+    *,
+    law: LawName = "multinomial",
 ) -> Jaggedness:
     """Exact quantiles of a score for many sample sizes, and how much they go back and forth.
 
@@ -173,24 +179,26 @@ def jaggedness(
       largest     the median jumps by +0.1333 from n = 5 to 6
       decay       about as n to the power of -0.41
     """
-    m, sizes = one_group_metric(metric), check_sizes(n)
+    m, sizes, rows = one_group_metric(metric), check_sizes(n), {}
     has_rates = reference is not None and law == "multinomial"
+    cost = sum(_PER_SIZE + count_likely(m, size, 1, has_rates) for size in sizes)
     subject = f"quantiles of {m.key} at these sizes need about {{}} matrices"
-    check_work(m, sizes, 1, has_rates, _PER_SIZE, _MAX_KNOWN if has_rates else _MAX_OTHER, subject)
-    rows: dict[int, tuple[float, ...]] = {}
+    check_cost(cost, _MAX_KNOWN if has_rates else _MAX_OTHER, subject, FEWER)
     for size in progress(sizes, f"computing quantiles of {m.key}"):
         scores = distribution(m, size, reference, law=law)
         if scores.p_undefined < 1:
             rows[size] = tuple(scores.quantile(LEVELS).tolist())
     if len(rows) < 2:
-        raise InvalidInput(f"`n` must contain at least two sample sizes at which {m.key} can be defined")
-    defined, quantiles = np.array(list(rows)), np.array(list(rows.values()))
-    steps = np.diff(quantiles, axis=0)
-    shares = _relative_steps(defined, quantiles)
-    score = None if reference is None else float(m.scores(cell_rates(reference)))
+        needs = f"at least two sample sizes at which {m.key} can be defined"
+        raise InvalidInput(f"`n` must contain {needs}")
+    defined, quantiles = np.array([*rows]), np.array([*rows.values()])
+    steps, score = np.diff(quantiles, axis=0), nan
+    shares = steps / _spread_between(defined, quantiles)[:, None]
+    if reference is not None:
+        score = float(m.scores(cell_rates(reference, "reference")))
     return Jaggedness(
         metric=m,
-        reference_score=None if score is None or isnan(score) else score,
+        reference_score=None if isnan(score) else score,
         sizes=tuple(rows),
         levels=LEVELS,
         quantiles=tuple(rows.values()),
@@ -208,29 +216,23 @@ def check_sizes(n: Iterable[int]) -> list[int]:
     return sizes
 
 
-def check_work(
-    m: OneGroupMetric, sizes: list[int], given: int, has_rates: bool, per_size: int, limit: int, subject: str
-) -> None:
-    """Refuse sizes that would take longer than about 10 s.
+def count_likely(m: OneGroupMetric, n: int, given: int, has_rates: bool) -> float:
+    """About how many combinations of counts, but for ``given`` ones, are listed for ``n`` cases.
 
-    All counts but the ``given`` ones are listed, at known rates within 9 standard deviations only.
+    At known rates these are counts within 9 standard deviations.
     """
     counts = len(m.tree.merged_cells) - given
-    cost = 0.0
-    for n in sizes:
-        likely = (9 * isqrt(n) + 1) ** counts if has_rates else inf
-        cost += per_size + min(comb(n + counts, counts), likely)
-    check_cost(cost, limit, subject, "choose fewer or smaller sizes in `n`")
+    likely = (9 * isqrt(n) + 1) ** counts if has_rates else inf
+    return min(comb(n + counts, counts), likely)
 
 
-def _relative_steps(sizes: Floats, quantiles: Floats) -> Floats:
-    """The steps of all quantiles, shape (steps, levels), relative to the spread."""
-    widths = quantiles[:, -1] - quantiles[:, 0]
-    is_near = np.maximum(sizes[:, None], sizes) <= _NEARBY * np.minimum(sizes[:, None], sizes)
+def _spread_between(sizes: Floats, quantiles: Floats) -> Floats:
+    """The spread of the score between successive sizes; infinite if it never varies."""
+    widths, ratios = quantiles[:, -1] - quantiles[:, 0], sizes[:, None] / sizes
+    is_near = np.maximum(ratios, ratios.T) <= _NEARBY
     spread = (is_near @ widths) / is_near.sum(axis=1)
-    between = ((spread[1:] + spread[:-1]) / 2)[:, None]
-    steps = np.diff(quantiles, axis=0)
-    return np.asarray(np.divide(steps, between, out=np.zeros_like(steps), where=between > 0))
+    between = (spread[1:] + spread[:-1]) / 2
+    return np.where(between > 0, between, inf)
 
 
 def _back_and_forth(steps: Floats) -> float:
@@ -241,13 +243,13 @@ def _back_and_forth(steps: Floats) -> float:
 
 def _fit_decay(sizes: Floats, steps: Floats) -> float | None:
     """The power of n with which the total falls."""
-    points = []
-    start = float(max(sizes[0], 1))
+    points: list[tuple[float, float]] = []
+    start = float(sizes[0])
     while 2 * start <= sizes[-1] + 1:
-        block_steps = steps[(sizes[:-1] >= start) & (sizes[1:] <= 2 * start)]
-        total = _back_and_forth(block_steps) / max(len(block_steps), 1)
-        if len(block_steps) >= _MIN_STEPS and total > 1e-12:
-            points.append((np.log(1.5 * start), np.log(total)))
+        within = steps[(sizes[:-1] >= start) & (sizes[1:] <= 2 * start)]
+        total = _back_and_forth(within) / len(within) if len(within) else 0.0
+        if len(within) >= _MIN_STEPS and total > 1e-12:
+            points.append((np.log(start), np.log(total)))
         start *= 2
     if len(points) < _MIN_BLOCKS:
         return None

@@ -1,83 +1,34 @@
 """Power: how likely a test is to find a difference, and the smallest differences that it finds.
 
-**Tests of one rate** are exact. Given the group's denominator and the reference's count, Fisher's
-test (against known rates, the binomial test) rejects if the group's count is at most one bound, or
-at least another one. The bounds are found by integer bisection. Power is a sum of binomial tails
-beyond them, over the reference's counts and the group's denominators. A reference given as counts
-keeps its denominator, and its successes are drawn anew with its rate.
-
-**Other tests** are simulated: groups, and the reference if it is given as counts, are drawn, and the
-audit's own test is run on them. Its p-values are costly, and mostly on the same side of the level as
-those of a normal test, which are cheap. So power is that of the normal test in many draws, plus the
-mean difference of both tests in a few. These are sampled with probabilities that are the larger, the
-closer the normal p-value is to the level, and weighted by their inverse; the standard error is stated.
+How it is computed, see `planned_tests`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
-from math import inf, sqrt
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
-from ..confusion import ConfusionMatrix, as_size
-from ..distributions import Binomial, binomial_cdf, sample_cells, undefined_probability_of
-from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
-from ..inference import (
-    ROUNDING,
-    Given,
-    MatchSettings,
-    NullDistribution,
-    NullName,
-    TwoRates,
-    count_successes,
-    equality_test,
-    fisher_tails,
-    one_group_metric,
-)
-from ..metrics import Metric, OneGroupMetric
-from ..progress import ProgressLine
-from ..randomness import Rng, check_draws, generator, seed_of
+from ..errors import InvalidInput
+from ..inference import Given, MatchSettings, NullName
+from ..metrics import Metric
+from ..randomness import Rng, seed_of
 from ..records import Record, reach
 from ..wording import decided, several
-from .scenario import Scenario, Side, check_between, multinomial, reachable_scores
+from .planned_tests import DRAWS, PlannedTest, TestName, first_place, search_simulated
+from .scenario import Side, check_number, reachable_scores
 
-TestName = Literal["fisher", "match"]
-Number = TypeVar("Number", int, float)
-
-DRAWS = 1_000
-# Cases of a group, tested draws, and cases of simulated MATCH tests, at most.
-MAX_CASES, _MAX_DRAWS, _MAX_MATCH_CASES = 10**15, 10_000, 2_000
-# Probability that windows of counts leave out on either side: of known rates, and of samples.
-_EPS, _SAMPLE_EPS = 1e-16, 1e-11
-# Tests of an exact power, at most, how many are computed at once, and the largest spread of counts.
-_MAX_TESTS, _BLOCK, _MAX_SPREAD = 2**17, 2**15, 2**14
-# Draws of the normal test, and how many are tested between two looks at the standard error; standard
-# errors that are enough for an answer, and on the way to it.
-_NORMAL_DRAWS, _STEP, _ENOUGH, _ROUGHLY = 20_000, 128, 0.01, 0.02
-# The probability of a draw to be tested is at least this share of the largest one.
-_FAR = 0.1
-# Known rates stand for a reference of this many cases where a test needs counts.
-_KNOWN_CASES = 1e9
 # Scores without an upper limit are looked at up to so many times the reference's.
 _TIMES = 1e3
+# Differences that are told apart.
+_STEPS = 2**27
 _TEST_NAMES = {
     "fisher": "Fisher's exact test of equal rates",
     "binomial": "the exact binomial test",
     "mid-p": "the approximate test of equal scores",
     "match": "the MATCH test",
-}
-# First lines of plans by their question, or by another goal than power.
-_HEADLINES = {
-    "power": "Power {value} to find a difference in {key} {difference}",
-    "sample_size": "{cases} find{s} a difference in {key} {difference} with a power of {value}",
-    "half-width": "{cases} give{s} a {level} interval of {key} within ±{width:g} in {value} of groups",
-    "undefined": "{cases} leave{s} {key} undefined with probability {value}",
-    "detectable_difference": "Smallest differences in {key} that {cases} show{s} with a power of {target:g}",
 }
 
 
@@ -132,8 +83,7 @@ def power(
     denominator : int, optional
         The group's denominator, if it is not random: for TPR, the actual positives of ``n`` cases.
     draws : int
-        The largest number of simulated groups that are tested; fewer if the standard error of the
-        power is at most 1 percentage point.
+        The number of simulated groups that are tested.
     rng : int, numpy.random.Generator or None
         The source of random numbers, for simulations.
 
@@ -161,21 +111,12 @@ def power(
     >>> round(power("tpr", 50, 0.7, difference=-0.2).power, 3)
     0.76
     """
-    scenario = Scenario.of(one_group_metric(metric), reference, difference, truth)
-    match = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(scenario, test, match, alpha, comparisons)
-    size, margin = _check_size(scenario, n, denominator)
-    result = planned.power(scenario, size, margin)
-    return make_plan(
-        scenario,
-        rng,
-        planned,
-        question="power",
-        n=size,
-        denominator=margin,
-        true_score=scenario.true_score,
-        **result._asdict(),
-    )
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
+    planned = PlannedTest.of(
+        metric, reference, difference, truth, alpha, comparisons, test, settings
+    ).of_size(n, denominator)
+    result, score = planned.power()._asdict(), planned.true_score
+    return make_plan(planned, "power", true_score=score, **result)
 
 
 def detectable_difference(
@@ -225,38 +166,26 @@ def detectable_difference(
       test        Fisher's exact test of equal rates, p <= 0.05
       method      exact
     """
-    target = check_between(power, "power")
-    target = check_between(power, "power")
-    scenario = Scenario.of(one_group_metric(metric), reference, 0.0)
-    match = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(scenario, test, match, alpha, comparisons)
-    size, margin = _check_size(scenario, n, denominator)
-    no_difference = planned.power(scenario, size, margin)
-    if no_difference.method != "exact":
-        planned = replace(planned, is_exact=False)
-    ends = reachable_scores(scenario.metric, scenario.reference_rates)
-    if ends[0] == ends[1]:
-        raise InvalidInput(
-            f"the true {scenario.metric.key} cannot move away from the reference's: rates of "
-            "exactly 0 or 1 stay where they are; pass the group's `truth` to power()"
-        )
-    (lower, error), (higher, other_error) = (_detect(planned, scenario, size, margin, target, end) for end in ends)
-    if no_difference.value < 1e-9 and not lower and not higher:
-        text = f"no likely outcome of n = {size:,} cases reaches p <= {planned.level:g}"
-        raise InvalidInput(f"{text}, so no difference is detectable")
+    target = check_number(power, "power", 0, 1)
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
+    planned = PlannedTest.of(
+        metric, reference, 0.0, None, alpha, comparisons, test, settings
+    ).of_size(n, denominator)
+    result = planned.power()
+    planned = replace(planned, is_exact=result.method == "exact")
+    ends = reachable_scores(planned.metric, planned.reference_rates)
+    (lower, error), (higher, other_error) = (_detect(planned, target, end) for end in ends)
+    if result.value < 1e-9 and not lower and not higher:
+        reached = f"n = {n:,} cases reaches p <= {planned.level:g}"
+        raise InvalidInput(f"no likely outcome of {reached}, so no difference is detectable")
+    facts = {"lower": lower, "higher": higher, "error": max(error, other_error)}
     return make_plan(
-        scenario,
-        rng,
         planned,
-        question="detectable_difference",
-        method=no_difference.method,
+        "detectable_difference",
         target=target,
-        n=size,
-        denominator=margin,
-        lower=lower,
-        higher=higher,
         value=target,
-        error=max(error, other_error),
+        method=result.method,
+        **facts,
     )
 
 
@@ -358,12 +287,10 @@ class Plan(Record):
     rng: int | None
     sizes: tuple[int, ...] = ()
     values: tuple[float, ...] = ()
-    _scenario: Scenario = field(compare=False)
-    _test: PlannedTest | None = field(default=None, compare=False)
+    _planned: PlannedTest = field(compare=False)
     _derived: ClassVar[tuple[str, ...]] = (
-        *("difference", "lower_score", "higher_score"),
-        *("power", "expected_denominator"),
-    )
+        "difference", "lower_score", "higher_score", "power", "expected_denominator",
+    )  # fmt: skip
 
     @property
     def difference(self) -> float | None:
@@ -431,7 +358,7 @@ class Plan(Record):
         """
         if self.metric.base.denominator is None:
             return None
-        expected = self.n * self._scenario.denominator_rate
+        expected = self.n * self._planned.denominator_rate
         return expected if self.denominator is None else float(self.denominator)
 
     def curve(self, scores: Iterable[float]) -> list[float]:
@@ -454,9 +381,9 @@ class Plan(Record):
         >>> [round(x, 2) for x in p.curve([0.45, 0.55, 0.65])]
         [0.95, 0.67, 0.22]
         """
-        test = self._require_power()
-        scenarios = (self._scenario.at(float(score)) for score in scores)
-        return [test.power(scenario, self.n, self.denominator).value for scenario in scenarios]
+        self._require_power()
+        planned = self._planned
+        return [planned.at(float(score)).power().value for score in scores]
 
     def profile(self) -> tuple[list[float], list[float]]:
         """True scores around the reference's, and the power for each.
@@ -474,12 +401,13 @@ class Plan(Record):
         >>> round(scores[0], 3), round(powers[0], 3)
         (0.35, 0.997)
         """
-        ends = reachable_scores(self._scenario.metric, self._scenario.reference_rates)
-        detected = [1.5 * (gap or 0.0) for gap in (self.lower, self.higher)]
-        reach = max(0.1, *map(abs, (2 * (self.difference or 0.0), *detected)))
-        low, high = np.clip([-reach, reach], *np.subtract(ends, self.reference_score))
+        planned, start = self._planned, self.reference_score
+        gaps = (self.difference, self.lower, self.higher)
+        reach = max(0.1, *(2 * abs(gap or 0.0) for gap in gaps))
+        ends = reachable_scores(planned.metric, planned.reference_rates)
+        low, high = max(start - reach, ends[0]), min(start + reach, ends[1])
         count = 65 if self.method == "exact" else 9
-        scores = (self.reference_score + np.linspace(low, high, count)).tolist()
+        scores = np.linspace(low, high, count).tolist()
         return scores, self.curve(scores)
 
     def plot(self, ax: Any = None) -> Any:
@@ -518,55 +446,66 @@ class Plan(Record):
         """
         return _TEST_NAMES[self.test or ""] + (f", {self.null} null" if self.null else "")
 
-    def _require_power(self) -> PlannedTest:
-        if self._test is None:
-            raise InvalidInput("the plan is one of an interval or of a score that exists, so it has no power")
-        return self._test
+    def _require_power(self) -> None:
+        if self.goal != "power":
+            goal = "the plan is one of an interval or of a score that exists"
+            raise InvalidInput(f"{goal}, so it has no power")
 
     def __str__(self) -> str:
-        target, value = self.target or 0.0, 100 * self.value
+        cases, value = several(self.n, "case"), 100 * self.value
         # With the digits that show on which side of the target it is.
-        limits = [] if self.target is None else [100 * target]
-        headline = _HEADLINES[self.question if self.goal == "power" else self.goal].format(
-            key=self.metric.key,
-            cases=several(self.n, "case"),
-            s="s" if self.n == 1 else "",
-            difference=f"of {self.difference:+.4g}" if self.difference else "where none is",
-            value=decided(value, limits, lambda more: f"{value:.{3 + more}g}") + "%",
-            target=target,
-            width=self.half_width or 0.0,
-            level=f"{100 * (self.confidence_level or 0.0):g}%",
-        )
-        return block(headline, self._facts())
+        limits = [] if self.target is None else [100 * self.target]
+        share = decided(value, limits, lambda more: f"{value:.{3 + more}g}") + "%"
+        gap = f"of {self.difference:+.4g}" if self.difference else "where none is"
+        find, s = f"a difference in {self.metric.key} {gap}", "s" * (self.n == 1)
+        key, interval = self.metric.key, 100 * (self.confidence_level or 0)
+        width = f"a {interval:g}% interval of {key} within ±{self.half_width}"
+        headlines = {
+            "power": f"Power {share} to find {find}",
+            "sample_size": f"{cases} find{s} {find} with a power of {share}",
+            "detectable_difference": f"Smallest differences in {key} that {cases} "
+            f"show{s} with a power of {self.target}",
+            "half-width": f"{cases} give{s} {width} in {share} of groups",
+            "undefined": f"{cases} leave{s} {key} undefined with probability {share}",
+        }
+        question = self.question if self.goal == "power" else self.goal
+        return block(headlines[question], self._facts())
 
     def _facts(self) -> dict[str, str]:
         """The lines below the first one: labels and texts, of which some are empty."""
-        facts, part, level = {}, self.metric.base.denominator, f"{self.alpha or 0:g}"
+        facts, part = {}, self.metric.base.denominator
+        level = f"{self.alpha or 0:g}"
         if self.comparisons not in (None, 1):
             level += f" / {self.comparisons:,}"
         if self.question == "power":
-            given = "" if self.denominator is None or not part else f", {part.format_count(self.denominator)}"
-            facts["group"] = f"{several(self.n, 'case')}{given}, true score {self.true_score:.4g}"
+            given = self.denominator
+            count = f", {part.format_count(given)}" if part and given else ""
+            truth = f"true score {self.true_score:.4g}"
+            facts["group"] = f"{several(self.n, 'case')}{count}, {truth}"
         elif self.question == "sample_size":
             limit = "at most" if self.goal == "undefined" else "at least"
             facts["goal"] = f"{limit} {self.target:g}{self._stays()}"
-            facts["of them"] = f"about {part.format_count(round(self.expected_denominator or 0))}" if part else ""
+            expected = round(self.expected_denominator or 0)
+            facts["of them"] = f"about {part.format_count(expected)}" if part else ""
         else:
-            for side, gap in (("lower", self.lower), ("higher", self.higher)):
-                score = self.reference_score + (gap or 0.0)
-                facts[side] = "none" if gap is None else f"{gap:+.4g}, to a true score of {score:.4g}"
-        reference = "known rates" if self.reference_n is None else several(self.reference_n, "case")
+            for side in ("lower", "higher"):
+                gap, score = getattr(self, side), getattr(self, f"{side}_score")
+                text = gap and f"{gap:+.4g}, to a true score of {score:.4g}"
+                facts[side] = text or "none"
+        known, cases = "known rates", self.reference_n
+        reference = known if cases is None else several(cases, "case")
         facts["reference"] = f"{reference}, score {self.reference_score:.4g}"
         facts["test"] = f"{self.test_name}, p <= {level}" if self.test else ""
         if self.wrong_way is not None and self.difference:
-            facts["wrong way"] = f"{percent(self.wrong_way)} of groups differ significantly in the wrong direction"
-        if self.question == "power":
-            facts["undefined"] = f"{percent(self.p_undefined or 0.0)} of groups have no score"
-        is_exact = self.method == "exact"
-        facts["method"] = "exact" if is_exact else f"simulation, standard error {self.error:.2g}"
-        if self.p_undefined == 1:
-            facts["caution"] = "every possible outcome has an undefined score"
-        elif self.test and self.value == 0 and is_exact:
+            differ = "of groups differ significantly in the wrong direction"
+            facts["wrong way"] = f"{percent(self.wrong_way)} {differ}"
+        if self.p_undefined is not None and self.question == "power":
+            undefined = percent(self.p_undefined)
+            facts["undefined"] = f"{undefined} of groups have no score"
+        facts["method"] = self.method
+        if self.method == "simulation":
+            facts["method"] += f", standard error {self.error:.2g}"
+        elif self.test and self.value == 0:
             facts["caution"] = f"no outcome that this truth allows reaches p <= {level}"
         return facts
 
@@ -574,14 +513,16 @@ class Plan(Record):
         """From which number of cases on the goal is reached, in words."""
         if self.n_stays is None:
             return ""
-        larger = "larger number" if self.n_stays == self.n else f"number from {self.n_stays:,}"
+        number = f"number from {self.n_stays:,}"
+        larger = "larger number" if self.n_stays == self.n else number
         looked = "" if self.n_looked is None else f" up to {self.n_looked:,}"
         return f"; so does every {larger}{looked}"
 
 
 def block(head: str, facts: dict[str, str]) -> str:
     """Format a result: a sentence, and a line with its label for each fact that is not empty."""
-    return "\n".join([head, *(f"  {label:<11} {text}" for label, text in facts.items() if text)])
+    lines = [f"  {label:<11} {text}" for label, text in facts.items() if text]
+    return "\n".join([head, *lines])
 
 
 def percent(probability: float) -> str:
@@ -589,394 +530,38 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.3g}%"
 
 
-def make_plan(scenario: Scenario, rng: Rng, test: PlannedTest | None, **facts: Any) -> Plan:
-    """A plan with what follows from its scenario and its test, if it has one."""
-    if test:
-        facts |= {"alpha": test.alpha, "comparisons": test.comparisons, "test": test.name, "null": test.null}
-    return Plan(
-        metric=scenario.metric,
-        reference_n=scenario.reference_n,
-        reference_score=scenario.reference_score,
-        rng=None if facts["method"] == "exact" else seed_of(rng),
-        _scenario=scenario,
-        _test=test,
-        **facts,
-    )
+def make_plan(planned: PlannedTest, question: Any, **facts: Any) -> Plan:
+    """A plan with what it assumes; one of another goal than power has no test."""
+    if facts.get("goal", "power") == "power":
+        for name in ("alpha", "comparisons", "test", "null"):
+            facts[name] = getattr(planned, name)
+    for name in ("metric", "n", "denominator", "reference_n", "reference_score"):
+        facts[name] = getattr(planned, name)
+    seed = None if facts["method"] == "exact" else seed_of(planned.settings.rng)
+    return Plan(question=question, rng=seed, _planned=planned, **facts)
 
 
-def _check_size(scenario: Scenario, n: Any, denominator: Any) -> tuple[int, int | None]:
-    """Check a number of cases and a denominator, such that the score can be defined."""
-    m, size = scenario.metric, as_size(n)
-    margin = None if denominator is None else as_size(denominator, "denominator")
-    if size > MAX_CASES:
-        raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {size:,}")
-    if margin is not None and m.denominator is None:
-        raise InvalidInput(f"{m.key} is a score of all n cases, so it has no `denominator` to give")
-    if margin is not None and margin > size:
-        raise InvalidInput(f"`denominator` must be at most n = {size:,}; got {margin:,}")
-    reason = m.why_undefined(scenario.rates)
-    if not reason and margin == 0:
-        reason = "its denominator is 0"
-    if not reason and undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, size)) >= 1:
-        reason = "it needs more cases"
-    if reason:
-        raise InvalidInput(f"{m.key} is always undefined at n = {size:,}: {reason}")
-    return size, margin
-
-
-# Tests
-
-
-class TestPower(NamedTuple):
-    """The probability of a rejection, and of one in the wrong direction."""
-
-    value: float
-    wrong_way: float
-    p_undefined: float
-    method: str
-    error: float
-
-
-@dataclass(frozen=True)
-class PlannedTest:
-    """A test whose power is computed, at one level.
-
-    If ``is_exact``, it is Fisher's test of one rate, or the binomial test against known rates.
-    """
-
-    name: str
-    is_exact: bool
-    match: MatchSettings
-    alpha: float
-    comparisons: int
-    seed: int
-
-    @classmethod
-    def of(cls, scenario: Scenario, test: str, match: MatchSettings, alpha: float, comparisons: int) -> PlannedTest:
-        """The test against the reference of a scenario, from arguments that are checked."""
-        if test not in get_args(TestName):
-            raise UnknownName.among("test", test, get_args(TestName))
-        if not 1 <= as_size(comparisons, "comparisons") <= 10**9:
-            must = "be a whole number from 1 to 1e9"
-            raise InvalidInput(argument="comparisons", must=must, got=comparisons)
-        if check_draws(match.draws, 2) > _MAX_DRAWS:
-            raise InvalidInput(argument="draws", must=f"be at most {_MAX_DRAWS:,}", got=match.draws)
-        m, is_known = scenario.metric, scenario.reference_counts is None
-        is_exact = m.curve is not None
-        name = "mid-p" if not is_exact else "binomial" if is_known else "fisher"
-        if test == "match":
-            if is_known and match.null == "predictive":
-                text = "`null='predictive'` needs the reference's counts, as a ConfusionMatrix"
-                raise InvalidInput(f"{text}; got known rates")
-            name, match = "match", replace(match, null="known") if is_known else match
-            is_given = match.given == "margin" or not m.tree.margin
-            is_exact &= m.defined_by_denominator and is_given and match.null != "predictive"
-        # A search draws the same groups again and again.
-        seed = seed_of(match.rng)
-        if seed is None:
-            seed = int(generator(match.rng).integers(2**63))
-        return cls(name, is_exact, match, check_between(alpha, "alpha"), int(comparisons), seed)
-
-    @property
-    def null(self) -> NullName | None:
-        """The null of MATCH."""
-        return self.match.null if self.name == "match" else None
-
-    @property
-    def level(self) -> float:
-        """The level of a single test."""
-        return self.alpha / self.comparisons
-
-    def power(self, scenario: Scenario, n: int, denominator: int | None = None, enough: float = _ENOUGH) -> TestPower:
-        """The exact power, or a simulated one if there are too many terms."""
-        if not self.is_exact:
-            return self._simulate(scenario, n, denominator, enough)
-        m = scenario.metric
-        try:
-            if denominator is None:
-                parts = mean_over_denominators(scenario, np.array([n]), partial(self.rejected, scenario))
-                undefined = undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, n))
-            else:
-                size = np.array([float(denominator)])
-                parts, counts = self.rejected(scenario, size), np.append(0.0, size)
-                p = Binomial(scenario.rate, 1 - scenario.rate).pmf(counts, size)
-                undefined = float(p @ lacks_score(m, 0 * counts + size, counts))
-        except TooLarge:
-            if scenario.reference_counts is None:
-                raise
-            return self._simulate(scenario, n, denominator, enough)
-        lower, higher = parts[:, 0].tolist()
-        gap = scenario.true_score - scenario.reference_score
-        wrong_way = lower + higher if gap == 0 else lower if gap > 0 else higher
-        error = 0.0 if scenario.reference_counts is None else 4 * _SAMPLE_EPS
-        return TestPower(min(lower + higher, 1.0), wrong_way, undefined, "exact", error)
-
-    def rejected(self, scenario: Scenario, sizes: Floats) -> Floats:
-        """P(rejected as lower) and P(rejected as higher), given each denominator."""
-        m, rate, d = scenario.metric, scenario.rate, sizes[:, None]
-        counts = scenario.reference_counts
-        cases = None if counts is None else float(count_successes(m, counts)[1])
-        x, weights = _reference_outcomes(m, scenario.reference_rate, cases)
-        # Against known rates, the reference's rates stand for its counts.
-        is_known = cases is None or self.null == "known"
-        x, total = (x / (cases or 1.0), 1.0) if is_known else (x, cases or 0.0)
-        bounds = _rejection_bounds(x.tobytes(), None if is_known else total, sizes.tobytes(), self.level)
-        parts = []
-        for bound, p, none in zip(bounds, (rate, 1 - rate), (0 * d, d), strict=True):
-            tails = binomial_cdf(bound, d, p, 1 - p)
-            without_score = np.where(lacks_score(m, d, none), Binomial(p, 1 - p).pmf(0.0, d), 0.0)
-            parts.append(np.maximum(tails - without_score * (bound >= 0), 0.0) @ weights)
-        return np.stack(parts)
-
-    def normal_power(self, scenario: Scenario, n: int, denominator: int | None = None) -> float:
-        """The power of the normal test, which is cheap."""
-        pvalues = _normal_pvalues(scenario.metric, *self._draw(scenario, n, denominator))
-        return float((pvalues <= self.level).mean())
-
-    def _simulate(self, scenario: Scenario, n: int, denominator: int | None, enough: float) -> TestPower:
-        """The simulated power; fewer draws are tested if its standard error is small ``enough``."""
-        if self.name == "match" and n > _MAX_MATCH_CASES:
-            text = f"the power of MATCH is simulated for at most {_MAX_MATCH_CASES:,} cases"
-            raise TooLarge(f"{text}; got n = {n:,}; use `test='fisher'`")
-        m, level = scenario.metric, self.level
-        if m.curve is not None:
-            spread = sqrt(n / (1 + n / (scenario.reference_n or inf)))
-            subject = f"tests of n = {n:,} cases are sums over {{}} terms"
-            check_cost(spread, _MAX_SPREAD, subject, "take fewer cases")
-        groups, references = self._draw(scenario, n, denominator)
-        normal = np.maximum(_normal_pvalues(m, groups, references), 1e-300)
-        closeness = np.maximum(np.sqrt(np.minimum(normal / level, level / normal)), _FAR)
-        chances = closeness / closeness.sum()
-        rows = np.random.default_rng([self.seed, 1]).choice(len(normal), self.match.draws, p=chances)
-        weights = 1 / (len(normal) * chances[rows])
-        rejected, error = np.empty(0, bool), 1.0
-        with ProgressLine() as report:
-            while error > enough and len(rejected) < self.match.draws:
-                report("testing simulated groups", len(rejected), self.match.draws)
-                step = rows[len(rejected) :][:_STEP]
-                pvalues = self._pvalues(m, groups[step], references[step])
-                rejected = np.append(rejected, pvalues <= level * ROUNDING)
-                k = len(rejected)
-                terms = weights[:k] * (rejected * 1.0 - (normal[rows[:k]] <= level))
-                error = sqrt(terms.var() / k + 0.25 / len(normal) + 1 / k**2)
-        value = float(np.clip((normal <= level).mean() + terms.mean(), 0.0, 1.0))
-        direction = np.sign(scenario.true_score - scenario.reference_score)
-        gaps = (m.scores(groups) - m.scores(references))[rows[:k]] * direction
-        is_wrong = rejected & ((gaps < 0) | (direction == 0))
-        if denominator is None:
-            undefined = undefined_probability_of(m.undefined_sets[0], multinomial(scenario.rates, n))
-        else:
-            undefined = float(np.isnan(m.scores(groups)).mean())
-        wrong_way = min(float((weights[:k] * is_wrong).mean()), value)
-        return TestPower(value, wrong_way, undefined, "simulation", error)
-
-    def _draw(self, scenario: Scenario, n: int, denominator: int | None) -> tuple[Floats, Floats]:
-        """Groups, and their references."""
-        rng, tree = np.random.default_rng(self.seed), scenario.metric.tree
-        law, counts = multinomial(scenario.rates, n), scenario.reference_counts
-        groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, denominator)
-        if counts is None:
-            known = tree.collapse(np.round(scenario.reference_rates * _KNOWN_CASES))
-            return groups, np.broadcast_to(known, groups.shape)
-        law, margin = multinomial(scenario.reference_rates, int(counts.sum())), float(tree.counts(counts)[0])
-        return groups, sample_cells(tree, law, rng, _NORMAL_DRAWS, margin)
-
-    def _pvalues(self, metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
-        if self.null is None:
-            return equality_test(metric, groups, references).pvalues
-        pvalues = []
-        for cells in zip(groups, references, strict=True):
-            group, rest = map(ConfusionMatrix.from_array, cells)
-            null = NullDistribution.of(group, rest, metric, self.match)
-            tails = null.tails(null.observed(group), relative=False)
-            pvalues.append(null.pvalue(tails, "two-sided"))
-        return np.array(pvalues)
-
-
-def lacks_score(metric: OneGroupMetric, sizes: Floats, counts: Floats) -> Bools:
-    """Whether so many successes of a denominator have no score, such as F1 without any TP."""
-    cells = metric.tree.columns(sizes, sizes, 0 * sizes, counts)
-    return np.asarray(metric.undefined_sets[0].contains(*cells) | (sizes == 0))
-
-
-def _reference_outcomes(metric: OneGroupMetric, rate: float, cases: float | None) -> tuple[Floats, Floats]:
-    """The likely counts of a reference and their probabilities; its rate if that is known."""
-    if cases is None:
-        return np.array([rate]), np.ones(1)
-    split = Binomial(rate, 1 - rate)
-    low, high = (float(end[0]) for end in split.window(np.array([cases]), _SAMPLE_EPS))
-    subject = f"a reference of {cases:,.0f} cases has {{}} likely counts"
-    check_cost(high - low + 1, _MAX_TESTS, subject, "pass its rates in place of its counts")
-    counts = np.arange(low, high + 1)
-    is_lost = lacks_score(metric, np.full_like(counts, cases), counts)
-    return counts, np.where(is_lost, 0.0, split.pmf(counts, cases))
-
-
-@lru_cache(maxsize=1)
-def _rejection_bounds(reference: bytes, cases: float | None, sizes: bytes, level: float) -> tuple[Floats, Floats]:
-    """The largest numbers of successes rejected as lower, and of failures rejected as higher.
-
-    There is a row for each denominator, and a column for each count (without ``cases``, each rate) of
-    the reference. Both arrays of floats come as bytes. What is rejected does not depend on the truth,
-    so that a search over true scores computes it once.
-    """
-    from scipy.special import ndtri
-
-    x, d = (np.frombuffer(values) for values in (reference, sizes))
-    shape, largest, total = (len(d), len(x)), float(d.max(initial=0.0)), cases or 1.0
-    # Tails of Fisher's test are sums over about so many terms.
-    spread = sqrt(largest * total / max(largest + total, 1.0))
-    cost = len(d) * len(x) * (1 + spread / 128 if cases else 2)
-    subject = f"an exact power of up to {largest:,.0f} cases needs {{}} tests"
-    check_cost(cost, _MAX_TESTS, subject, "take fewer cases, or give the `denominator`")
-    d, x = np.repeat(d, shape[1]), np.tile(x, shape[0])
-    inflation = 1 + d / cases if cases else 1.0
-
-    def largest_rejected(x: Floats) -> Floats:
-        def rejects(k: Floats, rows: Integers) -> Bools:
-            if cases:
-                tails = fisher_tails(TwoRates(k, d[rows], x[rows], np.asarray(cases))).lower
-            else:
-                tails = binomial_cdf(k, d[rows], x[rows])
-            return np.asarray(2 * tails <= level * ROUNDING)
-
-        rate = x / total
-        deviation = np.sqrt(d * rate * (1 - rate) * inflation)
-        guess = np.floor(d * rate + float(ndtri(level / 2)) * deviation)
-        return last_true(rejects, guess, d).reshape(shape)
-
-    return largest_rejected(x), largest_rejected(total - x)
-
-
-def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats) -> Floats:
-    """The largest whole numbers from 0 to ``highest`` up to which ``holds``; -1 if it never does.
-
-    ``holds`` gets numbers, and their places in the arrays. The search gallops away from a guess,
-    and then bisects.
-
-    >>> last_true(lambda k, rows: k * k <= 30, np.array([2.0]), np.array([9.0]))
-    array([5.])
-    """
-    low, high = np.full(len(highest), -1.0), highest + 1
-    k, step, rows = np.clip(guess, 0, highest), 1.0, np.arange(len(highest))
-    while len(rows):
-        parts = np.array_split(rows, 1 + len(rows) // _BLOCK)
-        is_true = np.concatenate([holds(k[part], part) for part in parts])
-        low[rows[is_true]] = k[rows[is_true]]
-        high[rows[~is_true]] = k[rows[~is_true]]
-        rows = rows[high[rows] - low[rows] > 1]
-        middle = np.floor((low[rows] + high[rows]) / 2)
-        k[rows] = np.clip(middle, k[rows] - step, k[rows] + step)
-        step *= 2
-    return low
-
-
-def mean_over_denominators(scenario: Scenario, sizes: Integers, given: Callable[[Floats], Floats]) -> Floats:
-    """Means over groups of each size of what is ``given`` the denominator, in rows."""
-    n, rate = sizes.astype(np.float64), scenario.denominator_rate
-    if rate == 1:
-        return given(n)
-    split = Binomial(rate, 1 - rate)
-    low, high = split.window(n, _EPS)
-    first, width = low.min(), int((high - low).max()) + 1
-    subject = f"the denominator of up to {n.max():,.0f} cases has {{}} likely values"
-    hint = "take fewer cases, or give the `denominator`"
-    check_cost(high.max() - first + 1, 2**22, subject, hint)
-    values, parts = given(np.arange(first, high.max() + 1)), []
-    for part in np.array_split(n, 1 + width * len(n) // 2**20):
-        table = split.table(part, _EPS)
-        columns = (table.start[:, None] - first).astype(np.int64) + np.arange(table.pmf.shape[1])
-        columns = np.minimum(columns, values.shape[1] - 1)
-        parts.append((values[:, columns] * table.pmf).sum(axis=-1))
-    return np.concatenate(parts, axis=1)
-
-
-def _normal_pvalues(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
-    """P-values of the gap divided by its standard error; 1 where a score is undefined."""
-    from scipy.special import ndtr
-
-    sides = (groups, references)
-    (score, variance), (reference_score, reference_variance) = (_delta_method(metric, side) for side in sides)
-    z = np.abs(score - reference_score) / np.sqrt(variance + reference_variance)
-    is_undefined = np.logical_or(*(metric.undefined_sets[0].contains(*side.T) for side in sides))
-    return np.where(is_undefined, 1.0, np.nan_to_num(2 * ndtr(-z), nan=1.0))
-
-
-def _delta_method(metric: OneGroupMetric, cells: Floats) -> tuple[Floats, Floats]:
-    """Scores with 1/2 added to each cell, and their variances; of unbounded scores, of the logs."""
-    n = cells.sum(axis=-1, keepdims=True)
-    p = (cells + 0.5) / (n + 2)
-
-    def score(rates: Floats) -> Floats:
-        values = metric.score(*rates.T)
-        return np.asarray(np.log(values) if metric.is_unbounded else values)
-
-    steps = 1 + 1e-5 * np.eye(4)
-    # The slopes times p. Scores do not depend on the scale of the cells, so the mean slope is 0.
-    slopes = np.stack([score(p * step) - score(p * (2 - step)) for step in steps], axis=-1) / 2e-5
-    return score(p), (slopes**2 / p).sum(axis=-1) / np.maximum(n[..., 0], 1.0)
-
-
-def search_simulated(
-    test: PlannedTest,
-    sides: Callable[[Number], tuple[Scenario, int, int | None]],
-    search: Callable[[Callable[[Number], bool]], Number | None],
-    target: float,
-) -> dict[Number, TestPower]:
-    """Simulated powers of two or three places, the last of which has the target.
-
-    ``sides`` has the scenario of a place, and ``search`` the first place where a condition holds.
-    The power that is searched is that of the normal test, and then corrected: the normal quantiles
-    of both tests differ by about the same amount everywhere. Without such a place, it is empty.
-    """
-    from scipy.special import ndtr, ndtri
-
-    goal = target
-    results: dict[Number, TestPower] = {}
-
-    def is_enough(place: Number) -> bool:
-        return test.normal_power(*sides(place)) >= goal
-
-    for enough in (_ROUGHLY, _ENOUGH, _ENOUGH):
-        place = search(is_enough)
-        if place is None:
-            return {}
-        results.pop(place, None)
-        results[place] = result = test.power(*sides(place), enough=enough)
-        if enough == _ENOUGH and abs(result.value - target) <= 2 * result.error:
-            break
-        powers = np.clip([test.normal_power(*sides(place)), target, result.value], 1e-6, 1 - 1e-6)
-        goal = float(ndtr(ndtri(powers) @ [1, 1, -1]))
-    return results
-
-
-def _detect(
-    test: PlannedTest, scenario: Scenario, n: int, denominator: int | None, target: float, end: float
-) -> tuple[float | None, float]:
+def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | None, float]:
     """The difference closest to 0 that has the power, on the way to an end of the range.
 
     If it is lost again near the end, where some scores become undefined, it starts from before. The
     second number is the error of the power there.
     """
-    start = scenario.reference_score
-    distance = (_TIMES * max(start, 1.0) if np.isinf(end) else end) - start
-    precision = 1e-8 if test.is_exact else 1e-4
+    start = planned.reference_score
+    step = (min(end, start + _TIMES * max(start, 1.0)) - start) / _STEPS
+    limits = [int(share * _STEPS) for share in (0.999, 0.97, 0.9, 0.75, 0.5) if step]
 
-    def sides(share: float) -> tuple[Scenario, int, int | None]:
-        return scenario.at(start + share * distance), n, denominator
+    def at(steps: int) -> PlannedTest:
+        return planned.at(start + steps * step)
 
-    def search(is_enough: Callable[[float], bool]) -> float | None:
-        high = next((share for share in (0.999, 0.97, 0.9, 0.75, 0.5) if is_enough(share)), None)
-        low = 0.0
-        while high and high - low > precision * high:
-            middle = (low + high) / 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        return high
+    def is_enough(steps: int) -> bool:
+        return at(steps).power().value >= target
 
-    if distance == 0:
+    if planned.is_exact:
+        place, error = first_place(is_enough, limits), planned.power().error
+        return place and place * step, error
+    results = search_simulated(at, limits, target)
+    if not results:
         return None, 0.0
-    if test.is_exact:
-        share = search(lambda share: test.power(*sides(share)).value >= target)
-        return (share * distance, test.power(*sides(share)).error) if share else (None, 0.0)
-    results = search_simulated(test, sides, search, target)
-    return next(((share * distance, result.error) for share, result in reversed(results.items())), (None, 0.0))
+    place = min(results, key=lambda place: abs(results[place].value - target))
+    return place * step, results[place].error

@@ -16,7 +16,7 @@ from ..arrays import Bools, Floats, Integers
 from ..distributions import binomial_cdf
 from ..inference import ROUNDING, TwoRates, count_successes, fisher_tails
 from ..metrics import OneGroupMetric
-from .power import last_true
+from .planned_tests import last_true
 
 _MAX_CASES, _NEIGHBOURS = 1e6, 32
 
@@ -47,11 +47,11 @@ def required_n(
     scores, columns = metric.scores(references), [cases, levels]
     for sign in (-1, 1):
         with np.errstate(over="ignore"):
-            true_scores = scores * gap**sign if is_ratio else scores + sign * gap
-        clipped = np.clip(true_scores, metric.low, metric.high)
+            truth = scores * gap**sign if is_ratio else scores + sign * gap
+        inside = np.clip(truth, metric.low, metric.high)
         # A ratio leaves a score of 0 where it is.
-        is_possible = (np.abs(true_scores - clipped) <= 1e-12) & (true_scores != scores)
-        rates = np.where(is_possible, metric.curve.rate(clipped), np.nan)
+        is_possible = (np.abs(truth - inside) <= 1e-12) & (truth != scores)
+        rates = np.where(is_possible, metric.curve.rate(inside), np.nan)
         columns += [successes, rates] if sign < 0 else [cases - successes, 1 - rates]
     # Comparisons with the same reference are often equal, and computed once.
     table = np.nan_to_num(np.stack(columns), nan=-1.0)
@@ -64,6 +64,8 @@ def _search(columns: Floats, power: float) -> Floats:
 
     A rate of -1 means that there is no gap on that side.
     """
+    from scipy.special import bdtrik
+
     cases, levels, *sides = columns
 
     def suffices(k: Floats, rows: Integers) -> Bools:
@@ -71,41 +73,22 @@ def _search(columns: Floats, power: float) -> Floats:
         for successes, rates in (sides[:2], sides[2:]):
             tested = np.flatnonzero(is_enough & (rates[rows] >= 0))
             row, size = rows[tested], k[tested]
-            j = _binomial_quantiles(power, size, rates[row])
+            rate = np.clip(rates[row], 1e-15, 1 - 1e-15)
+            j = np.ceil(bdtrik(power, size, rate))
+            # A probability that rounding leaves just short counts.
+            j -= binomial_cdf(j - 1, size, rate) >= power - 1e-12
             tails = fisher_tails(TwoRates(j, size, successes[row], cases[row])).lower
             is_enough[tested] = 2 * tails <= levels[row] * ROUNDING
         return is_enough
 
     last = np.full(len(cases), _MAX_CASES - 1)
-    sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), _normal_sizes(columns, power), last)
+    guess = np.floor(2 / (sides[0] / np.maximum(cases, 1) - sides[1]) ** 2)
+    sizes = 2 + last_true(lambda k, rows: ~suffices(k + 1, rows), guess, last)
     has_gap = (sides[1] >= 0) | (sides[3] >= 0)
     sizes[~has_gap | (sizes > _MAX_CASES)] = np.nan
-    rows, steps = np.nonzero(sizes[:, None] - np.arange(_NEIGHBOURS, 0, -1) >= 1)
-    before = sizes[rows] - _NEIGHBOURS + steps
-    is_enough = suffices(before, rows)
-    np.minimum.at(sizes, rows[is_enough], before[is_enough])
+    before = sizes[:, None] - np.arange(1, _NEIGHBOURS + 1)
+    rows, places = np.nonzero(before >= 1)
+    smaller = before[rows, places]
+    is_enough = suffices(smaller, rows)
+    np.minimum.at(sizes, rows[is_enough], smaller[is_enough])
     return sizes
-
-
-def _binomial_quantiles(probability: float, k: Floats, rates: Floats) -> Floats:
-    """The smallest counts that are not exceeded with a probability."""
-    from scipy.special import ndtri
-
-    deviation = np.sqrt(k * rates * (1 - rates))
-    guess = np.floor(k * rates + float(ndtri(probability)) * deviation) - 1
-    # A probability that rounding leaves just short counts.
-    return 1 + last_true(lambda j, i: binomial_cdf(j, k[i], rates[i]) < probability - 1e-12, guess, k)
-
-
-def _normal_sizes(columns: Floats, power: float) -> Floats:
-    """About the sizes, by the delta method."""
-    from scipy.special import ndtri
-
-    cases, levels, *sides = columns
-    total, sizes = np.maximum(cases, 1.0), np.zeros(len(cases))
-    for successes, rates in (sides[:2], sides[2:]):
-        rate = successes / total
-        error = np.maximum(rate - rates, 1e-6) / (float(ndtri(power)) - ndtri(levels / 2))
-        left = np.maximum(error**2 - rate * (1 - rate) / total, 1e-12)
-        sizes = np.fmax(sizes, np.where(rates >= 0, rates * (1 - rates) / left, 0.0))
-    return np.clip(np.floor(sizes), 0, _MAX_CASES - 1)

@@ -8,53 +8,46 @@ the standard deviation of the count. Other scores are simulated.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from math import ceil, inf, sqrt
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Bools, Floats
+from ..arrays import Floats
 from ..confusion import as_size
-from ..distributions import Binomial, binomial_cdf, sample_cells
+from ..distributions import Binomial, Multinomial, sample_cells
 from ..errors import InvalidInput, TooLarge, check_cost
 from ..inference import (
     Given,
     MatchSettings,
     NullName,
     check_confidence_level,
-    one_group_metric,
     score_intervals,
-    undefined_probability,
 )
 from ..metrics import Metric
 from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
-from .power import (
+from .planned_tests import (
     DRAWS,
     MAX_CASES,
-    Plan,
     PlannedTest,
     TestName,
-    lacks_score,
-    last_true,
-    make_plan,
-    mean_over_denominators,
+    first_place,
     search_simulated,
 )
-from .scenario import Scenario, Side, check_between, multinomial
+from .power import Plan, make_plan
+from .scenario import Side, check_number
 
 # All sizes up to this one are looked at, and so many at once at first.
 _SMALL, _BLOCK = 512, 64
 # A goal must hold over this share of the sizes that were looked at before it is said to stay.
 _STAYS = 0.3
-# Simulated intervals, and denominators whose intervals are computed at once, at most.
-_INTERVALS, _MAX_INTERVALS = 200, 2**15
-_MAX_POINTS = 200
+# Simulated intervals, points of a plot, and intervals that are computed for an exact answer.
+_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**18
+_MAX_CASES = 10**7
 # A value that rounding leaves just short of the target counts.
 _ROUNDING = 1e-12
 
@@ -137,223 +130,196 @@ def sample_size(
     """
     check_confidence_level(confidence_level)
     if as_size(most, "most") < 1:
-        raise InvalidInput(argument="most", must="be a whole number of cases above 0", got=most)
-    target, most = check_between(power, "power"), min(most, MAX_CASES)
-    other_goals = [goal for goal in (half_width, undefined_below) if goal is not None]
-    has_gap = difference is not None
-    if len(other_goals) + has_gap > 1 or not (other_goals or has_gap or truth is not None):
-        goals = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
-        raise InvalidInput(f"pass one goal: {goals}")
-    if other_goals and truth is None:
+        must = "be a whole number of cases above 0"
+        raise InvalidInput(argument="most", must=must, got=most)
+    target, most = check_number(power, "power", 0, 1), min(most, MAX_CASES)
+    goals = [difference, half_width, undefined_below]
+    n_goals = sum(goal is not None for goal in goals)
+    if n_goals > 1 or (n_goals == 0 and truth is None):
+        text = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
+        raise InvalidInput(f"pass one goal: {text}")
+    if truth is None and difference is None:
         difference = 0.0
-    scenario = Scenario.of(one_group_metric(metric), reference, difference, truth)
-    m = scenario.metric
-    match = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(scenario, test, match, alpha, comparisons)
-    if np.isnan(scenario.true_score):
-        reason = m.why_undefined(scenario.rates)
-        raise InvalidInput(f"{m.key} is always undefined at any n: {reason}")
-    facts: dict[str, Any] = {}
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
+    planned = PlannedTest.of(
+        metric, reference, difference, truth, alpha, comparisons, test, settings
+    )
+    key = planned.metric.key
+    facts: dict[str, Any] = {"method": "exact", "error": 0.0, "target": target}
+    if reason := planned.metric.why_undefined(planned.rates):
+        raise InvalidInput(f"{key} is always undefined at any n: {reason}")
     if undefined_below is not None:
-        target = check_between(undefined_below, "undefined_below")
-        facts = {"goal": "undefined"} | _size_for_defined(scenario, target, most)
-        facts["p_undefined"] = facts["value"]
+        target = check_number(undefined_below, "undefined_below", 0, 1)
+        facts |= _size_for_defined(planned, target, most)
     elif half_width is not None:
-        width = check_between(half_width, "half_width", 0, inf)
-        facts = {"goal": "half-width", "half_width": width, "confidence_level": confidence_level}
-        settings = (scenario, width, confidence_level, target, most)
-        facts |= _simulate_intervals(*settings, planned.seed) if m.curve is None else _size_for_interval(*settings)
-    elif scenario.true_score == scenario.reference_score:
-        text = f"the true {m.key} is that of the reference"
+        width = check_number(half_width, "half_width", 0)
+        facts |= _size_for_interval(planned, width, confidence_level, target, most)
+    elif planned.true_score == planned.reference_score:
+        text = f"the true {key} is that of the reference"
         raise InvalidInput(f"{text}, so there is no difference to find")
     else:
-        facts = _size_for_power(planned, scenario, target, most)
-    values = facts.pop("values")
-    sizes = np.array(list(values))
-    near = np.flatnonzero(np.abs(sizes - facts["n"]) <= 20)
-    spread = np.linspace(0, len(sizes) - 1, min(_MAX_POINTS, len(sizes))).astype(np.int64)
-    shown = sizes[np.unique(np.append(near, spread))].tolist()
-    return make_plan(
-        scenario,
-        rng,
-        None if other_goals else planned,
-        question="sample_size",
-        target=target,
-        true_score=scenario.true_score,
-        sizes=tuple(shown),
-        values=tuple(values[size] for size in shown),
-        **{"method": "exact", "error": 0.0} | facts,
-    )
+        facts |= _size_for_power(planned, target, most)
+    n, values = facts.pop("n"), facts.pop("values")
+    sizes = np.array(sorted(values))
+    is_shown = np.abs(sizes - n) <= 20
+    is_shown[:: -1 - len(sizes) // _MAX_POINTS] = True
+    facts["sizes"] = tuple(sizes[is_shown].tolist())
+    facts["values"] = tuple(values[size] for size in facts["sizes"])
+    facts["value"], facts["true_score"] = values[n], planned.true_score
+    return make_plan(replace(planned, n=n), "sample_size", **facts)
 
 
-def _size_for_power(test: PlannedTest, scenario: Scenario, target: float, most: int) -> dict[str, Any]:
-    if test.is_exact:
+def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
+    """A size whose test has the power; the smallest one if it is exact."""
+
+    def at(n: int) -> PlannedTest:
+        return replace(planned, n=n)
+
+    if planned.is_exact:
+        guess = first_place(lambda n: at(n).normal_power() >= target, [most])
         try:
-            return _search_sizes(scenario, partial(test.rejected, scenario), target, most, "computing power")
+            return _search_sizes(planned, planned.p_rejected, guess or most, target, most)
         except TooLarge:
-            if scenario.reference_counts is None:
+            if planned.reference_n is None:
                 raise
-            test = replace(test, is_exact=False)
-
-    def search(is_enough: Callable[[int], bool]) -> int:
-        def lacks(k: Floats, _: Any) -> Bools:
-            return np.array([not is_enough(int(size) + 1) for size in k])
-
-        return int(last_true(lacks, np.zeros(1), np.array([most - 2.0]))[0]) + 2
-
-    results = search_simulated(test, lambda n: (scenario, n, None), search, target)
-    values = {n: result.value for n, result in sorted(results.items())}
+            planned = replace(planned, is_exact=False)
+    results = search_simulated(at, [most], target)
+    if not results:
+        raise _not_reached(most, at(most).normal_power(), target, most)
     n, result = list(results.items())[-1]
     if result.value < target - 2 * result.error:
-        raise _not_reached({n: result.value}, target, most)
-    return {"n": n, "value": result.value, "values": values, "method": result.method, "error": result.error}
+        raise _not_reached(n, result.value, target, most)
+    values = {n: result.value for n, result in results.items()}
+    return {"n": n, "values": values, "method": result.method, "error": result.error}
 
 
 def _search_sizes(
-    scenario: Scenario, given: Callable[[Floats], Floats], target: float, most: int, what: str
+    planned: PlannedTest,
+    given: Callable[[float, float], Floats],
+    guess: int,
+    target: float,
+    most: int,
 ) -> dict[str, Any]:
     """The smallest size that reaches the target, and the one from which on all do.
 
-    The rows of what is ``given`` the denominator add up to what is reached.
+    The rows of what is ``given`` the denominator add up to what is reached. Below the first size
+    that is looked at, the target is clearly missed.
     """
-    first = _first_size(scenario, given, target, most)
-    reached, width = np.empty(0), max(_BLOCK, first // 16)
+    p = planned.success_rate
+    variance = guess * planned.denominator_rate * p * (1 - p)
+    # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
+    doubt = min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.05)
+    first = int(guess * (1 - doubt))
+    # Against a small reference, the guess can be far too large.
+    while first > _SMALL:
+        d = float(np.round(first * planned.denominator_rate))
+        if np.sum(given(d, d)) < target:
+            break
+        first //= 2
+    first = 1 if first <= _SMALL else first
+    last, reached = min(first - 1 + max(_BLOCK, first // 16), most), np.empty(0)
     with ProgressLine() as report:
         while True:
+            report("looking at sizes", last, most)
             start = first + len(reached)
-            last = min(start + max(width, len(reached)) - 1, most)
-            report(what, last, most)
-            means = mean_over_denominators(scenario, np.arange(start, last + 1), given)
+            means = planned.mean_over_denominators(start, last, given)
             reached = np.append(reached, means.sum(axis=0))
-            is_missed = reached < target - _ROUNDING
-            below = len(reached) - int(np.argmax(is_missed[::-1])) if is_missed.any() else 0
-            if not is_missed[-1] and (below <= (1 - _STAYS) * len(reached) or last >= most):
+            missed = np.flatnonzero(reached < target - _ROUNDING)
+            below = int(missed[-1]) + 1 if len(missed) else 0
+            is_long = below <= (1 - _STAYS) * len(reached) or last == most
+            if below < len(reached) and is_long:
                 break
-            if last >= most:
-                raise _not_reached(dict(enumerate(reached.tolist(), first)), target, most)
-    place = int(np.argmin(is_missed))
-    values = dict(enumerate(reached.tolist(), first))
-    value = min(float(reached[place]), 1.0)
-    return {"n": first + place, "n_stays": first + below, "n_looked": last, "value": value, "values": values}
+            if last == most:
+                best = int(np.argmax(reached))
+                raise _not_reached(first + best, reached[best], target, most)
+            last = min(last + len(reached), most)
+    values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
+    n = first + int(np.argmax(reached >= target - _ROUNDING))
+    return {"n": n, "n_stays": first + below, "n_looked": last, "values": values}
 
 
-def _first_size(scenario: Scenario, given: Callable[[Floats], Floats], target: float, most: int) -> int:
-    """A size below which the target is clearly missed, judged by expected denominators."""
-
-    def value(n: int) -> float:
-        return float(given(np.array([np.round(n * scenario.denominator_rate)])).sum())
-
-    low, high = 1, _SMALL
-    if most <= high or value(high) >= target:
-        return 1
-    while high < most and value(high) < target:
-        low, high = high, min(2 * high, most)
-    # What is missed by so much at the largest size is missed at all others.
-    if high == most and value(most) < target - 0.1:
-        raise _not_reached({most: value(most)}, target, most)
-    while high - low > max(1, low // 64):
-        middle = (low + high) // 2
-        low, high = (low, middle) if value(middle) >= target else (middle, high)
-    variance = low * scenario.denominator_rate * scenario.rate * (1 - scenario.rate)
-    # Power rises by about 0.4 times the relative change of n.
-    return max(1, int(low * (1 - min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.02))))
-
-
-def _not_reached(values: dict[int, float], target: float, most: int) -> InvalidInput:
+def _not_reached(n: int, value: float, target: float, most: int) -> InvalidInput:
     """The error for a target that is not reached, or not by all sizes, up to the largest one."""
-    enough = [size for size, value in values.items() if value >= target - _ROUNDING]
-    best = max(values, key=lambda size: values[size])
-    text = f"no number of cases up to {most:,} reaches {target:g}"
-    if enough:
-        text = f"{several(enough[0], 'case')} can reach {target:g}, but {most:,} do not"
-        text += f"; look at more than {most:,} cases to find the number from which on all do"
-    elif values[best] == 0:
-        text += ", nor anything above 0"
-    else:
-        text += f"; {several(best, 'case')} can reach {values[best]:.3g}"
-        text += "; collect more cases of the reference, or look for a larger difference"
-    return InvalidInput(text)
+    text = f"no number of cases up to {most:,} reaches {target:g} and stays there"
+    hint = "raise `most`, add cases to the reference, or look for a larger difference"
+    return InvalidInput(f"{text}; {several(n, 'case')} can reach {value:.3g}; {hint}")
 
 
-# Intervals and undefined scores
-
-
-def _simulate_intervals(
-    scenario: Scenario, half_width: float, level: float, target: float, most: int, seed: int
+def _size_for_interval(
+    planned: PlannedTest, half_width: float, level: float, target: float, most: int
 ) -> dict[str, Any]:
-    """A size whose simulated intervals are narrow; their widths are proportional to 1 / sqrt(n)."""
-    m, values = scenario.metric, {}
-    size = 4 * ((scenario.true_score if m.is_unbounded else 1.0) / half_width) ** 2
+    """A size whose intervals are narrow; the smallest one for a score of one rate.
+
+    It is simulated first: widths are about proportional to 1 / sqrt(n).
+    """
+    m, values = planned.metric, {}
+    facts = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
+
+    def half_widths(cells: Floats) -> Floats:
+        low, high = score_intervals(m, cells, level)
+        is_undefined = m.undefined_sets[0].contains(*cells.T)
+        return np.where(is_undefined, inf, (high - low) / 2)
+
+    size = 4 * ((planned.true_score if m.is_unbounded else 1.0) / half_width) ** 2
     for _ in range(3):
         n = int(np.clip(np.ceil(size), 2, most))
-        rng = np.random.default_rng(seed)
-        groups = sample_cells(m.tree, multinomial(scenario.rates, n), rng, _INTERVALS)
-        low, high = score_intervals(m, groups, level)
-        is_undefined = m.undefined_sets[0].contains(*groups.T)
-        halves = np.sort(np.where(is_undefined, inf, (high - low) / 2))
+        check_cost(n, _MAX_CASES, "simulated intervals have n = {} cases", "lower `most`")
+        law, rng = Multinomial(n, tuple(planned.rates)), np.random.default_rng(planned.seed)
+        halves = np.sort(half_widths(sample_cells(m.tree, law, rng, _INTERVALS)))
         values[n] = value = float((halves <= half_width * (1 + _ROUNDING)).mean())
         quantile = float(halves[min(ceil(target * _INTERVALS), _INTERVALS) - 1])
         size = n * min((quantile / half_width) ** 2, 100.0)
+
+    def given(first: float, last: float) -> Floats:
+        d, p = np.arange(first, last + 1), planned.success_rate
+        table = Binomial(p, 1 - p).table(d, 1e-12)
+        subject = "an exact answer takes {} intervals"
+        check_cost(table.pmf.size, _MAX_INTERVALS, subject, "take a larger `half_width`")
+        sizes = np.repeat(d, table.pmf.shape[1])
+        counts = (table.start[:, None] + np.arange(table.pmf.shape[1])).ravel()
+        halves = half_widths(m.tree.cells(sizes, sizes, 0.0, np.minimum(counts, sizes)))
+        is_narrow = (halves <= half_width * (1 + _ROUNDING)).reshape(table.pmf.shape)
+        means: Floats = (table.pmf * is_narrow).sum(axis=1)
+        return means[None]
+
+    if m.curve is not None:
+        try:
+            return facts | _search_sizes(planned, given, n, target, most)
+        except TooLarge:
+            pass
     error = sqrt(max(value * (1 - value), 1 / _INTERVALS) / _INTERVALS)
     if value < target - 2 * error:
-        raise _not_reached({n: value}, target, most)
-    values = dict(sorted(values.items()))
-    return {"n": n, "value": value, "values": values, "method": "simulation", "error": error}
+        raise _not_reached(n, value, target, most)
+    return facts | {"n": n, "values": values, "method": "simulation", "error": error}
 
 
-def _size_for_interval(scenario: Scenario, half_width: float, level: float, target: float, most: int) -> dict[str, Any]:
-    """The exact size for a score of one rate, whose intervals narrow on either side of a rate."""
-    m, split = scenario.metric, Binomial(scenario.rate, 1 - scenario.rate)
-    assert m.curve is not None
-    rates = np.linspace(0, 1, 1_001)[1:-1]
-    slopes = np.gradient(m.curve.score(rates), rates)
-    widest_rate = float(rates[np.argmax(slopes * np.sqrt(rates * (1 - rates)))])
-
-    def is_narrow(counts: Floats, sizes: Floats) -> Bools:
-        low, high = score_intervals(m, m.tree.cells(sizes, sizes, 0.0, counts), level)
-        return np.asarray(high - low <= 2 * half_width * (1 + _ROUNDING))
-
-    def given(sizes: Floats) -> Floats:
-        subject = "the denominator has {} likely values"
-        check_cost(len(sizes), _MAX_INTERVALS, subject, "take a larger `half_width`")
-        widest = np.floor(sizes * widest_rate)
-        low = last_true(lambda k, i: is_narrow(k, sizes[i]), 0 * sizes, widest)
-        rest = sizes - widest - 1
-        high = last_true(lambda k, i: is_narrow(sizes[i] - k, sizes[i]), 0 * sizes, rest)
-        p = binomial_cdf(low, sizes, split.p, split.q)
-        p = p + binomial_cdf(high, sizes, split.q, split.p)
-        for count, bound in ((0 * sizes, low), (sizes, high)):
-            p = p - split.pmf(count, sizes) * (lacks_score(m, sizes, count) & (bound >= 0))
-        return np.maximum(p, 0.0)[None]
-
-    return _search_sizes(scenario, given, target, most, "computing intervals")
-
-
-def _size_for_defined(scenario: Scenario, target: float, most: int) -> dict[str, Any]:
+def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
     """The smallest size with a small probability of an undefined score.
 
     Where TPR may equal FPR by chance, it goes up and down, and all sizes are looked at.
     """
-    m, is_jagged = scenario.metric, scenario.metric.undefined_at_equal_rates
+    key, is_jagged = planned.metric.key, planned.metric.undefined_at_equal_rates
     most = min(most, 2_000) if is_jagged else most
 
     def undefined(n: int) -> float:
-        return undefined_probability(m, n, scenario.rates)
+        return replace(planned, n=n).p_undefined
 
     high = 1
-    while high < most and undefined(high) > target:
+    while undefined(high) > target:
+        if high == most:
+            text = f"no number of cases up to {most:,} leaves {key} undefined with a probability"
+            hint = f"of at most {target:g}; {most:,} cases do with {undefined(most):.3g}"
+            raise InvalidInput(f"{text} {hint}")
         high = min(2 * high, most)
-    if undefined(high) > target:
-        text = f"no number of cases up to {most:,} leaves {m.key} undefined with a probability of"
-        hint = f"{most:,} cases still do with {undefined(most):.3g}"
-        raise InvalidInput(f"{text} at most {target:g}; {hint}")
-    sizes: Sequence[int] = range(1, min(4 * high, most) + 1)
+    sizes = [*range(1, min(4 * high, most) + 1)]
     if not is_jagged:
-        first = bisect_left(range(high), True, key=lambda n: undefined(n) <= target)
-        sizes = sorted({first, *np.linspace(1, max(2 * first, 10), 60).astype(int).tolist()})
+        n = first_place(lambda n: undefined(n) <= target, [high]) or high
+        sizes = sorted({n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()})
     values = {n: undefined(n) for n in sizes}
-    n = next(n for n, value in values.items() if value <= target)
-    lacking = [size for size, value in values.items() if value > target]
-    stays = n if not is_jagged else max(lacking, default=0) + 1
-    looked = sizes[-1] if is_jagged else None
-    return {"n": n, "n_stays": stays, "n_looked": looked, "value": values[n], "values": values}
+    missed = [n for n in sizes if values[n] > target]
+    n = next(n for n in sizes if values[n] <= target)
+    facts = {"goal": "undefined", "target": target, "p_undefined": values[n]}
+    if is_jagged:
+        facts["n_looked"] = sizes[-1]
+    n_stays = max(missed, default=0) + 1 if is_jagged else n
+    return facts | {"n": n, "n_stays": n_stays, "values": values}

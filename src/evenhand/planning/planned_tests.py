@@ -1,0 +1,456 @@
+"""A planned test of a group against a reference, and how likely it is to reject.
+
+**Tests of one rate** are exact. Given the group's denominator and the reference's count, Fisher's
+test (against known rates, the binomial test) rejects if the group's count is at most one bound, or
+at least another one. The bounds are found by integer bisection. Power is a sum of binomial tails
+beyond them, over the reference's counts and the group's denominators. A reference given as counts
+keeps its denominator, and its successes are drawn anew with its rate.
+
+**Other tests** are simulated: groups, and the reference if it is given as counts, are drawn, and the
+audit's own test is run on them. Its p-values are costly, and mostly on the same side of the level as
+those of a normal test, which are cheap. So power is that of the normal test in many draws, plus the
+mean difference of both tests in a few. These are sampled with probabilities that are the larger, the
+closer the normal p-value is to the level, and weighted by their inverse; the standard error is stated.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import sqrt
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from ..arrays import Bools, Floats, Integers
+from ..confusion import CELLS, ConfusionMatrix, as_size, require_counts
+from ..distributions import (
+    Binomial,
+    Multinomial,
+    binomial_cdf,
+    sample_cells,
+    undefined_probability_of,
+)
+from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
+from ..inference import (
+    ROUNDING,
+    MatchSettings,
+    NullName,
+    TwoRates,
+    count_successes,
+    equality_test,
+    fisher_tails,
+    match_test,
+    one_group_metric,
+    score_slopes,
+)
+from ..metrics import Metric, OneGroupMetric, sum_cells
+from ..progress import progress
+from ..randomness import check_draws, generator
+from .scenario import Side, cell_rates, check_number, move_rates, success_rate
+
+TestName = Literal["fisher", "match"]
+
+MAX_CASES = 10**15
+# Draws that are tested, and cases of simulated tests, at most.
+DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 256, 10_000, 2_000, 2**28
+# Probability that windows of counts leave out on either side: of known rates, and of samples.
+_EPS, _SAMPLE_EPS = 1e-16, 1e-11
+# Tests of an exact power, and probabilities that are computed at once.
+_MAX_TESTS, _BLOCK = 2**17, 2**20
+# Draws of the normal test, and the smallest chance of one to be tested, relative to the largest.
+_NORMAL_DRAWS, _FAR = 20_000, 0.1
+# Known rates stand for a reference of this many cases where a test needs counts.
+_KNOWN_CASES = 1e9
+_HINT = "take fewer cases, or give the `denominator`"
+
+
+class PowerEstimate(NamedTuple):
+    """The probability of a rejection, and of one in the wrong direction."""
+
+    value: float
+    wrong_way: float
+    p_undefined: float
+    method: str
+    error: float
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """A test at one level, with the rates of the reference, and the group's true rates and size.
+
+    ``reference_counts`` is None if the reference's rates are known, ``denominator`` if the group's
+    is random, and ``null``, that of MATCH, for other tests. If ``is_exact``, it is Fisher's test of
+    one rate, or the binomial test against known rates.
+    """
+
+    metric: OneGroupMetric
+    reference_counts: Floats | None
+    reference_rates: Floats
+    rates: Floats
+    alpha: float
+    comparisons: int
+    test: str
+    null: NullName | None
+    is_exact: bool
+    settings: MatchSettings
+    seed: int
+    n: int = 0
+    denominator: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str | Metric,
+        reference: Side,
+        difference: float | None,
+        truth: Side | None,
+        alpha: float,
+        comparisons: int,
+        test: str,
+        settings: MatchSettings,
+    ) -> PlannedTest:
+        """A test from the arguments of `power`, which are checked."""
+        m, counts, null = one_group_metric(name), None, settings.null
+        rates = cell_rates(reference, "reference", m)
+        if isinstance(reference, ConfusionMatrix):
+            counts = require_counts(reference, "the reference")
+        if reason := m.why_undefined(rates):
+            raise InvalidInput(f"the reference's {m.key} is undefined, {reason}")
+        if (difference is None) == (truth is None):
+            goals = "a `difference` from the reference's score, or the group's `truth`"
+            raise InvalidInput(f"pass either {goals}")
+        if not 1 <= as_size(comparisons, "comparisons") <= 10**9:
+            must = "be a whole number from 1 to 1e9"
+            raise InvalidInput(argument="comparisons", must=must, got=comparisons)
+        if check_draws(settings.draws, 2) > _MAX_DRAWS:
+            must = f"be at most {_MAX_DRAWS:,}"
+            raise InvalidInput(argument="draws", must=must, got=settings.draws)
+        is_match, is_exact = (
+            test == "match",
+            m.curve is not None and m.defined_by_denominator,
+        )
+        if is_match and counts is None:
+            if null == "predictive":
+                must = "not be 'predictive' for known rates: it needs the reference's counts"
+                raise InvalidInput(argument="null", must=must)
+            null = "known"
+        if is_match:
+            has_size = settings.given == "margin" or not m.tree.margin
+            is_exact &= null != "predictive" and has_size
+        elif test not in get_args(TestName):
+            raise UnknownName.among("test", test, get_args(TestName))
+        elif m.curve is None:
+            test = "mid-p"
+        elif counts is None:
+            test = "binomial"
+        alpha = check_number(alpha, "alpha", 0, 1)
+        # A search draws the same groups again and again.
+        seed = int(generator(settings.rng).integers(2**63))
+        planned = cls(
+            m,
+            counts,
+            rates,
+            rates,
+            alpha,
+            int(comparisons),
+            test,
+            null if is_match else None,
+            is_exact,
+            settings,
+            seed,
+        )
+        if truth is not None:
+            return replace(planned, rates=cell_rates(truth, "truth", m))
+        gap = check_number(difference, "difference")
+        return planned.at(planned.reference_score + gap)
+
+    def at(self, score: float) -> PlannedTest:
+        """The same with a group whose true score is ``score``."""
+        rates = move_rates(self.metric, self.reference_rates, score)
+        return replace(self, rates=rates)
+
+    def of_size(self, n: Any, denominator: Any = None) -> PlannedTest:
+        """The same with so many cases; an error if the score can never be defined."""
+        m = self.metric
+        if as_size(n) > MAX_CASES:
+            raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {n:,}")
+        if denominator is not None:
+            limit = n if m.denominator else 0
+            if not 1 <= as_size(denominator, "denominator") <= limit:
+                must = f"be from 1 to n = {n:,}, and only for scores that have one"
+                raise InvalidInput(argument="denominator", must=must, got=denominator)
+        planned = replace(self, n=int(n), denominator=denominator)
+        reason = m.why_undefined(self.rates)
+        if reason or planned.p_undefined >= 1:
+            text = f"{m.key} is always undefined at n = {n:,}"
+            raise InvalidInput(f"{text}: {reason or 'it needs more cases'}")
+        return planned
+
+    @property
+    def level(self) -> float:
+        """The level of a single test."""
+        return self.alpha / self.comparisons
+
+    @property
+    def reference_n(self) -> int | None:
+        """The reference's number of cases; None if its rates are known."""
+        counts = self.reference_counts
+        return None if counts is None else int(counts.sum())
+
+    @property
+    def reference_score(self) -> float:
+        """The reference's score."""
+        return float(self.metric.scores(self.reference_rates))
+
+    @property
+    def true_score(self) -> float:
+        """The group's true score; nan if it is undefined."""
+        return float(self.metric.scores(self.rates))
+
+    @property
+    def success_rate(self) -> float:
+        """The group's rate in the last split of the metric's tree."""
+        return success_rate(self.metric, self.rates)
+
+    @property
+    def p_undefined(self) -> float:
+        """The probability that the score of ``n`` cases is undefined."""
+        rates, n, tree = self.rates, self.n, self.metric.tree
+        if self.denominator is not None and not tree.side:
+            rates, n = rates * np.isin(CELLS, tree.margin), self.denominator
+        law = Multinomial(n, tuple(rates.tolist()))
+        return undefined_probability_of(self.metric.undefined_sets[0], law)
+
+    @property
+    def denominator_rate(self) -> float:
+        """The probability that a case of the group counts in the metric's denominator."""
+        margin = self.metric.tree.margin
+        return min(float(sum_cells(self.rates, margin)), 1.0) if margin else 1.0
+
+    def power(self) -> PowerEstimate:
+        """The exact power, or a simulated one if there are too many terms."""
+        n = self.denominator or self.n
+        try:
+            lower, higher = self.mean_over_denominators(n, n, self.p_rejected)[:, 0]
+        except TooLarge:
+            if self.is_exact and self.reference_n is None:
+                raise
+            return self._simulate()
+        gap, power = self.true_score - self.reference_score, min(lower + higher, 1.0)
+        wrong_way = power if gap == 0 else lower if gap > 0 else higher
+        error = 0.0 if self.reference_n is None else 4 * _SAMPLE_EPS
+        facts = float(power), float(wrong_way), self.p_undefined
+        return PowerEstimate(*facts, "exact", error)
+
+    def mean_over_denominators(
+        self, first: int, last: int, given: Callable[[float, float], Floats]
+    ) -> Floats:
+        """Means over groups of first to last cases of what is ``given`` the denominator, in rows."""
+        check_cost(last - first, _MAX_TESTS, "there are {} sizes to look at", _HINT)
+        rate = 1.0 if self.denominator else self.denominator_rate
+        if rate == 1:
+            return given(first, last)
+        split, n = Binomial(rate, 1 - rate), np.arange(first, last + 1.0)
+        (low, *_), (*_, high) = split.window(n, _EPS)
+        values, d = given(low, high), np.arange(low, high + 1)[:, None]
+        blocks = np.array_split(n, 1 + len(n) * len(d) // _BLOCK)
+        means = [values @ split.pmf(d, block) for block in blocks]
+        return np.concatenate(means, axis=1)
+
+    def p_rejected(self, first: float, last: float) -> Floats:
+        """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
+        if not self.is_exact:
+            raise TooLarge("there is no exact power of this test")
+        m, cases = self.metric, None
+        if self.reference_counts is not None:
+            cases = float(count_successes(m, self.reference_counts)[1])
+        is_known = cases is None or self.null == "known"
+        reference = success_rate(m, self.reference_rates), cases, is_known
+        weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
+        p, d = self.success_rate, np.arange(first, last + 1)[:, None]
+        tails = [
+            binomial_cdf(bound, d, rate) @ weights
+            for bound, rate in zip(bounds, (p, 1 - p), strict=True)
+        ]
+        # Without cases in the denominator there is no score.
+        return np.where(d[:, 0] > 0, tails, 0.0)
+
+    def normal_power(self) -> float:
+        """The power of the normal test, as if cells were as expected."""
+        from scipy.special import ndtr, ndtri
+
+        group = self.n * self.rates[None]
+        reference = (self.reference_n or _KNOWN_CASES) * self.reference_rates[None]
+        z, limit = _normal_scores(self.metric, group, reference), ndtri(self.level / 2)
+        (power,) = ndtr(limit + z) + ndtr(limit - z)
+        return float(power) * (1 - self.p_undefined)
+
+    def _simulate(self) -> PowerEstimate:
+        """The simulated power."""
+        from scipy.special import ndtr
+
+        m, level, draws = self.metric, self.level, self.settings.draws
+        limit = _MAX_MATCH if self.test == "match" else _MAX_SIMULATED
+        check_cost(self.n, limit, "simulated tests have n = {} cases", "take fewer cases")
+        groups, references = self._draw()
+        normal = np.maximum(2 * ndtr(-_normal_scores(m, groups, references)), 1e-300)
+        closeness = np.sqrt(np.minimum(normal / level, level / normal))
+        chances = np.maximum(closeness, _FAR)
+        weights, rng = chances.mean() / chances, np.random.default_rng(self.seed)
+        rows = rng.choice(len(normal), draws, p=chances / chances.sum())
+        parts = progress(np.array_split(rows, 1 + draws // 32), "testing simulated groups")
+        pvalues = [self._pvalues(groups[part], references[part]) for part in parts]
+        is_rejected = np.concatenate(pvalues) <= level * ROUNDING
+        terms = weights[rows] * (is_rejected * 1.0 - (normal[rows] <= level))
+        power = float(np.clip((normal <= level).mean() + terms.mean(), 0.0, 1.0))
+        error = sqrt(terms.var() / draws + 0.25 / len(normal) + 1 / draws**2)
+        scores, gap = m.scores(groups), self.true_score - self.reference_score
+        is_wrong = ((scores - m.scores(references)) * gap)[rows] < 0
+        wrong_way = (weights[rows] * is_rejected * (is_wrong | (gap == 0))).mean()
+        is_given = self.denominator is not None
+        p_undefined = np.isnan(scores).mean() if is_given else self.p_undefined
+        facts = power, min(float(wrong_way), power), float(p_undefined)
+        return PowerEstimate(*facts, "simulation", error)
+
+    def _draw(self) -> tuple[Floats, Floats]:
+        """Groups, and their references."""
+        rng, tree = np.random.default_rng(self.seed), self.metric.tree
+        law, counts = Multinomial(self.n, tuple(self.rates)), self.reference_counts
+        groups = sample_cells(tree, law, rng, _NORMAL_DRAWS, self.denominator)
+        if counts is None:
+            known = tree.collapse(np.round(self.reference_rates * _KNOWN_CASES))
+            return groups, np.broadcast_to(known, groups.shape)
+        law = Multinomial(int(counts.sum()), tuple(self.reference_rates))
+        margin = float(tree.counts(counts)[0])
+        return groups, sample_cells(tree, law, rng, _NORMAL_DRAWS, margin)
+
+    def _pvalues(self, groups: Floats, references: Floats) -> Floats:
+        """P-values of the test itself."""
+        m, null, given = self.metric, self.null, self.settings.given
+        if null is None:
+            return equality_test(m, groups, references).pvalues
+        pvalues = []
+        for pair in zip(groups, references, strict=True):
+            group, reference = map(ConfusionMatrix.from_array, pair)
+            test = match_test(group, reference, m, null=null, given=given)
+            pvalues.append(test.pvalue)
+        return np.array(pvalues)
+
+
+@lru_cache(maxsize=1)
+def _rejection_bounds(
+    rate: float, cases: float | None, is_known: bool, first: float, last: float, level: float
+) -> tuple[Floats, Floats, Floats]:
+    """The largest numbers of successes rejected as lower, and of failures rejected as higher.
+
+    There is a row for each denominator, and a column for each likely count of the reference, whose
+    probabilities come first. Without ``cases``, its rate is known; if it ``is_known``, the test
+    takes that of the counts as known. What is rejected does not depend on the truth, so that a
+    search over true scores computes it once.
+    """
+    total, split = cases or 1.0, Binomial(rate, 1 - rate)
+    (low,), (high,) = split.window(np.array([cases or 0.0]), _SAMPLE_EPS)
+    # Tails of Fisher's test are sums over about so many terms.
+    spread = 128.0 if is_known else sqrt(last / (1 + last / total))
+    cost = (last - first + 1) * (high - low + 1) * (1 + spread / 128)
+    subject = f"an exact power of up to {last:,.0f} cases needs {{}} tests"
+    check_cost(cost, _MAX_TESTS, subject, _HINT)
+    x = np.arange(low, high + 1)
+    weights = split.pmf(x, cases or 0.0)
+    if cases is None:
+        x = np.array([rate])
+    d = np.repeat(np.arange(first, last + 1), len(x))
+
+    def largest_rejected(x: Floats) -> Floats:
+        def rejects(k: Floats, rows: Integers) -> Bools:
+            if is_known:
+                tails = binomial_cdf(k, d[rows], p[rows])
+            else:
+                pairs = TwoRates(k, d[rows], counts[rows], np.array(total))
+                tails = fisher_tails(pairs).lower
+            return np.asarray(2 * tails <= level * ROUNDING)
+
+        counts = np.tile(x, len(d) // len(x))
+        p = counts / total
+        variance = d * p * (1 - p) * (1 if is_known else 1 + d / total)
+        bounds = last_true(rejects, np.floor(d * p - 2 * np.sqrt(variance)), d)
+        return bounds.reshape(-1, len(x))
+
+    return weights, largest_rejected(x), largest_rejected(total - x)
+
+
+def last_true(
+    holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats
+) -> Floats:
+    """The largest whole numbers from 0 to ``highest`` up to which ``holds``; -1 if it never does.
+
+    ``holds`` gets numbers, and their places in the arrays. The search gallops away from a guess,
+    and then bisects.
+
+    >>> last_true(lambda k, rows: k * k <= 30, np.array([2.0]), np.array([9.0]))
+    array([5.])
+    """
+    low, high = np.full(len(highest), -1.0), highest + 1
+    k, step, rows = np.clip(guess, 0, highest), 1.0, np.arange(len(highest))
+    while len(rows):
+        is_true = holds(k[rows], rows)
+        low[rows[is_true]] = k[rows[is_true]]
+        high[rows[~is_true]] = k[rows[~is_true]]
+        rows = rows[high[rows] - low[rows] > 1]
+        middle = np.floor((low[rows] + high[rows]) / 2)
+        k[rows] = np.clip(middle, k[rows] - step, k[rows] + step)
+        step *= 2
+    return low
+
+
+def _normal_scores(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
+    """Gaps in standard errors, by the delta method; 0 where a score is undefined."""
+    gap, variance = np.zeros((2, len(groups)))
+    is_defined = np.ones(len(groups), bool)
+    for cells, sign in ((groups, 1), (references, -1)):
+        score, slopes = metric.scores(cells + 0.5), score_slopes(metric, cells)
+        if metric.is_unbounded:
+            score, slopes = np.log(score), slopes / score[:, None]
+        gap += sign * score
+        variance += (slopes**2 * (cells + 0.5)).sum(axis=1)
+        is_defined &= ~metric.undefined_sets[0].contains(*cells.T)
+    z = np.abs(gap) / np.sqrt(variance)
+    return np.nan_to_num(np.where(is_defined, z, 0.0))
+
+
+def first_place(is_enough: Callable[[int], bool], limits: Iterable[int]) -> int | None:
+    """The first whole number from 1 where a condition holds, up to the first limit where it does."""
+    limit = next(filter(is_enough, limits), None)
+    return limit and 1 + bisect_left(range(1, limit), True, key=is_enough)
+
+
+def search_simulated(
+    at: Callable[[int], PlannedTest], limits: Iterable[int], target: float
+) -> dict[int, PowerEstimate]:
+    """Simulated powers of up to three places, the last of which has the target.
+
+    The power that is searched is that of the normal test, and then corrected: the normal quantiles
+    of both tests differ by about the same amount everywhere. Without such a place, it is empty.
+    """
+    from scipy.special import ndtr, ndtri
+
+    goal = target
+    results: dict[int, PowerEstimate] = {}
+
+    def is_enough(place: int) -> bool:
+        return at(place).normal_power() >= goal
+
+    for _ in range(3):
+        place = first_place(is_enough, limits)
+        if place is None:
+            return {}
+        results.pop(place, None)
+        results[place] = result = at(place).power()
+        if abs(result.value - target) <= 2 * result.error:
+            break
+        powers = [at(place).normal_power(), target, result.value]
+        goal = float(ndtr(ndtri(np.clip(powers, 0.01, 0.99)) @ [1, 1, -1]))
+    return results
