@@ -47,7 +47,7 @@ def test_scores_at_thresholds_beyond_all_scores_are_undefined_or_constant() -> N
     """PPV = TP/(TP+FP) at a threshold above all scores is 0/0, and never 0."""
     for r in at_thresholds(ROWS, [0.3, 2.0], metrics="ppv").rows:
         is_beyond = r.at["threshold"] == 2.0
-        assert (r.score is None) == (r.verdict is Verdict.UNDEFINED) == is_beyond
+        assert bool(np.isnan(r.score)) == (r.verdict is Verdict.UNDEFINED) == is_beyond
         assert r.reason == ("no predicted positives (TP + FP = 0)" if is_beyond else None)
     rows: Rows = [(group, label, 0.5) for group in "ab" for label in (0, 1, 1)]
     a = at_thresholds(rows, [0.4, 0.5, 0.6], metrics=["tpr", "ppv", "lr_plus"])

@@ -300,9 +300,9 @@ def test_rows_are_an_arrow_stream_made_by_pyarrow_or_polars(monkeypatch: pytest.
     assert pl.DataFrame(a).equals(expected)
     assert pa.table(a).column_names == expected.columns
     assert pd.DataFrame.from_arrow(a).shape == expected.shape
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pyarrow" else name)
+    monkeypatch.setattr("evenhand.auditing.result.find_spec", lambda name: None if name == "pyarrow" else name)
     assert pl.DataFrame(a).height == len(a.rows)
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("evenhand.auditing.result.find_spec", lambda name: None)
     needed = "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
     with pytest.raises(MissingExtra, match=f"^{needed}$"):
         a.__arrow_c_stream__()

@@ -65,18 +65,18 @@ def test_every_setting_changes_the_audit(setting: str) -> None:
 
 
 def test_a_setting_changes_what_it_is_about_and_scores_stay() -> None:
-    columns = {"confidence_level": "score_low", "alpha": "verdict", "adjust": "p_adjusted", "family": "p_adjusted"}
+    columns = {"confidence_level": "low", "alpha": "verdict", "adjust": "p_adjusted", "family": "p_adjusted"}
     columns |= {"margin": "verdict", "strength": "smoothed", "favourable": "impact_ratio"}
     columns |= {"reference": "reference_score"}
 
     def by_row(a: Audit, name: str) -> dict[tuple[str, str, str], Any]:
-        return {(r.by, r.group, r.metric): r.flat()[name] for r in a.rows}
+        return {(r.by, r.group, r.metric): r.to_dict()[name] for r in a.rows}
 
     for setting, column in columns.items():
         settings: dict[str, Any] = {"metrics": ["ppr", "tpr"], "favourable": "positive"} | {setting: CHANGES[setting]}
         changed = eh.audit_counts(TWO_COLUMNS, by=("first", "second"), **settings)
         assert by_row(changed, column) != by_row(unchanged(), column), setting
-        for same in ("n", "tp", "rests_on", "reason", "score"):
+        for same in ("n", "tp", "support", "reason", "score"):
             assert by_row(changed, same) == by_row(unchanged(), same)
 
 
