@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from evenhand.auditing import AuditRequest, ModelsRequest, flat_settings, option_texts, read_texts
-from evenhand.auditing.option_text import _READERS
+from evenhand.auditing.option_text import READERS
 from evenhand.errors import InvalidInput
 
 names = st.text(st.sampled_from('ab:=&," \\é'), min_size=1, max_size=5) | st.text(min_size=1, max_size=4)
@@ -30,7 +30,7 @@ def test_every_special_setting_has_a_reader() -> None:
         for name, (_, known) in flat_settings(request).items()
         if known.reads == "special"
     }
-    assert special == _READERS.keys()
+    assert special == READERS.keys()
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -30,7 +30,7 @@ def test_signatures_have_every_setting_and_its_default(function: Any, request_: 
     for name, (field, _) in known.items():
         assert parameters[name].default == field.default
         assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(settings_of(Settings)) - set(request_._without) <= set(known)
+    assert set(settings_of(Settings)) - set(request_._excluded) <= set(known)
     (first,) = set(parameters) - set(known)
     assert next(iter(parameters)) == first
     assert parameters[first].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD

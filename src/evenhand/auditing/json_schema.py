@@ -28,7 +28,12 @@ _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
 def closed_object(properties: Schema) -> Schema:
     """The schema of an object with these properties and no others."""
     required = list(properties)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def check_schema(value: Any, schema: Schema, what: str) -> None:
@@ -41,7 +46,9 @@ def check_schema(value: Any, schema: Schema, what: str) -> None:
     choices = [schema["const"]] if "const" in schema else schema.get("enum")
     if choices is not None and value not in choices:
         listed = ", ".join(repr(choice) for choice in choices if choice is not None)
-        raise InvalidInput(f"{what} must be {'one of ' * (len(choices) > 1)}{listed}; got {brief(value)}")
+        raise InvalidInput(
+            f"{what} must be {'one of ' * (len(choices) > 1)}{listed}; got {brief(value)}"
+        )
     types = schema.get("type", [])
     types = [types] if isinstance(types, str) else types
     if types and not any(_has_type(value, name) for name in types):
@@ -50,11 +57,15 @@ def check_schema(value: Any, schema: Schema, what: str) -> None:
     if isinstance(value, int | float):
         low, high = schema.get("minimum", -inf), schema.get("maximum", inf)
         if not low <= value <= high:
-            raise InvalidInput(f"{what} must lie between {low:g} and {high:g}; got {str(value)[:20]}")
+            raise InvalidInput(
+                f"{what} must lie between {low:g} and {high:g}; got {str(value)[:20]}"
+            )
     if isinstance(value, list):
         low, high = schema.get("minItems", 0), schema.get("maxItems", inf)
         if not low <= len(value) <= high:
-            raise InvalidInput(f"{what} must have {'more' if len(value) < low else 'fewer'} than {len(value)} items")
+            raise InvalidInput(
+                f"{what} must have {'more' if len(value) < low else 'fewer'} than {len(value)} items"
+            )
         if items := schema.get("items"):
             for item in value:
                 check_schema(item, items, f"an item of {what}")

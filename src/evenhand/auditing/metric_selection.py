@@ -21,7 +21,15 @@ from ..metrics import (
 )
 from .settings import AVERAGES, METRICS, WITHOUT_LABELS, RequestedMetric, Settings
 
-__all__ = ["Function", "Measurable", "lookup_metric", "needs_of", "parse_average", "select_averages", "select_metrics"]
+__all__ = [
+    "Function",
+    "Measurable",
+    "lookup_metric",
+    "needs_of",
+    "parse_average",
+    "select_averages",
+    "select_metrics",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +62,36 @@ def select_metrics(
     elif isinstance(given, (str, Metric)) or callable(given) or _is_named_function(given):
         given = [given]
     if isinstance(given, Mapping) or not isinstance(given, Sequence):
-        raise InvalidInput(argument="metrics", must="be a list of metrics, such as ['tpr', 'ppv']", got=given)
+        raise InvalidInput(
+            argument="metrics", must="be a list of metrics, such as ['tpr', 'ppv']", got=given
+        )
     selected: dict[str, Measurable] = {}
     for m in map(_select, given):
         if selected.setdefault(m.key, m) != m:
-            raise InvalidInput(f"functions in `metrics` must have different names; two are called {m.key!r}")
+            raise InvalidInput(
+                f"functions in `metrics` must have different names; two are called {m.key!r}"
+            )
         if isinstance(m, ClassAverage) and not classes:
-            raise InvalidInput(f"{m.key} is an average over classes; pass `classes='all'`, or ask for other metrics")
+            raise InvalidInput(
+                f"{m.key} is an average over classes; pass `classes='all'`, or ask for other metrics"
+            )
         if not labelled and isinstance(m, Metric) and m.key not in WITHOUT_LABELS:
             known = ", ".join(WITHOUT_LABELS)
-            raise InvalidInput(f"{m.key} needs labels (`y_true`); without them only {known} can be audited")
+            raise InvalidInput(
+                f"{m.key} needs labels (`y_true`); without them only {known} can be audited"
+            )
     if not selected:
         raise InvalidInput(argument="metrics", must="contain at least one metric")
     return list(selected.values())
 
 
 def _is_named_function(given: Any) -> bool:
-    return isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str) and callable(given[1])
+    return (
+        isinstance(given, tuple)
+        and len(given) == 2
+        and isinstance(given[0], str)
+        and callable(given[1])
+    )
 
 
 def _select(given: RequestedMetric) -> Measurable:
@@ -79,8 +100,12 @@ def _select(given: RequestedMetric) -> Measurable:
     if isinstance(given, str):
         return _lookup(given)
     if not callable(given) and not _is_named_function(given):
-        raise InvalidInput(f"each of `metrics` must be a name, a Metric or a function; got {brief(given)}")
-    name, function = given if isinstance(given, tuple) else (str(getattr(given, "__name__", "")), given)
+        raise InvalidInput(
+            f"each of `metrics` must be a name, a Metric or a function; got {brief(given)}"
+        )
+    name, function = (
+        given if isinstance(given, tuple) else (str(getattr(given, "__name__", "")), given)
+    )
     if isinstance(given, tuple) and not name.strip():
         raise InvalidInput("the name of a function in `metrics` must be text; got ''")
     if given is function and not name.isidentifier():
@@ -91,9 +116,13 @@ def _select(given: RequestedMetric) -> Measurable:
     if given is function and str(getattr(given, "__module__", "")).startswith("sklearn."):
         short = name.removesuffix("_score")
         is_known = lookup_metric(short) == lookup_metric(name)
-        raise InvalidInput(f"{name!r} in `metrics` is built in: use {short if is_known else name!r}")
+        raise InvalidInput(
+            f"{name!r} in `metrics` is built in: use {short if is_known else name!r}"
+        )
     hint = "pass it as ('another name', function)"
-    raise InvalidInput(f"a function in `metrics` must not be called {name!r}, like a metric; {hint}")
+    raise InvalidInput(
+        f"a function in `metrics` must not be called {name!r}, like a metric; {hint}"
+    )
 
 
 def _require_catalogued(m: Metric) -> Metric:
@@ -142,7 +171,8 @@ def select_averages(metrics: Sequence[Measurable]) -> list[ClassAverage]:
     keys = [
         m.key
         for m in metrics
-        if isinstance(m, ClassAverage) or (isinstance(m, Metric) and not m.comparisons and m.base.multiclass)
+        if isinstance(m, ClassAverage)
+        or (isinstance(m, Metric) and not m.comparisons and m.base.multiclass)
     ]
     return [parse_average(key) for key in keys]
 
@@ -151,5 +181,11 @@ def needs_of(metrics: Sequence[Measurable]) -> set[Needs]:
     """What the metrics need to know of each case."""
     needs: set[Needs] = set()
     for m in metrics:
-        needs.add("ranking" if isinstance(m, RankingMetric) else "values" if isinstance(m, Function) else "cells")
+        needs.add(
+            "ranking"
+            if isinstance(m, RankingMetric)
+            else "values"
+            if isinstance(m, Function)
+            else "cells"
+        )
     return needs

@@ -43,7 +43,17 @@ Key = tuple[str, str, str]
 Counts = dict[str, dict[str, list[int]]]
 #: The name of a column, names of group columns, a threshold, or cuts by column.
 Column = str | float | tuple[str | float, ...] | dict[str, tuple[float, ...]]
-_COLUMNS = ("y_true", "y_pred", "groups", "y_score", "threshold", "positive", "count", "cluster", "bins")
+_COLUMNS = (
+    "y_true",
+    "y_pred",
+    "groups",
+    "y_score",
+    "threshold",
+    "positive",
+    "count",
+    "cluster",
+    "bins",
+)
 _VALUES = ("y_true", "y_pred", "y_score", "count", "cluster")
 # Evidence of larger batches is lost in rounding.
 _MAX_CASES = 10**12
@@ -55,7 +65,10 @@ _CELLS = {"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}
 _LEFT_OUT = ("lacking", "unknown", "repeated", "before")
 _BATCH = {
     "at": {"type": "string"},
-    "counts": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _CELLS}},
+    "counts": {
+        "type": "object",
+        "additionalProperties": {"type": "object", "additionalProperties": _CELLS},
+    },
     **dict.fromkeys(_LEFT_OUT, _NUMBER),
     "clusters": {"type": "string"},
 }
@@ -63,7 +76,10 @@ _NAME = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
 _READING = {
     **dict.fromkeys(("y_true", "y_pred", "y_score", "threshold", "count", "cluster"), _NAME),
     "groups": {"type": ["string", "number", "array"], "items": _NAME},
-    "bins": {"type": "object", "additionalProperties": {"type": "array", "items": {**_NAME, "type": "number"}}},
+    "bins": {
+        "type": "object",
+        "additionalProperties": {"type": "array", "items": {**_NAME, "type": "number"}},
+    },
 }
 _SIDES = {"type": "object", "additionalProperties": {"type": "boolean"}}
 STATE_SCHEMA = closed_object(
@@ -189,7 +205,9 @@ class MonitorState:
             clusters=" ".join(sorted(new)),
         )
         labels = self._merge_labels(tally, "positive" in given)
-        return batch, replace(self, columns=columns, labels=labels, salt=salt if sizes else self.salt)
+        return batch, replace(
+            self, columns=columns, labels=labels, salt=salt if sizes else self.salt
+        )
 
     def _fix_columns(self, given: dict[str, Any]) -> dict[str, Any]:
         """The columns of the first batch, from which those of a later one must not differ."""
@@ -296,7 +314,9 @@ class MonitorRow(Record):
     def __str__(self) -> str:
         scores = f"{number(self.score)} v {number(self.versus)}"
         alarm = "no alarm" if self.alarm is None else f"alarm at {self.alarm}"
-        return printable(f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}")
+        return printable(
+            f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}"
+        )
 
 
 class Monitor:
@@ -327,7 +347,9 @@ class Monitor:
     [('A', 'tpr', 'week 2'), ('B', 'tpr', 'week 2')]
     """
 
-    def __init__(self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any) -> None:
+    def __init__(
+        self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any
+    ) -> None:
         refuse_unmonitored("Monitor", others, ("metrics", "reference", "alpha"))
         is_by_column = isinstance(reference, Mapping)
         for group in reference.values() if is_by_column else [reference]:
@@ -404,7 +426,9 @@ class Monitor:
         4
         """
         values = (y_true, y_pred, groups, y_score, threshold, positive, count, cluster, bins)
-        given = {name: value for name, value in zip(_COLUMNS, values, strict=True) if value is not None}
+        given = {
+            name: value for name, value in zip(_COLUMNS, values, strict=True) if value is not None
+        }
         refuse_unmonitored("add", others, ("data", "at", *_COLUMNS))
         if data is None:
             data, given = name_columns(given)
@@ -447,7 +471,9 @@ class Monitor:
         if (earlier.counts, earlier.clusters) != (batch.counts, batch.clusters):
             reason = "which cannot be changed, since late labels may depend on outcomes"
             hint = "add a batch once its labels are complete, or monitor selection rates meanwhile"
-            raise InvalidInput(f"the batch {brief(batch.at)} was added with other counts, {reason}: {hint}")
+            raise InvalidInput(
+                f"the batch {brief(batch.at)} was added with other counts, {reason}: {hint}"
+            )
         if batch.at in self.history:
             return self
         metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
@@ -462,9 +488,13 @@ class Monitor:
         """Add the evidence of a batch of the state."""
         columns = self._state.batches[0].counts
         if set(batch.counts) != set(columns):
-            raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(columns)})")
+            raise InvalidInput(
+                f"a batch must have the group columns of the first ({', '.join(columns)})"
+            )
         if batch.cases > _MAX_CASES:
-            raise InvalidInput(f"a batch must have at most {_MAX_CASES:,} cases; got {batch.cases:,}")
+            raise InvalidInput(
+                f"a batch must have at most {_MAX_CASES:,} cases; got {batch.cases:,}"
+            )
         compared = self._compare(batch.counts)
         if compared:
             self._evidence.add(compared)
@@ -511,14 +541,17 @@ class Monitor:
         x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
         curve = lookup_metric(metric).base.curve
         score, versus = (
-            float(curve.score(part / whole)) if whole else None for part, whole in ((x, n), (x_reference, n_reference))
+            float(curve.score(part / whole)) if whole else None
+            for part, whole in ((x, n), (x_reference, n_reference))
         )
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
         evalue, joint = float(evidence.evalues), float(self._path[-1][place])
         reference, alarm = self._reference_of(by), self._alarms.get(key)
         facts = (by, group, metric, reference, n)
-        return MonitorRow(*facts, score, versus, evalue, joint, alarm, low, high, batches, undefined)
+        return MonitorRow(
+            *facts, score, versus, evalue, joint, alarm, low, high, batches, undefined
+        )
 
     @property
     def alarms(self) -> tuple[MonitorRow, ...]:
@@ -594,7 +627,9 @@ class Monitor:
             write_whole(path, page)
         return page
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
 
         Parameters
@@ -619,7 +654,9 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key = rows[0].metric if metric is None else lookup_metric(getattr(metric, "key", metric)).key
+        key = (
+            rows[0].metric if metric is None else lookup_metric(getattr(metric, "key", metric)).key
+        )
         by = by or rows[0].by
         metrics, columns = ({getattr(row, name): None for row in rows} for name in ("metric", "by"))
         if key not in metrics:
@@ -640,12 +677,18 @@ class Monitor:
     @property
     def settings(self) -> dict[str, Any]:
         """What no batch can change: metrics, reference and alpha."""
-        return {name: plain_value(getattr(self._state, name)) for name in ("metrics", "reference", "alpha")}
+        return {
+            name: plain_value(getattr(self._state, name))
+            for name in ("metrics", "reference", "alpha")
+        }
 
     @property
     def columns(self) -> dict[str, Any]:
         """How batches are read: columns by argument, True for values, and positive labels."""
-        return {**self._state.columns, **({"positive": self._state.positive} if self._state.columns else {})}
+        return {
+            **self._state.columns,
+            **({"positive": self._state.positive} if self._state.columns else {}),
+        }
 
     def check(self, other: Monitor, *names: str) -> None:
         """Refuse settings of these names that another monitor has otherwise.
@@ -660,7 +703,9 @@ class Monitor:
         for name in names:
             was, asked = self.settings[name], other.settings[name]
             if was is not None and asked != was:
-                raise InvalidInput(f"`{name}` was {was} when the monitor began and must stay; got {asked}")
+                raise InvalidInput(
+                    f"`{name}` was {was} when the monitor began and must stay; got {asked}"
+                )
 
     def to_json(self) -> str:
         """The state as JSON: settings, counts and hashes of clusters, never rows."""
@@ -691,9 +736,13 @@ class Monitor:
             content = json.loads(text)
             is_sound = content.pop("digest") == digest(content)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise InvalidInput("this is no state of a monitor; pass one that a monitor wrote") from None
+            raise InvalidInput(
+                "this is no state of a monitor; pass one that a monitor wrote"
+            ) from None
         if not is_sound:
-            raise InvalidInput("the state of the monitor was damaged or edited; its counts cannot be trusted")
+            raise InvalidInput(
+                "the state of the monitor was damaged or edited; its counts cannot be trusted"
+            )
         check_schema(content, STATE_SCHEMA, "the state of the monitor")
         batches = tuple(Batch(**batch) for batch in content["batches"])
         state = MonitorState(**content | {"batches": batches})
@@ -728,7 +777,9 @@ def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
 def name_columns(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """A table of columns that were passed as values, and arguments that name them."""
     groups = group_columns(given.get("groups"), None)
-    values = {name: given[name] for name in _VALUES if not isinstance(given.get(name, 1), str | int)}
+    values = {
+        name: given[name] for name in _VALUES if not isinstance(given.get(name, 1), str | int)
+    }
     names = {name: name for name in values} | {"groups": list(groups)}
     return values | groups, given | names
 

@@ -59,7 +59,7 @@ def _partition(text: str, sign: str) -> tuple[str, str]:
 
 def read_texts(name: str, texts: Texts, columns: Texts = ()) -> Any:
     """The value of a setting from the values of its option, of which some name group columns."""
-    return _READERS[name](texts, columns)
+    return READERS[name](texts, columns)
 
 
 def _read_table(name: str, texts: Texts, read: Callable[[str], Any] = str) -> dict[str, Any]:
@@ -123,8 +123,8 @@ def _read_whole_or_word(texts: Texts, _: Texts) -> Any:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 
 
-#: What reads a setting that is special.
-_READERS: dict[str, Callable[[Texts, Texts], Any]] = {
+#: What reads a special setting.
+READERS: dict[str, Callable[[Texts, Texts], Any]] = {
     "bins": _read_bins,
     "classes": _read_classes,
     "decision": _read_clauses,

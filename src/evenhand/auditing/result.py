@@ -139,13 +139,17 @@ class Audit:
                 see = f"axes: {', '.join(self.axes) or 'none'}"
                 raise UnknownName.among("axis of this audit", axis, self.axes, see=see)
             if value not in self.axes[axis]:
-                raise UnknownName.among(f"{axis} of this audit", str(value), map(str, self.axes[axis]))
+                raise UnknownName.among(
+                    f"{axis} of this audit", str(value), map(str, self.axes[axis])
+                )
         table = self.table.at(**place)
         stratum = place.get("stratum", "pooled")
         # The scores of all cases are those pooled over strata, and of no single stratum.
         elsewhere = {axis: value for axis, value in place.items() if axis != "stratum"}
         overall = self.overall_table.at(**elsewhere)
-        axes = {axis: values for axis, values in self.provenance["axes"].items() if axis not in place}
+        axes = {
+            axis: values for axis, values in self.provenance["axes"].items() if axis not in place
+        }
         return replace(
             self,
             table=table,
@@ -159,7 +163,9 @@ class Audit:
         """The findings at a place, and those about no group, which hold everywhere."""
         for finding in self.findings:
             default = place if finding.group is None else {}
-            if all(finding.at.get(axis, default.get(axis)) == value for axis, value in place.items()):
+            if all(
+                finding.at.get(axis, default.get(axis)) == value for axis, value in place.items()
+            ):
                 others = {axis: value for axis, value in finding.at.items() if axis not in place}
                 yield replace(finding, at=others)
 
@@ -180,7 +186,10 @@ class Audit:
         """
         lines = self._scores_by_group()
         columns = dict(zip((*self.axes, "by", "group"), zip(*lines, strict=True), strict=True))
-        values = {name: [scores.get(name, np.nan) for scores in lines.values()] for name in ("n", *self._metrics)}
+        values = {
+            name: [scores.get(name, np.nan) for scores in lines.values()]
+            for name in ("n", *self._metrics)
+        }
         return self._as_frame({name: list(column) for name, column in columns.items()} | values)
 
     def difference(self) -> Any:
@@ -231,7 +240,9 @@ class Audit:
         columns: dict[str, list[Any]] = {name: list(values) for name, values in names}
         for key in self._metrics:
             known = [line[key] for line in scores.values()]
-            columns[key] = [compare(min(each), max(each)) if len(each) > 1 else np.nan for each in known]
+            columns[key] = [
+                compare(min(each), max(each)) if len(each) > 1 else np.nan for each in known
+            ]
         return self._as_frame(columns)
 
     @property
@@ -253,7 +264,9 @@ class Audit:
         ranks = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
 
         def position(key: tuple[Any, ...]) -> tuple[int, ...]:
-            places = [known.get(value, len(known)) for known, value in zip(ranks, key, strict=False)]
+            places = [
+                known.get(value, len(known)) for known, value in zip(ranks, key, strict=False)
+            ]
             return (*places, rank.get(key[-2:], len(rank)))
 
         return {key: lines[key] for key in sorted(lines, key=position)}
@@ -281,7 +294,9 @@ class Audit:
         ['inconclusive', 'inconclusive']
         """
         names = tuple(self.table.columns) if full else (*self.table.axes, *_SHOWN)
-        return self._as_frame({name: self.table.columns[name].tolist() for name in names} | self._protection, library)
+        return self._as_frame(
+            {name: self.table.columns[name].tolist() for name in names} | self._protection, library
+        )
 
     def _as_frame(self, values: dict[str, list[Any]], library: str | None = None) -> Any:
         import narwhals.stable.v2 as nw
@@ -408,7 +423,7 @@ class Audit:
         >>> a.changes(a.repeat(counts))
         []
         """
-        from .repeat import repeat_audit
+        from .provenance import repeat_audit
 
         return repeat_audit(self.provenance, data)
 
@@ -434,7 +449,7 @@ class Audit:
         >>> a.changes(b)[-1].partition('; ')[2]
         'the number of rows was 1040 and is 1041; other numbers of 2 rows changed'
         """
-        from .repeat import list_changes
+        from .changes import list_changes
 
         if not isinstance(other, Audit):
             raise InvalidInput(argument="other", must="be an Audit", got=other)
@@ -519,7 +534,9 @@ class Audit:
         """
         return str(reach("Audit.to_text")(self, most))
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
@@ -577,7 +594,9 @@ class Audit:
         for library in _STREAMING:
             if find_spec(library):
                 return self.to_frame(library).__arrow_c_stream__(requested_schema)
-        raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow")
+        raise MissingExtra(
+            "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
+        )
 
 
 def _count_cases(rows: tuple[Row, ...]) -> int:

@@ -96,7 +96,9 @@ def _read_finding(values: dict[str, Any]) -> Finding:
     finding = Finding(**values | {"metrics": tuple(values["metrics"])})
     code, severity = KINDS[finding.kind]
     if (finding.code, finding.severity) != (code, severity):
-        raise InvalidInput(f"a finding of the kind {finding.kind} must have code {code} and severity {severity}")
+        raise InvalidInput(
+            f"a finding of the kind {finding.kind} must have code {code} and severity {severity}"
+        )
     return finding
 
 
@@ -125,7 +127,9 @@ def _as_column(name: str, values: list[Any]) -> NDArray[Any]:
 def _check_places(audit: Audit) -> None:
     """All that has a place is on the axes of the audit."""
     tables = (audit.table, audit.overall_table)
-    places = [(axis, value) for table in tables for axis in table.axes for value in table.values(axis)]
+    places = [
+        (axis, value) for table in tables for axis in table.axes for value in table.values(axis)
+    ]
     places += [place for finding in audit.findings for place in finding.at.items()]
     for axis, value in places:
         if value is not None and value not in audit.axes.get(axis, ()):
@@ -140,7 +144,9 @@ def _check_cells(table: ResultsTable) -> None:
         n = table[f"{prefix}n"]
         sums = np.sum([table[prefix + cell] for cell in CELLS], axis=0)
         for row in np.flatnonzero(np.abs(sums - n) > 1e-9 * n)[:1]:
-            raise InvalidInput(f"{prefix}n of rows is {n[row]}, but the cells add up to {sums[row]:g}")
+            raise InvalidInput(
+                f"{prefix}n of rows is {n[row]}, but the cells add up to {sums[row]:g}"
+            )
 
 
 def _check_sizes(audit: Audit) -> None:
@@ -152,17 +158,25 @@ def _check_sizes(audit: Audit) -> None:
         selects = counts_selections and row.metric in WITHOUT_LABELS
         # Ranking scores and functions may leave out other cases than cells.
         has_cells = isinstance(lookup_metric(row.metric), Metric)
-        place = tuple((axis, value) for axis, value in row.at.items() if axis in ("threshold", "class"))
+        place = tuple(
+            (axis, value) for axis, value in row.at.items() if axis in ("threshold", "class")
+        )
         groups = sizes.setdefault((selects, has_cells, place, row.at.get("stratum"), row.by), {})
         if groups.setdefault(row.group, row.n) != row.n:
-            raise InvalidInput(f"the rows of the group {row.group!r} of {row.by!r} must have the same n")
+            raise InvalidInput(
+                f"the rows of the group {row.group!r} of {row.by!r} must have the same n"
+            )
     for (selects, has_cells, _, stratum, by), groups in sizes.items():
         total = audit.n + (audit.left_out.get("y_true", 0) if selects else 0)
         known = sum(groups.values())
         # Cases without a group may be without a label, too.
         left = total - known - audit.unknown.get(by, 0)
         # Groups of which rounding leaves nothing have no rows.
-        fits = known <= total if selects else left == 0 or (left > 0 and audit.settings["protect"] is not None)
+        fits = (
+            known <= total
+            if selects
+            else left == 0 or (left > 0 and audit.settings["protect"] is not None)
+        )
         if has_cells and stratum is None and not in_stratum and not fits:
             raise InvalidInput(f"the groups of {by!r} have {known} cases, but there are {total}")
 
@@ -182,7 +196,9 @@ def audit_schema() -> Schema:
     table: Schema = {"type": "object"}
     texts: Schema = {"type": "array", "items": {"type": "string"}}
     source = dict.fromkeys(("kind", "name", "sha256", "format", "separator", "library"), text)
-    source |= dict.fromkeys(("files", "skipped", "size", "rows", "groups"), count) | {"paths": texts}
+    source |= dict.fromkeys(("files", "skipped", "size", "rows", "groups"), count) | {
+        "paths": texts
+    }
     cluster = {"column": {"type": "string"}, "clusters": {"type": "integer"}}
     provenance: Schema = {
         **dict.fromkeys(("made", "protection", "function"), text),
@@ -198,10 +214,22 @@ def audit_schema() -> Schema:
     settings |= {name: texts | {"minItems": 1} for name in ("groups", "metrics")}
     settings |= {"strata": texts, "labelled": {"type": "boolean"}}
     finding: Schema = {
-        **{"kind": {"enum": [*KINDS]}, "code": {"type": "string"}, "severity": {"enum": [*SEVERITIES]}},
-        **{"at": table, "by": text, "group": text, "metrics": texts, "sentence": {"type": "string"}},
+        **{
+            "kind": {"enum": [*KINDS]},
+            "code": {"type": "string"},
+            "severity": {"enum": [*SEVERITIES]},
+        },
+        **{
+            "at": table,
+            "by": text,
+            "group": text,
+            "metrics": texts,
+            "sentence": {"type": "string"},
+        },
     }
-    columns = closed_object({name: {"type": "array", "items": _value_schema(name)} for name in KIND_OF})
+    columns = closed_object(
+        {name: {"type": "array", "items": _value_schema(name)} for name in KIND_OF}
+    )
     columns["properties"] |= {axis: {"type": "array", "items": {"type": _AXIS}} for axis in AXES}
     whole: Schema = {
         "schema": {"const": SCHEMA},
