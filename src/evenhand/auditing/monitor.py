@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import secrets
 from collections import ChainMap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from itertools import takewhile
 from math import exp, isfinite, log
 from numbers import Real
-from operator import add
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from ..metrics import Metric
 from ..records import Record, plain_value, reach, write_whole
 from ..wording import number
 from .groupings import build_groupings, sum_groups
-from .json_schema import check_schema, closed_object
+from .json_schema import Schema, check_schema, closed_object
 from .metric_selection import lookup_metric, select_metrics
 from .requests import refuse_unknown
 from .settings import Settings
@@ -41,68 +41,25 @@ from .settings import Settings
 Key = tuple[str, str, str]
 #: Cells by column and group.
 Counts = dict[str, dict[str, list[int]]]
-#: The name of a column, names of group columns, a threshold, or cuts by column.
-Column = str | float | tuple[str | float, ...] | dict[str, tuple[float, ...]]
-_COLUMNS = (
-    "y_true",
-    "y_pred",
-    "groups",
-    "y_score",
-    "threshold",
-    "positive",
-    "count",
-    "cluster",
-    "bins",
-)
+_VERSION = "evenhand.monitor/1"
+_SETTINGS = ("metrics", "reference", "alpha")
 _VALUES = ("y_true", "y_pred", "y_score", "count", "cluster")
+_COLUMNS = (*_VALUES, "groups", "threshold", "positive", "bins")
 # Evidence of larger batches is lost in rounding.
 _MAX_CASES = 10**12
 # So many digits of the hash of a cluster are kept; the others draw one of its cases.
 _KEPT_DIGITS = 16
-_NUMBER = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_CELLS = {"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}
-_LEFT_OUT = ("lacking", "unknown", "repeated", "before")
-_BATCH = {
-    "at": {"type": "string"},
-    "counts": {
-        "type": "object",
-        "additionalProperties": {"type": "object", "additionalProperties": _CELLS},
-    },
-    **dict.fromkeys(_LEFT_OUT, _NUMBER),
-    "clusters": {"type": "string"},
-}
-_NAME = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
-_READING = {
-    **dict.fromkeys(("y_true", "y_pred", "y_score", "threshold", "count", "cluster"), _NAME),
-    "groups": {"type": ["string", "number", "array"], "items": _NAME},
-    "bins": {
-        "type": "object",
-        "additionalProperties": {"type": "array", "items": {**_NAME, "type": "number"}},
-    },
-}
-_SIDES = {"type": "object", "additionalProperties": {"type": "boolean"}}
-STATE_SCHEMA = closed_object(
-    {
-        "schema": {"const": "evenhand.monitor/1"},
-        "metrics": {**_TEXTS, "type": ["array", "null"]},
-        "reference": {"type": ["string", "object"], "additionalProperties": {"type": "string"}},
-        "alpha": {"type": "number"},
-        "columns": {"type": "object", "properties": _READING, "additionalProperties": False},
-        "labels": {"type": "object", "additionalProperties": _SIDES},
-        "salt": {"type": ["string", "null"]},
-        "batches": {"type": "array", "items": closed_object(_BATCH)},
-    }
-)
-"""What the file of a monitor holds, beside its digest."""
+# Why settings of an audit cannot be monitored.
 _REASONS = {
-    "classes": "evidence is gathered of two classes; say which are `positive`, and keep a monitor of each class",
+    "classes": "evidence is gathered of two classes; say which are `positive`, "
+    "and keep a monitor of each class",
     "strata": "evidence pooled over strata is not known; make the strata the groups",
-    "sample_weight": "evidence is gathered of whole cases; rows that stand for several can have a `count`",
+    "sample_weight": "evidence is gathered of whole cases; "
+    "rows that stand for several can have a `count`",
     "protect": "alarms of rounded batches would not keep their promise; protect what you publish",
-    "intersections": "each column of groups is monitored by itself; pass an intersection as a column",
+    "intersections": "each column of groups is monitored by itself; "
+    "pass an intersection as a column",
 }
-"""Why settings of an audit cannot be monitored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +116,11 @@ class MonitorState:
         The batches.
     """
 
-    schema: Literal["evenhand.monitor/1"] = "evenhand.monitor/1"
+    schema: str = _VERSION
     metrics: tuple[str, ...] | None
     reference: str | dict[str, str]
     alpha: float
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, dict[str, bool]] = field(default_factory=dict)
     salt: str | None = None
     batches: tuple[Batch, ...] = ()
@@ -174,7 +131,7 @@ class MonitorState:
         return {part: [label for label in of if of[label]] for part, of in self.labels.items()}
 
     def read_batch(self, at: str, data: Any, given: dict[str, Any]) -> tuple[Batch, MonitorState]:
-        """A batch of rows, and the state with the columns and labels that are known after it."""
+        """A batch of rows, and the state with the columns and labels known after it."""
         columns = self._fix_columns(given)
         arguments = {**columns, "positive": self.positive, **given}
         groups, bins = arguments.pop("groups", None), arguments.pop("bins", None)
@@ -185,7 +142,8 @@ class MonitorState:
 
         def draw_case(cluster: Any, cases: int) -> int | None:
             """Which of the cases of a cluster counts; None if it was counted before."""
-            digits = sha256(f"{salt} {cluster}".encode("utf-8", "surrogatepass")).hexdigest()
+            text = f"{salt} {cluster}".encode("utf-8", "surrogatepass")
+            digits = sha256(text).hexdigest()
             kept, others = digits[:_KEPT_DIGITS], digits[_KEPT_DIGITS:]
             sizes[kept] = cases
             return None if kept in counted else int(others, 16) * cases >> 4 * len(others)
@@ -194,60 +152,91 @@ class MonitorState:
             arguments["draw_case"] = draw_case
         groups = group_columns(groups, data)
         tally = build_tally(data, groups, Answers(**arguments), {"cells"}, bins=bins)
-        new = {cluster: cases for cluster, cases in sizes.items() if cluster not in counted}
+        new = sizes.keys() - counted
+        cases = sum(sizes[cluster] for cluster in new)
         batch = Batch(
             at=at,
             counts=count_groups(tally),
             lacking=sum(tally.left_out.values()),
             unknown=int(tally.sizes[[None in key for key in tally.keys]].sum()),
-            repeated=sum(new.values()) - len(new),
-            before=sum(sizes.values()) - sum(new.values()),
+            repeated=cases - len(new),
+            before=sum(sizes.values()) - cases,
             clusters=" ".join(sorted(new)),
         )
         labels = self._merge_labels(tally, "positive" in given)
-        return batch, replace(
-            self, columns=columns, labels=labels, salt=salt if sizes else self.salt
-        )
+        salted = salt if sizes else self.salt
+        return batch, replace(self, columns=columns, labels=labels, salt=salted)
 
     def _fix_columns(self, given: dict[str, Any]) -> dict[str, Any]:
         """The columns of the first batch, from which those of a later one must not differ."""
-        columns = {name: given[name] for name in given if name != "positive"}
+        columns = {name: value for name, value in given.items() if name != "positive"}
         for name, value in columns.items():
-            names = value if name == "groups" and isinstance(value, (list, tuple)) else [value]
-            if name != "bins" and not all(isinstance(one, (str, Real)) for one in names):
+            is_list = name == "groups" and isinstance(value, list | tuple)
+            names = value if is_list else [value]
+            if name != "bins" and not all(isinstance(one, str | Real) for one in names):
                 must = "be a name of the columns of all batches, or one number"
                 raise InvalidInput(argument=name, must=must, got=value)
         if "cluster" in columns and self.batches and not self.columns:
             hint = "nobody knows which clusters that one counted"
             raise InvalidInput(f"`cluster` must be given with the first batch: {hint}")
         columns = plain_value(columns)
-        fixed = {"count": 1} | plain_value(self.columns or columns)
+        first = self.columns or columns
         for name, column in columns.items():
-            was = fixed.get(name)
+            was = first.get(name, 1 if name == "count" else None)
             if str(was) != str(column):
                 must = f"was {brief(was)} in the first batch and must stay"
                 raise InvalidInput(f"`{name}` {must}; got {brief(column)}")
-        return self.columns or columns
+        return first
 
     def _merge_labels(self, tally: Tally, is_restated: bool) -> dict[str, dict[str, bool]]:
         """The labels so far and those of a batch, none of which may change sides.
 
-        A new one is refused unless ``positive`` is given with it: it may be of another coding, such
-        as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
+        A new one is refused unless ``positive`` is given with it: it may be of another coding,
+        such as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
         """
         merged = dict(self.labels)
+        sides = {None: "unknown", True: "positive", False: "negative"}
         for part, positive in tally.positive.items():
             known = dict(ChainMap(self.labels.get(part, {}), *self.labels.values()))
             labels = dict.fromkeys(map(str, tally.negative[part]), False)
             labels |= dict.fromkeys(map(str, positive), True)
-            for label, is_positive in labels.items():
-                expected = known.get(label, is_positive if is_restated or not known else None)
-                if expected is not is_positive:
-                    side = {None: "unknown", True: "positive", False: "negative"}[expected]
-                    hint = "if labels are coded as before, pass `positive=` with all positive ones"
-                    raise InvalidInput(f"the {part} {brief(label)} was {side} so far; {hint}")
+            for label, side in labels.items():
+                expected = known.get(label, side if is_restated or not known else None)
+                if expected is not side:
+                    was = f"the {part} {brief(label)} was {sides[expected]} so far"
+                    hint = "pass `positive=` with all positive ones"
+                    raise InvalidInput(f"{was}; if labels are coded as before, {hint}")
             merged[part] = self.labels.get(part, {}) | labels
         return merged
+
+
+@cache
+def state_schema() -> Schema:
+    """What the file of a monitor holds, beside its digest."""
+    text: Schema = {"type": "string"}
+    count: Schema = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
+    cells: Schema = {"type": "array", "items": count, "minItems": 4, "maxItems": 4}
+    name: Schema = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
+    columns: Schema = dict.fromkeys((*_VALUES, "threshold"), name)
+    columns["groups"] = {"type": ["string", "number", "array"], "items": name}
+    columns["bins"] = _table_of({"type": "array", "items": name | {"type": "number"}})
+    batch: Schema = {"at": text, "clusters": text, "counts": _table_of(_table_of(cells))}
+    batch |= dict.fromkeys(("lacking", "unknown", "repeated", "before"), count)
+    content: Schema = {
+        "schema": {"enum": [_VERSION]},
+        "metrics": {"type": ["array", "null"], "items": text},
+        "reference": _table_of(text) | {"type": ["string", "object"]},
+        "alpha": {"type": "number"},
+        "columns": closed_object(columns) | {"required": []},
+        "labels": _table_of(_table_of({"type": "boolean"})),
+        "salt": {"type": ["string", "null"]},
+        "batches": {"type": "array", "items": closed_object(batch)},
+    }
+    return closed_object(content)
+
+
+def _table_of(values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values}
 
 
 def count_groups(tally: Tally) -> Counts:
@@ -350,7 +339,7 @@ class Monitor:
     def __init__(
         self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any
     ) -> None:
-        refuse_unmonitored("Monitor", others, ("metrics", "reference", "alpha"))
+        refuse_unmonitored("Monitor", others, _SETTINGS)
         is_by_column = isinstance(reference, Mapping)
         for group in reference.values() if is_by_column else [reference]:
             if not isinstance(group, str) or group in ("all", "largest", "best"):
@@ -365,7 +354,7 @@ class Monitor:
         self._path: list[Floats] = []
         self._alarms: dict[Key, str] = {}
         # Successes and cases of group and reference, batches, and batches without a score.
-        self._totals: dict[Key, tuple[float, ...]] = {}
+        self._totals: dict[Key, Floats] = {}
 
     @property
     def batches(self) -> tuple[str, ...]:
@@ -382,22 +371,7 @@ class Monitor:
         """The column of clusters, each of which counts once; None if every case is new."""
         return str(self._state.columns["cluster"]) if "cluster" in self._state.columns else None
 
-    def add(
-        self,
-        data: Any = None,
-        *,
-        at: Any,
-        y_true: Any = None,
-        y_pred: Any = None,
-        groups: Any = None,
-        y_score: Any = None,
-        threshold: float | None = None,
-        positive: Any = None,
-        count: Any = None,
-        cluster: Any = None,
-        bins: Mapping[str, Sequence[float]] | None = None,
-        **others: Any,
-    ) -> Monitor:
+    def add(self, data: Any = None, *, at: Any, **columns: Any) -> Monitor:
         """The monitor with one more batch of decisions: a table as for `audit`, whose columns the first batch fixes.
 
         Parameters
@@ -425,13 +399,18 @@ class Monitor:
         >>> sum(row.cases for row in monitor.rows)
         4
         """
-        values = (y_true, y_pred, groups, y_score, threshold, positive, count, cluster, bins)
-        given = {
-            name: value for name, value in zip(_COLUMNS, values, strict=True) if value is not None
-        }
-        refuse_unmonitored("add", others, ("data", "at", *_COLUMNS))
+        refuse_unmonitored("add", columns, ("data", "at", *_COLUMNS))
+        given = {name: value for name, value in columns.items() if value is not None}
         if data is None:
-            data, given = name_columns(given)
+            # Columns that were passed as values become a table.
+            groups = group_columns(given.get("groups"), None)
+            data = {
+                name: given[name]
+                for name in _VALUES
+                if not isinstance(given.get(name, 1), str | int)
+            }
+            given |= {name: name for name in data} | {"groups": list(groups)}
+            data |= groups
         return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
 
     def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Monitor:
@@ -500,7 +479,7 @@ class Monitor:
             self._evidence.add(compared)
         for key, (x, n, x_reference, n_reference) in compared.items():
             added = (x, n, x_reference, n_reference, 1, n == 0 or n_reference == 0)
-            self._totals[key] = tuple(map(add, self._totals.get(key, (0,) * 6), added))
+            self._totals[key] = self._totals.get(key, np.zeros(6)) + added
         self._path.append(self._evidence.joint_evalues())
         for key, joint in zip(self._evidence.rows, self._path[-1], strict=True):
             if joint >= 1 / self._state.alpha:
@@ -537,20 +516,26 @@ class Monitor:
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
-        evidence, place = self._evidence[key], self._evidence.rows[key]
         x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
         curve = lookup_metric(metric).base.curve
-        score, versus = (
-            float(curve.score(part / whole)) if whole else None
-            for part, whole in ((x, n), (x_reference, n_reference))
-        )
+        evidence = self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
-        evalue, joint = float(evidence.evalues), float(self._path[-1][place])
-        reference, alarm = self._reference_of(by), self._alarms.get(key)
-        facts = (by, group, metric, reference, n)
         return MonitorRow(
-            *facts, score, versus, evalue, joint, alarm, low, high, batches, undefined
+            by=by,
+            group=group,
+            metric=metric,
+            reference=self._reference_of(by),
+            cases=n,
+            score=float(curve.score(x / n)) if n else None,
+            versus=float(curve.score(x_reference / n_reference)) if n_reference else None,
+            evidence=float(evidence.evalues),
+            joint=float(self._path[-1][self._evidence.rows[key]]),
+            alarm=self._alarms.get(key),
+            odds_low=low,
+            odds_high=high,
+            batches=batches,
+            undefined=undefined,
         )
 
     @property
@@ -677,10 +662,7 @@ class Monitor:
     @property
     def settings(self) -> dict[str, Any]:
         """What no batch can change: metrics, reference and alpha."""
-        return {
-            name: plain_value(getattr(self._state, name))
-            for name in ("metrics", "reference", "alpha")
-        }
+        return {name: plain_value(getattr(self._state, name)) for name in _SETTINGS}
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -743,7 +725,7 @@ class Monitor:
             raise InvalidInput(
                 "the state of the monitor was damaged or edited; its counts cannot be trusted"
             )
-        check_schema(content, STATE_SCHEMA, "the state of the monitor")
+        check_schema(content, state_schema(), "the state of the monitor")
         batches = tuple(Batch(**batch) for batch in content["batches"])
         state = MonitorState(**content | {"batches": batches})
         monitor = cls(metrics=state.metrics, reference=state.reference, alpha=state.alpha)
@@ -755,11 +737,11 @@ class Monitor:
         return monitor
 
 
-def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Refuse arguments that an audit takes and a monitor does not, with the reason."""
     refuse_unknown(function, given, {*known, *_REASONS})
     for name, value in given.items():
-        if value is not None:
+        if name in _REASONS and value is not None:
             raise InvalidInput(f"`{name}` cannot be monitored: {_REASONS[name]}")
 
 
@@ -772,16 +754,6 @@ def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
             hint = "monitor the rates that it is made of"
             raise InvalidInput(f"{m.key} cannot be monitored: {reason}; {hint}")
     return tuple(m.key for m in selected)
-
-
-def name_columns(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A table of columns that were passed as values, and arguments that name them."""
-    groups = group_columns(given.get("groups"), None)
-    values = {
-        name: given[name] for name in _VALUES if not isinstance(given.get(name, 1), str | int)
-    }
-    names = {name: name for name in values} | {"groups": list(groups)}
-    return values | groups, given | names
 
 
 def name_batch(at: Any) -> str:
