@@ -175,6 +175,12 @@ def audit_counts(request: CountsRequest) -> Audit:
     return run_audit(tally, metrics, request, "audit_counts", request.counts, strata)
 
 
+_OF_MODELS = (
+    *("y_true", "models", "model_column", "cluster", "y_pred", "y_score", "threshold"),
+    *("baseline", "positive", "bins", "merge_variants"),
+)
+
+
 @with_fields_of(ModelsRequest)
 def compare(request: ModelsRequest) -> Audit:
     """Compare models, or thresholds of one score, on the same cases.
@@ -213,19 +219,6 @@ def compare(request: ModelsRequest) -> Audit:
         if not isinstance(metric, Metric):
             rates = ", ".join(MODEL_METRICS)
             raise InvalidInput(f"`metrics` must be rates such as {rates}; got {metric.key}")
-    tally = build_model_tally(
-        request.data,
-        groups,
-        y_true=request.y_true,
-        models=request.models,
-        model_column=request.model_column,
-        cluster=request.cluster,
-        y_pred=request.y_pred,
-        y_score=request.y_score,
-        threshold=request.threshold,
-        baseline=request.baseline,
-        positive=request.positive,
-        bins=request.bins,
-        merge_variants=request.merge_variants,
-    )
+    arguments = {name: getattr(request, name) for name in _OF_MODELS}
+    tally = build_model_tally(request.data, groups, **arguments)
     return run_audit(tally, metrics, request, "compare", request.data)

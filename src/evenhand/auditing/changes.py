@@ -43,12 +43,7 @@ def list_changes(before: Audit, after: Audit) -> Iterator[str]:
     data = list(_changes_of_data(before, after))
     if data and after.settings.get("protect") is None:
         yield from _changes_beyond_chance(both, float(after.settings["alpha"]))
-    yield from _changes_of_items("{}", before.versions, after.versions)
-    recorded = [
-        {name: audit.provenance.get(name) for name in _RECORDED} for audit in (before, after)
-    ]
-    yield from _changes_of_items("{} in the provenance", *recorded)
-    yield from _changes_of_items("the setting {}", before.settings, after.settings)
+    yield from _changes_of_items(_facts(before), _facts(after))
     columns = {name: _differing_column(then, now) for name, (then, now) in both.items()}
     changed = {name: column for name, column in columns.items() if column is not None}
     if data:
@@ -93,13 +88,21 @@ def _key(row: Row) -> tuple[str, str, str, str]:
     return place_text(row.at), row.by, row.group, row.metric
 
 
-def _changes_of_items(
-    what: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[str]:
-    for name in sorted({*before, *after}):
+def _facts(audit: Audit) -> dict[str, Any]:
+    """Versions, what the provenance says of the columns, and settings, by what they are called."""
+    names = sorted(_RECORDED)
+    return {
+        **audit.versions,
+        **{f"{name} in the provenance": audit.provenance.get(name) for name in names},
+        **{f"the setting {name}": audit.settings[name] for name in sorted(audit.settings)},
+    }
+
+
+def _changes_of_items(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    for name in dict.fromkeys((*before, *after)):
         then, now = before.get(name), after.get(name)
         if then != now:
-            yield f"{what.format(name)} was {_shorten(then)} and is {_shorten(now)}"
+            yield f"{name} was {_shorten(then)} and is {_shorten(now)}"
 
 
 def _shorten(value: Any) -> str:
@@ -110,12 +113,11 @@ def _shorten(value: Any) -> str:
 def _changes_of_data(before: Audit, after: Audit) -> Iterator[str]:
     """What is known to differ between the data of two audits."""
     first, second = (audit.provenance.get("source") or {} for audit in (before, after))
-    for name, words in (("sha256", "SHA-256 of the data"), ("rows", "number of rows")):
-        facts = ({words: source.get(name)} for source in (first, second))
-        yield from _changes_of_items("the {}", *facts)
-    is_known = first.get("sha256") and second.get("sha256")
+    names = {"sha256": "the SHA-256 of the data", "rows": "the number of rows"}
+    facts = ({said: source.get(name) for name, said in names.items()} for source in (first, second))
+    yield from _changes_of_items(*facts)
     cells = ([row.cells for row in sorted(audit.rows, key=_key)] for audit in (before, after))
-    if not is_known and next(cells) != next(cells):
+    if not (first.get("sha256") and second.get("sha256")) and next(cells) != next(cells):
         yield "the counts changed"
     if before.left_out != after.left_out:
         then, now = _shorten(before.left_out), _shorten(after.left_out)

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..data import Answers, Tally, build_tally, group_columns, read_counts, tally_counts
-from ..errors import InvalidInput, UnknownName, brief, printable
+from ..errors import InvalidInput, brief, printable
 from ..inference import EProcesses, compared_rates
 from ..metrics import Metric
 from ..records import Record, plain_value, reach, write_whole
@@ -35,6 +35,7 @@ from .groupings import build_groupings, sum_groups
 from .json_schema import Schema, check_schema, closed_object
 from .metric_selection import lookup_metric, select_metrics
 from .requests import refuse_unknown
+from .result import check_plotted
 from .settings import Settings
 
 #: A comparison: column, group and metric.
@@ -450,9 +451,8 @@ class Monitor:
         if (earlier.counts, earlier.clusters) != (batch.counts, batch.clusters):
             reason = "which cannot be changed, since late labels may depend on outcomes"
             hint = "add a batch once its labels are complete, or monitor selection rates meanwhile"
-            raise InvalidInput(
-                f"the batch {brief(batch.at)} was added with other counts, {reason}: {hint}"
-            )
+            was = f"the batch {brief(batch.at)} was added with other counts"
+            raise InvalidInput(f"{was}, {reason}: {hint}")
         if batch.at in self.history:
             return self
         metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
@@ -467,13 +467,11 @@ class Monitor:
         """Add the evidence of a batch of the state."""
         columns = self._state.batches[0].counts
         if set(batch.counts) != set(columns):
-            raise InvalidInput(
-                f"a batch must have the group columns of the first ({', '.join(columns)})"
-            )
+            must = f"have the group columns of the first ({', '.join(columns)})"
+            raise InvalidInput(f"a batch must {must}")
         if batch.cases > _MAX_CASES:
-            raise InvalidInput(
-                f"a batch must have at most {_MAX_CASES:,} cases; got {batch.cases:,}"
-            )
+            must = f"have at most {_MAX_CASES:,} cases; got {batch.cases:,}"
+            raise InvalidInput(f"a batch must {must}")
         compared = self._compare(batch.counts)
         if compared:
             self._evidence.add(compared)
@@ -516,26 +514,18 @@ class Monitor:
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
-        x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
-        curve = lookup_metric(metric).base.curve
-        evidence = self._evidence[key]
+        x, n, x_reference, n_reference, *batches = map(int, self._totals[key])
+        curve, evidence = lookup_metric(metric).base.curve, self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
-        low, high = (exp(end) if isfinite(end) else None for end in ends)
         return MonitorRow(
-            by=by,
-            group=group,
-            metric=metric,
-            reference=self._reference_of(by),
-            cases=n,
-            score=float(curve.score(x / n)) if n else None,
-            versus=float(curve.score(x_reference / n_reference)) if n_reference else None,
-            evidence=float(evidence.evalues),
-            joint=float(self._path[-1][self._evidence.rows[key]]),
-            alarm=self._alarms.get(key),
-            odds_low=low,
-            odds_high=high,
-            batches=batches,
-            undefined=undefined,
+            *(by, group, metric, self._reference_of(by), n),
+            float(curve.score(x / n)) if n else None,
+            float(curve.score(x_reference / n_reference)) if n_reference else None,
+            float(evidence.evalues),
+            float(self._path[-1][self._evidence.rows[key]]),
+            self._alarms.get(key),
+            *(exp(end) if isfinite(end) else None for end in ends),
+            *batches,
         )
 
     @property
@@ -639,15 +629,9 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key = (
-            rows[0].metric if metric is None else lookup_metric(getattr(metric, "key", metric)).key
-        )
-        by = by or rows[0].by
-        metrics, columns = ({getattr(row, name): None for row in rows} for name in ("metric", "by"))
-        if key not in metrics:
-            raise UnknownName.among("metric of this monitor", key, metrics)
-        if by not in columns:
-            raise UnknownName.among("group column of this monitor", by, columns)
+        key = rows[0].metric if metric is None else getattr(metric, "key", metric)
+        key, by = lookup_metric(key).key, by or rows[0].by
+        check_plotted(rows, key, by, "monitor")
         return reach("Monitor.plot")(self, key, by, ax=ax)
 
     def __str__(self) -> str:

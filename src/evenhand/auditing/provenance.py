@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..confusion import ConfusionMatrix
 from ..data import Tally
-from ..errors import InvalidInput, brief
+from ..errors import InvalidInput
 from .metric_selection import Function, lookup_metric
 from .result import Audit
 from .settings import Settings, settings_of
@@ -40,11 +39,10 @@ def provenance_of(
     order: Mapping[str, Iterable[str]],
 ) -> dict[str, Any]:
     """Where the data came from, how they were read, and the call that makes the audit again."""
-    given = {what: getattr(request, name, None) for what, name in _COLUMNS.items()}
     columns = {
-        what: _column_name(column, _COLUMNS[what])
-        for what, column in given.items()
-        if column is not None
+        what: _column_name(column, name)
+        for what, name in _COLUMNS.items()
+        if (column := getattr(request, name, None)) is not None
     }
     paths = _paths_of(data)
     cluster = {"column": tally.cluster, "clusters": tally.n_clusters}
@@ -147,60 +145,32 @@ def repeat_audit(provenance: Mapping[str, Any], data: Any) -> Audit:
         "audit_counts": (audits.audit_counts, settings.CountsRequest),
         "compare": (audits.compare, settings.ModelsRequest),
     }
-    name = str(provenance.get("function"))
+    name, call = str(provenance.get("function")), provenance.get("call") or {}
     if name not in functions or provenance.get("at"):
         must = "be that of a whole audit; a part of one cannot be repeated by itself"
         raise InvalidInput(f"the provenance must {must}")
     function, request = functions[name]
-    arguments = _check_call(provenance.get("call"), settings_of(request))
+    _check_call(call, settings_of(request))
     if data is None:
-        data = _recorded_data(provenance.get("source"), arguments)
-    made: Audit = function(data, **arguments)
+        if call.get("protect") is not None:
+            raise InvalidInput("a protected audit does not say which data it is of; pass them")
+        data = provenance["source"].get("paths")
+        if not data:
+            raise InvalidInput("the provenance does not contain the data; pass them")
+    made: Audit = function(data[0] if isinstance(data, list) and len(data) == 1 else data, **call)
     return made
 
 
-def _check_call(call: Any, known: Collection[str]) -> dict[str, Any]:
-    """The arguments of a recorded call."""
-    if not isinstance(call, Mapping):
-        raise InvalidInput(f"call in the provenance must be a table; got {brief(call)}")
+def _check_call(call: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse a call that the provenance does not contain whole."""
     for name in call:
         if name not in known:
             text = "the provenance has an argument that the audit does not take"
             raise InvalidInput(f"{text}: {name!r}")
-    lacks = "which the provenance does not contain"
-    if values := [name for name, value in call.items() if value is None]:
-        text = f"the audit was made from values of {', '.join(values)}, {lacks}"
-        raise InvalidInput(f"{text}; audit them again")
-    metrics = call.get("metrics", [])
-    keys = [str(key) for key in metrics] if isinstance(metrics, list) else []
-    if functions := [key for key in keys if isinstance(lookup_metric(key), Function)]:
-        text = f"the audit was made with functions ({', '.join(functions)}), {lacks}"
+    values = [name for name, value in call.items() if value is None]
+    keys = map(str, call.get("metrics", ()))
+    functions = [key for key in keys if isinstance(lookup_metric(key), Function)]
+    if values or functions:
+        lacks = f"values of {', '.join(values)}" if values else f"functions: {', '.join(functions)}"
+        text = f"the audit was made from {lacks}, which the provenance does not contain"
         raise InvalidInput(f"{text}; audit the data again")
-    if "reference" not in call:
-        return dict(call)
-    return {**call, "reference": _read_reference(call["reference"])}
-
-
-def _read_reference(value: Any) -> Any:
-    """A reference from its plain value; four counts are a matrix."""
-    if isinstance(value, dict):
-        return {by: _read_reference(one) for by, one in value.items()}
-    if not isinstance(value, list):
-        return value
-    if len(value) != 4 or not all(isinstance(cell, int | float) for cell in value):
-        must = "be a name or four counts"
-        raise InvalidInput(f"the reference in the provenance must {must}; got {value!r}")
-    return ConfusionMatrix.from_array(value)
-
-
-def _recorded_data(source: Any, arguments: Mapping[str, Any]) -> Any:
-    """The paths that were audited."""
-    paths = source.get("paths", []) if isinstance(source, Mapping) else None
-    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        must = "be a list of texts"
-        raise InvalidInput(f"paths in the provenance must {must}; got {brief(paths)}")
-    if arguments.get("protect") is not None:
-        raise InvalidInput("a protected audit does not say which data it is of; pass them")
-    if not paths:
-        raise InvalidInput("the provenance does not contain the data; pass them")
-    return paths[0] if len(paths) == 1 else paths

@@ -16,6 +16,7 @@ Result = TypeVar("Result")
 
 _POSITIVE = "pass positive={'label': ..., 'prediction': ...}"
 _COMPARE = "evenhand.compare() compares models"
+# What to do in place of arguments that a function does not take.
 _INSTEAD = {
     **dict.fromkeys(("positive_label", "positive_prediction"), _POSITIVE),
     **{name: f"pass wording={{'{name}': ...}}" for name in ("cases", "outcome", "decision")},
@@ -28,7 +29,6 @@ _INSTEAD = {
     "protect": "changes and evidence over time have no bound over rounded counts; "
     "protect the audit of each model",
 }
-"""What to do in place of arguments that a function does not take."""
 
 
 def refuse_unknown(function: str, given: Collection[str], known: Collection[str]) -> None:

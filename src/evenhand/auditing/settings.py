@@ -25,14 +25,14 @@ from ..metrics import Metric
 from ..randomness import Rng, seed_of
 from .option_text import READERS
 
+#: The name of the group of those without a value.
 MISSING = "(missing)"
-"""The name of the group of those without a value."""
 METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
 WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
+#: The scores of all classes that are audited by default.
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
-"""The scores of all classes that are audited by default."""
+#: The default metrics of models: rates of people whose number is the same with all.
 MODEL_METRICS = ("acc", "ppr", "tpr", "fpr")
-"""The default metrics of models: rates of people whose number is the same with all."""
 MIN_DRAWS = 9_999
 _LARGEST = 1e300
 Adjust = Literal["holm", "bh", "none"]
@@ -40,8 +40,8 @@ Family = Literal["metric", "audit"]
 Favourable = Literal["positive", "negative"]
 ReferenceGiven = str | ConfusionMatrix | Mapping[Any, Any]
 GroupNames = Mapping[str, Mapping[Any, str]]
+#: A metric by its name, a `Metric`, or a function, with a name if it has none.
 RequestedMetric = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
-"""A metric by its name, a `Metric`, or a function, with a name if it has none."""
 
 
 class ReferenceKind(StrEnum):
@@ -121,17 +121,16 @@ class Setting:
         """Raise an error unless a value is allowed; None is if it is the default."""
         if value is None and default is None:
             return
-        is_text = isinstance(value, str)
-        if self.choices and not (is_text and value in self.choices):
+        must = ""
+        if self.choices and not (isinstance(value, str) and value in self.choices):
             *others, last = map(repr, self.choices)
             must = f"be {', '.join(others)} or {last}"
-            raise InvalidInput(argument=name, must=must, got=value)
         if self.above is not None and not _is_between(value, self.above, self.below):
             is_open = self.below == _LARGEST
-            ends = (
-                f"above {self.above:g}" if is_open else f"between {self.above:g} and {self.below:g}"
-            )
-            raise InvalidInput(argument=name, must=f"be a number {ends}", got=value)
+            ends = f"between {self.above:g} and {self.below:g}"
+            must = f"be a number {f'above {self.above:g}' if is_open else ends}"
+        if must:
+            raise InvalidInput(argument=name, must=must, got=value)
         if self.check_value is not None:
             self.check_value(value)
 
@@ -185,8 +184,8 @@ def _check_group_names(given: Any) -> None:
                 what = f"the name of {code!r} in `group_names` of {by!r}"
                 raise InvalidInput(f"{what} must be text; got {brief(name)}")
         if len({code_text(code) for code in names}) < len(names):
-            got = brief(dict(names))
-            raise InvalidInput(f"`group_names` of {by!r} must name each value once; got {got}")
+            must = f"must name each value once; got {brief(dict(names))}"
+            raise InvalidInput(f"`group_names` of {by!r} {must}")
 
 
 def _check_wording(wording: Any) -> None:
@@ -196,14 +195,13 @@ def _check_wording(wording: Any) -> None:
     for name, given in wording.items():
         if name not in _WORDING:
             raise UnknownName.among("part of `wording`", name, _WORDING)
-        is_text = isinstance(given, str)
-        is_pair = isinstance(given, list | tuple) and len(given) == 2 and name != "cases"
-        texts = list(given) if is_pair else [given]
-        must = ""
+        is_noun, must = name == "cases", ""
+        is_pair = isinstance(given, list | tuple) and len(given) == 2 and not is_noun
+        texts = given if is_pair else [given]
         if not all(isinstance(text, str) and text.strip() for text in texts):
-            must = "be what follows “were”, or a pair of clauses for positive and negative"
-            must = "be a noun" if name == "cases" else must
-        elif is_text and name != "cases" and (verb := _VERB.match(given)):
+            clauses = "what follows “were”, or a pair of clauses for positive and negative"
+            must = "be a noun" if is_noun else f"be {clauses}"
+        elif not is_pair and not is_noun and (verb := _VERB.match(given)):
             must = f"be what follows “were”, as {brief(given[verb.end() :])}"
         if must:
             raise InvalidInput(argument=f"wording['{name}']", must=must, got=given)
@@ -234,11 +232,11 @@ _POSITIVE = {
     for what in ("label", "prediction")
 }
 _REPORT = {"title": "Title of the report", "system": "System that was audited", "author": "Made by"}
+#: The arguments of `Audit.to_html` that a report shows.
 REPORT = {
     name: Setting(page=page, brief=f"{page}, for the report.", option=f"--{name}")
     for name, page in _REPORT.items()
 }
-"""The arguments of `Audit.to_html` that a report shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,8 +378,8 @@ class Settings:
         0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed random_seed"
     )
 
+    #: Settings without an effect, which the function does not take.
     _excluded: ClassVar[tuple[str, ...]] = ()
-    """Settings without an effect, which the function does not take."""
 
     def __post_init__(self) -> None:
         for name, (one, known) in settings_of(Settings).items():
@@ -696,9 +694,9 @@ def code_text(code: Any) -> str:
 
 
 def _plain_reference(reference: Any) -> Any:
-    """A reference as plain values: a name, four counts, or a mapping of column to these."""
+    """A reference as text, or a mapping of column to these; a matrix as its four counts."""
     if isinstance(reference, ConfusionMatrix):
-        return [int(cell) if cell == int(cell) else cell for cell in reference.cells]
+        return ",".join(f"{cell:.17g}" for cell in reference.cells)
     if isinstance(reference, Mapping):
         return {_join(by): _plain_reference(value) for by, value in reference.items()}
     return _join(reference)
