@@ -638,8 +638,8 @@ def documentation_of(request: Any) -> dict[str, str]:
 def _first_sentence(paragraph: str, many: bool) -> str:
     """What ``--help`` shows: settings are called as options."""
     text = " ".join(paragraph.partition("\n")[2].split())
-    text = re.sub("``(.+?)``", lambda name: f"--{name[1].replace('_', '-')}", text)
-    first = re.split(r"\.(?: (?=[A-Z])|$)", text)[0]
+    first = re.split(r"\.(?: (?=[A-Z`])|$)", text)[0]
+    first = re.sub(r"``(\w+)``", lambda name: f"--{name[1].replace('_', '-')}", first)
     return f"{first}{'; may be repeated' * many}." if first else ""
 
 
