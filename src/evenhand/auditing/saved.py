@@ -180,7 +180,8 @@ def audit_schema() -> Schema:
     cluster = closed_object({"column": {"type": "string"}, "clusters": count})
     provenance: Schema = {
         **dict.fromkeys(("made", "protection", "function"), text),
-        **dict.fromkeys(("positive", "negative", "call", "at"), table),
+        **dict.fromkeys(("positive", "negative", "at"), table),
+        "call": table | {"properties": {"metrics": texts}},
         "unknown": table | {"additionalProperties": count},
         "source": table | {"properties": source | {"paths": texts}},
         "columns": table | {"properties": {"groups": texts}},
