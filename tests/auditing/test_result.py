@@ -77,17 +77,6 @@ def test_a_threshold_is_what_an_audit_of_it_alone_measures() -> None:
         assert (part.n, part.axes) == (alone.n, {})
 
 
-@pytest.mark.slow
-def test_a_class_is_what_an_audit_of_it_against_the_rest_measures() -> None:
-    columns: Any = {"y_true": "kind", "y_pred": "guess", "groups": "race", "metrics": METRICS, "adjust": "none"}
-    classes = eh.audit(FRAME, classes="all", **columns)
-    for label in "xyz":
-        part, alone = classes.at(**{"class": label}), eh.audit(FRAME, positive=label, **columns)
-        assert (by_row(part), part.n) == (by_row(alone), alone.n)
-        few, expected = ({f.sentence for f in a.findings if f.kind == "too-few"} for a in (part, alone))
-        assert few == expected
-
-
 def test_a_stratum_is_what_an_audit_of_its_rows_measures() -> None:
     columns: Any = {"y_true": "y", "groups": "race", "metrics": [*METRICS, "auc"], "y_score": "s", "threshold": 0.5}
     within = eh.audit(FRAME, strata="town", **columns)

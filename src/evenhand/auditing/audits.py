@@ -67,7 +67,7 @@ def audit(request: AuditRequest) -> Audit:
     groups, strata = _name_groups(request), _name_strata(request)
     needs = needs_of(metrics)
     if request.cluster is not None and strata:
-        reason = "pooling strata assumes independent cases"
+        reason = "pooling strata takes cases for independent ones"
         raise InvalidInput(f"`cluster` and `strata` cannot be combined: {reason}")
     _check_protect(request, needs)
     for name in strata:
