@@ -348,7 +348,7 @@ class Monitor:
                 raise InvalidInput(argument="reference", must=must, got=group)
         self._state = MonitorState(
             metrics=None if metrics is None else monitored_metrics(metrics),
-            reference=dict(reference) if is_by_column else str(reference),
+            reference=dict(reference) if is_by_column else reference,
             alpha=Settings(alpha=alpha).alpha,
         )
         self._evidence = EProcesses()
@@ -702,13 +702,11 @@ class Monitor:
             content = json.loads(text)
             is_sound = content.pop("digest") == digest(content)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise InvalidInput(
-                "this is no state of a monitor; pass one that a monitor wrote"
-            ) from None
+            problem = "this is no state of a monitor; pass one that a monitor wrote"
+            raise InvalidInput(problem) from None
         if not is_sound:
-            raise InvalidInput(
-                "the state of the monitor was damaged or edited; its counts cannot be trusted"
-            )
+            problem = "was damaged or edited; its counts cannot be trusted"
+            raise InvalidInput(f"the state of the monitor {problem}")
         check_schema(content, state_schema(), "the state of the monitor")
         batches = tuple(Batch(**batch) for batch in content["batches"])
         state = MonitorState(**content | {"batches": batches})

@@ -52,19 +52,14 @@ def audit_content(audit: Audit) -> dict[str, Any]:
 
 def read_audit(text: str) -> Audit:
     """The audit that `Audit.to_json` wrote."""
-    must = "`text` must be an audit written by to_json()"
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise InvalidInput(f"{must}: it is nested too deeply") from None
-    except (TypeError, ValueError) as problem:
-        raise InvalidInput(f"{must}: {problem}") from None
-    if not isinstance(content, dict) or "schema" not in content:
-        raise InvalidInput(f"{must}: it has no schema")
+    except (TypeError, ValueError, RecursionError) as problem:
+        must = "be an audit written by to_json()"
+        raise InvalidInput(f"`text` must {must}: {problem}") from None
     check_schema(content, audit_schema(), "the audit")
-    settings = content["settings"].items()
     known = settings_of(Settings).keys() - {"reference", "metrics"}
-    Settings(**{name: value for name, value in settings if name in known})
+    Settings(**{name: content["settings"][name] for name in known})
     audit = Audit(
         table=_read_table(content["rows"], "rows"),
         overall_table=_read_table(content["overall"], "overall"),
