@@ -83,13 +83,14 @@ def test_batches_are_added_once_and_never_changed() -> None:
     before = monitor.to_json()
     assert monitor.add_counts(WEEK, at=1) is monitor
     large = {"A": (10**12, 0, 0, 0), "B": (3 * 10**12, 0, 0, 0)}
-    for counts, more, says in [
+    refusals: list[tuple[Any, dict[str, Any], str]] = [
         ({**WEEK, "A": (5, 8, 1, 9)}, {"at": 1}, "the batch '1' was added with other counts, which cannot be changed"),
         (WEEK, {"at": 2, "by": "race"}, "a batch must have the group columns of the first (group)"),
         (WEEK, {"at": " "}, "at must say which batch it is, such as its week; got ' '"),
         (WEEK, {"at": None}, "at must say which batch it is, such as its week; got None"),
         (large, {"at": 2}, "a batch must have at most 1,000,000,000,000 cases; got 4,000,000,000,000"),
-    ]:
+    ]
+    for counts, more, says in refusals:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}"):
             monitor.add_counts(counts, **more)
     assert monitor.to_json() == before
@@ -138,8 +139,8 @@ def test_a_batch_of_another_coding_is_refused_and_a_new_label_is_added_with_posi
             assert sum(cells[0] for cells in later.history["2"].counts["g"].values()) == number
             assert later.add(_labelled(1, 0, 2, 2), at=2) is later
             assert later.columns["positive"]["label"] == ["1", "2"][: len(np.atleast_1d(positive))]
-    for labels in (("1", "0"), (1.0, 0.0), (1, 1)):
-        assert begun.add(_labelled(*labels), at=2).batches == ("1", "2")
+    for same in (("1", "0"), (1.0, 0.0), (1, 1)):
+        assert begun.add(_labelled(*same), at=2).batches == ("1", "2")
     first = {"y": [1, 1], "p": [1, 0], "g": ["a", "b"]}
     begun = eh.Monitor(metrics="acc").add(first, at=1, y_true="y", y_pred="p", groups="g", positive=1)
     assert begun.add(first | {"y": [0, 1]}, at=2).batches == ("1", "2")
@@ -148,7 +149,7 @@ def test_a_batch_of_another_coding_is_refused_and_a_new_label_is_added_with_posi
 def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
     a_name = "must be a name of the columns of all batches, or one number; got"
     no = "cannot be monitored: evidence"
-    for given, says in [
+    unmonitored: list[tuple[dict[str, Any], str]] = [
         ({"classes": "all"}, f"classes {no} is gathered of two classes; say which are positive, and keep a monitor of "
          "each class"),
         ({"strata": "y"}, f"strata {no} pooled over strata is not known; make the strata the groups"),
@@ -158,16 +159,18 @@ def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
          "an intersection as a column"),
         ({"threshold": [0.3, 0.6]}, f"threshold {a_name} [0.3, 0.6]"),
         ({"y_true": [1, 0]}, f"y_true {a_name} [1, 0]"),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for given, says in unmonitored:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
             eh.Monitor().add(_batch(0), at=0, **{"y_true": "y", "y_pred": "p", "groups": "region"} | given)
-    for settings, says in [
+    invalid: list[tuple[dict[str, Any], str]] = [
         ({"metrics": "mcc"}, "mcc cannot be monitored"),
         ({"metrics": "tpr_difference"}, "cannot be monitored"),
         ({"reference": "best"}, "which no outcome chooses"),
         ({"reference": {"g": "all"}}, "which no outcome chooses"),
         ({"alpha": 2}, "alpha"),
-    ]:
+    ]
+    for settings, says in invalid:
         with pytest.raises(InvalidInput, match=says):
             eh.Monitor(**settings)
     with pytest.raises(InvalidInput, match=r"^fpr needs labels"):

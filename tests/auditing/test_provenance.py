@@ -79,7 +79,8 @@ def test_another_source_of_randomness_draws_other_p_values() -> None:
 
 def test_a_group_that_is_called_rest_stays_the_reference() -> None:
     counts = {"rest": (9, 6, 4, 21), "B": (30, 10, 12, 48), "C": (3, 4, 5, 6)}
-    for given in ({}, {"reference": "rest"}):
+    calls: list[dict[str, Any]] = [{}, {"reference": "rest"}]
+    for given in calls:
         a = eh.audit_counts(counts, metrics="tpr", **given)
         assert a.repeat(counts) == a
         assert {r.reference_kind for r in a.rows} == {"group" if given else "rest"}
@@ -122,6 +123,8 @@ def test_values_that_were_passed_are_not_recorded() -> None:
     assert named.provenance["call"] == {"y_true": "y", "y_pred": "p", "groups": "race", "metrics": ["acc"]}
     passed = eh.audit(y_true=frame.y, y_pred=frame.p, groups=frame.race, metrics=["acc"])
     assert passed.provenance["call"] == {"y_true": None, "y_pred": None, "groups": None, "metrics": ["acc"]}
+    listed = eh.audit(frame, y_true=["x", "y", "x", "y"], y_pred=list("xyxx"), groups="race", positive="x")
+    assert (listed.provenance["call"]["y_true"], listed.provenance["call"]["groups"]) == (None, "race")
     assert passed.provenance["columns"] == {"label": "y", "prediction": "p", "groups": ["race"]}
     infinite = float("inf")
     a = eh.audit(y_true=[infinite, 0, 0], y_pred=[infinite, 0, infinite], groups=list("abb"), positive=infinite)

@@ -153,7 +153,8 @@ def audit_counts(request: CountsRequest) -> Audit:
     >>> a.rows[0].group, a.rows[0].verdict.value, round(a.rows[0].pvalue, 3)
     ('A', 'inconclusive', 0.128)
     """
-    given, by, source = request.counts, request.by, {}
+    given, by = request.counts, request.by
+    source: dict[str, Any] = {}
     is_frame = not isinstance(given, Mapping) and hasattr(type(given), "columns")
     if isinstance(given, str | Path) or is_frame:
         by, given, source = read_counts(given)

@@ -514,9 +514,10 @@ class Monitor:
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
-        x, n, x_reference, n_reference, *batches = map(int, self._totals[key])
+        x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
         curve, evidence = lookup_metric(metric).base.curve, self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
+        low, high = (exp(end) if isfinite(end) else None for end in ends)
         return MonitorRow(
             *(by, group, metric, self._reference_of(by), n),
             float(curve.score(x / n)) if n else None,
@@ -524,8 +525,7 @@ class Monitor:
             float(evidence.evalues),
             float(self._path[-1][self._evidence.rows[key]]),
             self._alarms.get(key),
-            *(exp(end) if isfinite(end) else None for end in ends),
-            *batches,
+            *(low, high, batches, undefined),
         )
 
     @property

@@ -68,26 +68,28 @@ def provenance_of(
 def _record_call(data: Any, request: Settings, metrics: list[str]) -> dict[str, Any]:
     """The arguments that are not defaults as plain values; None for what cannot be recorded."""
     recorded = request.recorded() | {"metrics": metrics}
-    call = {}
-    for name, (one, known) in settings_of(type(request)).items():
-        given = getattr(request, name)
+    call: dict[str, Any] = {}
+    kind: Any = type(request)
+    for name, (one, known) in settings_of(kind).items():
+        given: Any = getattr(request, name)
+        default: Any = one.default
         # A group may be called "rest", which is no `ReferenceKind`.
-        if type(given) is type(one.default) and given == one.default:
+        if type(given) is type(default) and given == default:
             continue
         if name in recorded:
             call[name] = recorded[name]
         elif known.metavar in ("COLUMN", "NAME=COLUMN"):
-            call[name] = _names(given) if data is not None else None
+            call[name] = _names(given, known.many) if data is not None else None
         else:
             call[name] = _plain(given)
     return call
 
 
-def _names(given: Any) -> Any:
-    """The names of columns; None if values were passed, which the provenance does not contain."""
+def _names(given: Any, many: bool) -> Any:
+    """The names of columns; None if values were passed, which must not be recorded."""
     if isinstance(given, Mapping):
-        return {str(name): _names(column) for name, column in given.items()}
-    is_list = isinstance(given, list) and all(isinstance(name, str) for name in given)
+        return {str(name): _names(column, many=False) for name, column in given.items()}
+    is_list = many and isinstance(given, list) and all(isinstance(one, str) for one in given)
     return given if is_list or isinstance(given, str | int) else None
 
 
