@@ -46,18 +46,6 @@ def test_all_other_models_are_compared_with_the_first_or_the_baseline() -> None:
     assert other.changes(other.repeat(PEOPLE)) == []
 
 
-def test_thresholds_of_a_score_and_columns_of_their_decisions_give_the_same() -> None:
-    rng = np.random.default_rng(2)
-    cuts = [0.5, 0.25, 0.7]
-    table = PEOPLE.assign(s=np.round(rng.random(120), 2))
-    named = {f"at {cut:g}": (table.s >= cut).astype(int) for cut in cuts}
-    scores = eh.compare(table, y_true="y", y_score="s", threshold=cuts, groups="who", metrics=METRICS)
-    columns = eh.compare(table, y_true="y", models=named, groups="who", metrics=METRICS)
-    assert scores.axes == {"model": ("at 0.25", "at 0.7"), "against": ("at 0.5",)}
-    assert scores.rows == columns.rows
-    assert scores.findings == columns.findings
-
-
 def test_several_models_are_compared_as_two_are() -> None:
     several = compared(adjust="none")
     for second in ("two", "three"):

@@ -90,15 +90,6 @@ def test_a_stratum_is_what_an_audit_of_its_rows_measures() -> None:
         assert part.n == alone.n == int((FRAME.town == town).sum())
 
 
-def test_a_pair_of_models_is_what_comparing_them_alone_measures() -> None:
-    columns: Any = {"y_true": "y", "groups": "race", "adjust": "none"}
-    several = eh.compare(FRAME, models={"y": "y", "p": "p", "q": "q"}, **columns)
-    assert several.axes == {"model": ("p", "q"), "against": ("y",)}
-    for model in "pq":
-        alone = eh.compare(FRAME, models={"y": "y", model: model}, **columns)
-        assert by_row(several.at(model=model, against="y")) == by_row(alone)
-
-
 def test_several_axes_are_asked_for_one_by_one_or_together() -> None:
     a = eh.audit(FRAME, y_true="y", y_score="s", groups="race", threshold=[0.3, 0.5], strata="town",
                  metrics=["tpr", "auc"])  # fmt: skip
