@@ -44,13 +44,17 @@ def list_changes(before: Audit, after: Audit) -> Iterator[str]:
     if data and after.settings.get("protect") is None:
         yield from _changes_beyond_chance(both, float(after.settings["alpha"]))
     yield from _changes_of_items(_facts(before), _facts(after))
-    columns = {name: _differing_column(then, now) for name, (then, now) in both.items()}
-    changed = {name: column for name, column in columns.items() if column is not None}
+    changed = {
+        name: column
+        for name, (then, now) in both.items()
+        if (column := _differing_column(then, now)) is not None
+    }
     if data:
         others = f"; other numbers of {several(len(changed), 'row')} changed" if changed else ""
         yield f"{'; '.join(data)}{others}"
         return
-    for name, (column, value, new) in changed.items():
+    for name, column in changed.items():
+        value, new = (row.to_dict()[column] for row in both[name])
         if column != "verdict":
             yield f"{name} has another {column}: it was {value} and is {new}"
     first, second = ([finding.sentence for finding in audit.findings] for audit in (before, after))
@@ -159,16 +163,13 @@ def _independent_share(row: Row) -> float:
     return 1.0 if np.isnan(row.n_effective) else row.n_effective / max(1, row.support)
 
 
-def _differing_column(then: Row, now: Row) -> tuple[str, Any, Any] | None:
-    """The first column in which two rows differ by more than rounding, and its values."""
-    new = now.to_dict()
-    if then.verdict != now.verdict:
-        return "verdict", then.verdict, now.verdict
-    for name, value in then.to_dict().items():
-        other = new.get(name)
-        is_same = value == other
-        if isinstance(value, float) and isinstance(other, float):
-            is_same = isclose(value, other, rel_tol=_RELATIVE, abs_tol=1e-300)
-        if not is_same:
-            return name, value, other
+def _differing_column(then: Row, now: Row) -> str | None:
+    """The first column in which two rows differ by more than rounding; the verdict first."""
+    before, after = then.to_dict(), now.to_dict()
+    for name in ("verdict", *before):
+        pair = before[name], after.get(name)
+        are_numbers = all(isinstance(value, float) for value in pair)
+        is_close = are_numbers and isclose(*pair, rel_tol=_RELATIVE, abs_tol=1e-300)
+        if not is_close and pair[0] != pair[1]:
+            return name
     return None

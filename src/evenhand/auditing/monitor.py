@@ -52,14 +52,11 @@ _MAX_CASES = 10**12
 _KEPT_DIGITS = 16
 # Why settings of an audit cannot be monitored.
 _REASONS = {
-    "classes": "evidence is gathered of two classes; say which are `positive`, "
-    "and keep a monitor of each class",
+    "classes": "evidence is gathered of two classes; keep a monitor of each class",
     "strata": "evidence pooled over strata is not known; make the strata the groups",
-    "sample_weight": "evidence is gathered of whole cases; "
-    "rows that stand for several can have a `count`",
-    "protect": "alarms of rounded batches would not keep their promise; protect what you publish",
-    "intersections": "each column of groups is monitored by itself; "
-    "pass an intersection as a column",
+    "sample_weight": "evidence is gathered of whole cases; rows may have a `count`",
+    "protect": "alarms of rounded counts would not hold; protect what you publish",
+    "intersections": "each column of groups is by itself; pass an intersection as a column",
 }
 
 
@@ -172,8 +169,7 @@ class MonitorState:
         """The columns of the first batch, from which those of a later one must not differ."""
         columns = {name: value for name, value in given.items() if name != "positive"}
         for name, value in columns.items():
-            is_list = name == "groups" and isinstance(value, list | tuple)
-            names = value if is_list else [value]
+            names = value if name == "groups" and isinstance(value, list | tuple) else [value]
             if name != "bins" and not all(isinstance(one, str | Real) for one in names):
                 must = "be a name of the columns of all batches, or one number"
                 raise InvalidInput(argument=name, must=must, got=value)
@@ -185,8 +181,8 @@ class MonitorState:
         for name, column in columns.items():
             was = first.get(name, 1 if name == "count" else None)
             if str(was) != str(column):
-                must = f"was {brief(was)} in the first batch and must stay"
-                raise InvalidInput(f"`{name}` {must}; got {brief(column)}")
+                must = f"was {brief(was)} in the first batch and must stay; got {brief(column)}"
+                raise InvalidInput(f"`{name}` {must}")
         return first
 
     def _merge_labels(self, tally: Tally, is_restated: bool) -> dict[str, dict[str, bool]]:
@@ -199,8 +195,8 @@ class MonitorState:
         sides = {None: "unknown", True: "positive", False: "negative"}
         for part, positive in tally.positive.items():
             known = dict(ChainMap(self.labels.get(part, {}), *self.labels.values()))
-            labels = dict.fromkeys(map(str, tally.negative[part]), False)
-            labels |= dict.fromkeys(map(str, positive), True)
+            labels = {str(label): False for label in tally.negative[part]}
+            labels |= {str(label): True for label in positive}
             for label, side in labels.items():
                 expected = known.get(label, side if is_restated or not known else None)
                 if expected is not side:
@@ -405,11 +401,8 @@ class Monitor:
         if data is None:
             # Columns that were passed as values become a table.
             groups = group_columns(given.get("groups"), None)
-            data = {
-                name: given[name]
-                for name in _VALUES
-                if not isinstance(given.get(name, 1), str | int)
-            }
+            values = {name: given[name] for name in _VALUES if name in given}
+            data = {name: one for name, one in values.items() if not isinstance(one, str | int)}
             given |= {name: name for name in data} | {"groups": list(groups)}
             data |= groups
         return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
@@ -465,13 +458,13 @@ class Monitor:
 
     def _gather(self, batch: Batch) -> None:
         """Add the evidence of a batch of the state."""
-        columns = self._state.batches[0].counts
+        columns, must = self._state.batches[0].counts, ""
         if set(batch.counts) != set(columns):
-            must = f"have the group columns of the first ({', '.join(columns)})"
-            raise InvalidInput(f"a batch must {must}")
-        if batch.cases > _MAX_CASES:
-            must = f"have at most {_MAX_CASES:,} cases; got {batch.cases:,}"
-            raise InvalidInput(f"a batch must {must}")
+            must = f"the group columns of the first ({', '.join(columns)})"
+        elif batch.cases > _MAX_CASES:
+            must = f"at most {_MAX_CASES:,} cases; got {batch.cases:,}"
+        if must:
+            raise InvalidInput(f"a batch must have {must}")
         compared = self._compare(batch.counts)
         if compared:
             self._evidence.add(compared)

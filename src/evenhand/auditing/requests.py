@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from .settings import AuditRequest, ModelsRequest, documentation_of, settings_of
+from .settings import REPORT, WORDING, AuditRequest, ModelsRequest, documentation_of, settings_of
 
 P = ParamSpec("P")
 Request = TypeVar("Request")
@@ -19,11 +19,8 @@ _COMPARE = "evenhand.compare() compares models"
 # What to do in place of arguments that a function does not take.
 _INSTEAD = {
     **dict.fromkeys(("positive_label", "positive_prediction"), _POSITIVE),
-    **{name: f"pass wording={{'{name}': ...}}" for name in ("cases", "outcome", "decision")},
-    **{
-        name: f"pass it to the audit's to_html({name}=...)"
-        for name in ("title", "system", "author")
-    },
+    **{name: f"pass wording={{'{name}': ...}}" for name in WORDING},
+    **{name: f"pass it to the audit's to_html({name}=...)" for name in REPORT},
     "counts": "evenhand.audit_counts() takes counts",
     **dict.fromkeys(("models", "model_column"), _COMPARE),
     "protect": "changes and evidence over time have no bound over rounded counts; "

@@ -151,8 +151,7 @@ def _column(page: str, option: str | None = "", **more: Any) -> Any:
 
 def _metrics(default: Sequence[str]) -> Any:
     shown = f"A metric; may be repeated.  [default: {' '.join(default)}]"
-    also = "metric averages average"
-    return _setting(None, "Metrics", option="--metric", many=True, brief=shown, also=also)
+    return _setting(None, "Metrics", option="--metric", many=True, brief=shown, also="metric")
 
 
 # Checks of values
@@ -193,8 +192,8 @@ def _check_wording(wording: Any) -> None:
         must = "map 'cases', 'outcome' and 'decision' to words"
         raise InvalidInput(argument="wording", must=must, got=wording)
     for name, given in wording.items():
-        if name not in _WORDING:
-            raise UnknownName.among("part of `wording`", name, _WORDING)
+        if name not in WORDING:
+            raise UnknownName.among("part of `wording`", name, WORDING)
         is_noun, must = name == "cases", ""
         is_pair = isinstance(given, list | tuple) and len(given) == 2 and not is_noun
         texts = given if is_pair else [given]
@@ -215,7 +214,7 @@ def _word(page: str, hint: str, metavar: str = "TEXT") -> Setting:
     return Setting(page=page, hint=hint, brief=shown, metavar=metavar)
 
 
-_WORDING = {
+WORDING = {
     "cases": _word("What are the cases?", "a noun, such as defendants, or images that", "NOUN"),
     "outcome": _word(
         "What happened: they were …",
@@ -311,14 +310,14 @@ class Settings:
         ReferenceKind.REST, "Compare each group with", many=True, check_value=_check_reference
     )
     confidence_level: float = _setting(
-        0.95, "Level of the intervals", above=0, below=1, also="level confidence ci_level"
+        0.95, "Level of the intervals", above=0, below=1, also="level ci_level"
     )
     alpha: float = _setting(0.05, "Significance level (alpha)", above=0, below=1)
     adjust: Adjust = _setting(
         "holm",
         "Multiple comparisons",
         choices=get_args(Adjust),
-        also="correction multiple_testing",
+        also="correction",
         named={
             "holm": "Holm: any false alarm",
             "bh": "Benjamini-Hochberg: share of false alarms",
@@ -337,7 +336,7 @@ class Settings:
         "Strength of smoothing",
         check_value=as_strength,
         hint="cases, prev=7,tpr=20,fpr=20, or auto",
-        also="smoothing lambda_",
+        also="smoothing",
     )
     favourable: Favourable | None = _setting(
         None,
@@ -372,10 +371,10 @@ class Settings:
         named={"": "no"} | {key: f"rule {key}: below {r.least}" for key, r in RULES.items()},
     )
     wording: Mapping[str, Any] | None = _setting(
-        None, option=None, parts=_WORDING, check_value=_check_wording
+        None, option=None, parts=WORDING, check_value=_check_wording
     )
     rng: Rng = _setting(
-        0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed random_seed"
+        0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed"
     )
 
     #: Settings without an effect, which the function does not take.
@@ -481,41 +480,26 @@ class AuditRequest(Settings):
 
     data: Any = None
     _: KW_ONLY
-    y_true: Any = _column("Column of labels", "--label", also="labels label target y")
-    y_pred: Any = _column(
-        "Column of predictions", "--prediction", also="predictions prediction pred y_hat yhat"
-    )
-    y_score: Any = _column(
-        "Column of scores",
-        "--score",
-        also="y_proba y_prob probas_pred y_scores scores y_pred_proba probabilities",
-    )
+    y_true: Any = _column("Column of labels", "--label", also="labels label")
+    y_pred: Any = _column("Column of predictions", "--prediction", also="predictions y_hat")
+    y_score: Any = _column("Column of scores", "--score", also="y_proba y_prob probas_pred scores")
     groups: Any = _column(
         "Columns of groups",
         "--group",
         many=True,
-        also="sensitive_features sensitive_feature protected_attribute protected_attributes "
-        "protected group group_by",
+        also="sensitive_features protected_attribute protected_attributes group",
     )
     threshold: float | Sequence[float] | None = _setting(
-        None, "Threshold", reads="number", many=True, also="thresholds cutoff cutoffs"
+        None, "Threshold", reads="number", many=True, also="thresholds cutoff"
     )
     positive: Any = _setting(
-        None,
-        "Counts as positive",
-        parts=_POSITIVE,
-        also="pos_label positive_class positive_labels",
-        **_LABELS,
+        None, "Counts as positive", parts=_POSITIVE, also="pos_label", **_LABELS
     )
     classes: Any = _setting(None, "Classes", option="--class", many=True, metavar="LABEL")
-    strata: Any = _column(
-        "Columns of strata",
-        many=True,
-        also="control_features control_feature conditional_on within",
-    )
-    sample_weight: Any = _column("Column of weights", also="weights weight sample_weights")
-    count: Any = _column("Column that counts cases", also="frequency frequencies")
-    cluster: Any = _column("Column of clusters", also="unit cluster_id clusters unit_id")
+    strata: Any = _column("Columns of strata", many=True, also="control_features within")
+    sample_weight: Any = _column("Column of weights", also="weights sample_weights")
+    count: Any = _column("Column that counts cases", also="frequency")
+    cluster: Any = _column("Column of clusters", also="unit cluster_id")
     bins: Mapping[str, Sequence[float]] | None = _setting(
         None, "Cut these numbers into bins at", many=True, metavar="COLUMN=CUT,..."
     )
