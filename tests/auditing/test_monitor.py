@@ -150,7 +150,8 @@ def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
     a_name = "must be a name of the columns of all batches, or one number; got"
     no = "cannot be monitored: evidence"
     unmonitored: list[tuple[dict[str, Any], str]] = [
-        ({"classes": "all"}, f"classes {no} is gathered of two classes; keep a monitor of each class"),
+        ({"classes": "all"}, f"classes {no} is gathered of two classes; say which are positive, and keep a monitor of "
+         "each class"),
         ({"strata": "y"}, f"strata {no} pooled over strata is not known; make the strata the groups"),
         ({"sample_weight": "y"}, f"sample_weight {no} is gathered of whole cases; rows may have a count"),
         ({"intersections": 2}, "intersections cannot be monitored: each column of groups is by itself; pass an "

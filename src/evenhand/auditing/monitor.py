@@ -52,7 +52,8 @@ _MAX_CASES = 10**12
 _KEPT_DIGITS = 16
 # Why settings of an audit cannot be monitored.
 _REASONS = {
-    "classes": "evidence is gathered of two classes; keep a monitor of each class",
+    "classes": "evidence is gathered of two classes; say which are `positive`, "
+    "and keep a monitor of each class",
     "strata": "evidence pooled over strata is not known; make the strata the groups",
     "sample_weight": "evidence is gathered of whole cases; rows may have a `count`",
     "protect": "alarms of rounded counts would not hold; protect what you publish",

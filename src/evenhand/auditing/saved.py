@@ -54,6 +54,8 @@ def read_audit(text: str) -> Audit:
     """The audit that `Audit.to_json` wrote."""
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
+        if "schema" not in dict(content):
+            raise ValueError("it has no schema")
     except (TypeError, ValueError, RecursionError) as problem:
         must = "be an audit written by to_json()"
         raise InvalidInput(f"`text` must {must}: {problem}") from None
