@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from pytest import approx
 from shown_audits import AUDITS, at_thresholds, classified, decided, of_classes, scored
 
 import evenhand as eh
-from evenhand.auditing import COLUMNS, Audit, Row, place_text, shown_names, told_apart
+from evenhand.auditing import COLUMNS, place_text, shown_names, told_apart
 
 NAMES = tuple(column.name for column in COLUMNS)
 SHOWN = (
@@ -104,11 +103,6 @@ def test_axes_of_rows_are_plain_values() -> None:
 
 
 # All cases together
-
-
-def overall(a: Audit, metric: str, **at: Any) -> Row:
-    (found,) = [one for one in a.overall if one.metric == metric and one.at == at]
-    return found
 
 
 def test_scores_of_all_cases_are_counted_with_and_without_a_group() -> None:

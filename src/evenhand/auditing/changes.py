@@ -167,9 +167,11 @@ def _differing_column(then: Row, now: Row) -> str | None:
     """The first column in which two rows differ by more than rounding; the verdict first."""
     before, after = then.to_dict(), now.to_dict()
     for name in ("verdict", *before):
-        pair = before[name], after.get(name)
-        are_numbers = all(isinstance(value, float) for value in pair)
-        is_close = are_numbers and isclose(*pair, rel_tol=_RELATIVE, abs_tol=1e-300)
-        if not is_close and pair[0] != pair[1]:
+        first: Any = before[name]
+        second: Any = after.get(name)
+        is_same = first == second
+        if isinstance(first, float) and isinstance(second, float):
+            is_same = isclose(first, second, rel_tol=_RELATIVE, abs_tol=1e-300)
+        if not is_same:
             return name
     return None

@@ -261,7 +261,7 @@ class MonitorRow(Record):
     by, group, metric, reference : str
         The column, the group, the metric, and what the group is compared with.
     cases : int
-        How many cases of the group the score rests on.
+        How many cases of the group the score is computed from.
     score, versus : float or None
         The score of the group, and of its reference, over all batches; None if undefined.
     evidence : float
@@ -309,7 +309,7 @@ class MonitorRow(Record):
 class Monitor:
     """Alarms for batches of decisions that are looked at one after the other.
 
-    Whether a group's rate differs from the reference's is judged after every batch, and the probability of any false
+    Whether a group's rate differs from the reference's is tested after every batch, and the probability of any false
     alarm, over all groups, metrics and looks together, is at most ``alpha``: however many batches there are, whatever
     the common rates do over time, and whenever one stops. Sizes of a batch may depend on earlier batches, but not on
     its own outcomes, and every case must be a new one: the same people in every batch are no new evidence, unless

@@ -285,8 +285,8 @@ class Settings:
         Only you know it. Until it is given, there are no impact ratios, which compare its
         rates among groups with at least 2% of the cases.
     intersections : int or "all"
-        Cross up to so many group columns: 1, 2, 3, ... or all. With 1, none are
-        crossed; with 2, pairs.
+        Intersect up to so many group columns: 1, 2, 3, ... or all. With 1, none
+        are; with 2, pairs.
     group_names : mapping of group column to mapping of value to name
         What a group is called. An example is ``{"RAC1P": {1: "White"}}``.
     protect : {"cms", "opensafely", "ons"} or int
@@ -403,7 +403,7 @@ class Settings:
         }
 
     def widest(self, columns: Sequence[str]) -> int:
-        """The largest number of these columns that are crossed."""
+        """The largest number of these columns that are intersected."""
         width = len(columns)
         return width if self.intersections == "all" else min(int(self.intersections), width)
 
