@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from pytest import approx
 
 import evenhand as eh
 from evenhand.auditing.monitor import digest
-from evenhand.cli.main import evenhand as command
 from evenhand.errors import InvalidInput
 from evenhand.inference.e_process import EProcess, log_likelihood_ratios
 
@@ -87,13 +83,14 @@ def test_batches_are_added_once_and_never_changed() -> None:
     before = monitor.to_json()
     assert monitor.add_counts(WEEK, at=1) is monitor
     large = {"A": (10**12, 0, 0, 0), "B": (3 * 10**12, 0, 0, 0)}
-    for counts, more, says in [
+    refusals: list[tuple[Any, dict[str, Any], str]] = [
         ({**WEEK, "A": (5, 8, 1, 9)}, {"at": 1}, "the batch '1' was added with other counts, which cannot be changed"),
         (WEEK, {"at": 2, "by": "race"}, "a batch must have the group columns of the first (group)"),
         (WEEK, {"at": " "}, "at must say which batch it is, such as its week; got ' '"),
         (WEEK, {"at": None}, "at must say which batch it is, such as its week; got None"),
         (large, {"at": 2}, "a batch must have at most 1,000,000,000,000 cases; got 4,000,000,000,000"),
-    ]:
+    ]
+    for counts, more, says in refusals:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}"):
             monitor.add_counts(counts, **more)
     assert monitor.to_json() == before
@@ -142,8 +139,8 @@ def test_a_batch_of_another_coding_is_refused_and_a_new_label_is_added_with_posi
             assert sum(cells[0] for cells in later.history["2"].counts["g"].values()) == number
             assert later.add(_labelled(1, 0, 2, 2), at=2) is later
             assert later.columns["positive"]["label"] == ["1", "2"][: len(np.atleast_1d(positive))]
-    for labels in (("1", "0"), (1.0, 0.0), (1, 1)):
-        assert begun.add(_labelled(*labels), at=2).batches == ("1", "2")
+    for same in (("1", "0"), (1.0, 0.0), (1, 1)):
+        assert begun.add(_labelled(*same), at=2).batches == ("1", "2")
     first = {"y": [1, 1], "p": [1, 0], "g": ["a", "b"]}
     begun = eh.Monitor(metrics="acc").add(first, at=1, y_true="y", y_pred="p", groups="g", positive=1)
     assert begun.add(first | {"y": [0, 1]}, at=2).batches == ("1", "2")
@@ -152,26 +149,27 @@ def test_a_batch_of_another_coding_is_refused_and_a_new_label_is_added_with_posi
 def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
     a_name = "must be a name of the columns of all batches, or one number; got"
     no = "cannot be monitored: evidence"
-    for given, says in [
+    unmonitored: list[tuple[dict[str, Any], str]] = [
         ({"classes": "all"}, f"classes {no} is gathered of two classes; say which are positive, and keep a monitor of "
          "each class"),
         ({"strata": "y"}, f"strata {no} pooled over strata is not known; make the strata the groups"),
-        ({"sample_weight": "y"}, f"sample_weight {no} is gathered of whole cases; rows that stand for several can have "
-         "a count"),
-        ({"intersections": 2}, "intersections cannot be monitored: each column of groups is monitored by itself; pass "
-         "an intersection as a column"),
+        ({"sample_weight": "y"}, f"sample_weight {no} is gathered of whole cases; rows may have a count"),
+        ({"intersections": 2}, "intersections cannot be monitored: each column of groups is by itself; pass an "
+         "intersection as a column"),
         ({"threshold": [0.3, 0.6]}, f"threshold {a_name} [0.3, 0.6]"),
         ({"y_true": [1, 0]}, f"y_true {a_name} [1, 0]"),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for given, says in unmonitored:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
             eh.Monitor().add(_batch(0), at=0, **{"y_true": "y", "y_pred": "p", "groups": "region"} | given)
-    for settings, says in [
+    invalid: list[tuple[dict[str, Any], str]] = [
         ({"metrics": "mcc"}, "mcc cannot be monitored"),
         ({"metrics": "tpr_difference"}, "cannot be monitored"),
         ({"reference": "best"}, "which no outcome chooses"),
         ({"reference": {"g": "all"}}, "which no outcome chooses"),
         ({"alpha": 2}, "alpha"),
-    ]:
+    ]
+    for settings, says in invalid:
         with pytest.raises(InvalidInput, match=says):
             eh.Monitor(**settings)
     with pytest.raises(InvalidInput, match=r"^fpr needs labels"):
@@ -308,115 +306,6 @@ def test_a_state_that_was_made_up_is_refused() -> None:
     for text in ("[" * 100_000, "{}", "[]", "not json"):
         with pytest.raises(InvalidInput, match=r"^this is no state of a monitor; pass one that a monitor wrote$"):
             eh.Monitor.from_json(text)
-
-
-TABLE = "race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n"
-OPTIONS = ["--label", "y", "--prediction", "p", "--group", "region"]
-
-
-def _run(*words: Any, **more: Any) -> Any:
-    result = CliRunner().invoke(command, ["monitor", *map(str, words)], **more)
-    return result.exit_code, " ".join(result.output.split())
-
-
-def _files(folder: Path, *batches: pd.DataFrame) -> list[Path]:
-    for week, batch in enumerate(batches):
-        batch.to_csv(folder / f"{week}.csv", index=False)
-    return [folder / "state.json", *(folder / f"{week}.csv" for week in range(len(batches)))]
-
-
-def test_the_command_keeps_a_state(tmp_path: Path) -> None:
-    state, *files = _files(tmp_path, *(_batch(week, gap=0.6) for week in range(4)))
-    assert _run(state) == (2, f"Error: there is no monitor {state}; pass a FILE to begin it")
-    code, said = _run(state, files[0], "--at", "W0", *OPTIONS, "--metric", "acc")
-    kept = state.read_text("utf-8")
-    assert code == 0 and said.startswith("Monitor of 1 batch: ") and "0.csv" not in kept and "W0" in kept
-    code, said = _run(state, files[0], "--at", "W0", "--metric", "accuracy", "--alpha", "0.05")
-    assert said.startswith("W0 was added before, with the same counts; nothing changed. Monitor of 1 batch: ")
-    for words, says in (
-        (["--at", "W0"], "was added with other counts"),
-        ([], "say which batch it is with --at"),
-        (["--at", "W1", "--alpha", "0.2"], "--alpha was 0.05 when the monitor began and must stay; got 0.2"),
-        (["--at", "W1", "--metric", "tpr"], "--metric was ['acc'] when the monitor began and must stay; got ['tpr']"),
-        (["--at", "W1", "--reference", "b"], "--reference was rest when the monitor began and must stay; got b"),
-        (["--at", "W1", "--strata", "y"], "--strata cannot be monitored: evidence pooled over strata is not known"),
-        (["--at", "W1", "--class", "all"], "--class cannot be monitored: evidence is gathered of two classes"),
-        (["--at", "W1", "--intersections", "2"], "--intersections cannot be monitored: each column of groups is"),
-        (["--at", "W1", "--positive", "0"], "the label '1' was positive so far"),
-    ):
-        code, said = _run(state, files[1], *words)
-        assert code == 2 and says in said
-    assert state.read_text("utf-8") == kept
-    for week in range(1, 4):
-        last = _run(state, files[week], "--at", f"W{week}", "--fail-on", "alarm")
-    assert last[0] == 1 and "alarm" in last[1] and _run(state) == (0, last[1])
-
-
-def test_a_batch_may_come_from_standard_input(tmp_path: Path) -> None:
-    state = tmp_path / "state.json"
-    code, said = _run(state, "-", "--counts", "--at", "W1", "--metric", "tpr", input=TABLE)
-    assert code == 0 and "A tpr" in said and eh.Monitor.from_json(state.read_text("utf-8")).batches == ("W1",)
-    words = [tmp_path / "rows.json", "-", "--at", "W1", "--metric", "acc", *OPTIONS]
-    rows = "region,y,p\n" + "a,1,1\nb,0,1\nb,1,0\na,0,0\n" * 5
-    assert _run(*words, input=rows)[0] == 0
-    refusal = "Error: line 2 of standard input must have 3 values, as its header has; got 2 values"
-    assert _run(*words, input="region,y,p\na,1\n") == (2, refusal)
-
-
-def test_the_command_writes_a_page_and_counts_clusters_once(tmp_path: Path) -> None:
-    state, first, file = _files(tmp_path, _visits([1, 2, 3, 3]), _visits([3, 4, 5]))
-    page, link = tmp_path / "monitor.html", tmp_path / "link"
-    words = [*OPTIONS, "--metric", "tpr", "--cluster", "person", "--positive", "1"]
-    assert _run(state, first, "--at", "W0", *words)[0] == 0
-    code, said = _run(state, file, "--at", "W1", "--html", page)
-    assert code == 0 and "Each person counts once" in said
-    before = state.read_text("utf-8")
-    assert page.read_text("utf-8") == eh.Monitor.from_json(before).to_html()
-    assert _run(state, "--html", "-")[1] == " ".join(page.read_text("utf-8").split())
-    link.hardlink_to(state)
-    for more, says in (
-        (["--html", state], f"Error: --html {state} would overwrite STATE; choose another file"),
-        (["--html", link], f"Error: --html {link} would overwrite STATE; choose another file"),
-        ([file, "--at", "W2", "--html", file], f"Error: --html {file} would overwrite FILE; choose another file"),
-        ([state, "--at", "W2"], f"Error: STATE and FILE must be different files; got {state}"),
-    ):
-        assert _run(state, *more) == (2, says)
-    assert state.read_text("utf-8") == before
-
-
-def test_a_batch_that_another_process_would_lose_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two processes add batches to the same state; the one that comes last says so, and writes nothing."""
-    module: Any = import_module("evenhand.cli.monitor")
-    state, table = tmp_path / "state.json", tmp_path / "counts.csv"
-    table.write_text(TABLE, "utf-8")
-    words = [state, table, "--counts", "--metric", "tpr", "--at"]
-    read: Any = module.read_counts
-
-    def meanwhile(path: Any) -> Any:
-        monkeypatch.setattr(module, "read_counts", read)
-        assert _run(*words, "W1")[0] == 0
-        return read(path)
-
-    monkeypatch.setattr(module, "read_counts", meanwhile)
-    refusal = f"Error: {state} changed in the meantime, so the batch was not added; add it again"
-    assert _run(*words, "W2") == (2, refusal)
-    assert eh.Monitor.from_json(state.read_text("utf-8")).batches == ("W1",)
-    assert _run(*words, "W2")[0] == 0
-    assert eh.Monitor.from_json(state.read_text("utf-8")).batches == ("W1", "W2")
-
-
-def test_a_state_that_cannot_be_written_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state, first, second = _files(tmp_path, _batch(0), _batch(1))
-    assert _run(state, first, "--at", "W0", *OPTIONS)[0] == 0
-    before = state.read_text("utf-8")
-
-    def full(*_: Any) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.replace", full)
-    code, said = _run(state, second, "--at", "W1")
-    assert code == 2 and "cannot be written: No space left on device" in said
-    assert state.read_text("utf-8") == before and not list(tmp_path.glob(".evenhand*"))
 
 
 def test_cases_without_a_group_and_the_same_counts_under_two_names_are_said() -> None:

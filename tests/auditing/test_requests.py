@@ -22,28 +22,30 @@ FUNCTIONS: list[tuple[Any, Any]] = [
 COUNTS = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}
 
 
-@pytest.mark.parametrize(("function", "request_"), FUNCTIONS)
-def test_signatures_have_every_setting_and_its_default(function: Any, request_: Any) -> None:
-    parameters = inspect.signature(function).parameters
-    known = settings_of(request_)
-    assert set(parameters) - set(known) == ({"counts"} if function is eh.audit_counts else {"data"})
-    for name, (field, _) in known.items():
-        assert parameters[name].default == field.default
-        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-    assert set(settings_of(Settings)) - set(request_._without) <= set(known)
-    (first,) = set(parameters) - set(known)
-    assert next(iter(parameters)) == first
-    assert parameters[first].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+ARGUMENTS = (
+    "data y_true y_pred y_score groups threshold positive classes strata sample_weight count cluster bins "
+    "merge_variants metrics reference confidence_level alpha adjust family margin strength favourable intersections "
+    "group_names protect wording rng"
+)
 
 
-@pytest.mark.parametrize(("function", "request_"), FUNCTIONS)
-def test_help_shows_every_setting(function: Any, request_: Any) -> None:
-    shown = " ".join(pydoc.plain(pydoc.render_doc(function)).split())
-    for name in settings_of(request_):
-        assert re.search(rf" {name}(?:, \w+)* : ", shown), name
-    assert "{settings}" not in shown
-    assert max(map(len, (function.__doc__ or "").splitlines())) <= 120
-    assert "Returns" in shown and "Examples" in shown
+def test_signatures_and_help_have_every_setting_and_its_default() -> None:
+    assert list(inspect.signature(eh.audit).parameters) == ARGUMENTS.split()
+    for function, request in FUNCTIONS:
+        (first, positional), *others = inspect.signature(function).parameters.items()
+        known = settings_of(request)
+        assert first == ("counts" if function is eh.audit_counts else "data")
+        assert positional.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+        assert {name: one.default for name, one in others} == {
+            name: field.default for name, (field, _) in known.items()
+        }
+        assert {one.kind for _, one in others} == {inspect.Parameter.KEYWORD_ONLY}
+        assert set(settings_of(Settings)) - set(request._excluded) <= set(known)
+        shown = " ".join(pydoc.plain(pydoc.render_doc(function)).split())
+        for name in known:
+            assert re.search(rf" {name} : ", shown), name
+        assert "{settings}" not in shown and "Returns" in shown and "Examples" in shown
+        assert max(map(len, (function.__doc__ or "").splitlines())) <= 120
 
 
 def read_by_type_checkers() -> None:
@@ -61,17 +63,6 @@ def read_by_type_checkers() -> None:
     eh.audit({}, groups="g", adjust="sidak")  # type: ignore[arg-type]
     eh.audit_counts(COUNTS, y_true="y")  # type: ignore[call-arg]
     eh.compare({}, family=1)  # type: ignore[arg-type]
-
-
-ARGUMENTS = (
-    "data y_true y_pred y_score groups threshold positive classes strata sample_weight count cluster bins "
-    "merge_variants metrics reference confidence_level alpha adjust family margin strength favourable intersections "
-    "group_names protect wording rng"
-)
-
-
-def test_the_arguments_of_an_audit() -> None:
-    assert list(inspect.signature(eh.audit).parameters) == ARGUMENTS.split()
 
 
 MEANT = {
@@ -108,18 +99,18 @@ def test_an_unknown_argument_names_the_right_one_or_its_place() -> None:
         assert str(refused.value) == f"audit() got an unexpected keyword argument {given!r}; {hint}"
 
 
-@pytest.mark.parametrize(("function", "request_"), FUNCTIONS)
-def test_what_has_no_effect_is_refused(function: Any, request_: Any) -> None:
-    known = settings_of(request_)
-    for given in [*settings_of(AuditRequest), *settings_of(ModelsRequest), *MEANT]:
-        if given in known:
-            continue
-        with pytest.raises(TypeError) as refused:
-            function({}, **{given: 1})
-        sentence = str(refused.value)
-        assert sentence.startswith(f"{function.__name__}() got an unexpected keyword argument {given!r}; ")
-        if "did you mean" in sentence:
-            assert sentence.split("'")[3] in known and MEANT.get(given, "") == sentence.split("'")[3]
+def test_what_has_no_effect_is_refused_and_hints_are_never_wrong() -> None:
+    for function, request in FUNCTIONS:
+        known = settings_of(request)
+        for given in [*settings_of(AuditRequest), *settings_of(ModelsRequest), *MEANT]:
+            if given in known:
+                continue
+            with pytest.raises(TypeError) as refused:
+                function({}, **{given: 1})
+            sentence = str(refused.value)
+            assert sentence.startswith(f"{function.__name__}() got an unexpected keyword argument {given!r}; ")
+            if "did you mean" in sentence:
+                assert sentence.split("'")[3] in known and MEANT.get(given, "") == sentence.split("'")[3]
 
 
 def test_calls_that_cannot_be_are_refused_with_the_way_out() -> None:
@@ -138,23 +129,20 @@ def test_calls_that_cannot_be_are_refused_with_the_way_out() -> None:
         assert str(refused.value) == sentence
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: eh.audit(y_true=[1], y_pred=[1]), "groups must be the name of a group column or its values; got None"),
-        (lambda: eh.audit(y_true=[1], groups=["a"]), "pass either y_pred (predictions) or y_score (scores); got "
-         "neither"),
-        (lambda: eh.audit(y_true=[1], y_pred=[1], y_score=[1], groups=["a"]),
-         "pass either y_pred (predictions) or y_score (scores); got both"),
-        (lambda: eh.audit(y_true=[1], y_pred=[1], groups={}),
-         "groups must be the name of a column or its values; got {}"),
-        (lambda: eh.audit(y_true=[1, 0], y_pred=[1, 0], threshold=0.5, groups=["a", "b"]),
+def test_what_is_missing_is_asked_for() -> None:
+    groups = "groups must be the name of a group column or its values; got None"
+    score = "pass either y_pred (predictions) or y_score (scores); got"
+    given: list[tuple[Any, dict[str, Any], str]] = [
+        (eh.audit, {"y_true": [1], "y_pred": [1]}, groups),
+        (eh.compare, {"y_true": [1], "models": {"a": [1], "b": [0]}}, groups),
+        (eh.audit, {"y_true": [1], "groups": ["a"]}, f"{score} neither"),
+        (eh.audit, {"y_true": [1], "y_pred": [1], "y_score": [1], "groups": ["a"]}, f"{score} both"),
+        (eh.audit, {"y_true": [1], "y_pred": [1], "groups": {}}, "groups must be the name of a column or its values; "
+         "got {}"),
+        (eh.audit, {"y_true": [1, 0], "y_pred": [1, 0], "threshold": 0.5, "groups": ["a", "b"]},
          "threshold is for scores; pass them as y_score, or leave threshold out"),
-        (lambda: eh.compare({}, y_true="y", models={"a": "p", "b": "q"}),
-         "groups must be the name of a group column or its values; got None"),
-    ],
-)  # fmt: skip
-def test_what_is_missing_is_asked_for(call: Any, sentence: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        call()
-    assert str(refused.value) == sentence
+    ]  # fmt: skip
+    for function, arguments, sentence in given:
+        with pytest.raises(InvalidInput) as refused:
+            function(**arguments)
+        assert str(refused.value) == sentence

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import math
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
 from audit_oracle import row
 from pytest import approx
-from random_audits import every_row
 from shown_audits import AUDITS, at_thresholds, classified, decided, of_classes, scored
 
 import evenhand as eh
-from evenhand.auditing import COLUMNS, Audit, Row, Verdict, place_text, shown_names, told_apart
+from evenhand.auditing import COLUMNS, place_text, shown_names, told_apart
 
 NAMES = tuple(column.name for column in COLUMNS)
 SHOWN = (
@@ -55,38 +53,6 @@ def test_numbers_are_finite_or_nan() -> None:
     for name, column in a.table.columns.items():
         if column.dtype == np.float64:
             assert not np.isinf(column).any(), name
-
-
-@pytest.mark.slow
-def test_bounds_of_a_gap_are_those_of_verdicts_with_a_direction() -> None:
-    """They hold for the whole audit, so they are never more than the interval of the gap allows."""
-    bounded = 0
-    for r, s in every_row():
-        if r.verdict not in (Verdict.HIGHER, Verdict.LOWER):
-            assert math.isnan(r.at_least) and math.isnan(r.at_most) and r.smallest_gap == 0
-            continue
-        bounded += r.smallest_gap > 0
-        assert 0 <= r.smallest_gap <= r.largest_gap
-        if not math.isnan(r.gap_low + r.gap_high) and s["confidence_level"] <= 1 - s["alpha"]:
-            low, high = (math.log(max(end, 1e-300)) if r.is_ratio else end for end in (r.gap_low, r.gap_high))
-            nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-            # Intervals of scores made of several rates are mid-p, their bounds are melded, and so wider.
-            assert r.smallest_gap <= nearest + 1e-6
-    assert bounded > 0
-
-
-def test_ratios_are_measured_on_the_scale_of_logarithms() -> None:
-    """A ratio of 1/2 is as far from none as a ratio of 2."""
-    found = 0
-    for a in (
-        AUDITS["plain"],
-        eh.audit_counts({"A": (900, 100, 8, 300), "B": (300, 300, 120, 480)}, metrics="lr_plus"),
-    ):
-        for r in a.rows:
-            if not math.isnan(r.at_least):
-                found += r.is_ratio
-                assert r.smallest_gap == approx(math.log(r.at_least) if r.is_ratio else r.at_least)
-    assert found
 
 
 def test_only_the_group_lacks_its_own_score() -> None:
@@ -139,11 +105,6 @@ def test_axes_of_rows_are_plain_values() -> None:
 # All cases together
 
 
-def overall(a: Audit, metric: str, **at: Any) -> Row:
-    (found,) = [one for one in a.overall if one.metric == metric and one.at == at]
-    return found
-
-
 def test_scores_of_all_cases_are_counted_with_and_without_a_group() -> None:
     rng = np.random.default_rng(1)
     y, p = (rng.random((2, 300)) < 0.4).astype(int)
@@ -162,13 +123,6 @@ def test_scores_of_all_cases_are_counted_with_and_without_a_group() -> None:
     assert all(math.isnan(one.baseline) for one in a.overall if one.metric not in constants)
 
 
-def test_an_undefined_score_of_all_cases_is_called_so() -> None:
-    """PPV at a threshold above all scores is 0 / 0."""
-    a = at_thresholds(scored(), [0.5, 2.0], metrics="ppv")
-    assert math.isnan(overall(a, "ppv", threshold=2.0).score)
-    assert "Threshold 2, overall: ppv undefined." in str(a)
-
-
 def test_a_part_of_an_audit_has_no_scores_of_cases_outside_it() -> None:
     """Those of all cases are not those of one stratum, and averages over classes not those of one class."""
     strata = eh.audit(decided(), y_true="y", y_pred="old", groups="race", strata="department", metrics="tpr")
@@ -176,33 +130,3 @@ def test_a_part_of_an_audit_has_no_scores_of_cases_outside_it() -> None:
     assert strata.at(stratum="pooled").overall == strata.overall
     classes = of_classes(classified(), metrics=["tpr", "acc"]).at(**{"class": "x"})
     assert [(one.metric, one.n) for one in classes.overall] == [("tpr", classes.n), ("acc", classes.n)]
-
-
-def test_models_have_the_change_of_all_cases() -> None:
-    data = {name: np.array(values) for name, values in decided().items()}
-    a = eh.compare(data, y_true="y", models={"old": "old", "new": "new"}, groups="race", metrics=["acc", "tpr"])
-    place = {"model": "new", "against": "old"}
-    y, old, new = (data[name] for name in ("y", "old", "new"))
-    assert overall(a, "acc", **place).score == approx((new == y).mean() - (old == y).mean())
-    tpr = overall(a, "tpr", **place)
-    assert (tpr.before, tpr.before + tpr.score) == approx((old[y == 1].mean(), new[y == 1].mean()))
-
-
-def test_selections_count_rows_without_a_label() -> None:
-    data = {"g": list("aabb") * 5, "y": [1, 0, None, 1] * 5, "p": [1, 1, 1, 0] * 5}
-    a = eh.audit(data, y_true="y", y_pred="p", groups="g", metrics=["ppr", "tpr"])
-    assert {one.metric: (one.n, one.score) for one in a.overall} == {"ppr": (20, 0.75), "tpr": (15, 0.5)}
-
-
-def test_metrics_of_two_groups_have_no_score_of_all_cases() -> None:
-    a = eh.audit_counts({"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}, metrics=["tpr", "equalized_odds"])
-    assert [one.metric for one in a.overall] == ["tpr"]
-
-
-@pytest.mark.parametrize(("right", "is_worse"), [(3, True), (5, False), (8, False)], ids=["worse", "as good", "better"])
-def test_predictions_worse_than_a_constant_are_told(right: int, is_worse: bool) -> None:
-    """Half of the cases are positive, and a constant is right in half of them."""
-    cells = (right, 10 - right, 10 - right, right)
-    text = " ".join(str(eh.audit_counts({"A": cells, "B": cells}, metrics="acc")).split())
-    assert f"Overall: acc {right / 10:.3f} (always predicting the commoner outcome: 0.500)." in text
-    assert ("always predicting the commoner outcome would have been right more often" in text) is is_worse

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from fractions import Fraction
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import class_oracle
@@ -123,34 +118,26 @@ def test_scores_are_metrics_of_the_rows_of_group_reference_and_all(kind: str, op
     asked = {"y_true": "y", **KINDS[kind], **OPTIONS[option]}
     if kind == "thresholds" and option:
         asked["metrics"] = CELLS
-    checked = 0
     takes_matrix = kind == "predictions" and not {"strata", "cluster"} & set(asked)
-    for seed, reference in enumerate(
-        REFERENCES if takes_matrix else REFERENCES[1:3] if kind == "functions" else REFERENCES[:4]
-    ):
-        is_matrix = isinstance(reference, eh.ConfusionMatrix)
+    references = REFERENCES[1:3] if kind == "functions" else REFERENCES[: 4 + takes_matrix]
+    checked = 0
+    for seed, reference in enumerate(references):
         cases = random_cases(seed)
         columns = {name: [case[name] for case in cases] for name in cases[0]}
         a = eh.audit(columns, groups="g", reference=reference, positive=1 if kind in OF_CELLS else None, **asked)
         for r in a.rows:
-            is_rate = r.metric in ("ppr", "tpr", "acc")
-            is_pooled = r.at.get("stratum") == "pooled"
             of_cells = r.metric not in ONE_CASE and not ("classes" in asked and "class" not in r.at)
+            is_rate = r.metric in ("ppr", "tpr", "acc") and of_cells and r.at.get("stratum") != "pooled"
             here = [c for c in cases if r.at.get("stratum") in (None, "pooled", c["t"]) and c["g"]]
             group = [case for case in here if case["g"] == r.group]
-            named = {"rest": "rest", "all": "rest", "largest": "B"}.get(reference, "B")
-            if reference == "all" and is_rate and of_cells and not is_pooled:
-                named = "all"
-            others = {
-                "rest": [case for case in here if case["g"] != r.group],
-                "all": here,
-                "B": [case for case in here if case["g"] == "B"],
-            }[named]
-            score: Callable[[str], Any]
-            if is_matrix:
-                named, score = "given matrix", lambda key: oracle.ONE_GROUP[key](*GIVEN)
-            else:
-                score = lambda key: score_of(key, others, r.at, asked)  # noqa: B023, E731
+            named = "given matrix" if reference is REFERENCES[-1] else "rest" if reference == "rest" else "B"
+            named = ("all" if is_rate else "rest") if reference == "all" else named
+            others = [c for c in here if named == "all" or (c["g"] == "B" if named == "B" else c["g"] != r.group)]
+
+            def score(key: str, at: Any = r.at, others: Any = others, named: str = named) -> Any:
+                is_given = named == "given matrix"
+                return oracle.ONE_GROUP[key](*GIVEN) if is_given else score_of(key, others, at, asked)
+
             assert r.reference == named
             if r.metric == "disparate_impact":
                 rates = score_of("ppr", group, r.at, asked), score("ppr")
@@ -159,16 +146,13 @@ def test_scores_are_metrics_of_the_rows_of_group_reference_and_all(kind: str, op
             assert is_close(r.score, score_of(r.metric, group, r.at, asked)), r
             if r.verdict != "reference":
                 assert is_close(r.reference_score, score(r.metric)), r
-                n, reference_n = (
-                    sum(c[asked["y_true"]] is not None or r.metric == "ppr" for c in some) for some in (group, others)
-                )
-                assert (r.n, r.reference_n) == (n, sum(GIVEN) if is_matrix else reference_n)
+                is_known = [[c[asked["y_true"]] is not None or r.metric == "ppr" for c in cs] for cs in (group, others)]
+                n, reference_n = map(sum, is_known)
+                assert (r.n, r.reference_n) == (n, sum(GIVEN) if named == "given matrix" else reference_n)
             checked += 1
         assert Audit.from_json(a.to_json()) == a
-        for one in a.overall:
-            assert is_close(one.score, score_of(one.metric, cases, one.at, asked)), one
-            checked += 1
-    assert checked >= 8
+        assert all(is_close(one.score, score_of(one.metric, cases, one.at, asked)) for one in a.overall)
+    assert checked >= 6
 
 
 def test_weighted_scores_are_shares_of_weights_whatever_else_is_crossed() -> None:
@@ -225,57 +209,19 @@ def test_the_order_of_the_rows_changes_nothing() -> None:
         assert (first.left_out, first.axes) == (second.left_out, second.axes)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_a_file_in_two_parts_is_the_file(suffix: str, tmp_path: Path) -> None:
-    """Whatever is in each part, even if a group or a class occurs in only one of them."""
-    rows = sorted(one for one in rows_of_data(5) if None not in one)
-    write = {"csv": "write_csv", "parquet": "write_parquet"}[suffix]
-    for name, part in {"whole": rows, "one": rows[:17], "two": rows[17:]}.items():
-        getattr(pl.DataFrame(table(part)), write)(tmp_path / f"{name}.{suffix}")
-    whole = audited(tmp_path / f"whole.{suffix}")
-    parts = audited([tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"])
-    assert (parts.rows, parts.findings, parts.n) == (whole.rows, whole.findings, whole.n)
-
-
-def test_another_column_or_library_changes_nothing() -> None:
-    rows = rows_of_data(3)
-    plain = audited(table(rows))
-    more = table(rows) | {"z": [None] * len(rows), "y ": [[1]] * len(rows), "tp": list(range(len(rows)))}
-    assert audited(more) == plain
-    for make in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert replace(audited(make(table(rows))), library=None) == replace(plain, library=None)
-        assert audited(make(more)).rows == plain.rows
-
-
-def test_the_type_of_labels_changes_nothing() -> None:
+def test_the_type_of_labels_and_the_library_change_nothing() -> None:
     rows = [("a", i % 2, i // 2 % 2, "x") for i in range(9)] + [("b", 1, i % 2, "x") for i in range(8)]
     given = table(rows)
     expected = audited(given).rows
     words = ("no", "yes")
-    for make in (
-        bool,
-        np.int8,
-        np.uint64,
-        np.float32,
-        str,
-        lambda v: f"{v}.0",
-        lambda v: words[v],
-        lambda v: 2 * v - 1,
-    ):
-        changed = given | {name: [make(v) for v in given[name]] for name in "yp"}
-        for frame in (dict, pd.DataFrame, pl.DataFrame, pa.table):
+    kinds = (bool, np.uint64, np.float32, str, lambda v: f"{v}.0", lambda v: words[v], lambda v: 2 * v - 1)
+    for frame in (dict, pd.DataFrame, pl.DataFrame, pa.table):
+        for make in kinds:
+            changed = given | {name: [make(v) for v in given[name]] for name in "yp"}
             assert audited(frame(changed), positive=None).rows == expected
-    objects = pd.DataFrame(given).astype(object)
-    assert audited(objects, positive=None).rows == expected
-
-
-def test_the_order_of_categories_orders_groups_and_changes_no_number() -> None:
-    rows = rows_of_data(6)
-    plain = {str((r.metric, r.group)): numbers(r) for r in audited(table(rows)).rows}
-    for order, ordered in product((["c", "a", "b"], ["b", "c", "a", "z"]), (False, True)):
-        found = audited(pd.DataFrame(table(rows)).assign(g=lambda d: pd.Categorical(d["g"], order, ordered=ordered)))  # noqa: B023
-        assert same(plain, {str((r.metric, r.group)): numbers(r) for r in found.rows})
-        assert found.provenance["order"]["g"] == ([one for one in order if one != "z"] if ordered else ["a", "b", "c"])
+        more = given | {"z": [None] * len(rows), "y ": [[1]] * len(rows), "tp": list(range(len(rows)))}
+        assert audited(frame(more)).rows == expected
+    assert audited(pd.DataFrame(given).astype(object), positive=None).rows == expected
 
 
 def test_what_groups_are_called_changes_no_number() -> None:
@@ -285,26 +231,6 @@ def test_what_groups_are_called_changes_no_number() -> None:
         called = dict(zip("abc", names, strict=True))
         named = eh.audit_counts({called[group]: cells for group, cells in counts.items()}, metrics=METRICS)
         assert all(same(numbers(r), numbers(row(named, called[r.group], r.metric))) for r in plain.rows)
-
-
-def test_an_audit_of_swapped_classes_is_the_mirror_of_the_audit() -> None:
-    groups = {"a": (3, 2, 9, 26), "b": (30, 11, 12, 48), "c": (0, 0, 4, 3)}
-    swap = {"tpr": "tnr", "ppv": "npv", "acc": "acc", "ppr": "pnr", "mcc": "mcc"}
-    one = eh.audit_counts(groups, metrics=list(swap), favourable="positive")
-    mirrored = {name: cells[::-1] for name, cells in groups.items()}
-    other = eh.audit_counts(mirrored, metrics=list(swap.values()), favourable="negative")
-    for r in one.rows:
-        twin = row(other, r.group, swap[r.metric])
-        assert r.verdict == twin.verdict
-        first, second = r.to_dict(), twin.to_dict()
-        for name in ("score", "low", "high", "gap", "gap_low", "gap_high", "pvalue", "p_adjusted", "percentile",
-                     "p_undefined", "smoothed"):  # fmt: skip
-            # What is known of the true MCC is approximate.
-            near = r.metric == "mcc" and name.endswith(("low", "high", "pvalue", "p_adjusted"))
-            if near and first[name] is not None:
-                assert first[name] == approx(second[name], rel=0.01, abs=0.005), (r.group, name)
-            else:
-                assert same(first[name], second[name], rel=1e-9), (r.group, r.metric, name)
 
 
 # The same bytes in any order and on any number of threads
@@ -326,28 +252,3 @@ def test_an_audit_is_the_same_bytes_whatever_the_order_of_groups_and_in_parallel
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(in_order, orders)) == [given] * 4
-
-
-THREADED = """
-import sys, evenhand as eh
-print(eh.audit_counts(eval(sys.argv[1]), metrics=["ppr", "tpr", "ppv", "f1", "mcc", "mb"]).to_json())
-rates, reference = [0.12, 0.08, 0.2, 0.6], eh.ConfusionMatrix(tp=30, fn=20, fp=40, tn=110)
-for estimator in (eh.Raw(), eh.CrossPrior(reference, 10)):
-    r = eh.risk("mcc", rates, 60, estimator)
-    print(r.bias.hex(), r.mse.hex())
-group = eh.ConfusionMatrix(tp=330, fn=170, fp=390, tn=1110)
-print(eh.match_test(group, rates, "mcc", null="known", given="n").pvalue.hex())
-"""
-
-
-@pytest.mark.slow
-def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
-    """Sums that libraries split between threads would differ in their last digits."""
-    outputs = set()
-    for threads in ("1", "2"):
-        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-        settings = os.environ | dict.fromkeys(names, threads)
-        command = [sys.executable, "-c", THREADED, repr(made_up(4))]
-        outputs.add(subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout)
-    assert len(outputs) == 1
-    assert len(outputs.pop().splitlines()) > 20

@@ -1,15 +1,14 @@
 """The audit: a verdict for every group and metric of a table of decisions."""
 
-from .audits import audit, audit_counts
+from .audits import audit, audit_counts, compare
+from .changes import protection_cost
 from .comparisons import MIN_SHARE
 from .findings import INCLUDED, KINDS, SEVERITIES, Finding
 from .groupings import cells_by_group
 from .margins import margin_of, margins_text
 from .metric_selection import lookup_metric, select_averages
-from .models import compare
 from .monitor import Monitor, MonitorRow
 from .option_text import option_texts, read_texts
-from .repeat import protection_cost
 from .result import Audit
 from .results_table import COLUMNS, Row, place_text, shown_names, told_apart
 from .saved import audit_schema

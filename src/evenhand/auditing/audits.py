@@ -7,54 +7,69 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..data import build_tally, group_columns, hide_facts, read_counts, tally_counts
+from ..data import (
+    build_model_tally,
+    build_tally,
+    group_columns,
+    hide_facts,
+    read_counts,
+    tally_counts,
+)
 from ..errors import InvalidInput, UnknownName
+from ..metrics import Metric
 from .metric_selection import needs_of, select_metrics
 from .provenance import counts_source
-from .requests import accepting
+from .requests import with_fields_of
 from .result import Audit
 from .run import run_audit
-from .settings import WITHOUT_LABELS, AuditRequest, CountsRequest
+from .settings import (
+    MODEL_METRICS,
+    WITHOUT_LABELS,
+    AuditRequest,
+    CountsRequest,
+    ModelsRequest,
+    Settings,
+)
 
-__all__ = ["audit", "audit_counts"]
 
-
-@accepting(AuditRequest)
+@with_fields_of(AuditRequest)
 def audit(request: AuditRequest) -> Audit:
-    """Audit a table of decisions: which groups differ, which are equivalent, and where there are too few cases to tell.
+    """Audit a table of decisions: which groups differ, and where there are too few cases to tell.
 
-    The engine that holds the data only counts rows by group, label and prediction; only the counts are fetched.
+    The engine that holds the data only counts rows by group, label and prediction; only the
+    counts are fetched.
 
     Parameters
     ----------
     data : dataframe, path, mapping of columns or None
-        A dataframe that narwhals supports (pandas, polars, lazy polars, pyarrow, DuckDB, Dask, PySpark, Ibis); a CSV,
-        TSV, JSON Lines or Parquet file, or a folder or glob of Parquet files (extra ``files``); or None if the
-        columns are passed.
+        A dataframe that narwhals supports (pandas, polars, lazy polars, pyarrow, DuckDB, Dask,
+        PySpark, Ibis); a CSV, TSV, JSON Lines or Parquet file, or a folder or glob of Parquet
+        files (extra ``files``); or None if the columns are passed.
     {settings}
 
     Returns
     -------
     Audit
-        Rows without a label or a prediction are left out and counted. Those without a
-        group are in no group and no reference, and are counted in ``unknown``.
+        Rows without a label or a prediction are left out and counted. Those without a group
+        are in no group and no reference, and are counted in ``unknown``.
 
     Examples
     --------
     >>> from evenhand.examples import compas, rows
-    >>> a = audit(rows(compas()), y_true="y_true", y_pred="y_pred", groups="group", metrics=["fpr"])
+    >>> a = audit(
+    ...     rows(compas()), y_true="y_true", y_pred="y_pred", groups="group", metrics=["fpr"]
+    ... )
     >>> a.rows[0].group, a.rows[0].verdict.value
     ('African-American', 'higher')
     """
-    metrics = select_metrics(request, labelled=request.y_true is not None, classes=request.classes is not None)
-    if request.groups is None:
-        raise InvalidInput(argument="groups", must="be the name of a group column or its values", got=None)
-    groups = group_columns(request.groups, request.data)
-    strata = {} if request.strata is None else _strata(request)
-    if request.cluster is not None:
-        _check_units(request)
-    if request.rule is not None:
-        _check_protect(request, needs_of(metrics))
+    has_classes = request.classes is not None
+    metrics = select_metrics(request, request.y_true is not None, classes=has_classes)
+    groups, strata = _name_groups(request), _name_strata(request)
+    needs = needs_of(metrics)
+    if request.cluster is not None and strata:
+        reason = "pooling strata takes cases for independent ones"
+        raise InvalidInput(f"`cluster` and `strata` cannot be combined: {reason}")
+    _check_protect(request, needs)
     for name in strata:
         if name in groups:
             raise InvalidInput(f"`strata` must not contain a group column; got {name!r}")
@@ -62,7 +77,7 @@ def audit(request: AuditRequest) -> Audit:
         request.data,
         groups | strata,
         request.answers,
-        needs_of(metrics),
+        needs,
         bins=request.bins,
         merge_variants=request.merge_variants,
         selects=any(metric.key in WITHOUT_LABELS for metric in metrics),
@@ -71,51 +86,60 @@ def audit(request: AuditRequest) -> Audit:
     return run_audit(tally, metrics, request, "audit", request.data, list(strata))
 
 
-def _check_units(request: AuditRequest) -> None:
-    """Refuse what takes every case for an independent one."""
-    if request.strata is not None:
-        raise InvalidInput("`cluster` and `strata` cannot be combined: pooling strata takes cases for independent ones")
+def _name_groups(request: AuditRequest) -> dict[str, Any]:
+    """The group columns by name."""
+    if request.groups is None:
+        must = "be the name of a group column or its values"
+        raise InvalidInput(argument="groups", must=must, got=None)
+    return group_columns(request.groups, request.data)
 
 
-def _check_protect(request: AuditRequest, needs: Collection[str]) -> None:
-    """Refuse what needs more than cells."""
-    if request.cluster is not None:
-        raise InvalidInput("`protect` and `cluster` cannot be combined: effective sizes are not a matter of cells")
-    if request.sample_weight is not None:
-        raise InvalidInput("`protect` and `sample_weight` cannot be combined: sums of weights are not rounded")
-    if request.classes is not None:
-        raise InvalidInput("`protect` and `classes` cannot be combined: counts of several classes are not rounded")
-    _check_no_strata(request)
-    if set(needs) != {"cells"}:
-        raise InvalidInput("`protect` rounds counts; auc, brier, log_loss and functions need every case")
-
-
-def _check_no_strata(request: AuditRequest | CountsRequest) -> None:
-    """Refuse strata of rounded counts."""
-    if request.strata is not None:
-        raise InvalidInput("`protect` and `strata` cannot be combined: pooled rounded counts have no bounds")
-
-
-def _strata(request: AuditRequest) -> dict[str, Any]:
+def _name_strata(request: AuditRequest) -> dict[str, Any]:
     """The columns of strata by name; values without a name are called ``stratum``."""
-    found = group_columns(request.strata, request.data)
-    named = isinstance(request.strata, Mapping) or getattr(request.strata, "columns", None) is not None
-    own = getattr(request.strata, "name", None) is not None
+    given = request.strata
+    if given is None:
+        return {}
+    columns = group_columns(given, request.data)
+    if isinstance(given, Mapping) or any(
+        getattr(given, name, None) is not None for name in ("columns", "name")
+    ):
+        return columns
     return {
-        name if named or own or isinstance(column, str) else name.replace("group", "stratum", 1): column
-        for name, column in found.items()
+        name if isinstance(column, str) else name.replace("group", "stratum", 1): column
+        for name, column in columns.items()
     }
 
 
-@accepting(CountsRequest)
+_NOT_PROTECTED = {
+    "cluster": "effective sizes are not a matter of cells",
+    "sample_weight": "sums of weights are not rounded",
+    "classes": "counts of several classes are not rounded",
+    "strata": "pooled rounded counts have no bounds",
+}
+
+
+def _check_protect(request: Settings, needs: Collection[str]) -> None:
+    """Refuse what needs more than rounded cells."""
+    if request.rule is None:
+        return
+    for name, reason in _NOT_PROTECTED.items():
+        if getattr(request, name, None) is not None:
+            raise InvalidInput(f"`protect` and `{name}` cannot be combined: {reason}")
+    if set(needs) != {"cells"}:
+        reason = "auc, brier, log_loss and functions need every case"
+        raise InvalidInput(f"`protect` rounds counts; {reason}")
+
+
+@with_fields_of(CountsRequest)
 def audit_counts(request: CountsRequest) -> Audit:
     """Audit groups with known confusion matrices.
 
     Parameters
     ----------
     counts : mapping of group to ConfusionMatrix, or to tp, fn, fp, tn; dataframe; or path
-        The matrices. If ``by`` names several columns, a group is the tuple of its values. A dataframe or a file has
-        the columns tp, fn, fp and tn, and one or more group columns; each row is a group.
+        The matrices. If ``by`` names several columns, a group is the tuple of its values. A
+        dataframe or a file has the columns tp, fn, fp and tn, and one or more group columns;
+        each row is a group.
     {settings}
 
     Returns
@@ -132,20 +156,70 @@ def audit_counts(request: CountsRequest) -> Audit:
     given, by = request.counts, request.by
     source: dict[str, Any] = {}
     is_frame = not isinstance(given, Mapping) and hasattr(type(given), "columns")
-    if isinstance(given, (str, Path)) or is_frame:
+    if isinstance(given, str | Path) or is_frame:
         by, given, source = read_counts(given)
     tally = tally_counts(given, by, merge_variants=request.merge_variants, rule=request.rule)
     tally = replace(tally, source=source or counts_source(tally))
     if request.rule is not None:
-        _check_no_strata(request)
         tally = hide_facts(tally)
     metrics = select_metrics(request, labelled=True)
     if needs_of(metrics) != {"cells"}:
-        raise InvalidInput("auc, brier, log_loss and functions need every case; pass the data to audit()")
-    within = [request.strata] if isinstance(request.strata, str) else list(request.strata or ())
-    for name in within:
+        need = "auc, brier, log_loss and functions need every case"
+        raise InvalidInput(f"{need}; pass the data to audit()")
+    _check_protect(request, {"cells"})
+    strata = [request.strata] if isinstance(request.strata, str) else list(request.strata or ())
+    for name in strata:
         if name not in tally.columns:
             raise UnknownName.among("column of `counts`", name, tally.columns)
-    if len(set(within)) == len(tally.columns):
+    if len(set(strata)) == len(tally.columns):
         raise InvalidInput("`strata` must leave at least one group column")
-    return run_audit(tally, metrics, request, "audit_counts", request.counts, within)
+    return run_audit(tally, metrics, request, "audit_counts", request.counts, strata)
+
+
+_OF_MODELS = (
+    *("y_true", "models", "model_column", "cluster", "y_pred", "y_score", "threshold"),
+    *("baseline", "positive", "bins", "merge_variants"),
+)
+
+
+@with_fields_of(ModelsRequest)
+def compare(request: ModelsRequest) -> Audit:
+    """Compare models, or thresholds of one score, on the same cases.
+
+    Each model is compared with the first: how much each group's score changes, and how much
+    its gap to the reference changes.
+
+    Parameters
+    ----------
+    data : dataframe, path, mapping of columns or None
+        The table, as for `audit`; None if the columns are passed.
+    {settings}
+
+    Returns
+    -------
+    Audit
+        In its rows, ``at`` says which ``model`` is compared ``against`` which. The ``score``
+        is the group's own change, with McNemar's exact p-value, and the ``gap`` the change of
+        its gap to the reference; ``before`` and ``gap_before`` are what changes. Metrics are
+        rates of people whose number is the same with all models: by default acc, ppr, tpr and
+        fpr. Cases without a label or a prediction of every model are left out and counted.
+
+    Examples
+    --------
+    >>> data = {"sex": list("ffffmmmm"), "y": [1, 1, 0, 0] * 2}
+    >>> data |= {"old": [1, 0] * 4, "new": [1, 1, 0, 0, 1, 0, 1, 0]}
+    >>> models = {"old": "old", "new": "new"}
+    >>> c = compare(data, y_true="y", models=models, groups="sex", metrics="acc")
+    >>> row = next(row for row in c.rows if row.group == "f")
+    >>> row.at, row.score, row.gap
+    ({'model': 'new', 'against': 'old'}, 0.5, 0.5)
+    """
+    groups = _name_groups(request)
+    metrics = select_metrics(request, labelled=True, default=MODEL_METRICS)
+    for metric in metrics:
+        if not isinstance(metric, Metric):
+            rates = ", ".join(MODEL_METRICS)
+            raise InvalidInput(f"`metrics` must be rates such as {rates}; got {metric.key}")
+    arguments = {name: getattr(request, name) for name in _OF_MODELS}
+    tally = build_model_tally(request.data, groups, **arguments)
+    return run_audit(tally, metrics, request, "compare", request.data)

@@ -11,82 +11,54 @@ from __future__ import annotations
 import json
 import secrets
 from collections import ChainMap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from hashlib import sha256
 from itertools import takewhile
 from math import exp, isfinite, log
 from numbers import Real
-from operator import add
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats
 from ..data import Answers, Tally, build_tally, group_columns, read_counts, tally_counts
-from ..errors import InvalidInput, UnknownName, brief, printable
+from ..errors import InvalidInput, brief, printable
 from ..inference import EProcesses, compared_rates
 from ..metrics import Metric
 from ..records import Record, plain_value, reach, write_whole
 from ..wording import number
 from .groupings import build_groupings, sum_groups
-from .json_schema import check_schema, closed_object
+from .json_schema import Schema, check_schema, closed_object
 from .metric_selection import lookup_metric, select_metrics
 from .requests import refuse_unknown
+from .result import check_plotted
 from .settings import Settings
 
 #: A comparison: column, group and metric.
 Key = tuple[str, str, str]
 #: Cells by column and group.
 Counts = dict[str, dict[str, list[int]]]
-#: The name of a column, names of group columns, a threshold, or cuts by column.
-Column = str | float | tuple[str | float, ...] | dict[str, tuple[float, ...]]
-_COLUMNS = ("y_true", "y_pred", "groups", "y_score", "threshold", "positive", "count", "cluster", "bins")
+_VERSION = "evenhand.monitor/1"
+_SETTINGS = ("metrics", "reference", "alpha")
 _VALUES = ("y_true", "y_pred", "y_score", "count", "cluster")
+_COLUMNS = (*_VALUES, "groups", "threshold", "positive", "bins")
 # Evidence of larger batches is lost in rounding.
 _MAX_CASES = 10**12
 # So many digits of the hash of a cluster are kept; the others draw one of its cases.
 _KEPT_DIGITS = 16
-_NUMBER = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-_CELLS = {"type": "array", "items": _NUMBER, "minItems": 4, "maxItems": 4}
-_LEFT_OUT = ("lacking", "unknown", "repeated", "before")
-_BATCH = {
-    "at": {"type": "string"},
-    "counts": {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": _CELLS}},
-    **dict.fromkeys(_LEFT_OUT, _NUMBER),
-    "clusters": {"type": "string"},
-}
-_NAME = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
-_READING = {
-    **dict.fromkeys(("y_true", "y_pred", "y_score", "threshold", "count", "cluster"), _NAME),
-    "groups": {"type": ["string", "number", "array"], "items": _NAME},
-    "bins": {"type": "object", "additionalProperties": {"type": "array", "items": {**_NAME, "type": "number"}}},
-}
-_SIDES = {"type": "object", "additionalProperties": {"type": "boolean"}}
-STATE_SCHEMA = closed_object(
-    {
-        "schema": {"const": "evenhand.monitor/1"},
-        "metrics": {**_TEXTS, "type": ["array", "null"]},
-        "reference": {"type": ["string", "object"], "additionalProperties": {"type": "string"}},
-        "alpha": {"type": "number"},
-        "columns": {"type": "object", "properties": _READING, "additionalProperties": False},
-        "labels": {"type": "object", "additionalProperties": _SIDES},
-        "salt": {"type": ["string", "null"]},
-        "batches": {"type": "array", "items": closed_object(_BATCH)},
-    }
-)
-"""What the file of a monitor holds, beside its digest."""
+# Why settings of an audit cannot be monitored.
 _REASONS = {
-    "classes": "evidence is gathered of two classes; say which are `positive`, and keep a monitor of each class",
+    "classes": "evidence is gathered of two classes; say which are `positive`, "
+    "and keep a monitor of each class",
     "strata": "evidence pooled over strata is not known; make the strata the groups",
-    "sample_weight": "evidence is gathered of whole cases; rows that stand for several can have a `count`",
-    "protect": "alarms of rounded batches would not keep their promise; protect what you publish",
-    "intersections": "each column of groups is monitored by itself; pass an intersection as a column",
+    "sample_weight": "evidence is gathered of whole cases; rows may have a `count`",
+    "protect": "alarms of rounded counts would not hold; protect what you publish",
+    "intersections": "each column of groups is by itself; pass an intersection as a column",
 }
-"""Why settings of an audit cannot be monitored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +115,11 @@ class MonitorState:
         The batches.
     """
 
-    schema: Literal["evenhand.monitor/1"] = "evenhand.monitor/1"
+    schema: str = _VERSION
     metrics: tuple[str, ...] | None
     reference: str | dict[str, str]
     alpha: float
-    columns: dict[str, Column] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
     labels: dict[str, dict[str, bool]] = field(default_factory=dict)
     salt: str | None = None
     batches: tuple[Batch, ...] = ()
@@ -158,7 +130,7 @@ class MonitorState:
         return {part: [label for label in of if of[label]] for part, of in self.labels.items()}
 
     def read_batch(self, at: str, data: Any, given: dict[str, Any]) -> tuple[Batch, MonitorState]:
-        """A batch of rows, and the state with the columns and labels that are known after it."""
+        """A batch of rows, and the state with the columns and labels known after it."""
         columns = self._fix_columns(given)
         arguments = {**columns, "positive": self.positive, **given}
         groups, bins = arguments.pop("groups", None), arguments.pop("bins", None)
@@ -169,7 +141,8 @@ class MonitorState:
 
         def draw_case(cluster: Any, cases: int) -> int | None:
             """Which of the cases of a cluster counts; None if it was counted before."""
-            digits = sha256(f"{salt} {cluster}".encode("utf-8", "surrogatepass")).hexdigest()
+            text = f"{salt} {cluster}".encode("utf-8", "surrogatepass")
+            digits = sha256(text).hexdigest()
             kept, others = digits[:_KEPT_DIGITS], digits[_KEPT_DIGITS:]
             sizes[kept] = cases
             return None if kept in counted else int(others, 16) * cases >> 4 * len(others)
@@ -178,58 +151,90 @@ class MonitorState:
             arguments["draw_case"] = draw_case
         groups = group_columns(groups, data)
         tally = build_tally(data, groups, Answers(**arguments), {"cells"}, bins=bins)
-        new = {cluster: cases for cluster, cases in sizes.items() if cluster not in counted}
+        new = sizes.keys() - counted
+        cases = sum(sizes[cluster] for cluster in new)
         batch = Batch(
             at=at,
             counts=count_groups(tally),
             lacking=sum(tally.left_out.values()),
             unknown=int(tally.sizes[[None in key for key in tally.keys]].sum()),
-            repeated=sum(new.values()) - len(new),
-            before=sum(sizes.values()) - sum(new.values()),
+            repeated=cases - len(new),
+            before=sum(sizes.values()) - cases,
             clusters=" ".join(sorted(new)),
         )
         labels = self._merge_labels(tally, "positive" in given)
-        return batch, replace(self, columns=columns, labels=labels, salt=salt if sizes else self.salt)
+        salted = salt if sizes else self.salt
+        return batch, replace(self, columns=columns, labels=labels, salt=salted)
 
     def _fix_columns(self, given: dict[str, Any]) -> dict[str, Any]:
         """The columns of the first batch, from which those of a later one must not differ."""
-        columns = {name: given[name] for name in given if name != "positive"}
+        columns = {name: value for name, value in given.items() if name != "positive"}
         for name, value in columns.items():
-            names = value if name == "groups" and isinstance(value, (list, tuple)) else [value]
-            if name != "bins" and not all(isinstance(one, (str, Real)) for one in names):
+            names = value if name == "groups" and isinstance(value, list | tuple) else [value]
+            if name != "bins" and not all(isinstance(one, str | Real) for one in names):
                 must = "be a name of the columns of all batches, or one number"
                 raise InvalidInput(argument=name, must=must, got=value)
         if "cluster" in columns and self.batches and not self.columns:
             hint = "nobody knows which clusters that one counted"
             raise InvalidInput(f"`cluster` must be given with the first batch: {hint}")
         columns = plain_value(columns)
-        fixed = {"count": 1} | plain_value(self.columns or columns)
+        first = self.columns or columns
         for name, column in columns.items():
-            was = fixed.get(name)
+            was = first.get(name, 1 if name == "count" else None)
             if str(was) != str(column):
-                must = f"was {brief(was)} in the first batch and must stay"
-                raise InvalidInput(f"`{name}` {must}; got {brief(column)}")
-        return self.columns or columns
+                must = f"was {brief(was)} in the first batch and must stay; got {brief(column)}"
+                raise InvalidInput(f"`{name}` {must}")
+        return first
 
     def _merge_labels(self, tally: Tally, is_restated: bool) -> dict[str, dict[str, bool]]:
         """The labels so far and those of a batch, none of which may change sides.
 
-        A new one is refused unless ``positive`` is given with it: it may be of another coding, such
-        as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
+        A new one is refused unless ``positive`` is given with it: it may be of another coding,
+        such as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
         """
         merged = dict(self.labels)
+        sides = {None: "unknown", True: "positive", False: "negative"}
         for part, positive in tally.positive.items():
             known = dict(ChainMap(self.labels.get(part, {}), *self.labels.values()))
-            labels = dict.fromkeys(map(str, tally.negative[part]), False)
-            labels |= dict.fromkeys(map(str, positive), True)
-            for label, is_positive in labels.items():
-                expected = known.get(label, is_positive if is_restated or not known else None)
-                if expected is not is_positive:
-                    side = {None: "unknown", True: "positive", False: "negative"}[expected]
-                    hint = "if labels are coded as before, pass `positive=` with all positive ones"
-                    raise InvalidInput(f"the {part} {brief(label)} was {side} so far; {hint}")
+            labels = {str(label): False for label in tally.negative[part]}
+            labels |= {str(label): True for label in positive}
+            for label, side in labels.items():
+                expected = known.get(label, side if is_restated or not known else None)
+                if expected is not side:
+                    was = f"the {part} {brief(label)} was {sides[expected]} so far"
+                    hint = "pass `positive=` with all positive ones"
+                    raise InvalidInput(f"{was}; if labels are coded as before, {hint}")
             merged[part] = self.labels.get(part, {}) | labels
         return merged
+
+
+@cache
+def state_schema() -> Schema:
+    """What the file of a monitor holds, beside its digest."""
+    text: Schema = {"type": "string"}
+    count: Schema = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
+    cells: Schema = {"type": "array", "items": count, "minItems": 4, "maxItems": 4}
+    name: Schema = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
+    columns: Schema = dict.fromkeys((*_VALUES, "threshold"), name)
+    columns["groups"] = {"type": ["string", "number", "array"], "items": name}
+    columns["bins"] = _table_of({"type": "array", "items": name | {"type": "number"}})
+    batch: Schema = {"at": text, "clusters": text, "counts": _table_of(_table_of(cells))}
+    batch |= dict.fromkeys(("lacking", "unknown", "repeated", "before"), count)
+    content: Schema = {
+        "schema": {"enum": [_VERSION]},
+        "metrics": {"type": ["array", "null"], "items": text},
+        "reference": _table_of(text) | {"type": ["string", "object"]},
+        "alpha": {"type": "number"},
+        "columns": closed_object(columns) | {"required": []},
+        "labels": _table_of(_table_of({"type": "boolean"})),
+        "salt": {"type": ["string", "null"]},
+        "batches": {"type": "array", "items": closed_object(batch)},
+    }
+    return closed_object(content)
+
+
+def _table_of(values: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values}
 
 
 def count_groups(tally: Tally) -> Counts:
@@ -256,7 +261,7 @@ class MonitorRow(Record):
     by, group, metric, reference : str
         The column, the group, the metric, and what the group is compared with.
     cases : int
-        How many cases of the group the score rests on.
+        How many cases of the group the score is computed from.
     score, versus : float or None
         The score of the group, and of its reference, over all batches; None if undefined.
     evidence : float
@@ -296,13 +301,15 @@ class MonitorRow(Record):
     def __str__(self) -> str:
         scores = f"{number(self.score)} v {number(self.versus)}"
         alarm = "no alarm" if self.alarm is None else f"alarm at {self.alarm}"
-        return printable(f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}")
+        return printable(
+            f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}"
+        )
 
 
 class Monitor:
     """Alarms for batches of decisions that are looked at one after the other.
 
-    Whether a group's rate differs from the reference's is judged after every batch, and the probability of any false
+    Whether a group's rate differs from the reference's is tested after every batch, and the probability of any false
     alarm, over all groups, metrics and looks together, is at most ``alpha``: however many batches there are, whatever
     the common rates do over time, and whenever one stops. Sizes of a batch may depend on earlier batches, but not on
     its own outcomes, and every case must be a new one: the same people in every batch are no new evidence, unless
@@ -327,8 +334,10 @@ class Monitor:
     [('A', 'tpr', 'week 2'), ('B', 'tpr', 'week 2')]
     """
 
-    def __init__(self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any) -> None:
-        refuse_unmonitored("Monitor", others, ("metrics", "reference", "alpha"))
+    def __init__(
+        self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any
+    ) -> None:
+        refuse_unmonitored("Monitor", others, _SETTINGS)
         is_by_column = isinstance(reference, Mapping)
         for group in reference.values() if is_by_column else [reference]:
             if not isinstance(group, str) or group in ("all", "largest", "best"):
@@ -336,14 +345,14 @@ class Monitor:
                 raise InvalidInput(argument="reference", must=must, got=group)
         self._state = MonitorState(
             metrics=None if metrics is None else monitored_metrics(metrics),
-            reference=dict(reference) if is_by_column else str(reference),
+            reference=dict(reference) if is_by_column else reference,
             alpha=Settings(alpha=alpha).alpha,
         )
         self._evidence = EProcesses()
         self._path: list[Floats] = []
         self._alarms: dict[Key, str] = {}
         # Successes and cases of group and reference, batches, and batches without a score.
-        self._totals: dict[Key, tuple[float, ...]] = {}
+        self._totals: dict[Key, Floats] = {}
 
     @property
     def batches(self) -> tuple[str, ...]:
@@ -360,22 +369,7 @@ class Monitor:
         """The column of clusters, each of which counts once; None if every case is new."""
         return str(self._state.columns["cluster"]) if "cluster" in self._state.columns else None
 
-    def add(
-        self,
-        data: Any = None,
-        *,
-        at: Any,
-        y_true: Any = None,
-        y_pred: Any = None,
-        groups: Any = None,
-        y_score: Any = None,
-        threshold: float | None = None,
-        positive: Any = None,
-        count: Any = None,
-        cluster: Any = None,
-        bins: Mapping[str, Sequence[float]] | None = None,
-        **others: Any,
-    ) -> Monitor:
+    def add(self, data: Any = None, *, at: Any, **columns: Any) -> Monitor:
         """The monitor with one more batch of decisions: a table as for `audit`, whose columns the first batch fixes.
 
         Parameters
@@ -403,11 +397,15 @@ class Monitor:
         >>> sum(row.cases for row in monitor.rows)
         4
         """
-        values = (y_true, y_pred, groups, y_score, threshold, positive, count, cluster, bins)
-        given = {name: value for name, value in zip(_COLUMNS, values, strict=True) if value is not None}
-        refuse_unmonitored("add", others, ("data", "at", *_COLUMNS))
+        refuse_unmonitored("add", columns, ("data", "at", *_COLUMNS))
+        given = {name: value for name, value in columns.items() if value is not None}
         if data is None:
-            data, given = name_columns(given)
+            # Columns that were passed as values become a table.
+            groups = group_columns(given.get("groups"), None)
+            values = {name: given[name] for name in _VALUES if name in given}
+            data = {name: one for name, one in values.items() if not isinstance(one, str | int)}
+            given |= {name: name for name in data} | {"groups": list(groups)}
+            data |= groups
         return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
 
     def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Monitor:
@@ -447,7 +445,8 @@ class Monitor:
         if (earlier.counts, earlier.clusters) != (batch.counts, batch.clusters):
             reason = "which cannot be changed, since late labels may depend on outcomes"
             hint = "add a batch once its labels are complete, or monitor selection rates meanwhile"
-            raise InvalidInput(f"the batch {brief(batch.at)} was added with other counts, {reason}: {hint}")
+            was = f"the batch {brief(batch.at)} was added with other counts"
+            raise InvalidInput(f"{was}, {reason}: {hint}")
         if batch.at in self.history:
             return self
         metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
@@ -460,17 +459,19 @@ class Monitor:
 
     def _gather(self, batch: Batch) -> None:
         """Add the evidence of a batch of the state."""
-        columns = self._state.batches[0].counts
+        columns, must = self._state.batches[0].counts, ""
         if set(batch.counts) != set(columns):
-            raise InvalidInput(f"a batch must have the group columns of the first ({', '.join(columns)})")
-        if batch.cases > _MAX_CASES:
-            raise InvalidInput(f"a batch must have at most {_MAX_CASES:,} cases; got {batch.cases:,}")
+            must = f"the group columns of the first ({', '.join(columns)})"
+        elif batch.cases > _MAX_CASES:
+            must = f"at most {_MAX_CASES:,} cases; got {batch.cases:,}"
+        if must:
+            raise InvalidInput(f"a batch must have {must}")
         compared = self._compare(batch.counts)
         if compared:
             self._evidence.add(compared)
         for key, (x, n, x_reference, n_reference) in compared.items():
             added = (x, n, x_reference, n_reference, 1, n == 0 or n_reference == 0)
-            self._totals[key] = tuple(map(add, self._totals.get(key, (0,) * 6), added))
+            self._totals[key] = self._totals.get(key, np.zeros(6)) + added
         self._path.append(self._evidence.joint_evalues())
         for key, joint in zip(self._evidence.rows, self._path[-1], strict=True):
             if joint >= 1 / self._state.alpha:
@@ -507,18 +508,19 @@ class Monitor:
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
-        evidence, place = self._evidence[key], self._evidence.rows[key]
         x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
-        curve = lookup_metric(metric).base.curve
-        score, versus = (
-            float(curve.score(part / whole)) if whole else None for part, whole in ((x, n), (x_reference, n_reference))
-        )
+        curve, evidence = lookup_metric(metric).base.curve, self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
-        evalue, joint = float(evidence.evalues), float(self._path[-1][place])
-        reference, alarm = self._reference_of(by), self._alarms.get(key)
-        facts = (by, group, metric, reference, n)
-        return MonitorRow(*facts, score, versus, evalue, joint, alarm, low, high, batches, undefined)
+        return MonitorRow(
+            *(by, group, metric, self._reference_of(by), n),
+            float(curve.score(x / n)) if n else None,
+            float(curve.score(x_reference / n_reference)) if n_reference else None,
+            float(evidence.evalues),
+            float(self._path[-1][self._evidence.rows[key]]),
+            self._alarms.get(key),
+            *(low, high, batches, undefined),
+        )
 
     @property
     def alarms(self) -> tuple[MonitorRow, ...]:
@@ -594,7 +596,9 @@ class Monitor:
             write_whole(path, page)
         return page
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
 
         Parameters
@@ -619,13 +623,9 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key = rows[0].metric if metric is None else lookup_metric(getattr(metric, "key", metric)).key
-        by = by or rows[0].by
-        metrics, columns = ({getattr(row, name): None for row in rows} for name in ("metric", "by"))
-        if key not in metrics:
-            raise UnknownName.among("metric of this monitor", key, metrics)
-        if by not in columns:
-            raise UnknownName.among("group column of this monitor", by, columns)
+        key = rows[0].metric if metric is None else getattr(metric, "key", metric)
+        key, by = lookup_metric(key).key, by or rows[0].by
+        check_plotted(rows, key, by, "monitor")
         return reach("Monitor.plot")(self, key, by, ax=ax)
 
     def __str__(self) -> str:
@@ -640,12 +640,15 @@ class Monitor:
     @property
     def settings(self) -> dict[str, Any]:
         """What no batch can change: metrics, reference and alpha."""
-        return {name: plain_value(getattr(self._state, name)) for name in ("metrics", "reference", "alpha")}
+        return {name: plain_value(getattr(self._state, name)) for name in _SETTINGS}
 
     @property
     def columns(self) -> dict[str, Any]:
         """How batches are read: columns by argument, True for values, and positive labels."""
-        return {**self._state.columns, **({"positive": self._state.positive} if self._state.columns else {})}
+        return {
+            **self._state.columns,
+            **({"positive": self._state.positive} if self._state.columns else {}),
+        }
 
     def check(self, other: Monitor, *names: str) -> None:
         """Refuse settings of these names that another monitor has otherwise.
@@ -660,7 +663,9 @@ class Monitor:
         for name in names:
             was, asked = self.settings[name], other.settings[name]
             if was is not None and asked != was:
-                raise InvalidInput(f"`{name}` was {was} when the monitor began and must stay; got {asked}")
+                raise InvalidInput(
+                    f"`{name}` was {was} when the monitor began and must stay; got {asked}"
+                )
 
     def to_json(self) -> str:
         """The state as JSON: settings, counts and hashes of clusters, never rows."""
@@ -691,10 +696,12 @@ class Monitor:
             content = json.loads(text)
             is_sound = content.pop("digest") == digest(content)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise InvalidInput("this is no state of a monitor; pass one that a monitor wrote") from None
+            problem = "this is no state of a monitor; pass one that a monitor wrote"
+            raise InvalidInput(problem) from None
         if not is_sound:
-            raise InvalidInput("the state of the monitor was damaged or edited; its counts cannot be trusted")
-        check_schema(content, STATE_SCHEMA, "the state of the monitor")
+            problem = "was damaged or edited; its counts cannot be trusted"
+            raise InvalidInput(f"the state of the monitor {problem}")
+        check_schema(content, state_schema(), "the state of the monitor")
         batches = tuple(Batch(**batch) for batch in content["batches"])
         state = MonitorState(**content | {"batches": batches})
         monitor = cls(metrics=state.metrics, reference=state.reference, alpha=state.alpha)
@@ -706,11 +713,11 @@ class Monitor:
         return monitor
 
 
-def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Collection[str]) -> None:
+def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
     """Refuse arguments that an audit takes and a monitor does not, with the reason."""
     refuse_unknown(function, given, {*known, *_REASONS})
     for name, value in given.items():
-        if value is not None:
+        if name in _REASONS and value is not None:
             raise InvalidInput(f"`{name}` cannot be monitored: {_REASONS[name]}")
 
 
@@ -723,14 +730,6 @@ def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
             hint = "monitor the rates that it is made of"
             raise InvalidInput(f"{m.key} cannot be monitored: {reason}; {hint}")
     return tuple(m.key for m in selected)
-
-
-def name_columns(given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A table of columns that were passed as values, and arguments that name them."""
-    groups = group_columns(given.get("groups"), None)
-    values = {name: given[name] for name in _VALUES if not isinstance(given.get(name, 1), str | int)}
-    names = {name: name for name in values} | {"groups": list(groups)}
-    return values | groups, given | names
 
 
 def name_batch(at: Any) -> str:

@@ -29,14 +29,13 @@ def option_texts(name: str, table: Mapping[str, Any]) -> list[str]:
     >>> option_texts("bins", {"age": [25, 45]}), option_texts("group_names", {"sex": {"1": "men"}})
     (['age=25,45'], ['sex:1=men'])
     """
+    if name == "group_names":
+        columns = ((_quote(column, ":"), names) for column, names in table.items())
+        return [f"{by}:{text}" for by, names in columns for text in option_texts("", names)]
     texts = []
     for key, value in table.items():
-        if name == "group_names":
-            column = _quote(key, ":")
-            texts += [f"{column}:{_quote(code, '=')}={text}" for code, text in value.items()]
-        else:
-            text = ",".join(map(str, value)) if isinstance(value, list) else value
-            texts.append(f"{_quote(key, '=')}={text}")
+        text = ",".join(map(str, value)) if isinstance(value, list) else value
+        texts.append(f"{_quote(key, '=')}={text}")
     return [",".join(texts)] if name == "strength" else texts
 
 
@@ -48,8 +47,8 @@ def _quote(name: str, sign: str) -> str:
 
 def _partition(text: str, sign: str) -> tuple[str, str]:
     """What stands before and after a sign; the first may be in double quotes."""
-    if text.startswith('"'):
-        with suppress(ValueError):
+    with suppress(ValueError):
+        if text.startswith('"'):
             name, end = json.JSONDecoder().raw_decode(text)
             if text[end : end + 1] == sign:
                 return name, text[end + 1 :]
@@ -59,7 +58,7 @@ def _partition(text: str, sign: str) -> tuple[str, str]:
 
 def read_texts(name: str, texts: Texts, columns: Texts = ()) -> Any:
     """The value of a setting from the values of its option, of which some name group columns."""
-    return _READERS[name](texts, columns)
+    return READERS[name](texts, columns)
 
 
 def _read_table(name: str, texts: Texts, read: Callable[[str], Any] = str) -> dict[str, Any]:
@@ -97,19 +96,11 @@ def _read_group_names(texts: Texts, columns: Texts) -> dict[str, dict[str, str]]
     return {column: _read_table("group_names", part) for column, part in parts.items()}
 
 
-def _read_bins(texts: Texts, _: Texts) -> dict[str, list[float]]:
-    return _read_table("bins", texts, lambda cuts: [*map(float, cuts.split(","))])
-
-
 def _read_strength(texts: Texts, _: Texts) -> Any:
     text = texts[0].strip()
     with suppress(ValueError):
         return text if text == "auto" else float(text)
     return _read_table("strength", [part.strip() for part in text.split(",")], float)
-
-
-def _read_classes(texts: Texts, _: Texts) -> Any:
-    return "all" if list(texts) == ["all"] else list(dict.fromkeys(texts))
 
 
 def _read_clauses(texts: Texts, _: Texts) -> Any:
@@ -123,16 +114,18 @@ def _read_whole_or_word(texts: Texts, _: Texts) -> Any:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 
 
-#: What reads a setting that is special.
-_READERS: dict[str, Callable[[Texts, Texts], Any]] = {
-    "bins": _read_bins,
-    "classes": _read_classes,
-    "decision": _read_clauses,
+def _read_cuts(text: str) -> list[float]:
+    return [*map(float, text.split(","))]
+
+
+# What reads a special setting.
+READERS: dict[str, Callable[[Texts, Texts], Any]] = {
+    "bins": lambda texts, _: _read_table("bins", texts, _read_cuts),
+    "classes": lambda texts, _: "all" if [*texts] == ["all"] else list(dict.fromkeys(texts)),
     "group_names": _read_group_names,
-    "intersections": _read_whole_or_word,
     "models": lambda texts, _: _read_table("models", texts),
-    "outcome": _read_clauses,
-    "protect": _read_whole_or_word,
     "reference": _read_reference,
     "strength": _read_strength,
+    **dict.fromkeys(("decision", "outcome"), _read_clauses),
+    **dict.fromkeys(("intersections", "protect"), _read_whole_or_word),
 }

@@ -4,44 +4,30 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
-from types import NoneType
 from typing import Any
 
 import numpy as np
 
 from .. import __version__
 from ..data import Tally
-from ..errors import InvalidInput, brief
-from .settings import ReferenceKind, Settings, settings_of
-
-__all__ = ["check_provenance", "counts_source", "paths_of", "provenance_of", "versions"]
+from ..errors import InvalidInput
+from .metric_selection import Function, lookup_metric
+from .result import Audit
+from .settings import Settings, settings_of
 
 _COLUMNS = {"label": "y_true", "prediction": "y_pred", "score": "y_score"}
-_NAMED = (
-    "y_true",
-    "y_pred",
-    "y_score",
-    "groups",
-    "strata",
-    "sample_weight",
-    "count",
-    "models",
-    "model_column",
-    "cluster",
-)
-_TABLES = ("source", "columns", "positive", "negative", "order", "call", "axes", "at", "unknown")
 
 
 def versions() -> dict[str, str]:
     """The versions of what computed the audit."""
     import scipy
 
-    found = {"evenhand": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-    return found | {"python": platform.python_version()}
+    libraries = {"evenhand": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+    return libraries | {"python": platform.python_version()}
 
 
 def provenance_of(
@@ -53,99 +39,92 @@ def provenance_of(
     order: Mapping[str, Iterable[str]],
 ) -> dict[str, Any]:
     """Where the data came from, how they were read, and the call that makes the audit again."""
-    paths = paths_of(data)
-    given = {what: getattr(request, name, None) for what, name in _COLUMNS.items()}
-    columns = {what: _column_name(column, _COLUMNS[what]) for what, column in given.items() if column is not None}
-    # The time would tell runs on different data apart.
-    made = _now() if request.rule is None else _now().partition("T")[0]
+    columns = {
+        what: _column_name(column, name)
+        for what, name in _COLUMNS.items()
+        if (column := getattr(request, name, None)) is not None
+    }
+    paths = _paths_of(data)
+    cluster = {"column": tally.cluster, "clusters": tally.n_clusters}
+    made = _now()
     return {
-        "made": made,
+        # The time would tell protected audits of different data apart.
+        "made": made if request.rule is None else made.partition("T")[0],
         "protection": None if request.rule is None else request.rule.sentence,
         "source": tally.source | ({"paths": paths} if paths else {}),
         "columns": columns | {"groups": list(tally.columns)},
-        "positive": {column: plainly(labels) for column, labels in tally.positive.items()},
-        "negative": {column: plainly(labels)[:20] for column, labels in tally.negative.items()},
-        "classes": plainly(tally.classes) if tally.classes else None,
+        "positive": {column: _plain(labels) for column, labels in tally.positive.items()},
+        "negative": {column: _plain(labels)[:20] for column, labels in tally.negative.items()},
+        "classes": _plain(tally.classes) if tally.classes else None,
         "threshold": tally.threshold,
         "weight": tally.weighted or None,
-        "cluster": None if tally.cluster is None else {"column": tally.cluster, "clusters": tally.n_clusters},
+        "cluster": None if tally.cluster is None else cluster,
         "order": {by: list(groups) for by, groups in order.items()},
         "function": function,
-        "call": _call(data, request, metrics),
+        "call": _record_call(data, request, metrics),
     }
 
 
-def _call(data: Any, request: Settings, metrics: list[str]) -> dict[str, Any]:
-    """The arguments that differ from the defaults, as plain values; None for what the provenance does not contain."""
+def _record_call(data: Any, request: Settings, metrics: list[str]) -> dict[str, Any]:
+    """The arguments that are not defaults as plain values; None for what cannot be recorded."""
     recorded = request.recorded() | {"metrics": metrics}
-    defaults = Settings().recorded()
     call: dict[str, Any] = {}
-    for name, (field, _) in settings_of(type(request)).items():
-        given = getattr(request, name)
+    kind: Any = type(request)
+    for name, (one, known) in settings_of(kind).items():
+        given: Any = getattr(request, name)
+        default: Any = one.default
+        # A group may be called "rest", which is no `ReferenceKind`.
+        if type(given) is type(default) and given == default:
+            continue
         if name in recorded:
-            default = metrics if name == "metrics" and request.metrics is None else defaults.get(name)
-            if recorded[name] != default:
-                call[name] = recorded[name]
-        elif given is not None and (not _is_comparable(given) or given != field.default):
-            call[name] = _names(given, data, name) if name in _NAMED else plainly(given)
-    if not isinstance(request.reference, ReferenceKind):
-        # A group may be called "rest", too.
-        call["reference"] = recorded["reference"]
+            call[name] = recorded[name]
+        elif known.metavar in ("COLUMN", "NAME=COLUMN"):
+            call[name] = _names(given, known.many) if data is not None else None
+        else:
+            call[name] = _plain(given)
     return call
 
 
-def _is_comparable(value: Any) -> bool:
-    return isinstance(value, (str, int, float, bool, list, tuple, dict))
+def _names(given: Any, many: bool) -> Any:
+    """The names of columns; None if values were passed, which must not be recorded."""
+    if isinstance(given, Mapping):
+        return {str(name): _names(column, many=False) for name, column in given.items()}
+    is_list = many and isinstance(given, list) and all(isinstance(one, str) for one in given)
+    return given if is_list or isinstance(given, str | int) else None
 
 
-def check_provenance(provenance: Mapping[str, Any]) -> None:
-    """Check what was read from a file, which somebody may have changed; what it lacks is not recorded.
-
-    >>> check_provenance({"source": {"rows": "many"}})
-    Traceback (most recent call last):
-    evenhand.errors.InvalidInput: rows in the source of the provenance must be a number of them; got 'many'
-    """
-    whole = "the provenance"
-    for name in _TABLES:
-        _require(provenance.get(name, {}), dict, f"{name} in {whole}", "a table")
-    for name in ("made", "protection", "function"):
-        _require(provenance.get(name), (str, NoneType), f"{name} in {whole}", "text")
-    cluster = provenance.get("cluster")
-    known = isinstance(cluster, dict) and [type(cluster.get(name)) for name in ("column", "clusters")] == [str, int]
-    if cluster is not None and not known:
-        raise InvalidInput(f"cluster in {whole} must name a column and a number of clusters; got {brief(cluster)}")
-    source, columns = provenance.get("source", {}), provenance.get("columns", {})
-    for name in ("kind", "name", "sha256", "format", "separator", "library"):
-        _require(source.get(name), (str, NoneType), f"{name} in the source of {whole}", "text")
-    for name in ("files", "skipped", "size", "rows", "groups"):
-        if name in source and (type(source[name]) is not int or source[name] < 0):
-            raise InvalidInput(f"{name} in the source of {whole} must be a number of them; got {brief(source[name])}")
-    for axis, values in provenance.get("axes", {}).items():
-        _require(values, list, f"{axis} in the axes of {whole}", "a list")
-    lists = {"paths in the source of": source.get("paths", []), "groups in the columns of": columns.get("groups", [])}
-    lists |= {f"the order of {by!r} in": groups for by, groups in provenance.get("order", {}).items()}
-    for what, names in lists.items():
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InvalidInput(f"{what} {whole} must be a list of texts; got {brief(names)}")
+def _column_name(given: Any, otherwise: str) -> str:
+    is_name = isinstance(given, str | int | tuple)
+    return str(given if is_name else getattr(given, "name", None) or otherwise)
 
 
-def _require(value: Any, kind: Any, what: str, named: str) -> None:
-    if not isinstance(value, kind):
-        raise InvalidInput(f"{what} must be {named}; got {brief(value)}")
+def _plain(value: Any) -> Any:
+    """An argument as JSON can hold it; None for values such as columns, which are not recorded."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= 1_000:
+        return [_plain(part) for part in value]
+    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
+        value = value.item()
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float) else None
 
 
-def paths_of(data: Any) -> list[str]:
+def _paths_of(data: Any) -> list[str]:
     """The paths that were passed as data."""
-    each = data if isinstance(data, (list, tuple)) else [data]
-    return [str(path) for path in each] if each and all(isinstance(path, (str, os.PathLike)) for path in each) else []
+    paths = data if isinstance(data, list | tuple) else [data]
+    are_paths = all(isinstance(path, str | os.PathLike) for path in paths)
+    return [str(path) for path in paths] if are_paths else []
 
 
 def counts_source(tally: Tally) -> dict[str, Any]:
-    """A description of counts that were passed: how many groups and cases, and a digest that changes with them."""
+    """What is known of counts that were passed, with a digest that changes with them."""
     assert tally.counts is not None
-    cells = tally.counts.cells[0]
-    lines = sorted(f"{key!r} {tuple(map(int, row))!r}" for key, row in zip(tally.keys, cells, strict=True))
-    digest = sha256("\n".join([repr(tally.columns), *lines]).encode("utf-8", "backslashreplace")).hexdigest()
+    cells = tally.counts.cells[0].astype(int)
+    lines = [f"{key!r} {tuple(row)!r}" for key, row in zip(tally.keys, cells.tolist(), strict=True)]
+    text = "\n".join([repr(tally.columns), *sorted(lines)])
+    digest = sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
     return {"kind": "counts", "groups": len(cells), "rows": int(cells.sum()), "sha256": digest}
 
 
@@ -156,31 +135,44 @@ def _now() -> str:
     return made.isoformat(timespec="seconds")
 
 
-def plainly(value: Any) -> Any:
-    """An argument as JSON can hold it; None for values such as columns, which are not recorded."""
-    if isinstance(value, Mapping):
-        return {str(name): plainly(part) for name, part in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)) and len(value) <= 1_000:
-        return [plainly(part) for part in value]
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    return value if isinstance(value, (str, int, float)) else None
+# Repeating an audit
 
 
-def _names(given: Any, data: Any, argument: str) -> Any:
-    """The names of columns; None if values were passed, which the provenance does not contain."""
+def repeat_audit(provenance: Mapping[str, Any], data: Any) -> Audit:
+    """Make the audit of a provenance again, which may come from a file that somebody changed."""
+    from . import audits, settings
+
+    functions: dict[str, tuple[Any, Any]] = {
+        "audit": (audits.audit, settings.AuditRequest),
+        "audit_counts": (audits.audit_counts, settings.CountsRequest),
+        "compare": (audits.compare, settings.ModelsRequest),
+    }
+    name, call = str(provenance.get("function")), provenance.get("call") or {}
+    if name not in functions or provenance.get("at"):
+        must = "be that of a whole audit; a part of one cannot be repeated by itself"
+        raise InvalidInput(f"the provenance must {must}")
+    function, request = functions[name]
+    _check_call(call, settings_of(request))
     if data is None:
-        return None
-    if isinstance(given, Mapping) and argument == "models":
-        return {str(name): _names(column, data, "") for name, column in given.items()}
-    if argument in ("groups", "strata") and isinstance(given, list) and all(isinstance(name, str) for name in given):
-        return list(given)
-    return given if isinstance(given, (str, int)) else None
+        if call.get("protect") is not None:
+            raise InvalidInput("a protected audit does not say which data it is of; pass them")
+        data = provenance["source"].get("paths")
+        if not data:
+            raise InvalidInput("the provenance does not contain the data; pass them")
+    made: Audit = function(data[0] if isinstance(data, list) and len(data) == 1 else data, **call)
+    return made
 
 
-def _column_name(given: Any, otherwise: str) -> str:
-    if isinstance(given, (str, int, tuple)):
-        return str(given)
-    return str(getattr(given, "name", None) or otherwise)
+def _check_call(call: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse a call that the provenance does not contain whole."""
+    for name in call:
+        if name not in known:
+            text = "the provenance has an argument that the audit does not take"
+            raise InvalidInput(f"{text}: {name!r}")
+    values = [name for name, value in call.items() if value is None]
+    keys = map(str, call.get("metrics", ()))
+    functions = [key for key in keys if isinstance(lookup_metric(key), Function)]
+    if values or functions:
+        lacks = f"values of {', '.join(values)}" if values else f"functions: {', '.join(functions)}"
+        text = f"the audit was made from {lacks}, which the provenance does not contain"
+        raise InvalidInput(f"{text}; audit the data again")

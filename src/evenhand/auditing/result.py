@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -138,28 +139,29 @@ class Audit:
             if axis not in self.axes:
                 see = f"axes: {', '.join(self.axes) or 'none'}"
                 raise UnknownName.among("axis of this audit", axis, self.axes, see=see)
-            if value not in self.axes[axis]:
-                raise UnknownName.among(f"{axis} of this audit", str(value), map(str, self.axes[axis]))
+            values = self.axes[axis]
+            if value not in values:
+                raise UnknownName.among(f"{axis} of this audit", str(value), map(str, values))
         table = self.table.at(**place)
-        stratum = place.get("stratum", "pooled")
         # The scores of all cases are those pooled over strata, and of no single stratum.
-        elsewhere = {axis: value for axis, value in place.items() if axis != "stratum"}
-        overall = self.overall_table.at(**elsewhere)
-        axes = {axis: values for axis, values in self.provenance["axes"].items() if axis not in place}
+        is_whole = place.get("stratum", "pooled") == "pooled"
+        others = {axis: value for axis, value in place.items() if axis != "stratum"}
+        overall = self.overall_table.at(**others)
+        axes = {axis: values for axis, values in self.axes.items() if axis not in place}
         return replace(
             self,
             table=table,
             findings=tuple(self._findings_at(place)),
-            overall_table=overall if stratum == "pooled" else overall.take(np.arange(0)),
-            n=self.n if stratum == "pooled" else _count_cases(table.rows),
-            provenance=self.provenance | {"axes": axes, "at": plain_value(place)},
+            overall_table=overall if is_whole else overall.take(np.arange(0)),
+            n=self.n if is_whole else _count_cases(table.rows),
+            provenance=self.provenance | {"axes": plain_value(axes), "at": plain_value(place)},
         )
 
     def _findings_at(self, place: dict[str, Any]) -> Iterator[Finding]:
         """The findings at a place, and those about no group, which hold everywhere."""
         for finding in self.findings:
-            default = place if finding.group is None else {}
-            if all(finding.at.get(axis, default.get(axis)) == value for axis, value in place.items()):
+            at = finding.at if finding.group is not None else place | finding.at
+            if place.items() <= at.items():
                 others = {axis: value for axis, value in finding.at.items() if axis not in place}
                 yield replace(finding, at=others)
 
@@ -178,10 +180,7 @@ class Audit:
         0     A    40  0.00
         1     B  1000  0.75
         """
-        lines = self._scores_by_group()
-        columns = dict(zip((*self.axes, "by", "group"), zip(*lines, strict=True), strict=True))
-        values = {name: [scores.get(name, np.nan) for scores in lines.values()] for name in ("n", *self._metrics)}
-        return self._as_frame({name: list(column) for name, column in columns.items()} | values)
+        return self._as_frame(self._columns_by_group())
 
     def difference(self) -> Any:
         """The largest difference between the scores of two groups of a column, as numbers without a test.
@@ -221,42 +220,40 @@ class Audit:
 
     def _compare_extremes(self, compare: Callable[[float, float], float]) -> Any:
         """A frame of the lowest against the highest score of each column, place and metric."""
-        scores: dict[tuple[Any, ...], dict[str, list[float]]] = {}
-        for (*place, _), line in self._scores_by_group().items():
-            of_column = scores.setdefault(tuple(place), {key: [] for key in self._metrics})
-            for key in self._metrics:
-                if not np.isnan(line.get(key, np.nan)):
-                    of_column[key].append(line[key])
-        names = zip((*self.axes, "by"), zip(*scores, strict=True), strict=True)
-        columns: dict[str, list[Any]] = {name: list(values) for name, values in names}
-        for key in self._metrics:
-            known = [line[key] for line in scores.values()]
-            columns[key] = [compare(min(each), max(each)) if len(each) > 1 else np.nan for each in known]
-        return self._as_frame(columns)
+        columns = self._columns_by_group()
+        names = (*self.axes, "by")
+        parts = list(zip(*(columns[name] for name in names), strict=True))
+        places = zip(*dict.fromkeys(parts), strict=True)
+        frame = {name: list(values) for name, values in zip(names, places, strict=True)}
+        for key in columns.keys() - {*names, "group", "n"}:
+            scores: dict[Any, list[float]] = {part: [] for part in parts}
+            for part, score in zip(parts, columns[key], strict=True):
+                scores[part] += [] if np.isnan(score) else [score]
+            ends = ((min(each), max(each)) if len(each) > 1 else None for each in scores.values())
+            frame[key] = [np.nan if pair is None else compare(*pair) for pair in ends]
+        return self._as_frame({name: frame[name] for name in columns if name in frame})
 
-    @property
-    def _metrics(self) -> list[str]:
-        """The metrics, in the order in which they were requested."""
-        present = dict.fromkeys(self.table.values("metric"))
-        requested = [key for key in self.settings["metrics"] if key in present]
-        return list(dict.fromkeys([*requested, *present]))
-
-    def _scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
-        """The sizes and scores of each place, column and group, in the order in which these are declared."""
+    def _columns_by_group(self) -> dict[str, list[Any]]:
+        """The columns of `by_group`, with places and groups in their declared order."""
         lines: dict[tuple[Any, ...], dict[str, Any]] = {}
         for row in self.rows:
-            key = (*(plain_value(row.at.get(axis)) for axis in self.axes), row.by, row.group)
+            key = (*(row.at.get(axis) for axis in self.axes), row.by, row.group)
             lines.setdefault(key, {"n": row.n})[row.metric] = row.score
         order = self.provenance.get("order") or {}
         groups = [(by, group) for by, names in order.items() for group in names]
-        rank = {group: i for i, group in enumerate(groups)}
-        ranks = [{value: i for i, value in enumerate(values)} for values in self.axes.values()]
-
-        def position(key: tuple[Any, ...]) -> tuple[int, ...]:
-            places = [known.get(value, len(known)) for known, value in zip(ranks, key, strict=False)]
-            return (*places, rank.get(key[-2:], len(rank)))
-
-        return {key: lines[key] for key in sorted(lines, key=position)}
+        ranks = [_rank((*values, None)) for values in self.axes.values()] + [_rank(groups)]
+        keys = sorted(
+            lines,
+            key=lambda key: [
+                rank.get(value, len(rank))
+                for rank, value in zip(ranks, (*key[:-2], key[-2:]), strict=True)
+            ],
+        )
+        present = {key for line in lines.values() for key in line}
+        scores = [key for key in ("n", *self.settings["metrics"]) if key in present]
+        places = zip((*self.axes, "by", "group"), zip(*keys, strict=True), strict=True)
+        columns = {name: plain_value(list(values)) for name, values in places}
+        return columns | {name: [lines[key].get(name, np.nan) for key in keys] for name in scores}
 
     def to_frame(self, library: str | None = None, *, full: bool = False) -> Any:
         """The rows as a dataframe.
@@ -281,7 +278,9 @@ class Audit:
         ['inconclusive', 'inconclusive']
         """
         names = tuple(self.table.columns) if full else (*self.table.axes, *_SHOWN)
-        return self._as_frame({name: self.table.columns[name].tolist() for name in names} | self._protection, library)
+        return self._as_frame(
+            {name: self.table.columns[name].tolist() for name in names} | self._protection, library
+        )
 
     def _as_frame(self, values: dict[str, list[Any]], library: str | None = None) -> Any:
         import narwhals.stable.v2 as nw
@@ -408,7 +407,7 @@ class Audit:
         >>> a.changes(a.repeat(counts))
         []
         """
-        from .repeat import repeat_audit
+        from .provenance import repeat_audit
 
         return repeat_audit(self.provenance, data)
 
@@ -434,7 +433,7 @@ class Audit:
         >>> a.changes(b)[-1].partition('; ')[2]
         'the number of rows was 1040 and is 1041; other numbers of 2 rows changed'
         """
-        from .repeat import list_changes
+        from .changes import list_changes
 
         if not isinstance(other, Audit):
             raise InvalidInput(argument="other", must="be an Audit", got=other)
@@ -519,7 +518,9 @@ class Audit:
         """
         return str(reach("Audit.to_text")(self, most))
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
@@ -541,15 +542,10 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        present = dict.fromkeys(self.table.values("metric"))
-        key = next(iter(present))
+        key = self.rows[0].metric
         if metric is not None:
             key = metric.key if isinstance(metric, Metric) else lookup_metric(metric).key
-        if key not in present:
-            raise UnknownName.among("metric of this audit", key, present)
-        columns = dict.fromkeys(self.table.values("by"))
-        if by is not None and by not in columns:
-            raise UnknownName.among("group column of this audit", by, columns)
+        check_plotted(self.rows, key, by, "audit")
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
     def __str__(self) -> str:
@@ -577,14 +573,30 @@ class Audit:
         for library in _STREAMING:
             if find_spec(library):
                 return self.to_frame(library).__arrow_c_stream__(requested_schema)
-        raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow")
+        raise MissingExtra(
+            "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
+        )
 
 
-def _count_cases(rows: tuple[Row, ...]) -> int:
-    """How many labelled cases rows of one stratum are about: those of all groups of one column, by one metric."""
-    sizes: dict[Any, int] = {}
+def _rank(values: Iterable[Any]) -> dict[Any, int]:
+    return {value: i for i, value in enumerate(values)}
+
+
+def check_plotted(rows: Iterable[Any], metric: str, by: str | None, what: str) -> None:
+    """Refuse to plot a metric or a group column that no row has."""
+    columns = {row.by: None for row in rows}
+    metrics = {row.metric: None for row in rows}
+    if metric not in metrics:
+        raise UnknownName.among(f"metric of this {what}", metric, metrics)
+    if by is not None and by not in columns:
+        raise UnknownName.among(f"group column of this {what}", by, columns)
+
+
+def _count_cases(rows: Iterable[Row]) -> int:
+    """How many labelled cases rows of one stratum are about: those of all groups of a column."""
+    sizes: Counter[Any] = Counter()
     for row in rows:
-        key = row.metric, tuple(row.at.items()), row.by
-        sizes[key] = sizes.get(key, 0) + row.n
-    of_cells = [n for (metric, *_), n in sizes.items() if isinstance(lookup_metric(metric), Metric)]
+        has_cells = isinstance(lookup_metric(row.metric), Metric)
+        sizes[has_cells, row.metric, tuple(row.at.items()), row.by] += row.n
+    of_cells = [n for (has_cells, *_), n in sizes.items() if has_cells]
     return min(of_cells or sizes.values(), default=0)
