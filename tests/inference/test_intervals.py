@@ -133,7 +133,7 @@ def test_what_has_no_interval_says_why() -> None:
         (SMALL, "tpr", {"confidence_level": 95}, "confidence_level must lie between 0 and 1; got 95"),
         (SMALL, "tpr", {"confidence_level": "a"}, "confidence_level must lie between 0 and 1; got 'a'"),
         (SMALL, "tpr", {"prior": 0}, "prior must be a number of pseudo-counts per cell from 1e-9 to 1e9; got 0"),
-        (SMALL, "ofi", {}, "ofi compares two groups; use disparity() with the one-group metric"),
+        (SMALL, "ofi", {}, "ofi compares two groups; use a metric of one group, such as mb"),
         (EMPTY, "tpr", {"reference": matrix(0, 1, 1, 1)},
          "a cell is empty in the group and in the reference, so its posterior rate would be exactly 0; choose a "
          "reference without empty cells and a strength above 0, or leave out the reference"),

@@ -28,7 +28,7 @@ from .score_tests import (
     check_confidence_level,
     compared_rates,
     equality_test,
-    require_one_group,
+    one_group_metric,
 )
 from .strata import is_informative, pooled_odds_ratio
 
@@ -246,7 +246,7 @@ def disparity(
     """
     check_choice("kind", kind or "difference", DisparityKind)
     check_choice("alternative", alternative, Alternative)
-    m = require_one_group(metric)
+    m = one_group_metric(metric)
     check_confidence_level(confidence_level)
     if isinstance(cm, Mapping) and isinstance(reference, Mapping):
         if kind not in (None, "odds ratio"):

@@ -82,9 +82,7 @@ def score_gaps(
     if prior is None and metric.curve is not None:
         return melded_gaps(metric, groups, references, kind)
     law: Any = "mid" if prior is None else as_prior(prior)
-    group = _true_scores(metric, kind, groups, law)
-    reference = _true_scores(metric, kind, references, law)
-    return Gaps(kind, GapDistribution(group, reference), GapDistribution(reference, group))
+    return _compare_scores(metric, groups, references, kind, law, law)
 
 
 def melded_gaps(
@@ -100,33 +98,41 @@ def melded_gaps(
     >>> low.round(5), high.round(5)
     (array([-0.39671]), array([0.80588]))
     """
-    forward, backward = (
-        GapDistribution(
-            _true_scores(metric, kind, first, "low"),
-            _true_scores(metric, kind, second, "high"),
-        )
-        for first, second in ((groups, references), (references, groups))
-    )
-    return Gaps(kind, forward, backward)
+    return _compare_scores(metric, groups, references, kind, "low", "high")
 
 
-def _true_scores(
-    metric: OneGroupMetric, kind: GapKind, cells: Floats, law: Any
-) -> LineScores:
-    """Distributions of true scores on the line.
+def _compare_scores(
+    metric: OneGroupMetric,
+    groups: Any,
+    references: Any,
+    kind: GapKind,
+    first: Any,
+    second: Any,
+) -> Gaps:
+    """Gaps whose limits are lower ones, given a law of the first score and one of the second.
 
-    The ``law`` is the end of a confidence distribution, such as "low", or the pseudo-counts of a
-    prior.
+    A law is the end of a confidence distribution, such as "low", or the pseudo-counts of a prior.
     """
-    if metric.curve is not None:
-        x, n = count_successes(metric, cells)
-        more, more_failures = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
-        return BetaScores(metric, kind, np.stack([x + more, n - x + more_failures], axis=1))
-    if isinstance(law, str):
-        scores: Any = confidence_distribution(metric, cells, law)
-    else:
-        scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
-    return SampledScores(kind, scores.samples)
+
+    def true_scores(cells: Floats, law: Any) -> LineScores:
+        if metric.curve is not None:
+            x, n = count_successes(metric, cells)
+            more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
+            return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
+        if law == "mid":
+            scores: Any = confidence_distribution(metric, cells, law)
+        else:
+            scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
+        return SampledScores(kind, scores.samples)
+
+    pairs = (groups, references), (references, groups)
+    return Gaps(
+        kind,
+        *(
+            GapDistribution(true_scores(one, first), true_scores(other, second))
+            for one, other in pairs
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -208,13 +214,13 @@ class GapDistribution:
         from scipy.special import ndtri
 
         z = ndtri(tail)
-        low, high = self.group.quantiles(tail), self.reference.quantiles(tail, above=True)
-        group, reference = self.group.quantiles(0.5), self.reference.quantiles(0.5, True)
+        low, group = map(self.group.quantiles, (tail, 0.5))
+        high, reference = (self.reference.quantiles(p, above=True) for p in (tail, 0.5))
         is_known = self.group.is_known | self.reference.is_known
         with np.errstate(invalid="ignore"):
             guess = group - reference - np.hypot(group - low, high - reference)
             limits = np.where(is_known, low - high, guess)
-            start, middle = np.arcsinh(guess), np.arcsinh(group - reference)
+            start, middle = np.arcsinh([guess, group - reference])
 
         def excess(places: Floats, some: Integers) -> Floats:
             p = self.cdf(np.sinh(places), rows[some])

@@ -30,7 +30,7 @@ from ..errors import InvalidInput, printable
 from ..metrics import ROW_TREE, Average, Metric, OneGroupMetric, class_average_of
 from ..records import Record
 from ..wording import percent
-from .score_tests import check_confidence_level, require_one_group
+from .score_tests import check_confidence_level, one_group_metric
 from .smoothing import (
     SPLITS,
     SmoothedMatrix,
@@ -141,7 +141,7 @@ def interval(
     >>> i.low, round(i.high, 4)
     (0.0, 0.7764)
     """
-    m = require_one_group(metric)
+    m = one_group_metric(metric)
     check_confidence_level(confidence_level)
     if isinstance(cm, SmoothedMatrix):
         hint = "pass `reference=` and `strength=` for a smoothed interval"

@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from ..confusion import (
     require_same_labels,
 )
 from ..distributions import (
+    LawName,
     OneGroupDistribution,
     Tails,
     Threshold,
@@ -54,7 +55,7 @@ from ..distributions import (
     score_tails,
     undefined_probability_of,
 )
-from ..errors import InvalidInput, UnknownName, brief, check_cost, printable
+from ..errors import InvalidInput, brief, check_cost, printable
 from ..metrics import (
     Average,
     ClassAverage,
@@ -67,14 +68,18 @@ from ..metrics import (
 from ..randomness import Rng, check_draws, generator, reaches, seed_of
 from ..records import Record, reach
 from ..wording import pvalue as format_pvalue
-from .score_tests import Alternative
+from .score_tests import Alternative, check_choice
 
 NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
 _CHOICES = {"alternative": Alternative, "null": NullName, "given": Given, "method": Method}
-# The law of the group's cells under a null, where it has another name.
-_LAWS: Any = {"pooled": "without_replacement", "known": "multinomial"}
+# The law of the group's cells under each null.
+_LAWS: dict[NullName, LawName] = {
+    "pooled": "without_replacement",
+    "known": "multinomial",
+    "predictive": "predictive",
+}
 
 # Larger groups can attain any usual level, and their most extreme outcomes are costly to compute.
 _MAX_SMALLEST = 5_000
@@ -194,8 +199,7 @@ class MatchSettings:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in get_args(choices):
-                raise UnknownName.among(name, getattr(self, name), get_args(choices))
+            check_choice(name, getattr(self, name), choices)
         if self.null == "predictive":
             as_prior(self.prior)
 
@@ -400,20 +404,22 @@ class NullDistribution(OneGroupDistribution):
         cls, cm: ConfusionMatrix, reference: Any, metric: Metric, settings: MatchSettings
     ) -> NullDistribution:
         """The null for a group with counts ``cm`` and a reference."""
-        cells, name = require_counts(cm, "the group"), settings.null
-        has_counts = isinstance(reference, ConfusionMatrix)
-        if name == "pooled" and not has_counts:
-            name = "known"
-        if name == "pooled":
+        cells, has_counts = (
+            require_counts(cm, "the group"),
+            isinstance(reference, ConfusionMatrix),
+        )
+        name: NullName = settings.null
+        if name == "pooled" and has_counts:
             require_counts(reference, "the reference")
+        elif name == "pooled":
+            name = "known"
         _check_not_empty(reference)
         if not has_counts and (name == "predictive" or metric.comparisons):
             subject = "`null='predictive'`" if name == "predictive" else metric.key
             text = f"{subject} needs the reference's counts, as a ConfusionMatrix"
             raise InvalidInput(f"{text}; got four probabilities")
         population = cm + reference if name == "pooled" else reference
-        law_name = _LAWS.get(name, name)
-        law = law_of(population, int(cm.n), law_name, prior=settings.prior)
+        law = law_of(population, int(cm.n), _LAWS[name], prior=settings.prior)
         has_margin = metric.is_distance or metric.base.denominator is not None
         margin = float(metric.tree.counts(cells)[0])
         given = margin if has_margin and settings.given == "margin" else None

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, product
 from math import nan, sqrt
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,12 +31,13 @@ from numpy.typing import ArrayLike
 from ..arrays import Floats, Integers
 from ..confusion import CELLS, ConfusionMatrix, as_size
 from ..distributions import Law, LawName, law_of, sample_cells
-from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
-from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric
+from ..errors import InvalidInput, TooLarge, check_cost
+from ..metrics import ROW_TREE, Metric, OneGroupMetric
 from ..progress import progress
 from ..randomness import Rng, check_draws, seed_of, streams
 from ..records import Record, reach
 from ..wording import several
+from .score_tests import check_choice, one_group_metric
 from .smoothing import Estimator, Raw
 
 MetricLike = str | Metric
@@ -63,15 +64,6 @@ def sample_sizes(n: Sizes) -> list[int]:
         limit = f"{_MAX_SIZES:,} sample sizes"
         raise TooLarge(f"`n` must contain at most {limit}; choose some of them")
     return sizes
-
-
-def one_group_metric(metric: MetricLike) -> OneGroupMetric:
-    """Look up a metric, which must be one of one group."""
-    m = find_metric(metric)
-    if m.comparisons:
-        hint = f"use a metric of one group, such as {m.base.key}"
-        raise InvalidInput(f"{m.key} compares two groups; {hint}")
-    return m.base
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -273,8 +265,7 @@ def risk(
     >>> [round(r.mse, 4) for r in risk("acc", [0.25, 0.25, 0.25, 0.25], n=[10, 20, 40])]
     [0.025, 0.0125, 0.0063]
     """
-    if method not in get_args(RiskMethod):
-        raise UnknownName.among("method", method, get_args(RiskMethod))
+    check_choice("method", method, RiskMethod)
     metrics = [metric] if isinstance(metric, (str, Metric)) else list(metric)
     is_list = isinstance(estimator, (list, tuple))
     estimators: Any = estimator if is_list else [estimator or Raw()]

@@ -51,13 +51,13 @@ class EqualityTest:
         return self.upper < self.lower
 
 
-def require_one_group(name: str | Metric) -> OneGroupMetric:
+def one_group_metric(name: str | Metric) -> OneGroupMetric:
     """The metric of one group with this name; metrics of two groups are refused."""
     m = find_metric(name)
-    if not isinstance(m, OneGroupMetric):
-        text = f"{m.key} compares two groups; use disparity() with the one-group metric"
-        raise InvalidInput(text)
-    return m
+    if m.comparisons:
+        hint = f"use a metric of one group, such as {m.base.key}"
+        raise InvalidInput(f"{m.key} compares two groups; {hint}")
+    return m.base
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
