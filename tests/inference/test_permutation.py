@@ -155,7 +155,7 @@ def test_a_function_may_return_or_raise_anything() -> None:
     def fails(error: Any, *_: Any) -> float:
         raise error
 
-    raised = function_score(partial(fails, Unreadable), np.ones(2), np.ones(2)).reason
+    raised = function_score(partial(fails, Unreadable), np.ones(2), np.ones(2))[1]
     assert raised == "the function raised Unreadable"
     # What stops a program stops a function.
     with pytest.raises(KeyboardInterrupt):

@@ -152,7 +152,7 @@ def test_one_estimate_is_a_risk_and_several_are_a_sequence() -> None:
 
 
 def test_what_cannot_be_meant_is_explained() -> None:
-    even, never = [0.25] * 4, "mcc at n = 1 is never defined with raw; use a larger n, or smooth"
+    even, never = [0.25] * 4, "raw mcc is never defined at n = 1; use a larger n"
     simulate: Any = partial(eh.risk, "tpr", method="montecarlo")
     sentences = {
         "estimator must be Raw(), Additive(…) or CrossPrior(…); got 'raw'": refusal(eh.risk, "tpr", even, 5, "raw"),
@@ -166,7 +166,7 @@ def test_what_cannot_be_meant_is_explained() -> None:
         "method='montecarlo' samples from at most 1e9 pooled cases; use method='exact'":
             refusal(simulate, matrix(10**10, 1, 1, 1), 5, replace=False),
         "ofi compares two groups; use a metric of one group, such as mb": refusal(eh.risk, "ofi", even, 5),
-        "the true tpr is undefined, no actual positives (TP + FN = 0), so there is no error to compute":
+        "the true tpr is undefined, no actual positives (TP + FN = 0)":
             refusal(eh.risk, "tpr", [0, 0, 0.5, 0.5], 5),
         never: refusal(eh.risk, "mcc", even, 1),
     }  # fmt: skip

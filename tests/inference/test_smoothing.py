@@ -143,7 +143,7 @@ def test_what_cannot_be_meant_is_explained() -> None:
         (CrossPrior, (EVEN, {"prev": 3, "tpr": 4}),
          "InvalidInput: strength must name prev, tpr and fpr if it is one per split; got ['prev', 'tpr']"),
         (eh.cross_prior_smooth, (compas(), EVEN),
-         "InvalidInput: reference must be left out: each of several groups is smoothed with the rest"),
+         "InvalidInput: reference must be left out with several groups"),
         (eh.cross_prior_smooth, (EVEN, None), "InvalidInput: pass a reference, or a mapping of several groups"),
         (eh.cross_prior_smooth, ({"A": EVEN},), empty),
         (eh.cross_prior_smooth, ({"A": EVEN, "B": matrix(0, 0, 0, 0)},), empty),
@@ -154,11 +154,10 @@ def test_what_cannot_be_meant_is_explained() -> None:
          "InvalidInput: reference must be a MulticlassConfusion; got [0.25, 0.25, 0.25, 0.25]"),
         (eh.cross_prior_smooth, (classes, MulticlassConfusion.from_array([[1, 1], [1, 1]])), f"InvalidInput: {labels}"),
         (eh.cross_prior_smooth, (classes, classes, SPLIT),
-         "InvalidInput: strength must be one number for more than two classes; got {'prev': 5, 'tpr': 2, 'fpr': 8}"),
+         "InvalidInput: strength must be one number for K classes; got {'prev': 5, 'tpr': 2, 'fpr': 8}"),
         (eh.additive_smooth, (EVEN, -1), f"{epsilon} -1"),
         (Additive, (float("nan"),), f"{epsilon} nan"),
-        (eh.interval, (smoothed, "tpr"), "InvalidInput: interval() takes unsmoothed counts; "
-         "pass reference= and strength= for a smoothed interval"),
+        (eh.interval, (smoothed, "tpr"), "InvalidInput: pass unsmoothed counts, with reference= and strength="),
         (eh.match_test, (smoothed, EVEN, "tpr"), "InvalidInput: the group must hold whole counts, not smoothed "
          "cells; got ConfusionMatrix(tp=10, fn=10, fp=10, tn=10, strength=10)"),
     ):  # fmt: skip

@@ -247,9 +247,9 @@ def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integer
 
     Both arrays have the shape (tails, smaller + 1): a column for each count of the smaller sample.
     """
-    count, pooled = np.arange(smaller + 1)[:, None], np.arange(smaller + larger + 1)
-    failures = smaller + larger - pooled
-    probability = np.exp(log_hypergeometric(count, smaller, pooled, failures))
+    count, pooled = np.arange(smaller + 1.0)[:, None], np.arange(smaller + larger + 1.0)
+    margins = np.full(1, smaller), pooled, pooled[::-1]
+    probability = np.exp(log_hypergeometric(count, *margins))
     lower = np.cumsum(probability, axis=0)
     upper = np.cumsum(probability[::-1], axis=0)[::-1]
     below, start = np.empty((2, len(tails), smaller + 1), np.int64)
@@ -264,5 +264,5 @@ def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integer
 @lru_cache(maxsize=32)
 def _binomial_probabilities(n: int) -> Floats:
     """P(X = 0), ..., P(X = n) of binomial counts, with one row for each rate that is tried."""
-    rate = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
-    return Binomial(rate, 1 - rate).pmf(np.arange(n + 1), n)
+    rates: Any = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
+    return Binomial(rates, 1 - rates).pmf(np.arange(n + 1), n)

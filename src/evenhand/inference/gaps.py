@@ -203,7 +203,7 @@ class GapDistribution:
         points, masses, below, above = narrow.points(rows, wide, steps)
         reached = wide.tails(rows, points + steps[:, None], over_groups)
         # Beyond one of the kinks, the gap is reached whatever the other score is.
-        return (reached * masses).sum(axis=1) + (below if over_groups else above)
+        return np.asarray((reached * masses).sum(axis=1) + (below if over_groups else above))
 
     def lower_limits(self, tail: float) -> Floats:
         """The gaps below which lies this probability; -inf if there is none.
@@ -266,7 +266,8 @@ class BetaScores:
         """The scores below which, or above which, lies this probability."""
         from scipy.special import betainccinv, betaincinv
 
-        rates = (betainccinv if above else betaincinv)(*self.betas.T, level)
+        alpha, beta = self.betas.T
+        rates = (betainccinv if above else betaincinv)(alpha, beta, level)
         return self._scores(np.where(rates > 1e-300, rates, 0.0))
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
@@ -277,9 +278,10 @@ class BetaScores:
         # A rate is above the limit if that of failures is below that of the limit.
         if above:
             rates, betas = 1 - rates, betas[:, ::-1]
-        return np.asarray(betainc(*betas.T[..., None], rates))
+        alpha, beta = betas.T[..., None]
+        return np.asarray(betainc(alpha, beta, rates))
 
-    def points(self, rows: Integers, wide: BetaScores, steps: Floats) -> tuple[Floats, ...]:
+    def points(self, rows: Integers, wide: Any, steps: Floats) -> tuple[Floats, ...]:
         """Nodes, the masses that they stand for, and those below and above all nodes.
 
         Between them, the other score, which is ``steps`` higher, is one of its possible scores.
@@ -287,8 +289,8 @@ class BetaScores:
         from scipy.special import betainc, betaincc
 
         low, high = (self._rates(end - steps) for end in (wide.lowest, wide.highest))
-        below = betainc(*self.betas[rows].T, low)
-        above = betaincc(*self.betas[rows].T, high)
+        alpha, beta = self.betas[rows].T
+        below, above = betainc(alpha, beta, low), betaincc(alpha, beta, high)
         first, last = self.first[rows], self.last[rows]
         start = np.maximum(np.arcsin(np.sqrt(low)), first)
         stop = np.minimum(np.arcsin(np.sqrt(high)), last)
@@ -325,8 +327,8 @@ class BetaScores:
         (nodes, weights), width = _nodes(True), np.maximum(1 - below - above, 0.0)[:, None]
         # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
         levels, rests = below[:, None] + width * nodes, above[:, None] + width * nodes[::-1]
-        betas = self.betas[rows].T[..., None]
-        lower, upper = betaincinv(*betas, levels), betainccinv(*betas, rests)
+        alpha, beta = self.betas[rows].T[..., None]
+        lower, upper = betaincinv(alpha, beta, levels), betainccinv(alpha, beta, rests)
         return np.where(levels < rests, lower, upper), width * weights
 
     def _scores(self, rates: Floats) -> Floats:
@@ -369,14 +371,13 @@ class SampledScores:
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
         """P(S <= limit) or, if above, P(S >= limit), given that the score is defined."""
-        slack, side = _SAME * np.clip(np.abs(limits), 1.0, 1e9), "right"
-        if above:
-            slack, side = -slack, "left"
+        slack = _SAME * np.clip(np.abs(limits), 1.0, 1e9)
+        limits = limits - slack if above else limits + slack
         p = np.empty(limits.shape)
         for i, row in enumerate(rows):
             sample = self.samples[row]
             masses = sample.remaining if above else sample.cumulative
-            places = np.searchsorted(self.scores[row], (limits + slack)[i], side)
+            places = self.scores[row].searchsorted(limits[i], "left" if above else "right")
             p[i] = masses[places] / max(sample.cumulative[-1], 1e-300)
         return p
 
@@ -421,7 +422,8 @@ def _find_roots(
         roots[rows] = np.clip(place - step, -_RANGE, _RANGE)
         # The error of a secant step is about the product of the last two values.
         is_open = ~(np.abs(value * value_before) <= _CLOSE)
-        rows, place, value, slope = (a[is_open] for a in (rows, place, value, slope))
+        rows, place = rows[is_open], place[is_open]
+        value, slope = value[is_open], slope[is_open]
         if not len(rows):
             return roots
     limit = np.full(len(rows), _RANGE)
