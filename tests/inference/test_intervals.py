@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,18 +74,6 @@ def test_an_undefined_score_still_has_an_interval() -> None:
     assert isnan(found.estimate)
     assert (found.low, found.high) == (0.0, 1.0)
     assert str(found) == "tpr undefined, 95% interval 0 to 1"
-
-
-def test_intervals_of_rates_cover_almost_at_their_level() -> None:
-    """Listed over all counts, for rates from 0 to 1: the smallest coverage is about 93%."""
-    rates = np.linspace(0, 1, 2001)[:, None]
-    for n, least in ((5, 0.90), (10, 0.925), (20, 0.925), (50, 0.925)):
-        counts = np.arange(n + 1.0)
-        low, high = score_intervals(
-            cast("Any", metric("tpr")), np.stack([counts, n - counts, 0 * counts, 0 * counts], 1), 0.95
-        )
-        inside = (low <= rates) & (rates <= high)
-        assert (binom.pmf(counts, n, rates) * inside).sum(axis=1).min() >= least
 
 
 CLASSES = MulticlassConfusion([[6, 2, 0], [1, 4, 0], [0, 1, 1]], labels=["cat", "dog", "fox"])

@@ -20,10 +20,9 @@ from scipy.stats import binomtest, fisher_exact
 
 import evenhand as eh
 from evenhand import ConfusionMatrix, difference, metric, ratio
-from evenhand.distributions import Tails
 from evenhand.errors import InvalidInput
 from evenhand.inference import MatchSettings, match_many
-from evenhand.inference.match import compare_with_draws, extreme_tail
+from evenhand.inference.match import compare_with_draws
 from evenhand.metrics import CATALOGUE, class_average
 
 match_test: Any = eh.match_test
@@ -216,15 +215,6 @@ def test_no_p_value_is_below_the_smallest_attainable_one() -> None:
     assert refusal(lambda: many.smallest_pvalue) == f"{sentence}; larger groups attain any level"
 
 
-def test_three_of_three_is_not_ten_of_ten() -> None:
-    """E11: with only n given, 3/3 and 10/10 have the same p-value; given the denominator they do not."""
-    rates, three, ten = [0.12, 0.18, 0.35, 0.35], matrix(3, 0, 24, 23), matrix(10, 0, 20, 20)
-    p3, p10 = (match_test(g, rates, "tpr", given="n").pvalue for g in (three, ten))
-    assert p3 == approx(p10, rel=1e-12, abs=0)
-    assert match_test(three, rates, "tpr").pvalue == approx(0.128, abs=5e-4)
-    assert match_test(ten, rates, "tpr").pvalue == approx(0.0002, abs=5e-5)
-
-
 def test_a_reference_without_a_score_is_a_result_or_a_refusal() -> None:
     references = ((116, 0, 0, 2429), (0, 0, 1, 0), (0, 4, 5, 6), (3, 6, 2, 4))
     for m, null, reference in product(CATALOGUE, NULLS, references):
@@ -327,15 +317,6 @@ def test_random_scores_are_counted_with_the_observed_one_among_them(drawn: list[
         variance = max(tail * (1 - tail) - (ties / n / 4 if mid_p else 0), 0) / n
         assert (test["percentile"], test["pvalue"]) == approx((low / n, min(1, factor * tail)))
         assert test["error"] == approx(factor * variance**0.5, abs=1e-12)
-
-
-def test_a_distance_is_tested_on_its_upper_side_only() -> None:
-    tails = Tails(0.9, 0.06, 0.04, 1.0, 0.0)
-    assert extreme_tail(tails, metric("equalized_odds"), "two-sided") == approx((0.1, 1))
-    assert extreme_tail(tails, metric("equalized_odds"), "two-sided", mid_p=True) == approx((0.07, 1))
-    assert extreme_tail(tails, metric("mcc"), "two-sided") == approx((0.1, 2))
-    alike = match_test(matrix(15, 10, 20, 55), matrix(150, 100, 200, 550), "equalized_odds")
-    assert alike.pvalue == approx(1)
 
 
 # Several classes

@@ -14,7 +14,6 @@ import numpy as np
 from matrices import matrix
 from oracle import ONE_GROUP, down_the_tree, golden, matrices, multinomial, refusal
 from pytest import approx
-from scipy.stats import multinomial as scipy_multinomial
 
 import evenhand as eh
 from evenhand import Additive, ConfusionMatrix, CrossPrior, Raw
@@ -89,18 +88,6 @@ def test_risks_are_what_listing_every_matrix_gives() -> None:
             assert r.variance == approx(max(0, mse - bias**2), rel=1e-9, abs=1e-9 * mse, nan_ok=True)
         alone = eh.risk(m, truth, 6, Additive(0.5))
         assert (alone.bias, alone.mse) == approx((risks[6].bias, risks[6].mse), rel=1e-12)
-
-
-def test_risks_of_larger_groups_are_those_of_scipys_multinomial() -> None:
-    truth, n = [0.12, 0.08, 0.2, 0.6], 50
-    cells = eh.enumerate_matrices(n)
-    pmf = scipy_multinomial(n, truth).pmf(cells)
-    for key in ("mcc", "kappa", "f2", "pt", "lr_plus", "f1", "ppv"):
-        scores: Any = eh.metric(key).scores(np.add(cells, 2.5, dtype=np.float64))
-        errors: Any = scores - eh.metric(key)(truth)
-        defined, pmf = ~np.isnan(errors), np.asarray(pmf)
-        mse = pmf[defined] @ errors[defined] ** 2 / pmf[defined].sum()
-        assert eh.risk(key, truth, n, CrossPrior([0.25] * 4, 10)).mse == approx(mse, rel=1e-10)
 
 
 def test_improbable_counts_matter_if_scores_are_unbounded() -> None:
