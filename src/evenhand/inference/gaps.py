@@ -187,7 +187,9 @@ class GapDistribution:
         What is undefined counts.
         """
         group, reference, p = self.group, self.reference, np.empty(len(rows))
-        varies_less = (group.spreads < reference.spreads)[rows]
+        # Ratios are compared with scores of the reference that are multiplied.
+        scale = _from_line(gaps, "ratio") if group.is_scaled else 1.0
+        varies_less = group.spreads[rows] < reference.spreads[rows] * scale
         for over_groups in (True, False):
             places = np.flatnonzero(varies_less == over_groups)
             for batch in np.array_split(places, 1 + len(places) // _BATCH):
@@ -255,7 +257,8 @@ class BetaScores:
         self.smallest = self.betas.min(axis=1)
         self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
         self.lowest, self.highest = self._scores(np.array([0.0, 1.0]))
-        self.spreads = _spreads(self)
+        low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
+        self.spreads, self.is_scaled = high - low, kind == "ratio"
         ends = self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True)
         self.first, self.last = (np.arcsin(np.sqrt(self._rates(end))) for end in ends)
         rows = np.arange(len(betas))
@@ -350,7 +353,9 @@ class SampledScores:
         self.scores = [_to_line(sample.scores, kind) for sample in samples]
         self.p_defined = np.array([1 - sample.p_undefined for sample in samples])
         self.is_known = np.zeros(len(samples), bool)
-        self.spreads = _spreads(self)
+        self.is_scaled = False
+        with np.errstate(invalid="ignore"):
+            self.spreads = np.nan_to_num(self.quantiles(0.9) - self.quantiles(0.1))
 
     def quantiles(self, level: Any, above: bool = False) -> Floats:
         """The defined scores below which, or above which, lies this probability; nan if none is."""
@@ -383,12 +388,6 @@ class SampledScores:
 
 
 LineScores = BetaScores | SampledScores
-
-
-def _spreads(scores: LineScores) -> Floats:
-    """How much scores on the line vary: the distances of their deciles; 0 if they are known."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(scores.quantiles(0.1, above=True) - scores.quantiles(0.1))
 
 
 @cache
