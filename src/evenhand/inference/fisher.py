@@ -195,7 +195,12 @@ def _list_probabilities(
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
     """P(X1 = k) from k = first to last, for batches of rows with similarly many terms.
 
-    Yields the rows of a batch, and matrices with k and with their probabilities.
+    Yields the rows of a batch, and matrices with k and with their probabilities. The terms follow
+    from the ratios of neighbours,
+
+        P(X1 = k + 1) / P(X1 = k) = (s - k) (n1 - k) / ((k + 1) (f - n1 + k + 1)),
+
+    and are divided by their sum, so that all terms left out must be negligible.
     """
     rows = np.flatnonzero(is_listed)
     rows = rows[np.argsort(first[rows] - last[rows])]
@@ -205,7 +210,15 @@ def _list_probabilities(
         # The counts as columns of a matrix.
         table = pairs.take((batch, None))
         counts = first[batch, None] + np.arange(width)
-        yield batch, counts, np.exp(table.log_probability(counts))
+        k = counts[:, :-1]
+        # The ratio is 0 at the largest possible count, and so are all terms beyond.
+        rising = np.maximum((table.successes - k) * (table.n1 - k), 0.0)
+        falling = (k + 1) * (table.failures - table.n1 + k + 1)
+        log_terms = np.zeros(counts.shape)
+        with np.errstate(divide="ignore"):
+            log_terms[:, 1:] = np.cumsum(np.log(rising / falling), axis=1)
+        terms = np.exp(log_terms - log_terms.max(axis=1, keepdims=True))
+        yield batch, counts, terms / terms.sum(axis=1, keepdims=True)
 
 
 def select_small_samples(n1: Floats, n2: Floats) -> Bools:

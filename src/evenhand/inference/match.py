@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -55,7 +55,7 @@ from ..distributions import (
     score_tails,
     undefined_probability_of,
 )
-from ..errors import InvalidInput, brief, check_cost, printable
+from ..errors import InvalidInput, UnknownName, brief, check_cost, printable
 from ..metrics import (
     Average,
     ClassAverage,
@@ -68,7 +68,7 @@ from ..metrics import (
 from ..randomness import Rng, check_draws, generator, reaches, seed_of
 from ..records import Record, reach
 from ..wording import pvalue as format_pvalue
-from .score_tests import Alternative, check_choice, require_cases
+from .score_tests import Alternative
 
 NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
@@ -199,7 +199,8 @@ class MatchSettings:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
+            if getattr(self, name) not in get_args(choices):
+                raise UnknownName.among(name, getattr(self, name), get_args(choices))
         if self.null == "predictive":
             as_prior(self.prior)
 
@@ -409,7 +410,7 @@ class NullDistribution(OneGroupDistribution):
             require_counts(reference, "the reference")
         elif name == "pooled":
             name = "known"
-        require_cases(reference)
+        _require_cases(reference)
         if not has_counts and (name == "predictive" or metric.comparisons):
             subject = "`null='predictive'`" if name == "predictive" else metric.key
             raise InvalidInput(f"{subject} needs the reference as a ConfusionMatrix")
@@ -520,6 +521,13 @@ class NullDistribution(OneGroupDistribution):
             )
 
 
+def _require_cases(reference: Any) -> None:
+    """Raise an error if a matrix to compare with has no cases."""
+    if getattr(reference, "n", None) == 0:
+        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
+        raise InvalidInput(text)
+
+
 # Two classes
 
 
@@ -580,7 +588,7 @@ def match_many(
         if not isinstance(matrix, MulticlassConfusion) or not matrix.is_whole:
             raise InvalidInput(f"{name} {must}; got {brief(matrix)}")
     require_same_labels(cm, reference, "the reference")
-    require_cases(reference)
+    _require_cases(reference)
     results = [_match_exactly(cm, reference, average, settings) for average in averages]
     pairs = zip(averages, results, strict=True)
     rest = [average for average, result in pairs if result is None]
