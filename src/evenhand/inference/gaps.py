@@ -119,7 +119,7 @@ def _compare_scores(
             x, n = count_successes(metric, cells)
             more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
             return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
-        if isinstance(law, str):
+        if law in ("low", "mid", "high"):
             scores: Any = confidence_distribution(metric, cells, law)
         else:
             scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
