@@ -161,14 +161,6 @@ def test_the_effect_is_the_larger_of_kish_and_of_the_linearised_variance() -> No
             assert effect == approx(expected, rel=1e-9)
 
 
-def test_equal_weights_have_the_effect_of_one_weight() -> None:
-    for key in ("acc", "tpr", "f1", "mcc", "kappa"):
-        for weight in (1.0, 4.0):
-            counts = np.array([[9.0, 4, 3, 20]])
-            effect = weighting_effects(metric(key).base, counts * weight, counts * weight**2)
-            assert effect[0] == approx(weight, rel=1e-6)
-
-
 def test_mcc_is_moved_by_heavy_errors_more_than_kish_says() -> None:
     counts, squares = np.array([[40.0, 20, 10, 100]]), np.array([[40.0, 400, 10, 100]])
     kish = squares.sum() / counts.sum()

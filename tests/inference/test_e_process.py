@@ -54,12 +54,6 @@ def test_beside_a_large_reference_the_law_is_binomial() -> None:
     assert ratios(1_500, 5_000, 3 * 10**11, 10**12) == approx(expected, rel=1e-6, abs=1e-3)
 
 
-def test_batches_without_information_change_nothing() -> None:
-    """No cases on one side, or all counts at an end."""
-    for counts in ((0, 0, 3, 9), (0, 5, 0, 9), (5, 5, 9, 9), (2, 4, 0, 0)):
-        assert ratios(*counts) == approx(np.zeros(len(LOG_ODDS)), abs=1e-12)
-
-
 def test_the_mean_stays_1_over_two_batches() -> None:
     """All outcomes of two batches, each with a common rate of its own."""
     mean = 0.0

@@ -166,14 +166,11 @@ def test_a_gap_lies_in_its_interval() -> None:
     assert gaps.interval(0.95, np.array([np.nan])) == (low, high)
 
 
-def test_ratios_to_no_successes_have_no_upper_end() -> None:
+def test_ratios_to_no_successes_have_no_upper_end_and_ends_far_out_are_exact() -> None:
+    """30 of 30 against 5 of 5, whose upper limit is 1: P(ratio <= r) = r**30."""
     assert disparity(matrix(3, 0, 0, 5), matrix(0, 20, 0, 5), "tpr", "ratio").high == inf
     d = disparity(matrix(0, 3, 0, 5), matrix(0, 20, 0, 5), "tpr", "ratio")
     assert (d.low, d.high) == (0.0, inf)
-
-
-def test_ends_far_out_are_exact() -> None:
-    """30 of 30 against 5 of 5, whose upper limit is 1: P(ratio <= r) = r**30."""
     low = disparity(matrix(30, 0, 0, 0), matrix(5, 0, 0, 0), "tpr", "ratio", confidence_level=0.99995).low
     assert low == approx(2.5e-5 ** (1 / 30), rel=1e-9)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -80,12 +79,6 @@ def test_a_prior_that_rules_out_the_group_is_unfit() -> None:
     assert "tpr" not in unchanged.worsened + unchanged.improved
     large = eh.check_prior(matrix(1000, 0, 0, 0), matrix(1000, 1, 1, 1), 10_000)
     assert large.likelihood_ratio > 1e100
-
-
-def test_the_divergence_is_that_of_kullback_and_leibler() -> None:
-    """Of (1, 1, 2, 0) from equal cells: 2 * 1/4 ln 1 + 1/2 ln 2."""
-    assert eh.check_prior(matrix(1, 1, 2, 0), matrix(30, 30, 30, 30)).divergence == approx(np.log(2) / 2)
-    assert eh.check_prior(matrix(1, 1, 1, 1), matrix(0, 50, 50, 50)).divergence == inf
 
 
 def test_what_cannot_be_meant_is_explained() -> None:

@@ -186,27 +186,6 @@ def test_mean_losses_are_tested_as_listing_all_splits() -> None:
         check_drawn(compare("brier", y[:n], s[:n], y[n:], s[n:], draws=4_999), exact)
 
 
-def test_drawing_a_small_group_gives_the_pvalue_of_permuting_all_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    y, s = example(700)
-    s[:130] = np.clip(s[:130] - 0.12 * (y[:130] - 0.5), 0.01, 0.99)
-    for key in KEYS:
-        tests = []
-        for few in (500, 10_000):
-            monkeypatch.setattr(permutation, "_FEW", few)
-            tests.append(compare(key, y[:130], s[:130], y[130:], s[130:], 1_999))
-        drawn, permuted = tests
-        assert drawn.method == permuted.method == "permutation" and drawn.pvalue != permuted.pvalue
-        assert abs(drawn.pvalue - permuted.pvalue) < 5 * 2**0.5 * max(permuted.error or 0, 1 / 2000)
-
-
-def test_group_and_reference_have_the_same_test() -> None:
-    (y, s), first, rest = example(60), slice(20), slice(20, None)
-    for key in KEYS:
-        one, other = (compare(key, y[a], s[a], y[b], s[b], 1_999) for a, b in ((first, rest), (rest, first)))
-        assert (one.gap, one.low, one.high) == approx((-other.gap, -other.high, -other.low), rel=1e-12)
-        assert one.pvalue == approx(other.pvalue, abs=5 * 2**0.5 * (one.error or 0))
-
-
 def test_losses_that_differ_by_rounding_are_equal_and_others_without_spread_as_different_as_can_be() -> None:
     """(1 - 0.7)² and 0.3² are different floats; a group with only one of them is no less usual than others."""
     y, s = [1] * 6 + [0] * 14, [0.7] * 6 + [0.3] * 14

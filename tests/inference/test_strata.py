@@ -120,23 +120,6 @@ def test_large_strata_have_the_exact_law_too() -> None:
         assert found.method == EXACT
 
 
-def test_windows_of_large_laws_change_nothing() -> None:
-    """Two strata whose laws are cut far from the observed total, against the convolution of the whole laws."""
-    strata = [(400, 1_000, 500, 1_100), (30, 2_000, 2, 900)]
-    found = pooled(strata)
-    whole = np.ones(1)
-    for k, n, other, m in strata:
-        whole = np.convolve(whole, hypergeom(n + m, k + other, n).pmf(np.arange(n + 1)))
-    observed = sum(k for k, *_ in strata)
-    assert found.pvalue == approx(2 * min(whole[: observed + 1].sum(), whole[observed:].sum()), rel=1e-7)
-    s = np.arange(len(whole))
-    with np.errstate(divide="ignore"):
-        logs = np.log(whole)
-    for end, part in ((found.low, slice(observed, None)), (found.high, slice(0, observed + 1))):
-        tilted = np.exp(logs + s * math.log(end) - (logs + s * math.log(end)).max())
-        assert tilted[part].sum() / tilted.sum() == approx(0.025, rel=1e-5)
-
-
 def tail_under_an_odds_ratio(table: Stratum, odds: float, above: bool) -> Any:
     """P(X >= k) or P(X <= k) of Fisher's noncentral law, term by term in 40 digits, over ± 40 standard deviations."""
     with mpmath.workdps(40):

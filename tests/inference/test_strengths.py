@@ -141,7 +141,7 @@ def test_what_cannot_be_meant_is_explained() -> None:
     for sentence, message in {
         "a group must be a ConfusionMatrix; got (1, 2, 3, 4)": refusal(eh.learn_strengths, {"A": (1, 2, 3, 4)}),
         "n must be at least 1": refusal(eh.bias_variance, "prev", even, even, 0, 5),
-        "mcc is not linear in the cells; use risk() for its exact error":
+        "mcc is not linear in the cells; use risk()":
             refusal(eh.bias_variance, "mcc", even, even, 5, 5),
     }.items():  # fmt: skip
         assert message == f"InvalidInput: {sentence}"

@@ -26,8 +26,14 @@ from .paired import change_matrix, count_pairs, mcnemar_pvalue
 from .permutation import function_gap, function_score
 from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score
-from .risk import Risk, Risks, one_group_metric, risk, sample_sizes
-from .score_tests import EqualityTest, compared_rates, count_successes, equality_test
+from .risk import Risk, Risks, risk, sample_sizes
+from .score_tests import (
+    EqualityTest,
+    compared_rates,
+    count_successes,
+    equality_test,
+    one_group_metric,
+)
 from .smoothing import (
     SPLITS,
     Additive,

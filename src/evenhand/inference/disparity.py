@@ -18,7 +18,7 @@ import numpy as np
 
 from ..confusion import ConfusionMatrix, require_counts
 from ..errors import InvalidInput, printable
-from ..metrics import GapKind, GroupComparison, Metric, OneGroupMetric, difference, ratio
+from ..metrics import Metric, OneGroupMetric, difference, ratio
 from ..records import Record
 from ..wording import number, percent, pvalue, several
 from .gaps import score_gaps
@@ -28,7 +28,8 @@ from .score_tests import (
     check_confidence_level,
     compared_rates,
     equality_test,
-    require_one_group,
+    one_group_metric,
+    require_cases,
 )
 from .strata import is_informative, pooled_odds_ratio
 
@@ -36,6 +37,8 @@ FOUR_FIFTHS = 0.8
 #: The counts of a group, or those of each stratum.
 Counts = ConfusionMatrix | Mapping[Any, ConfusionMatrix]
 DisparityKind = Literal["difference", "ratio", "odds ratio"]
+# The metrics of two groups that compare a score; the catalogue is searched once.
+_GAPS = {"difference": cache(difference), "ratio": cache(ratio)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -167,14 +170,16 @@ class Disparity(Record):
         if self.kind == "odds ratio":
             strata = several(len(self.strata), "stratum", "strata")
             crude = f"{number(self.crude_estimate)}, p {pvalue(self.crude_pvalue)}"
-            odds_ratio = f"the odds ratio within {strata} is {gap}"
-            return f"{name}: {odds_ratio} ({notes}; without strata {crude})"
+            text = f"the odds ratio within {strata} is {gap}"
+            return f"{name}: {text} ({notes}; without strata {crude})"
         if self.kind == "ratio":
             rule = "kept" if self.four_fifths else "not kept"
-            gap_text = f"{gap} times the reference's"
-            return f"{name} is {gap_text} ({notes}, four-fifths rule {rule})"
-        direction = "higher" if self.estimate > 0 else "lower"
-        return f"{name} is {f'{gap} {direction}' if self.estimate else 'the same'} ({notes})"
+            return (
+                f"{name} is {gap} times the reference's ({notes}, four-fifths rule {rule})"
+            )
+        if self.estimate == 0:
+            return f"{name} is the same ({notes})"
+        return f"{name} is {gap} {'higher' if self.estimate > 0 else 'lower'} ({notes})"
 
 
 def disparity(
@@ -246,27 +251,25 @@ def disparity(
     """
     check_choice("kind", kind or "difference", DisparityKind)
     check_choice("alternative", alternative, Alternative)
-    m = require_one_group(metric)
+    m = one_group_metric(metric)
     check_confidence_level(confidence_level)
     if isinstance(cm, Mapping) and isinstance(reference, Mapping):
         if kind not in (None, "odds ratio"):
             raise InvalidInput(argument="kind", must="be 'odds ratio' with strata", got=kind)
         if prior is not None or alternative != "two-sided":
-            text = "`alternative` and `prior` must be left out with strata"
-            raise InvalidInput(f"{text}, which have a two-sided test given their margins")
+            raise InvalidInput("`alternative` and `prior` must be left out with strata")
         return _compare_within_strata(cm, reference, m, confidence_level)
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
-        text = "`cm` and `reference` must both map strata to matrices, or neither"
-        raise InvalidInput(text)
+        raise InvalidInput(
+            "`cm` and `reference` must both map strata to matrices, or neither"
+        )
     if kind == "odds ratio":
         must = "be 'difference' or 'ratio' without strata"
         raise InvalidInput(argument="kind", must=must, got=kind)
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
-    if not others.any():
-        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
-        raise InvalidInput(text)
-    comparison = _define_gap(m, kind or "difference")
+    require_cases(reference)
+    comparison = _GAPS[kind or "difference"](m)
     group_score, reference_score = float(m.scores(group)[0]), float(m.scores(others)[0])
     estimate = group_score - reference_score
     if comparison.kind == "ratio":
@@ -275,8 +278,8 @@ def disparity(
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
     gaps = score_gaps(m, group, others, comparison.kind, prior=prior)
     # A one-sided interval is half of a two-sided one with twice the tail.
-    is_two_sided = alternative == "two-sided"
-    level = confidence_level if is_two_sided else 2 * confidence_level - 1
+    is_one_sided = alternative != "two-sided"
+    level = 2 * confidence_level - 1 if is_one_sided else confidence_level
     low, high = gaps.interval(level, estimate)
     return Disparity(
         metric=comparison,
@@ -294,12 +297,6 @@ def disparity(
     )
 
 
-@cache
-def _define_gap(metric: OneGroupMetric, kind: GapKind) -> GroupComparison:
-    """The metric of two groups that compares this one; the catalogue is searched once."""
-    return ratio(metric) if kind == "ratio" else difference(metric)
-
-
 def _compare_within_strata(
     cm: Mapping[Any, ConfusionMatrix],
     reference: Mapping[Any, ConfusionMatrix],
@@ -308,22 +305,22 @@ def _compare_within_strata(
 ) -> Disparity:
     """The odds ratio of a group and its reference within strata."""
     if metric.curve is None:
-        text = f"{metric.key} does not depend on one rate only"
-        raise InvalidInput(f"{text}, so strata cannot be pooled exactly; use a rate")
+        raise InvalidInput(f"strata of {metric.key} cannot be pooled exactly; use a rate")
     names = list(dict.fromkeys([*cm, *reference]))
     if not names:
-        text = "`cm` and `reference` must contain at least one stratum; got none"
-        raise InvalidInput(text)
-    cells: Any = np.zeros((2, len(names), 4))
-    for i, (side, subject) in enumerate(((cm, "the group"), (reference, "the reference"))):
-        for j, name in enumerate(names):
-            if name in side:
-                cells[i, j] = require_counts(side[name], f"{subject} in stratum {name!r}")
-    counts = np.column_stack(compared_rates(metric, *cells))
+        raise InvalidInput("`cm` and `reference` must contain at least one stratum")
+    empty = ConfusionMatrix(tp=0, fn=0, fp=0, tn=0)
+    group, others = (
+        np.array(
+            [require_counts(side.get(k, empty), f"{who} in stratum {k!r}") for k in names]
+        )
+        for side, who in ((cm, "the group"), (reference, "the reference"))
+    )
+    counts = np.column_stack(compared_rates(metric, group, others))
     columns: Any = *counts.astype(int).T.tolist(), is_informative(counts).tolist()
     strata = tuple(Stratum(*values) for values in zip(names, *columns, strict=True))
     pooled = pooled_odds_ratio(counts, confidence_level)
-    reason = "no stratum is informative: each lacks the group or the reference, or has a single outcome"
+    reason = "no stratum has cases of both, with both outcomes"
     return Disparity(
         metric=metric,
         kind="odds ratio",
@@ -334,8 +331,8 @@ def _compare_within_strata(
         pvalue=pooled.pvalue,
         alternative="two-sided",
         method=pooled.method,
-        group_score=float(metric.scores(cells[0].sum(axis=0))),
-        reference_score=float(metric.scores(cells[1].sum(axis=0))),
+        group_score=float(metric.scores(group.sum(axis=0))),
+        reference_score=float(metric.scores(others.sum(axis=0))),
         reason=reason if isnan(pooled.pvalue) else None,
         strata=strata,
         crude_estimate=pooled.crude_odds_ratio,

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..distributions import log_hypergeometric
 from .fisher import TwoRates, attainable_counts, likely_counts
 
 #: The log odds ratios over which likelihood ratios are mixed, with a normal prior.
@@ -78,7 +77,7 @@ def _narrow_log_mean(pairs: TwoRates, low: Floats) -> Floats:
     """log E exp(θ(K - low)) of hypergeometric counts K, summed over the whole support."""
     widest = (attainable_counts(pairs)[1] - low).max()
     steps = np.arange(widest + 1)
-    log_pmf = _log_pmf(low + steps, pairs)
+    log_pmf = pairs.log_probability(low + steps)
     if widest < _MAX_PLAIN:
         growth = np.exp(steps[:, None] * LOG_ODDS)
         return np.asarray(np.log(np.exp(log_pmf) @ growth))
@@ -94,7 +93,7 @@ def _wide_log_mean(pairs: TwoRates, low: Floats) -> Floats:
     """
 
     def log_term(k: Floats) -> Floats:
-        return _log_pmf(k, pairs) + LOG_ODDS * (k - low)
+        return pairs.log_probability(k) + LOG_ODDS * (k - low)
 
     mode, first, last = likely_counts(LOG_ODDS, pairs)
     stride = np.maximum(1.0, np.ceil((last - first) / _WIDE))
@@ -104,11 +103,6 @@ def _wide_log_mean(pairs: TwoRates, low: Floats) -> Floats:
         terms = np.exp(log_term(np.minimum(k, last)) - top)
         total += np.where(k <= last, terms, 0.0)
     return np.asarray(top + np.log(total * stride))
-
-
-def _log_pmf(k: Floats, pairs: TwoRates) -> Floats:
-    """The log probability of k successes of the group, given the margins and equal rates."""
-    return log_hypergeometric(k, pairs.n1, pairs.successes, pairs.failures)
 
 
 class EProcess(NamedTuple):

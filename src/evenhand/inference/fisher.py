@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..distributions import Hypergeometric
+from ..distributions import Binomial, Hypergeometric, log_hypergeometric
 
 # Tails that differ by no more than rounding are equal.
 ROUNDING = 1 + 1e-9
@@ -63,6 +63,10 @@ class TwoRates(NamedTuple):
     def failures(self) -> Floats:
         """The pooled number of failures."""
         return self.n1 + self.n2 - self.successes
+
+    def log_probability(self, k: Floats) -> Floats:
+        """log P(X1 = k), given the pooled number of successes and equal rates."""
+        return log_hypergeometric(k, self.n1, self.successes, self.failures)
 
     def take(self, rows: Any) -> TwoRates:
         """Some of the comparisons."""
@@ -108,7 +112,7 @@ def fisher_tails(pairs: TwoRates) -> FisherTails:
         split = Hypergeometric(pairs.successes[row].item(), pairs.failures[row].item())
         tails[0, row] = split.interval_sum(lowest[row], count, size)
         tails[1, row] = split.interval_sum(count, highest[row], size)
-    return FisherTails(*tails)
+    return FisherTails(*np.minimum(tails, 1.0))
 
 
 class AttainableTails(NamedTuple):
@@ -142,7 +146,7 @@ def attainable_tails(pairs: TwoRates, largest: Floats) -> AttainableTails:
     for rows, _, probability in _list_probabilities(pairs, is_listed, lowest, highest):
         lower = np.cumsum(probability, axis=1)
         upper = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
-        for tail in (lower, upper):
+        for tail in np.minimum([lower, upper], 1.0):
             is_kept = (tail <= largest[rows, None]) & (probability > 0)
             row = rows[np.nonzero(is_kept)[0]]
             parts.append((row, tail[is_kept], probability[is_kept]))
@@ -244,11 +248,10 @@ def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
     probability = _binomial_probabilities(smaller)
     # P(X < k) for k = 0, 1, ...
     below = np.pad(np.cumsum(_binomial_probabilities(larger), axis=1), ((0, 0), (1, 0)))
-    reached = [
-        (probability * np.minimum(below[:, end] + 1 - below[:, start], 1)).sum(axis=1).max()
-        for end, start in zip(*limits, strict=True)
-    ]
-    sizes[is_low] = np.minimum(sizes[is_low], np.array(reached) * _BETWEEN_RATES)
+    for i, end, start in zip(np.flatnonzero(is_low), *limits, strict=True):
+        rejected = np.minimum(below[:, end] + 1 - below[:, start], 1)
+        largest = (probability * rejected).sum(axis=1).max()
+        sizes[i] = min(sizes[i], largest * _BETWEEN_RATES)
     return sizes
 
 
@@ -257,12 +260,9 @@ def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integer
 
     Both arrays have the shape (tails, smaller + 1): a column for each count of the smaller sample.
     """
-    count = np.arange(smaller + 1)[:, None]
-    pooled = np.arange(smaller + larger + 1)
-    other = np.clip(pooled - count, 0, larger)
-    log_ways = _log_binomials(smaller)[count] + _log_binomials(larger)[other]
-    probability = np.exp(log_ways - _log_binomials(smaller + larger))
-    probability[other != pooled - count] = 0.0
+    count, pooled = np.arange(smaller + 1.0)[:, None], np.arange(smaller + larger + 1.0)
+    margins = np.full(1, smaller), pooled, pooled[::-1]
+    probability = np.exp(log_hypergeometric(count, *margins))
     lower = np.cumsum(probability, axis=0)
     upper = np.cumsum(probability[::-1], axis=0)[::-1]
     below, start = np.empty((2, len(tails), smaller + 1), np.int64)
@@ -277,16 +277,5 @@ def _rejection_limits(smaller: int, larger: int, tails: Floats) -> tuple[Integer
 @lru_cache(maxsize=32)
 def _binomial_probabilities(n: int) -> Floats:
     """P(X = 0), ..., P(X = n) of binomial counts, with one row for each rate that is tried."""
-    from scipy.special import xlog1py, xlogy
-
-    rate = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
-    k = np.arange(n + 1)
-    return np.asarray(np.exp(_log_binomials(n) + xlogy(k, rate) + xlog1py(n - k, -rate)))
-
-
-def _log_binomials(n: int) -> Floats:
-    """The logarithms of the binomial coefficients C(n, 0), ..., C(n, n)."""
-    from scipy.special import gammaln
-
-    k = np.arange(n + 1)
-    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    rates: Any = np.sin(np.linspace(0, np.pi / 2, _RATES))[:, None] ** 2
+    return Binomial(rates, 1 - rates).pmf(np.arange(n + 1), n)

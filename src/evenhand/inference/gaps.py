@@ -1,22 +1,23 @@
 """Confidence intervals of the gap between two scores: a difference or a ratio, group first.
 
-The true scores S1 of a group and S2 of its reference have independent confidence distributions (see
-`confidence_distributions`). The lower limit g of a difference has P(S1 - S2 <= g) = a, where a is
-half of 1 - confidence level. The upper limit is minus the lower limit of the reference against the
-group. A ratio is the difference of the logarithms of scores, so that all below is about differences
-of scores on a line, which are either scores or their logarithms.
+**Model.** The true scores S1 of a group and S2 of its reference have independent confidence
+distributions (see `confidence_distributions`). The lower limit g of a difference has
+P(S1 - S2 <= g) = a, where a is half of 1 - confidence level. The upper limit is minus the lower
+limit of the reference against the group. A ratio is the difference of the logarithms of scores, so
+that all below is about differences of scores on a line, which are either scores or their logarithms.
 
 **Scores of one rate** are melded (Fay, Proschan and Brittain, 2015): lower limits take the rate of
 the group from Beta(x1, n1 - x1 + 1) and that of the reference from Beta(x2 + 1, n2 - x2), as Clopper
-and Pearson's lower and upper limits do. P(S1 - S2 <= 0) is then the p-value of Fisher's one-sided
-test, so that interval and test agree. The probability is
+and Pearson's lower and upper limits do. The probability is
 
     P(S1 - S2 <= g) = E F1(S2 + g) = E (1 - F2(S1 - g)),
 
 where F1 and F2 are the distribution functions. The mean is taken by quadrature over the score that
 varies less: the distribution function of the other is smooth there, and few nodes are enough. It has
 kinks where the other score would be the lowest or the highest possible one; nodes lie between them.
-The error of limits of differences of rates is below 1e-9.
+
+**Guarantee.** P(S1 - S2 <= 0) is the p-value of Fisher's one-sided test, so that interval and test
+agree. The error of limits of differences of rates is below 1e-9.
 
 **Scores of several rates** have samples of points from a lattice, and the mean is over those of the
 score that varies less, merged into few. The error in probability is that of the samples.
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,17 +46,14 @@ from ..metrics import GapKind, OneGroupMetric, sum_cells
 
 # Inverse hyperbolic sines of gaps are searched up to this.
 _RANGE = 60.0
-# Scores that differ by less are equal.
-_SAME = 1e-12
 # About this many means are computed at once.
 _BATCH = 2_048
-# Points of quadrature, and the probability beyond them on either side; points if a score varies
-# over orders of magnitude, or has a density that is infinite at an end.
-_FEW, _BEYOND, _MANY = 40, 1e-13, 160
-# Points that stand for a sample of scores of several rates.
-_SAMPLED = 1_024
-# Secant steps before a root is bracketed.
-_STEPS = 8
+# Nodes of quadrature, and the probability beyond them on either side.
+_NODES, _BEYOND = 64, 1e-13
+# Points that stand for a sample of scores of several rates; scores that differ by less are equal.
+_SAMPLED, _SAME = 1_024, 1e-12
+# Secant steps before a root is bracketed, and the largest error of a normal score after them.
+_STEPS, _CLOSE = 8, 1e-9
 
 
 def count_successes(metric: OneGroupMetric, cells: Floats) -> tuple[Floats, Floats]:
@@ -65,8 +63,7 @@ def count_successes(metric: OneGroupMetric, cells: Floats) -> tuple[Floats, Floa
     >>> count_successes(metric("tpr"), np.array([[3.0, 2.0, 1.0, 9.0]]))
     (array([3.]), array([5.]))
     """
-    successes = sum_cells(cells, metric.tree.last)
-    return np.asarray(successes), np.asarray(sum_cells(cells, metric.tree.last_of))
+    return sum_cells(cells, metric.tree.last), sum_cells(cells, metric.tree.last_of)
 
 
 def score_gaps(
@@ -85,11 +82,7 @@ def score_gaps(
     if prior is None and metric.curve is not None:
         return melded_gaps(metric, groups, references, kind)
     law: Any = "mid" if prior is None else as_prior(prior)
-    group, reference = (
-        _true_scores(metric, kind, cells, law) for cells in (groups, references)
-    )
-    forward, backward = GapDistribution(group, reference), GapDistribution(reference, group)
-    return Gaps(kind, forward, backward)
+    return _compare_scores(metric, groups, references, kind, law, law)
 
 
 def melded_gaps(
@@ -105,32 +98,41 @@ def melded_gaps(
     >>> low.round(5), high.round(5)
     (array([-0.39671]), array([0.80588]))
     """
-    low_group, high_group, low_reference, high_reference = (
-        _true_scores(metric, kind, cells, end)
-        for cells in (groups, references)
-        for end in ("low", "high")
-    )
-    forward = GapDistribution(low_group, high_reference)
-    return Gaps(kind, forward, GapDistribution(low_reference, high_group))
+    return _compare_scores(metric, groups, references, kind, "low", "high")
 
 
-def _true_scores(
-    metric: OneGroupMetric, kind: GapKind, cells: Floats, law: Any
-) -> LineScores:
-    """Distributions of true scores on the line.
+def _compare_scores(
+    metric: OneGroupMetric,
+    groups: Any,
+    references: Any,
+    kind: GapKind,
+    first: Any,
+    second: Any,
+) -> Gaps:
+    """Gaps whose limits are lower ones, given a law of the first score and one of the second.
 
-    The ``law`` is the end of a confidence distribution, such as "low", or the pseudo-counts of a
-    prior.
+    A law is the end of a confidence distribution, such as "low", or the pseudo-counts of a prior.
     """
-    if metric.curve is not None:
-        x, n = count_successes(metric, cells)
-        more, more_failures = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
-        return BetaScores(metric, kind, np.stack([x + more, n - x + more_failures], axis=1))
-    if law in ("low", "mid", "high"):
-        scores: Any = confidence_distribution(metric, cells, law)
-    else:
-        scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
-    return SampledScores(kind, scores.samples)
+
+    def true_scores(cells: Floats, law: Any) -> LineScores:
+        if metric.curve is not None:
+            x, n = count_successes(metric, cells)
+            more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
+            return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
+        if law in ("low", "mid", "high"):
+            scores: Any = confidence_distribution(metric, cells, law)
+        else:
+            scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
+        return SampledScores(kind, scores.samples)
+
+    pairs = (groups, references), (references, groups)
+    return Gaps(
+        kind,
+        *(
+            GapDistribution(true_scores(one, first), true_scores(other, second))
+            for one, other in pairs
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -144,8 +146,8 @@ class Gaps:
     def tails(self, gap: float) -> tuple[Floats, Floats]:
         """P(G <= gap) and P(G >= gap), per comparison."""
         rows = np.arange(len(self.forward.group.is_known))
-        gaps = _to_line(np.full(len(rows), gap), self.kind)
-        return self.forward.cdf(gaps, rows), self.backward.cdf(-gaps, rows)
+        places = _to_line(np.full(len(rows), gap), self.kind)
+        return self.forward.cdf(places, rows), self.backward.cdf(-places, rows)
 
     def interval(
         self, confidence_level: float, observed: Floats | float = np.nan
@@ -184,30 +186,26 @@ class GapDistribution:
 
         What is undefined counts.
         """
-        group, reference = self.group, self.reference
-        over_groups, p = group.spreads < reference.spreads, np.empty(len(rows))
-        for narrow, wide in ((group, reference), (reference, group)):
-            is_group = narrow is group
-            counts = np.where(over_groups == is_group, narrow.count_points(wide), 0)[rows]
-            for count in np.unique(counts[counts > 0]).tolist():
-                chosen = np.flatnonzero(counts == count)
-                for some in np.array_split(chosen, 1 + len(chosen) // _BATCH):
-                    p[some] = self._mean(gaps[some], rows[some], count, is_group)
+        group, reference, p = self.group, self.reference, np.empty(len(rows))
+        # Ratios are compared with scores of the reference that are multiplied.
+        scale = _from_line(gaps, "ratio") if group.is_scaled else 1.0
+        varies_less = group.spreads[rows] < reference.spreads[rows] * scale
+        for over_groups in (True, False):
+            places = np.flatnonzero(varies_less == over_groups)
+            for batch in np.array_split(places, 1 + len(places) // _BATCH):
+                p[batch] = self._mean(gaps[batch], rows[batch], over_groups)
         p_defined = (group.p_defined * reference.p_defined)[rows]
         return p + (1 - p_defined) * (1 - p)
 
-    def _mean(self, gaps: Floats, rows: Integers, count: int, over_groups: bool) -> Floats:
+    def _mean(self, gaps: Floats, rows: Integers, over_groups: bool) -> Floats:
         """P(S1 <= S2 + gap) as a mean over S2 or, over groups, P(S2 >= S1 - gap) as one over S1."""
         narrow, wide, steps = self.reference, self.group, gaps
         if over_groups:
             narrow, wide, steps = self.group, self.reference, -gaps
-        # Between kinks the limit of the other score is neither too low nor too high for it.
-        kinks = wide.lowest - steps, wide.highest - steps
-        points, masses, (below, above) = narrow.points(rows, *kinks, count)
+        points, masses, below, above = narrow.points(rows, wide, steps)
         reached = wide.tails(rows, points + steps[:, None], over_groups)
         # Beyond one of the kinks, the gap is reached whatever the other score is.
-        beyond = below if over_groups else above
-        return np.asarray((reached * masses).sum(axis=1) + beyond)
+        return np.asarray((reached * masses).sum(axis=1) + (below if over_groups else above))
 
     def lower_limits(self, tail: float) -> Floats:
         """The gaps below which lies this probability; -inf if there is none.
@@ -218,14 +216,13 @@ class GapDistribution:
         from scipy.special import ndtri
 
         z = ndtri(tail)
-        low, high = self.group.quantiles(tail), self.reference.quantiles(tail, above=True)
-        group, reference = self.group.quantiles(0.5), self.reference.quantiles(0.5, True)
+        low, group = map(self.group.quantiles, (tail, 0.5))
+        high, reference = (self.reference.quantiles(p, above=True) for p in (tail, 0.5))
         is_known = self.group.is_known | self.reference.is_known
         with np.errstate(invalid="ignore"):
-            middle = group - reference
-            limits = middle - np.hypot(group - low, high - reference)
-            limits = np.where(is_known, low - high, limits)
-            start, middle = np.arcsinh(limits), np.arcsinh(middle)
+            guess = group - reference - np.hypot(group - low, high - reference)
+            limits = np.where(is_known, low - high, guess)
+            start, middle = np.arcsinh([guess, group - reference])
 
         def excess(places: Floats, some: Integers) -> Floats:
             p = self.cdf(np.sinh(places), rows[some])
@@ -249,8 +246,8 @@ class BetaScores:
 
         2 a log(sin v) + 2 b log(cos v) + constant.
 
-    It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Points are angles
-    between two quantiles far out. Other densities have points that are quantiles.
+    It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Nodes are angles
+    between two quantiles far out. Other densities have nodes that are quantiles.
     """
 
     def __init__(self, metric: OneGroupMetric, kind: GapKind, betas: Floats) -> None:
@@ -260,9 +257,13 @@ class BetaScores:
         self.smallest = self.betas.min(axis=1)
         self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
         self.lowest, self.highest = self._scores(np.array([0.0, 1.0]))
-        self.spreads = _spreads(self)
-        ends = (self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True))
-        self.angles = [np.arcsin(np.sqrt(self._rates(end))) for end in ends]
+        low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
+        self.spreads, self.is_scaled = high - low, kind == "ratio"
+        ends = self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True)
+        self.first, self.last = (np.arcsin(np.sqrt(self._rates(end))) for end in ends)
+        rows = np.arange(len(betas))
+        self.total = np.ones(len(betas))
+        self.total = self._nodes_between(rows, self.first, self.last)[1].sum(axis=1)
 
     def quantiles(self, level: float, above: bool = False) -> Floats:
         """The scores below which, or above which, lies this probability."""
@@ -271,12 +272,6 @@ class BetaScores:
         alpha, beta = self.betas.T
         rates = (betainccinv if above else betaincinv)(alpha, beta, level)
         return self._scores(np.where(rates > 1e-300, rates, 0.0))
-
-    def count_points(self, wide: Any) -> Integers:
-        """How many points each mean needs."""
-        # Distribution functions with an infinite slope at a kink need more, too.
-        is_hard = (self.smallest < 0.5) | ((wide.smallest < 1) & ~wide.is_known)
-        return np.where(is_hard | self.metric.is_unbounded, _MANY, _FEW)
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
         """P(S <= limit) or, if above, P(S >= limit)."""
@@ -289,42 +284,55 @@ class BetaScores:
         alpha, beta = betas.T[..., None]
         return np.asarray(betainc(alpha, beta, rates))
 
-    def points(self, rows: Integers, low: Any, high: Any, count: int) -> Any:
-        """Points between two places, the masses that they stand for, and those beyond the places."""
-        from scipy.special import betainc, betaincc, betainccinv, betaincinv
+    def points(self, rows: Integers, wide: Any, steps: Floats) -> tuple[Floats, ...]:
+        """Nodes, the masses that they stand for, and those below and above all nodes.
 
-        low, high = self._rates(low), self._rates(high)
+        Between them, the other score, which is ``steps`` higher, is one of its possible scores.
+        """
+        from scipy.special import betainc, betaincc
+
+        low, high = (self._rates(end - steps) for end in (wide.lowest, wide.highest))
         alpha, beta = self.betas[rows].T
         below, above = betainc(alpha, beta, low), betaincc(alpha, beta, high)
-        if count == _FEW:
-            first, last = (angles[rows] for angles in self.angles)
-            start = np.maximum(np.arcsin(np.sqrt(low)), first)
-            stop = np.minimum(np.arcsin(np.sqrt(high)), last)
-            total = self._angles_between(rows, first, last)[1].sum(axis=1, keepdims=True)
-            rates, masses = self._angles_between(rows, start, np.maximum(start, stop))
-            return self._scores(rates), masses / total, (below, above)
-        nodes, weights = _nodes(count)
-        width = np.maximum(betainc(alpha, beta, high) - below, 0.0)[:, None]
-        # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
-        levels = below[:, None] + width * nodes
-        rests, betas = above[:, None] + width * nodes[::-1], (alpha[:, None], beta[:, None])
-        lower, upper = betaincinv(*betas, levels), betainccinv(*betas, rests)
-        rates = np.where(levels < rests, lower, upper)
-        return self._scores(rates), width * weights, (below, above)
+        first, last = self.first[rows], self.last[rows]
+        start = np.maximum(np.arcsin(np.sqrt(low)), first)
+        stop = np.minimum(np.arcsin(np.sqrt(high)), last)
+        rates, masses = self._nodes_between(rows, start, np.maximum(start, stop))
+        # Distribution functions with an infinite slope at a kink need quantiles, too.
+        is_hard = (self.smallest < 0.5) | ((wide.smallest < 1) & ~wide.is_known)
+        hard = np.flatnonzero(is_hard[rows] | self.metric.is_unbounded)
+        levels = below[hard], above[hard]
+        rates[hard], masses[hard] = self._quantiles_between(rows[hard], *levels)
+        return self._scores(rates), masses, below, above
 
-    def _angles_between(
+    def _nodes_between(
         self, rows: Integers, start: Floats, stop: Floats
     ) -> tuple[Floats, Floats]:
-        """Rates whose angles lie between others, and their masses, up to a factor."""
+        """Rates whose angles lie between others, and their masses."""
         from scipy.special import xlogy
 
         alpha, beta = self.betas[rows].T[..., None]
-        (nodes, weights), width = _nodes(_FEW), (stop - start)[:, None]
+        (nodes, weights), width = _nodes(), (stop - start)[:, None]
         rates = np.sin(start[:, None] + width * nodes) ** 2
         mean = alpha / (alpha + beta)
-        log_density = xlogy(alpha - 0.5, rates / mean)
-        log_density += xlogy(beta - 0.5, (1 - rates) / (1 - mean))
-        return rates, width * weights * np.exp(log_density)
+        with np.errstate(all="ignore"):
+            log_density = xlogy(alpha - 0.5, rates / mean)
+            log_density += xlogy(beta - 0.5, (1 - rates) / (1 - mean))
+            share = width * np.exp(log_density) / self.total[rows, None]
+            return rates, weights * share
+
+    def _quantiles_between(
+        self, rows: Integers, below: Floats, above: Floats
+    ) -> tuple[Floats, Floats]:
+        """Rates between two quantiles, denser at both, and their masses."""
+        from scipy.special import betainccinv, betaincinv
+
+        (nodes, weights), width = _nodes(True), np.maximum(1 - below - above, 0.0)[:, None]
+        # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
+        levels, rests = below[:, None] + width * nodes, above[:, None] + width * nodes[::-1]
+        alpha, beta = self.betas[rows].T[..., None]
+        lower, upper = betaincinv(alpha, beta, levels), betainccinv(alpha, beta, rests)
+        return np.where(levels < rests, lower, upper), width * weights
 
     def _scores(self, rates: Floats) -> Floats:
         """The scores of rates, on the line."""
@@ -340,14 +348,14 @@ class BetaScores:
 class SampledScores:
     """Scores of several rates on the line, from a sample of points per score."""
 
-    lowest, highest = -np.inf, np.inf
-
     def __init__(self, kind: GapKind, samples: list[ScoreSample]) -> None:
         self.samples = samples
         self.scores = [_to_line(sample.scores, kind) for sample in samples]
         self.p_defined = np.array([1 - sample.p_undefined for sample in samples])
         self.is_known = np.zeros(len(samples), bool)
-        self.spreads = _spreads(self)
+        self.is_scaled = False
+        with np.errstate(invalid="ignore"):
+            self.spreads = np.nan_to_num(self.quantiles(0.9) - self.quantiles(0.1))
 
     def quantiles(self, level: Any, above: bool = False) -> Floats:
         """The defined scores below which, or above which, lies this probability; nan if none is."""
@@ -360,26 +368,21 @@ class SampledScores:
         places = np.searchsorted(cumulative[1:-1], levels * cumulative[-1])
         return scores[places] if len(scores) else np.full(np.shape(levels), np.nan)
 
-    def count_points(self, wide: Any) -> Integers:
-        """How many points each mean needs."""
-        return np.full(len(self.samples), _SAMPLED)
-
-    def points(self, rows: Integers, low: Any, high: Any, count: int) -> Any:
+    def points(self, rows: Integers, *_: Any) -> tuple[Any, ...]:
         """Points that stand for a sample and are denser in its tails, and their masses."""
-        levels, masses = towards_ends((np.arange(count) + 0.5) / count)
-        points = np.array([self._find(row, levels) for row in rows])
-        return points, masses / masses.sum(), (0.0, 0.0)
+        levels, masses = towards_ends((np.arange(_SAMPLED) + 0.5) / _SAMPLED)
+        points = np.reshape([self._find(row, levels) for row in rows], (-1, _SAMPLED))
+        return points, masses / masses.sum(), 0.0, 0.0
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
         """P(S <= limit) or, if above, P(S >= limit), given that the score is defined."""
         slack = _SAME * np.clip(np.abs(limits), 1.0, 1e9)
-        side: Any = "left" if above else "right"
         limits = limits - slack if above else limits + slack
         p = np.empty(limits.shape)
         for i, row in enumerate(rows):
             sample = self.samples[row]
             masses = sample.remaining if above else sample.cumulative
-            places = np.searchsorted(self.scores[row], limits[i], side)
+            places = self.scores[row].searchsorted(limits[i], "left" if above else "right")
             p[i] = masses[places] / max(sample.cumulative[-1], 1e-300)
         return p
 
@@ -387,18 +390,12 @@ class SampledScores:
 LineScores = BetaScores | SampledScores
 
 
-def _spreads(scores: LineScores) -> Floats:
-    """How much scores on the line vary: the distances of their deciles; 0 if they are known."""
-    with np.errstate(invalid="ignore"):
-        return np.nan_to_num(scores.quantiles(0.1, above=True) - scores.quantiles(0.1))
-
-
-@lru_cache
-def _nodes(count: int) -> tuple[Floats, Floats]:
-    """Nodes of Gauss-Legendre quadrature from 0 to 1, and weights; many are denser at both ends."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+@cache
+def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
+    """Nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     nodes = (nodes + 1) / 2
-    for _ in range(2 if count == _MANY else 0):
+    if denser_at_ends:
         nodes, density = towards_ends(nodes)
         weights = weights * density
     return nodes, weights / weights.sum()
@@ -409,8 +406,8 @@ def _find_roots(
 ) -> Floats:
     """The root of an increasing function in each row, by the secant method.
 
-    ``start`` and ``slope`` are guesses of the root and of the slope there, which are so good that
-    two or three evaluations are enough. Where they are not, the root is bracketed.
+    ``start`` and ``slope`` are guesses of the root and of the slope there, which are so good that a
+    few steps are enough. Where they are not, the root is bracketed.
     """
     roots, rows = start.copy(), np.arange(len(start))
     place, value = start, function(start, rows)
@@ -420,10 +417,10 @@ def _find_roots(
             place = np.clip(place - value / slope, -_RANGE, _RANGE)
             value = function(place, rows)
             slope = (value - value_before) / (place - before)
-            steps = np.where(slope > 0, value / slope, 0.0)
-        roots[rows] = np.clip(place - steps, -_RANGE, _RANGE)
+            step = np.where(slope > 0, value / slope, 0.0)
+        roots[rows] = np.clip(place - step, -_RANGE, _RANGE)
         # The error of a secant step is about the product of the last two values.
-        is_open = ~(np.abs(value * value_before) <= 1e-9)
+        is_open = ~(np.abs(value * value_before) <= _CLOSE)
         rows, place = rows[is_open], place[is_open]
         value, slope = value[is_open], slope[is_open]
         if not len(rows):

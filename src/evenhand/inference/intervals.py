@@ -30,7 +30,7 @@ from ..errors import InvalidInput, printable
 from ..metrics import ROW_TREE, Average, Metric, OneGroupMetric, class_average_of
 from ..records import Record
 from ..wording import percent
-from .score_tests import check_confidence_level, require_one_group
+from .score_tests import check_confidence_level, one_group_metric
 from .smoothing import (
     SPLITS,
     SmoothedMatrix,
@@ -141,16 +141,15 @@ def interval(
     >>> i.low, round(i.high, 4)
     (0.0, 0.7764)
     """
-    m = require_one_group(metric)
+    m = one_group_metric(metric)
     check_confidence_level(confidence_level)
     if isinstance(cm, SmoothedMatrix):
-        hint = "pass `reference=` and `strength=` for a smoothed interval"
-        raise InvalidInput(f"interval() takes unsmoothed counts; {hint}")
+        raise InvalidInput("pass unsmoothed counts, with `reference=` and `strength=`")
     summary, others = class_average_of(m, [cm], average, label), reference
     if isinstance(cm, MulticlassConfusion) and summary is not None:
         if summary.rule == "accuracy" and isinstance(strength, Mapping):
-            hint = "pass one number for K x K cells"
-            raise InvalidInput(f"one `strength` per split is for 2x2 matrices; {hint}")
+            must = "be one number for K x K cells"
+            raise InvalidInput(argument="strength", must=must, got=strength)
         if isinstance(others, MulticlassConfusion):
             require_same_labels(cm, others, "the reference")
             others = _binary_matrix(summary, others)
@@ -165,7 +164,7 @@ def interval(
         posterior = posterior_distribution(m, betas)
         method = f"Beta({prior:g}, {prior:g}) prior on each split"
     ends = score_intervals(m, cells, confidence_level, posterior)
-    low, high = (float(end[0]) for end in ends)
+    low, high = np.ravel(ends).tolist()
     return Interval(m, low, high, confidence_level, float(m(cm)), method, label)
 
 
@@ -184,9 +183,10 @@ def score_intervals(
     these just make up for what is not known of their correlation.
     """
     tail = (1 - confidence_level) / 2
-    lower = posterior or confidence_distribution(metric, cells, "mid" if whole else "low")
-    is_one = whole or posterior is not None
-    upper = lower if is_one else confidence_distribution(metric, cells, "high")
+    lower = upper = posterior or confidence_distribution(metric, cells, "mid")
+    if not (whole or posterior):
+        lower = confidence_distribution(metric, cells, "low")
+        upper = confidence_distribution(metric, cells, "high")
     scores = metric.scores(cells)
     low = np.maximum(np.fmin(lower.ends(tail, above=False), scores), metric.low)
     high = np.minimum(np.fmax(upper.ends(tail, above=True), scores), metric.high)
@@ -198,10 +198,8 @@ def _binary_matrix(summary: Any, cm: Any) -> Any:
     """The 2x2 matrix whose score has the same interval; an error if there is none."""
     matrix = summary.equivalent_binary(cm)
     if matrix is None:
-        raise InvalidInput(
-            f"there is no interval of {summary.key} over {cm.k} classes, since the law of a "
-            "score that is made of several classes is not known; pass one as `label=`, or score acc"
-        )
+        text = f"there is no interval of {summary.key} over {cm.k} classes"
+        raise InvalidInput(f"{text}; pass one as `label=`, or score acc")
     return matrix
 
 
@@ -214,16 +212,13 @@ def _smoothed_posterior(
         # Each split has a prior of its own.
         tree, rates = ROW_TREE, beta_parameters(ROW_TREE, shares, 0.0)
         rates /= np.maximum(rates.sum(axis=2, keepdims=True), 1e-300)
-        strengths = np.array([weight[split] for split in SPLITS])
-        betas = beta_parameters(tree, cells, 0.0) + strengths[:, None] * rates
+        strengths = np.array([[weight[split]] for split in SPLITS])
+        betas = beta_parameters(tree, cells, 0.0) + strengths * rates
         is_empty = (betas <= 0).any()
     else:
         betas = beta_parameters(metric.tree, cells, weight * shares)
         is_empty = (cells + weight * shares <= 0).any()
     if is_empty:
-        raise InvalidInput(
-            "a cell is empty in the group and in the reference, so its posterior rate would be "
-            "exactly 0; choose a reference without empty cells and a `strength` above 0, or leave "
-            "out the reference"
-        )
+        text = "the `reference` must have cases in each cell that is empty in the group"
+        raise InvalidInput(f"{text}, and `strength` be above 0")
     return posterior_distribution(metric, betas, tree)

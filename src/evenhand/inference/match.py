@@ -40,6 +40,7 @@ from ..confusion import (
     require_same_labels,
 )
 from ..distributions import (
+    LawName,
     OneGroupDistribution,
     Tails,
     Threshold,
@@ -73,8 +74,12 @@ NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
 _CHOICES = {"alternative": Alternative, "null": NullName, "given": Given, "method": Method}
-# The law of the group's cells under a null, where it has another name.
-_LAWS: Any = {"pooled": "without_replacement", "known": "multinomial"}
+# The law of the group's cells under each null.
+_LAWS: dict[NullName, LawName] = {
+    "pooled": "without_replacement",
+    "known": "multinomial",
+    "predictive": "predictive",
+}
 
 # Larger groups can attain any usual level, and their most extreme outcomes are costly to compute.
 _MAX_SMALLEST = 5_000
@@ -308,8 +313,7 @@ class MatchResult(Record):
         array([0. , 0.5, 1. ])
         """
         if self._null is None:
-            text = f"the distribution of {self.name} is not known"
-            raise InvalidInput(f"{text}; pass a class as `label=` for that of one")
+            raise InvalidInput(f"{self.name} has no distribution; pass a class as `label=`")
         return self._null
 
     @property
@@ -402,18 +406,16 @@ class NullDistribution(OneGroupDistribution):
         """The null for a group with counts ``cm`` and a reference."""
         cells, name = require_counts(cm, "the group"), settings.null
         has_counts = isinstance(reference, ConfusionMatrix)
-        if name == "pooled" and not has_counts:
-            name = "known"
-        if name == "pooled":
+        if name == "pooled" and has_counts:
             require_counts(reference, "the reference")
-        _check_not_empty(reference)
+        elif name == "pooled":
+            name = "known"
+        _require_cases(reference)
         if not has_counts and (name == "predictive" or metric.comparisons):
             subject = "`null='predictive'`" if name == "predictive" else metric.key
-            text = f"{subject} needs the reference's counts, as a ConfusionMatrix"
-            raise InvalidInput(f"{text}; got four probabilities")
+            raise InvalidInput(f"{subject} needs the reference as a ConfusionMatrix")
         population = cm + reference if name == "pooled" else reference
-        law_name = _LAWS.get(name, name)
-        law = law_of(population, int(cm.n), law_name, prior=settings.prior)
+        law = law_of(population, int(cm.n), _LAWS[name], prior=settings.prior)
         has_margin = metric.is_distance or metric.base.denominator is not None
         margin = float(metric.tree.counts(cells)[0])
         given = margin if has_margin and settings.given == "margin" else None
@@ -444,7 +446,7 @@ class NullDistribution(OneGroupDistribution):
 
     def observed(self, cm: ConfusionMatrix) -> Threshold:
         """The group's score, exactly if it is a metric of one group."""
-        cells = np.array(cm.cells, dtype=np.float64)
+        cells = cm.to_array()
         if not self.metric.comparisons:
             return observed_threshold(self.metric.base, cells)
         return Threshold(float(self.scores(self.metric.tree.collapse(cells))))
@@ -508,18 +510,18 @@ class NullDistribution(OneGroupDistribution):
 
         A probability that is too small for a float does not mean that a score is impossible.
         """
-        tree, cells, rates = self.metric.tree, np.array(cm.cells), self.law.rates
+        tree, cells, rates = self.metric.tree, cm.to_array(), self.law.rates
         divided = (tree.margin if tree.side else (), tree.last_of)
         parts = divided if tails.at > 0 else tree.merged_cells
         is_ruled_out = any(sum_cells(cells, p) > 0 == sum_cells(rates, p) for p in parts)
         if self.name == "known" and is_ruled_out:
-            text = f"the group's {self.metric.key} is impossible under the reference's rates"
-            why = "since it has cases where the reference has none"
-            hint = "pass counts and use `null='pooled'` or `null='predictive'`"
-            raise InvalidInput(f"{text}, {why}; {hint}")
+            text = "the group has cases where the reference has none"
+            raise InvalidInput(
+                f"{text}; use counts and `null='pooled'` or `null='predictive'`"
+            )
 
 
-def _check_not_empty(reference: Any) -> None:
+def _require_cases(reference: Any) -> None:
     """Raise an error if a matrix to compare with has no cases."""
     if getattr(reference, "n", None) == 0:
         text = "the `reference` is empty (n = 0); the group cannot be compared with it"
@@ -581,12 +583,12 @@ def match_many(
     >>> [result.method for result in results]
     ['exact', 'montecarlo']
     """
+    must = "must be a MulticlassConfusion of whole counts"
     for name, matrix in (("the group", cm), ("the reference", reference)):
         if not isinstance(matrix, MulticlassConfusion) or not matrix.is_whole:
-            must = f"{name} must be a MulticlassConfusion of whole counts"
-            raise InvalidInput(f"{must}; got {brief(matrix)}")
+            raise InvalidInput(f"{name} {must}; got {brief(matrix)}")
     require_same_labels(cm, reference, "the reference")
-    _check_not_empty(reference)
+    _require_cases(reference)
     results = [_match_exactly(cm, reference, average, settings) for average in averages]
     pairs = zip(averages, results, strict=True)
     rest = [average for average, result in pairs if result is None]
@@ -598,12 +600,11 @@ def _match_exactly(
     cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings
 ) -> MatchResult | None:
     """The test of a score that is that of a 2x2 matrix; None if it is not."""
-    method, is_one_class = settings.method, average.index is not None
-    if method in ("normal", "beta") and not is_one_class:
-        text = f"`method={method!r}` is for two classes, or for one against the rest"
-        raise InvalidInput(f"{text}; pass a class as `label=`")
-    if method == "montecarlo" and not is_one_class:
-        return None
+    method = settings.method
+    if method != "exact" and average.index is None:
+        if method == "montecarlo":
+            return None
+        raise InvalidInput(f"`method={method!r}` is for one class; pass it as `label=`")
     if average.depends_on_correct:
         return _match_correct(cm, reference, average, settings)
     group, rest = map(average.equivalent_binary, (cm, reference))
@@ -682,14 +683,13 @@ def _sample_classes(cm: Any, reference: Any, settings: MatchSettings) -> Iterato
     """Random groups under the null, in blocks of shape (draws, K, K)."""
     n, k, rng, null = int(cm.n), cm.k, generator(settings.rng), settings.null
     if null == "pooled" and n + reference.n >= _MAX_POOLED:
-        text = "averages over classes are simulated from fewer than 1e9 pooled cases"
-        raise InvalidInput(text)
+        raise InvalidInput("averages are simulated from fewer than 1e9 pooled cases")
     added = {"pooled": cm.counts, "known": 0, "predictive": settings.prior}[null]
     weights: Any = (reference.counts + added).ravel()
     filled = np.flatnonzero(weights)
     weights = weights[filled]
-    by_case = min(n, reference.n) < _CASES_PER_COUNT * len(filled)
-    method: Any = "count" if by_case and len(filled) >= _MANY_COUNTS else "marginals"
+    is_sparse = min(n, reference.n) < _CASES_PER_COUNT * len(filled)
+    method: Any = "count" if is_sparse and len(filled) >= _MANY_COUNTS else "marginals"
     block = max(1, _BLOCK // k**2)
     for start in range(0, settings.draws, block):
         size = min(block, settings.draws - start)
@@ -745,8 +745,7 @@ def compare_with_draws(
         return drawn | {"reason": f"not tested: {text}; use more draws"}
     low = np.count_nonzero(reaches(-scores, -observed, scale))
     ties = low + np.count_nonzero(reaches(scores, observed, scale)) - n
-    counts = np.array([low - ties + 1, ties, n - low + 1])
-    below, at, above = (counts / (n + 1)).tolist()
+    below, at, above = (count / (n + 1) for count in (low - ties + 1, ties, n - low + 1))
     tails = Tails(below, at, above, 1.0, nan)
     tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
     # With mid-p, a tie counts half, and so varies less than a draw that counts or does not.

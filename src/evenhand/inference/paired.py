@@ -34,10 +34,8 @@ def count_pairs(metric: Metric, joint: Floats) -> Floats:
             operands = joint, counts[:, 0], outcomes, outcomes
             pairs = np.einsum("...lab,l,ula,vlb->...uv", *operands)
             return np.asarray(pairs.reshape(*pairs.shape[:-2], 4))
-    raise InvalidInput(
-        f"{metric.key} is not a rate of people whose number is the same with all models; "
-        "use acc, ppr, tpr or fpr, or what these leave to 1"
-    )
+    text = f"{metric.key} is not a rate of people whose number is the same with all models"
+    raise InvalidInput(f"{text}; use acc, ppr, tpr or fpr, or what these leave to 1")
 
 
 def change_matrix(pairs: Floats) -> ConfusionMatrix:

@@ -109,13 +109,6 @@ def _list_cases(members: Bools) -> Integers:
     return np.asarray(np.flatnonzero(members).reshape(len(members), -1) - first)
 
 
-class FunctionScore(NamedTuple):
-    """What a user's function returns for some cases: a number, or nan and the reason."""
-
-    score: float
-    reason: str | None
-
-
 class FunctionGap(NamedTuple):
     """A group compared with all other cases by a user's function.
 
@@ -130,8 +123,10 @@ class FunctionGap(NamedTuple):
     reason: str | None
 
 
-def function_score(function: ScoreFunction, first: Array, second: Array) -> FunctionScore:
-    """Score all cases by a function of two columns; what it raises becomes the reason."""
+def function_score(
+    function: ScoreFunction, first: Array, second: Array
+) -> tuple[float, str | None]:
+    """Score all cases by a function of two columns: a number, or nan and the reason."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -141,18 +136,16 @@ def function_score(function: ScoreFunction, first: Array, second: Array) -> Func
         # The exception may have no text, or raise another when it is asked for it.
         with suppress(Exception):
             message = f": {str(error).strip().splitlines()[0]}"
-        return FunctionScore(nan, f"the function raised {type(error).__name__}{message}")
+        return nan, f"the function raised {type(error).__name__}{message}"
     try:
         # Text that spells a number does not have this method.
         score = returned.__float__()
-        problem = None if isfinite(score) else str(score)
     except OverflowError:
-        problem = "a number that is too large"
+        return nan, "the function returned a number that is too large"
     except Exception:
-        problem = f"a value of type {type(returned).__name__}, not a number"
-    if problem:
-        return FunctionScore(nan, f"the function returned {problem}")
-    return FunctionScore(score, None)
+        kind = type(returned).__name__
+        return nan, f"the function returned a value of type {kind}, not a number"
+    return (score, None) if isfinite(score) else (nan, f"the function returned {score}")
 
 
 def function_gap(
@@ -169,7 +162,7 @@ def function_gap(
     The null is that the group is a random part of all cases, with both columns.
     """
 
-    def score_sides(members: Bools) -> list[FunctionScore]:
+    def score_sides(members: Bools) -> list[tuple[float, str | None]]:
         sides = members, ~members
         return [function_score(function, first[side], second[side]) for side in sides]
 
@@ -179,6 +172,6 @@ def function_gap(
         text = f"the {side} has no value: {reason or other_reason}"
         return FunctionGap(score, other, nan, "none", None, text)
     drawn = (score_sides(rng.permuted(member)) for _ in range(draws))
-    gaps = [abs(group.score - rest.score) for group, rest in drawn]
+    gaps = [abs(group - rest) for (group, _), (rest, _) in drawn]
     test = drawn_test(gaps, abs(score - other), max(abs(score), abs(other)))
     return FunctionGap(score, other, *test, None)

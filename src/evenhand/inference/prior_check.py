@@ -131,9 +131,9 @@ def check_prior(
         raise InvalidInput("`strength` must be above 0, or the prior has no effect")
     from scipy.special import betaln, rel_entr
 
-    n, reference_n = int(cm.n), int(reference.n)
-    counts, q = cm.to_array(), reference.proportions
-    x, prior = counts[counts > 0], weight * q[counts > 0]
+    n, reference_n, q = int(cm.n), int(reference.n), reference.proportions
+    is_filled = cm.to_array() > 0
+    x, prior = cm.to_array()[is_filled], weight * q[is_filled]
     log_ratio = float((betaln(weight / 4, x) - betaln(prior, x)).sum())
     ratio, gaps = exp(min(log_ratio, 700.0)), q - cm.proportions
     divergence = float(rel_entr(cm.proportions, q).sum())
@@ -149,21 +149,18 @@ def check_prior(
     times = f"e^{log(ratio):.0f}" if is_extreme else f"{ratio:.3g}"
     p = decided(pvalue, LEVELS, lambda more: f"{pvalue:.{2 + more}g}")
     widest = int(np.argmax(np.abs(gaps)))
+    gap = f"{CELLS[widest].upper()} {gaps[widest]:+.2f}"
     helped, hurt = (", ".join(keys) or "none" for keys in (improved, worsened))
     gains = f"smoothing would help {helped} and hurt {hurt}"
     errors = f"if the observed rates were true, {gains}"
     if n > _MAX_CASES:
-        large = f"a group of more than {_MAX_CASES:,} hardly needs a prior"
-        errors = f"{large}; its gains were not computed"
+        errors = f"a group of more than {_MAX_CASES:,} hardly needs a prior"
     reasons = (
         f"the reference has {several(reference_n, 'case')}, {size}",
-        f"the group's counts are {times} times as likely with this prior "
-        "as with a uniform one",
-        f"equal rates: p = {p} ({method}); "
-        f"widest gap {CELLS[widest].upper()} {gaps[widest]:+.2f}",
+        f"the group's counts are {times} times as likely with this prior as with a uniform one",
+        f"equal rates: p = {p} ({method}); widest gap {gap}",
         errors,
-        f"it hides {hidden:.0%} of an expected gap in accuracy and other shares: "
-        "report raw scores beside it",
+        f"it hides {hidden:.0%} of an expected gap in shares: report raw scores beside it",
     )
     evidence = ratio, divergence, tuple(gaps.tolist()), pvalue, method, improved, worsened
     return PriorCheck(verdict, reasons, strength, n, reference_n, *evidence, hidden)

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, product
 from math import nan, sqrt
-from typing import Any, Literal, NamedTuple, get_args, overload
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,12 +31,13 @@ from numpy.typing import ArrayLike
 from ..arrays import Floats, Integers
 from ..confusion import CELLS, ConfusionMatrix, as_size
 from ..distributions import Law, LawName, law_of, sample_cells
-from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
-from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric
+from ..errors import InvalidInput, TooLarge, check_cost
+from ..metrics import ROW_TREE, Metric, OneGroupMetric
 from ..progress import progress
 from ..randomness import Rng, check_draws, seed_of, streams
 from ..records import Record, reach
 from ..wording import several
+from .score_tests import check_choice, one_group_metric
 from .smoothing import Estimator, Raw
 
 MetricLike = str | Metric
@@ -63,15 +64,6 @@ def sample_sizes(n: Sizes) -> list[int]:
         limit = f"{_MAX_SIZES:,} sample sizes"
         raise TooLarge(f"`n` must contain at most {limit}; choose some of them")
     return sizes
-
-
-def one_group_metric(metric: MetricLike) -> OneGroupMetric:
-    """Look up a metric, which must be one of one group."""
-    m = find_metric(metric)
-    if m.comparisons:
-        hint = f"use a metric of one group, such as {m.base.key}"
-        raise InvalidInput(f"{m.key} compares two groups; {hint}")
-    return m.base
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -145,9 +137,9 @@ class Risk(Record):
     def __str__(self) -> str:
         # Adding 0 turns -0 into 0.
         bias, sd = round(self.bias, 12) + 0.0, sqrt(self.variance)
-        name = f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}"
-        errors = f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sd:.4g}"
-        text = f"{name}: {errors}, undefined {100 * self.p_undefined:.3g}%"
+        text = f"{self.metric.key} of {several(self.n, 'case')}, {self.estimator.label}: "
+        text += f"rmse {self.rmse:.4g}, bias {bias:+.4g}, sd {sd:.4g}, "
+        text += f"undefined {100 * self.p_undefined:.3g}%"
         if self.draws:
             text += f", {self.draws:,} draws (standard error {self.standard_error:.2g})"
         return text
@@ -171,11 +163,7 @@ class Risks(Record, Sequence[Risk]):
 
     risks: tuple[Risk, ...]
 
-    @overload
-    def __getitem__(self, index: int) -> Risk: ...
-    @overload
-    def __getitem__(self, index: slice) -> Risks: ...
-    def __getitem__(self, index: int | slice) -> Risk | Risks:
+    def __getitem__(self, index: Any) -> Any:
         selected = self.risks[index]
         return selected if isinstance(selected, Risk) else Risks(risks=selected)
 
@@ -209,29 +197,26 @@ class Risks(Record, Sequence[Risk]):
 
     def __str__(self) -> str:
         keys = ", ".join(dict.fromkeys(r.metric.key for r in self))
-        lines = [f"{several(len(self), 'error')} of {keys}"]
-        lines += [str(r) for r in self.risks[:_MAX_LINES]]
+        lines = [
+            f"{several(len(self), 'error')} of {keys}",
+            *map(str, self.risks[:_MAX_LINES]),
+        ]
         if len(self) > _MAX_LINES:
             lines.append(f"and {len(self) - _MAX_LINES:,} more")
         return "\n  ".join(lines)
 
 
-# fmt: off
-@overload
-def risk(  # type: ignore[overload-overlap]
-    metric: MetricLike, truth: Truth, n: int, estimator: Estimator | None = None, *,
-    method: RiskMethod = ..., draws: int = ..., rng: Rng = ..., replace: bool = ...,
-) -> Risk: ...
-@overload
 def risk(
-    metric: Metrics, truth: Truth, n: Sizes, estimator: Estimators | None = None, *,
-    method: RiskMethod = ..., draws: int = ..., rng: Rng = ..., replace: bool = ...,
-) -> Risks: ...
-def risk(
-    metric: Metrics, truth: Truth, n: Sizes, estimator: Estimators | None = None, *,
-    method: RiskMethod = "exact", draws: int = 100_000, rng: Rng = 0, replace: bool = True,
-) -> Risk | Risks:
-    # fmt: on
+    metric: Metrics,
+    truth: Truth,
+    n: Sizes,
+    estimator: Estimators | None = None,
+    *,
+    method: RiskMethod = "exact",
+    draws: int = 100_000,
+    rng: Rng = 0,
+    replace: bool = True,
+) -> Any:
     """Bias, variance and mean squared error of an estimator for groups of ``n`` cases.
 
     Parameters
@@ -273,8 +258,7 @@ def risk(
     >>> [round(r.mse, 4) for r in risk("acc", [0.25, 0.25, 0.25, 0.25], n=[10, 20, 40])]
     [0.025, 0.0125, 0.0063]
     """
-    if method not in get_args(RiskMethod):
-        raise UnknownName.among("method", method, get_args(RiskMethod))
+    check_choice("method", method, RiskMethod)
     metrics = [metric] if isinstance(metric, (str, Metric)) else list(metric)
     is_list = isinstance(estimator, (list, tuple))
     estimators: Any = estimator if is_list else [estimator or Raw()]
@@ -295,9 +279,8 @@ def risk(
         return Risks(risks=risks)
     (single,) = risks
     if single.p_undefined == 1:
-        score = f"{single.metric.key} at n = {single.n}"
-        never = f"is never defined with {single.estimator.label}"
-        raise InvalidInput(f"{score} {never}; use a larger `n`, or smooth")
+        score = f"{single.estimator.label} {single.metric.key}"
+        raise InvalidInput(f"{score} is never defined at n = {single.n}; use a larger `n`")
     return single
 
 
@@ -352,7 +335,7 @@ def _find_target(name: MetricLike, truth: Truth) -> _Target:
     metric, law = one_group_metric(name), law_of(truth, 1)
     true_score = float(metric.scores(np.array(law.weights)))
     if np.isnan(true_score):
-        reason = f"{metric.why_undefined(law.weights)}, so there is no error to compute"
+        reason = metric.why_undefined(law.weights)
         raise InvalidInput(f"the true {metric.key} is undefined, {reason}")
     return _Target(metric, law, true_score)
 
@@ -371,9 +354,7 @@ def _simulate_risks(
         yield target.risk(estimator, law.n, powers.mean(axis=1), *facts)
 
 
-def _exact_risks(
-    target: _Target, estimators: list[Any], sizes: list[int]
-) -> Iterator[Risk]:
+def _exact_risks(target: _Target, estimators: list[Any], sizes: list[int]) -> Iterator[Risk]:
     """The exact errors of several estimators and sizes."""
     distinct, place = np.unique(np.array(sizes, dtype=np.int64), return_inverse=True)
     has_one_rate = target.metric.linear is not None or target.metric.curve is not None

@@ -51,13 +51,13 @@ class EqualityTest:
         return self.upper < self.lower
 
 
-def require_one_group(name: str | Metric) -> OneGroupMetric:
+def one_group_metric(name: str | Metric) -> OneGroupMetric:
     """The metric of one group with this name; metrics of two groups are refused."""
     m = find_metric(name)
-    if not isinstance(m, OneGroupMetric):
-        text = f"{m.key} compares two groups; use disparity() with the one-group metric"
-        raise InvalidInput(text)
-    return m
+    if m.comparisons:
+        hint = f"use a metric of one group, such as {m.base.key}"
+        raise InvalidInput(f"{m.key} compares two groups; {hint}")
+    return m.base
 
 
 def check_choice(name: str, value: Any, choices: Any) -> None:
@@ -69,8 +69,16 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
 def check_confidence_level(value: float) -> None:
     """Raise an error if a confidence level does not lie between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-        must = "lie between 0 and 1"
-        raise InvalidInput(argument="confidence_level", must=must, got=value)
+        raise InvalidInput(
+            argument="confidence_level", must="lie between 0 and 1", got=value
+        )
+
+
+def require_cases(reference: Any) -> None:
+    """Raise an error if a matrix to compare with has no cases."""
+    if getattr(reference, "n", None) == 0:
+        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
+        raise InvalidInput(text)
 
 
 def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -> TwoRates:
@@ -88,17 +96,15 @@ def equality_test(
     """
     scores, reference_scores = metric.scores(groups), metric.scores(references)
     is_undefined = np.isnan(scores) | np.isnan(reference_scores)
-    method: TestMethod = "mid-p" if whole else "effective counts"
-    pairs = None
     if metric.curve is not None and whole:
-        pairs, method = compared_rates(metric, groups, references), "fisher"
-        lower, upper = fisher_tails(pairs)
-    else:
-        kind: GapKind = "ratio" if metric.is_unbounded else "difference"
-        gaps = score_gaps(metric, groups, references, kind)
-        upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
-        # A difference in a direction that the counts do not show is not claimed.
-        lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
-        upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
-    lower, upper = (np.where(is_undefined, np.nan, tail) for tail in (lower, upper))
-    return EqualityTest(lower, upper, method, pairs)
+        pairs = compared_rates(metric, groups, references)
+        lower, upper = np.where(is_undefined, np.nan, fisher_tails(pairs))
+        return EqualityTest(lower, upper, "fisher", pairs)
+    kind: GapKind = "ratio" if metric.is_unbounded else "difference"
+    gaps = score_gaps(metric, groups, references, kind)
+    upper, lower = gaps.tails(1.0 if metric.is_unbounded else 0.0)
+    # A difference in a direction that the counts do not show is not claimed.
+    lower = np.where(scores < reference_scores, lower, np.maximum(lower, 0.5))
+    upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
+    lower, upper = np.where(is_undefined, np.nan, [lower, upper])
+    return EqualityTest(lower, upper, "mid-p" if whole else "effective counts")

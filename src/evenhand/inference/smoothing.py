@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Real
-from typing import Any, Literal, TypeVar, overload
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,18 +99,6 @@ def smooth_cells(
     return scale * ROW_TREE.cells(1.0, prev, prev * tpr, (1 - prev) * fpr)
 
 
-@overload
-def cross_prior_smooth(
-    cm: MulticlassConfusion, reference: MulticlassConfusion, strength: Strength = 10.0
-) -> SmoothedClasses: ...
-@overload
-def cross_prior_smooth(
-    cm: ConfusionMatrix, reference: Rates, strength: Strength = 10.0
-) -> Smoothed: ...
-@overload
-def cross_prior_smooth(
-    cm: Groups, reference: None = None, strength: Strength = 10.0
-) -> dict[str, Smoothed]: ...
 def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0) -> Any:
     """Smooth a group's cells with the proportions of a reference (the paper's Algorithm 1).
 
@@ -142,8 +130,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     """
     if isinstance(cm, Mapping):
         if reference is not None:
-            must = "be left out: each of several groups is smoothed with the rest"
-            raise InvalidInput(argument="reference", must=must)
+            raise InvalidInput(argument="reference", must="be left out with several groups")
         from .strengths import learn_strengths
 
         rests, same = rests_of(cm), dict.fromkeys(cm, strength)
@@ -160,8 +147,9 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         must = "be a MulticlassConfusion"
         raise InvalidInput(argument="reference", must=must, got=reference)
     if isinstance(value, Mapping):
-        must = "be one number for more than two classes"
-        raise InvalidInput(argument="strength", must=must, got=strength)
+        raise InvalidInput(
+            argument="strength", must="be one number for K classes", got=strength
+        )
     require_same_labels(cm, reference, "the reference")
     cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
     return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)

@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Bools, Floats
-from ..distributions import log_hypergeometric
 from .fisher import TwoRates, attainable_counts, likely_counts, noncentral_modes
 
 # The longest distribution, and the most products of a convolution.
@@ -121,10 +120,9 @@ def _test_odds_ratio(strata: Floats, tail: float) -> tuple[float, float, float, 
     if lengths.max() > _MAX_COUNTS or lengths @ np.cumsum(lengths) > _MAX_PRODUCTS:
         return (*_normal_test(strata, tail), "Mantel-Haenszel, normal approximation")
     pmf, scale = np.ones(1), 0.0
-    margins = pairs.n1, pairs.successes, pairs.failures
-    for low, length, *law in zip(first, lengths, *margins, strict=True):
+    for i, (low, length) in enumerate(zip(first, lengths, strict=True)):
         steps = np.arange(length)
-        tilted = log_hypergeometric(low + steps, *law) + tilt * steps
+        tilted = pairs.take(i).log_probability(low + steps) + tilt * steps
         pmf = np.convolve(pmf, np.exp(tilted - tilted.max()))
         scale += tilted.max()
     counts, place = np.arange(len(pmf)), int(observed - first.sum())

@@ -225,8 +225,8 @@ class BiasVariance(Record):
         return self.bias**2 + self.variance
 
     def __str__(self) -> str:
-        errors = f"mse {self.mse:.4g} (raw {self.raw_mse:.4g})"
-        return f"bias {self.bias:+.4g}, variance {self.variance:.4g}, {errors}"
+        moments = f"bias {self.bias:+.4g}, variance {self.variance:.4g}"
+        return f"{moments}, mse {self.mse:.4g} (raw {self.raw_mse:.4g})"
 
 
 def bias_variance(
@@ -288,8 +288,8 @@ def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates
     """
     # The squared error of all cells is the sum over the cells.
     metrics = CELLS if metric is None else (metric,)
-    moments = [_difference_and_variance(one, truth, reference) for one in metrics]
-    square, variance = sum(d * d for d, _ in moments), sum(v for _, v in moments)
+    d, v = np.transpose([_difference_and_variance(m, truth, reference) for m in metrics])
+    square, variance = float(d @ d), float(v.sum())
     # Rounding errors can cause a difference of this size.
     return variance / square if square > 1e-28 else inf
 
@@ -303,8 +303,7 @@ def _difference_and_variance(
         m = find_metric(metric)
         linear = None if m.comparisons else m.base.linear
         if linear is None:
-            hint = "use risk() for its exact error"
-            raise InvalidInput(f"{m.key} is not linear in the cells; {hint}")
+            raise InvalidInput(f"{m.key} is not linear in the cells; use risk()")
     weights, rates, prior = np.array(linear), as_rates(truth), as_rates(reference)
     variance = rates @ (weights - weights @ rates) ** 2
     return float(weights @ (prior - rates)), float(variance)

@@ -99,7 +99,7 @@ class StressTest(Record):
         rows = [row for row in self.rows if row.n == n]
         if not rows:
             sizes = sorted({row.n for row in self.rows})
-            raise InvalidInput(f"the study has no n = {n}; it has {sizes}")
+            raise InvalidInput(argument="n", must=f"be one of {sizes}", got=n)
         return min(rows, key=lambda row: row.mean_ratio)
 
     def curve(self, strength: float) -> list[tuple[int, float]]:
@@ -125,23 +125,23 @@ class StressTest(Record):
         return [(row.n, row.mean_ratio) for row in self.rows if row.strength == strength]
 
     def __str__(self) -> str:
-        cells = {(row.n, row.strength): row for row in self.rows}
-        sizes, strengths = (sorted(set(values)) for values in zip(*cells, strict=True))
+        strengths = sorted({row.strength for row in self.rows})
         table = [["n", *(f"λ = {strength:g}" for strength in strengths)]]
-        for n in sizes:
-            rows = [cells[n, strength] for strength in strengths]
-            ratios = [f"{row.mean_ratio:.2f} ({row.worst_ratio:.2f})" for row in rows]
-            table.append([str(n), *ratios])
+        for n in sorted({row.n for row in self.rows}):
+            rows = {row.strength: row for row in self.rows if row.n == n}
+            cells = [
+                f"{rows[s].mean_ratio:.2f} ({rows[s].worst_ratio:.2f})" for s in strengths
+            ]
+            table.append([str(n), *cells])
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         score = f"{worst.worst_metric} of {printable(worst.worst_group)}"
-        where = f"λ = {worst.strength:g} at n = {worst.n}, {score}"
         head = "Squared error relative to the raw score: mean (worst)"
         lines = [f"{head} over groups and metrics"]
         lines += aligned(table, right=range(len(table[0])), between="   ")
+        where = f"λ = {worst.strength:g} at n = {worst.n}, {score}"
         lines += [f"Worst: {where}, {worst.worst_ratio:.2f} times the raw error"]
         if spoiled := sum(row.spoiled for row in self.rows):
-            note = "Scores with an error only after smoothing, left out above"
-            lines += [f"{note}: {spoiled}"]
+            lines += [f"Scores with an error only after smoothing, left out: {spoiled}"]
         return "\n".join(lines)
 
 
@@ -195,8 +195,9 @@ def stress_test(
     for size, (raw, *smoothed) in zip(sizes, mse.transpose(2, 1, 0), strict=True):
         has_error = np.flatnonzero(raw > 0)
         if not len(has_error):
-            error = f"at n = {size} no raw score has an error to compare with"
-            raise InvalidInput(f"{error}; choose other sizes or `metrics`")
+            raise InvalidInput(
+                f"no raw score has an error at n = {size}; use other `metrics`"
+            )
         for strength, errors in zip(strengths, smoothed, strict=True):
             ratios = errors[has_error] / raw[has_error]
             group, key = scores[has_error[ratios.argmax()]]

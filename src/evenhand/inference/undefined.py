@@ -112,7 +112,7 @@ def undefined_probability(
 def _check_cases(n: int) -> int:
     """Refuse numbers of cases that floats cannot tell apart."""
     if as_size(n) > _MAX_CASES:
-        raise TooLarge(f"`n` must be at most 1e15, except in count_undefined; got {n:,}")
+        raise TooLarge(f"`n` must be at most 1e15; got {n:,}")
     return n
 
 
