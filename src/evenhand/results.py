@@ -1,58 +1,38 @@
-"""What functions return: for annotations and ``isinstance``. Nobody needs to construct them."""
+"""What functions return, for annotations and ``isinstance``; not constructed directly."""
 
-from .adapters import ReportedClass, SmallSampleReport
 from .auditing import (
-    Audit,
-    Finding,
-    MonitorRow,
-    Row,
-    Verdict,
+    Audit as Audit,
+    Finding as Finding,
+    MonitorRow as MonitorRow,
+    Row as Row,
+    Verdict as Verdict,
 )
-from .distributions import Distribution
+from .distributions import Distribution as Distribution
 from .inference import (
-    BiasVariance,
-    Disparity,
-    Estimator,
-    Interval,
-    MatchResult,
-    PriorCheck,
-    Risk,
-    Risks,
-    Smoothed,
-    SmoothedClasses,
-    Spread,
-    Stratum,
-    StressTest,
-    UndefinedRow,
+    BiasVariance as BiasVariance,
+    Disparity as Disparity,
+    Estimator as Estimator,
+    Interval as Interval,
+    MatchResult as MatchResult,
+    PriorCheck as PriorCheck,
+    Risk as Risk,
+    Risks as Risks,
+    Smoothed as Smoothed,
+    SmoothedClasses as SmoothedClasses,
+    Spread as Spread,
+    Stratum as Stratum,
+    StressTest as StressTest,
+    UndefinedRow as UndefinedRow,
 )
-from .metrics import Metric
-from .planning import ExploitableSizes, Jaggedness, Plan
+from .metrics import Metric as Metric
+from .planning import (
+    ExploitableSizes as ExploitableSizes,
+    Jaggedness as Jaggedness,
+    Plan as Plan,
+)
+from .small_samples import (
+    ReportedClass as ReportedClass,
+    SmallSampleReport as SmallSampleReport,
+)
 
-__all__ = [
-    "Audit",
-    "BiasVariance",
-    "Disparity",
-    "Distribution",
-    "Estimator",
-    "ExploitableSizes",
-    "Finding",
-    "Interval",
-    "Jaggedness",
-    "MatchResult",
-    "Metric",
-    "MonitorRow",
-    "Plan",
-    "PriorCheck",
-    "ReportedClass",
-    "Risk",
-    "Risks",
-    "Row",
-    "SmallSampleReport",
-    "Smoothed",
-    "SmoothedClasses",
-    "Spread",
-    "Stratum",
-    "StressTest",
-    "UndefinedRow",
-    "Verdict",
-]
+__all__ = tuple(name for name in globals() if name[0].isupper())

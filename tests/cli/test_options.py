@@ -194,7 +194,7 @@ def test_models_that_cannot_be_paired_are_refused(options: str, sentence: str) -
         (f"compare {COLUMNS} --model old=p --model new=x",
          "no column is called 'x'; known: race, y, p, q, s, site, w, age"),
         ("audit --example compas --label y",
-         "--label says how a FILE is read; tables of counts and examples have no such columns"),
+         "--label says how a FILE is read; pass a FILE"),
         (f"audit {COLUMNS} --prediction p --strata race", "--strata must not contain a group column; got 'race'"),
         (f"audit {COLUMNS} --prediction p --alpha 2", "--alpha must be a number between 0 and 1; got 2.0"),
         (f"audit {COLUMNS} --prediction p --bins age", "--bins must be COLUMN=CUT,CUT,... with numbers, such as "

@@ -73,7 +73,7 @@ def test_what_is_not_said_is_what_the_library_takes(name: str, function: Callabl
 
 def test_exploit_says_which_metrics_it_takes() -> None:
     text = " ".join(CliRunner().invoke(command, ["plan", "exploit", "--help"]).output.split())
-    assert "A metric of one group, or a difference or a ratio of two." in text
+    assert "A metric of one group; for exploit also a difference or a ratio of two." in text
 
 
 def test_a_plan_that_is_refused_speaks_of_options() -> None:
