@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from math import isnan, nan
 from typing import Any
 
@@ -70,7 +70,7 @@ def metric_function(metric: str | Metric, *, positive: object = 1) -> Callable[[
     Parameters
     ----------
     metric : str or Metric
-        A metric of one group; or ``"count"``, the number of cases.
+        A metric of one group.
     positive : label or list of labels
         The positive labels; 1 by default, as in fairlearn.
 
@@ -90,37 +90,17 @@ def metric_function(metric: str | Metric, *, positive: object = 1) -> Callable[[
     >>> frame.by_group.to_dict()
     {'a': 0.5, 'b': nan}
     """
-    if isinstance(metric, str) and metric.casefold() == "count":
-        return _count
     m = find_metric(metric)
     if not isinstance(m, OneGroupMetric):
         sees = "compares two groups, and a metric of a MetricFrame sees one"
         raise InvalidInput(f"{m.key} {sees}; use audit()")
-    return _FrameMetric(m, positive)
+    function = partial(_score, metric=m, positive=positive)
+    function.__name__ = m.key  # type: ignore[attr-defined]
+    return function
 
 
-def _count(y_true: Any, y_pred: Any) -> int:
-    """The number of cases."""
-    return len(y_true)
-
-
-_count.__name__ = "count"
-
-
-@dataclass(frozen=True, slots=True)
-class _FrameMetric:
-    """A metric with its positive label, as a function that can be pickled."""
-
-    metric: OneGroupMetric
-    positive: object
-
-    def __call__(self, y_true: Any, y_pred: Any) -> float:
-        cm = confusion_counts(y_true, y_pred, positive=self.positive)
-        return float(self.metric(cm))
-
-    @property
-    def __name__(self) -> str:
-        return self.metric.key
+def _score(y_true: Any, y_pred: Any, metric: OneGroupMetric, positive: object) -> float:
+    return float(metric(confusion_counts(y_true, y_pred, positive=positive)))
 
 
 def from_metric_frame(frame: Any, **settings: Any) -> Audit:
@@ -129,9 +109,9 @@ def from_metric_frame(frame: Any, **settings: Any) -> Audit:
     Parameters
     ----------
     frame : fairlearn.metrics.MetricFrame
-        A frame with `confusion_counts` among its metrics. Groups that it combines from several
-        sensitive features are audited by each feature and by their intersections. Its control
-        features, if it has any, are strata.
+        A frame with `confusion_counts`, or scikit-learn's ``confusion_matrix`` with ``labels=``,
+        among its metrics. Groups that it combines from several sensitive features are audited by
+        each feature and by their intersections. Its control features, if it has any, are strata.
     **settings
         Settings of the audit, as for `audit_counts`.
 
@@ -156,22 +136,22 @@ def from_metric_frame(frame: Any, **settings: Any) -> Audit:
     """
     by_group = getattr(frame, "by_group", None)
     if not hasattr(by_group, "index"):
-        must = "be a MetricFrame of fairlearn"
-        raise InvalidInput(argument="frame", must=must, got=frame)
+        raise InvalidInput(argument="frame", must="be a MetricFrame of fairlearn", got=frame)
     results = by_group.to_frame() if by_group.ndim == 1 else by_group
-    names = [str(name) for name in by_group.index.names]
-    counts = {
-        group if isinstance(group, tuple) else (group,): value
-        for column in results
-        for group, value in results[column].items()
-        if isinstance(value, ConfusionMatrix)
-    }
+    counts = {}
+    for name in results:
+        for group, value in results[name].items():
+            key = group if isinstance(group, tuple) else (group,)
+            if isinstance(value, np.ndarray):
+                counts[key] = ConfusionMatrix.from_sklearn(value)
+            elif isinstance(value, ConfusionMatrix):
+                counts[key] = value
     if not counts:
         must = "have confusion_counts among its metrics, since it does not keep its data"
         raise InvalidInput(argument="frame", must=must)
     if control := getattr(frame, "control_levels", None):
         settings["strata"] = list(map(str, control))
-    return audit_counts(counts, by=names, **settings)
+    return audit_counts(counts, by=list(map(str, by_group.index.names)), **settings)
 
 
 def _make_parity(name: str, example: float) -> Callable[..., float]:

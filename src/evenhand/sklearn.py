@@ -118,7 +118,7 @@ class _LabelScore:
 
     def __call__(self, y_true: Any, y_pred: Any, *, sample_weight: object = None) -> float:
         if sample_weight is not None:
-            must = "be None: the score is computed from counts"
+            must = "be None, since the score is computed from counts"
             raise InvalidInput(argument="sample_weight", must=must)
         cm: ConfusionMatrix = _count_fold(y_true, y_pred, self.positive)
         if (smoothing := self.smoothing) is not None:

@@ -204,12 +204,12 @@ def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch
     ("call", "sentence"),
     [
         (lambda: scorer("mcc")(DummyClassifier().fit(X, Y), X, Y, sample_weight=np.ones(60)),
-         "mcc is a score of counts, so sample_weight must be None; leave out the weights"),
+         "sample_weight must be None, since the score is computed from counts"),
         (lambda: scorer("equal_opportunity"),
          "equal_opportunity compares two groups, and a scorer sees one; use audit() to compare groups"),
         (lambda: scorer("ppr"),
-         "ppr is neither better if higher nor if lower, so a search cannot prefer one of its scores; to say which way, "
-         "pass the metric itself to sklearn.metrics.make_scorer with greater_is_better="),
+         "ppr is neither better if higher nor if lower, so a search has no preference; pass the metric itself to "
+         "sklearn.metrics.make_scorer with greater_is_better="),
         (lambda: scorer("tpr", undefined=math.nan), "undefined must be 'nan', 'raise' or a finite number; got nan"),
         (lambda: scorer("tpr", undefined="zero"),  # type: ignore[arg-type]
          "undefined must be 'nan', 'raise' or a finite number; got 'zero'"),

@@ -120,7 +120,7 @@ def test_the_report_reads_columns_of_any_library() -> None:
     for held in (np.array, pd.Series, pl.Series, tuple, lambda v: (x for x in v)):
         assert str(small_sample_report(held(true), held(pred))) == expected
     mixed = small_sample_report(["1", "0", "1"], [1, 0, 0])
-    assert [(c.label, c.support) for c in mixed.classes] == [("0", 1), ("1", 2)]
+    assert [(c.label, c.support) for c in mixed.classes] == [(0, 1), (1, 2)]
 
 
 def test_a_class_that_nobody_has_is_shown_as_undefined() -> None:
@@ -140,7 +140,6 @@ def test_a_class_that_nobody_has_is_shown_as_undefined() -> None:
         "recall of 1 is undefined: no actual positives (TP + FN = 0)\n"
         "f1 of 1 is undefined: no actual or predicted positives (TP + FN + FP = 0)\n"
         "Each class in turn is the positive one.\n"
-        "\n"
         "balanced accuracy is undefined: no actual positives (TP + FN = 0), with 1 as the positive class\n"
         "MCC is undefined: no actual positives (TP + FN = 0) and no predicted positives (TP + FP = 0), with 1 as the "
         "positive class"
@@ -204,11 +203,9 @@ def test_intervals_of_several_classes_cover_about_at_the_level() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: small_sample_report([1, 0], [1, 0], labels="10"), "labels must be a sequence of labels; got '10'"),
+        (lambda: small_sample_report([1, 0], [1, 0], labels="10"), "labels must be a sequence of classes; got '10'"),
         (lambda: small_sample_report([1, 0], [1, 0], labels=[1, 1]),
-         "labels must contain at least one label, and each once; got [1, 1]"),
-        (lambda: small_sample_report(["Yes", "no"], ["no", "no"], labels=["yes"]),
-         "labels must be spelled as in the data ('Yes', 'no'); got 'yes'"),
+         "labels must name each class once; got 1, 1"),
         (lambda: small_sample_report([1, 0], [1]), "y_true and y_pred must have the same length; got 2 and 1"),
         (lambda: small_sample_report([], []), "y_true and y_pred must contain at least one label; got none"),
         (lambda: small_sample_report(["a", "NA", "b"], ["a", "a", "b"]),
