@@ -134,7 +134,7 @@ def from_metric_frame(frame: Any, **settings: Any) -> Audit:
     sex f (6, 2, 0, 8) inconclusive
     sex m (2, 4, 1, 5) inconclusive
     """
-    by_group = getattr(frame, "by_group", None)
+    by_group: Any = getattr(frame, "by_group", None)
     if not hasattr(by_group, "index"):
         raise InvalidInput(argument="frame", must="be a MetricFrame of fairlearn", got=frame)
     results = by_group.to_frame() if by_group.ndim == 1 else by_group
@@ -219,7 +219,7 @@ def _make_parity(name: str, example: float) -> Callable[..., float]:
 def _largest_gap(result: Audit, key: str, kind: str, messages: list[str]) -> float:
     """The largest gap in a rate between the groups of all columns; ``messages`` get warnings."""
     *_, by = result.provenance["order"]
-    scores = []
+    scores: list[float] = []
     for row in result.rows:
         if (row.by, row.metric) == (by, key):
             if isnan(row.score):

@@ -60,27 +60,17 @@ class ProgressLine:
         self._is_shown = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` items are done."""
+        """Show that ``done`` of ``total`` items are done; a total of 0 is not known."""
         if _listeners:
             _listeners[-1](what, done, total)
             return
-        filled = _BAR_WIDTH * done // max(total, 1)
-        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
-        self._show(what, f" [{bar}] {done:,} of {total:,}")
-
-    def percentage(self, what: str, percent: float) -> None:
-        """Show the share that is done, in per cent; a negative one means that it is not known."""
-        is_known = percent >= 0
-        if _listeners:
-            _listeners[-1](what, int(percent) if is_known else 0, 100 if is_known else 0)
-            return
-        self._show(what, f": {percent:.0f}%" if is_known else " …")
-
-    def _show(self, what: str, state: str) -> None:
         now = time.monotonic()
-        name = printable(what)
         if now - self._start <= _SILENT_SECONDS:
             return
+        filled = _BAR_WIDTH * done // max(total, 1)
+        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
+        state = f" [{bar}] {done:,} of {total:,}" if total else " …"
+        name = printable(what)
         if terminal := _terminal():
             # A line that wraps could not be rewritten, so a long name is cut.
             room = max(_line_width() - len(state), 1)
@@ -122,7 +112,8 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     def poll() -> None:
         with ProgressLine() as report:
             while not done.wait(_POLL_SECONDS):
-                report.percentage(what, percent())
+                done_percent = percent()
+                report(what, max(int(done_percent), 0), 100 if done_percent >= 0 else 0)
 
     poller = threading.Thread(target=poll, daemon=True)
     poller.start()

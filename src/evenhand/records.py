@@ -65,13 +65,12 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, fit for JSON: None for what is not a finite number."""
         names = [field.name for field in fields(self)]  # type: ignore[arg-type]
-        values: dict[str, Any] = {}
-        for name in (*names, *self._derived):
-            if not name.startswith("_"):
-                values[name] = None
-                # Some derived values are undefined.
-                with suppress(EvenhandError):
-                    values[name] = plain_value(getattr(self, name))
+        public = [name for name in (*names, *self._derived) if not name.startswith("_")]
+        values: dict[str, Any] = dict.fromkeys(public)
+        for name in public:
+            # Some derived values are undefined.
+            with suppress(EvenhandError):
+                values[name] = plain_value(getattr(self, name))
         return values
 
     def __repr__(self) -> str:

@@ -1,38 +1,17 @@
-"""What functions return, for annotations and ``isinstance``; not constructed directly."""
+"""What functions return, for annotations and ``isinstance``; not constructed directly.
 
-from .auditing import (
-    Audit as Audit,
-    Finding as Finding,
-    MonitorRow as MonitorRow,
-    Row as Row,
-    Verdict as Verdict,
-)
-from .distributions import Distribution as Distribution
-from .inference import (
-    BiasVariance as BiasVariance,
-    Disparity as Disparity,
-    Estimator as Estimator,
-    Interval as Interval,
-    MatchResult as MatchResult,
-    PriorCheck as PriorCheck,
-    Risk as Risk,
-    Risks as Risks,
-    Smoothed as Smoothed,
-    SmoothedClasses as SmoothedClasses,
-    Spread as Spread,
-    Stratum as Stratum,
-    StressTest as StressTest,
-    UndefinedRow as UndefinedRow,
-)
-from .metrics import Metric as Metric
-from .planning import (
-    ExploitableSizes as ExploitableSizes,
-    Jaggedness as Jaggedness,
-    Plan as Plan,
-)
-from .small_samples import (
-    ReportedClass as ReportedClass,
-    SmallSampleReport as SmallSampleReport,
-)
+The names are listed once, in ``results.pyi``, and imported when first used.
+"""
 
-__all__ = tuple(name for name in globals() if name[0].isupper())
+from __future__ import annotations
+
+from typing import Any
+
+from . import import_name, read_stub
+
+_MODULE_OF = read_stub(__loader__, f"{__file__}i")  # type: ignore[name-defined]
+__all__ = tuple(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    return import_name(globals(), _MODULE_OF, name)

@@ -95,7 +95,7 @@ def scorer(
         hint = "pass the metric itself to sklearn.metrics.make_scorer with greater_is_better="
         raise InvalidInput(f"{m.key} {cannot}; {hint}")
     is_number = isinstance(undefined, Real) and not isinstance(undefined, bool)
-    if undefined not in ("nan", "raise") and not (is_number and isfinite(undefined)):
+    if undefined not in ("nan", "raise") and not (is_number and isfinite(float(undefined))):
         must = "be 'nan', 'raise' or a finite number"
         raise InvalidInput(argument="undefined", must=must, got=undefined)
     smoothing = None if prior is None else CrossPrior(prior, strength)

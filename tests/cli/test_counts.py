@@ -6,9 +6,8 @@ import json
 
 import pytest
 from click.testing import CliRunner, Result
-from matrices import matrix
 
-from evenhand import list_metrics, metric
+from evenhand import list_metrics
 from evenhand.cli import evenhand
 
 REFERENCE = "116 177 554 2429"
@@ -73,16 +72,10 @@ def test_match_prints_a_sentence_and_an_interval() -> None:
     )
 
 
-def test_match_of_all_metrics_is_a_table_with_reasons() -> None:
+def test_match_of_all_metrics_says_why_some_are_undefined_or_not_tested() -> None:
     output = run(*f"match --group 0 0 2 6 --reference {REFERENCE} --metric all".split()).output
-
     assert all(m.key in output for m in list_metrics())
-    assert "tpr is undefined: no actual positives (TP + FN = 0)" in output
-    assert max(map(len, output.splitlines()[:50])) <= 80
-    # A metric of one group has a score of the reference beside it; one of two groups compares with it.
-    lines = {line.split()[0]: line.split() for line in output.splitlines() if line.split()}
-    assert lines["fpr"][1:3] == ["0.25", f"{metric('fpr')(matrix(*map(int, REFERENCE.split()))):.4g}"]
-    assert len(lines["predictive_equality"]) == len(lines["fpr"]) - 1
+    assert "MATCH test of tpr: undefined, no actual positives (TP + FN = 0)" in output
 
 
 def test_match_as_json_is_the_papers_test() -> None:

@@ -12,7 +12,7 @@ from ..errors import EvenhandError, printable
 from ..text_layout import text_table, tied, wrapped
 from ..wording import join_and, legible, percent, several
 
-_MAX_COLUMNS, _MAX_VALUES, _MAX_NAME = 200, 4, 24
+_MAX_COLUMNS, _MAX_VALUES, _MAX_NAME, _MAX_CLASSES = 200, 4, 24, 12
 _PLACEHOLDERS = ("COLUMN", "VALUE", "NUMBER")
 _OPTIONS = {
     "y_true": "--label",
@@ -23,16 +23,7 @@ _OPTIONS = {
     "cluster": "--cluster",
     "count": "--count",
 }
-_HINTS = {
-    "--threshold": "Scores at or above --threshold count as positive.",
-    "--cluster": "--cluster is the column that says which rows are not independent; leave it "
-    "out if each row is an independent case.",
-    "--count": "--count is the column of frequencies; pass --count 1 if each row is one case.",
-    "--class": "Each class is audited against the others; --positive chooses one of them.",
-    "--model": "Repeat --model for each model, with a name of your choice.",
-    "--model-column": "--cluster is the column that says which rows are about the same case.",
-}
-_FAVOURABLE = "Say which outcome is favourable with --favourable positive or --favourable negative."
+_FAVOURABLE = "Say which outcome is favourable with --favourable positive or negative."
 
 Columns = Mapping[str, list[Any]]
 Options = list[tuple[str, str]]
@@ -42,19 +33,17 @@ def list_columns(data: str | list[str], files: Sequence[str], command: str = "au
     """The columns of files with their most frequent values and guesses, and a command."""
     columns = read_first_columns(data)
     if set(CELLS) <= {name.strip().lower() for name in columns}:
-        typed = shlex.join(["evenhand", "audit", "--counts", *files])
-        return f"This is a table of counts, with tp, fn, fp and tn. Type:\n\n  {printable(typed)}"
+        typed = printable(shlex.join(["evenhand", "audit", "--counts", *files]))
+        return f"This is a table of counts, with tp, fn, fp and tn. Type:\n\n  {typed}"
     roles = guess_roles(columns)
-    if roles["model_column"]:
-        command = "compare"
+    command = "compare" if roles["model_column"] else command
     options, hints = _suggest_options(columns, roles, command)
-    rows = several(len(next(iter(columns.values()), [])), "row")
-    names = printable(", ".join(files))
-    title = f"{names} has {several(len(columns), 'column')}. In its first {rows}:"
     guesses = {value: name for name, value in options if name in _OPTIONS.values()}
+    rows = several(len(next(iter(columns.values()), [])), "row")
+    has = f"{printable(', '.join(files))} has {several(len(columns), 'column')}."
     header = ("column", "guess", "most frequent values")
     table = text_table(header, _list_rows(columns, guesses), width=width, after="")
-    lines = [*wrapped(title, width), "", table]
+    lines = [*wrapped(f"{has} In its first {rows}:", width), "", table]
     if len(columns) > _MAX_COLUMNS:
         lines.append(f"and {several(len(columns) - _MAX_COLUMNS, 'more column')}")
     values = {value.rpartition("=")[2] for _, value in options}
@@ -70,7 +59,7 @@ def list_columns(data: str | list[str], files: Sequence[str], command: str = "au
     return "\n".join(lines)
 
 
-def _list_rows(columns: Columns, guesses: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _list_rows(columns: Columns, guesses: Mapping[str, str]) -> Iterator[Sequence[str]]:
     for name, values in list(columns.items())[:_MAX_COLUMNS]:
         kind = kind_of(values)
         examples = [tied(_shorten(value)) for value in kind.examples[:_MAX_VALUES]]
@@ -90,53 +79,51 @@ def _shorten(value: Any) -> str:
 
 def _suggest_options(columns: Columns, roles: dict[str, Any], command: str) -> tuple[Options, list[str]]:
     """The options for what the columns seem to be, and hints on what is left to choose."""
-    chosen = dict(roles) | {"groups": roles["groups"] or ["COLUMN"]}
-    positive: Options = []
-    hints = []
-    if command == "compare" and not roles["model_column"]:
-        chosen |= {"y_pred": None, "y_score": None, "cluster": None, "count": None}
-        positive = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
-    elif command == "compare":
-        chosen |= {"y_score": None, "count": None, "cluster": roles["cluster"] or "COLUMN"}
+    chosen = dict(roles)
+    more: Options = []
+    hints: list[str] = []
+    if command == "compare":
+        chosen |= {"y_true": roles["y_true"] or "COLUMN", "y_score": None, "count": None}
+        if roles["model_column"]:
+            chosen["cluster"] = roles["cluster"] or "COLUMN"
+        else:
+            chosen |= {"y_pred": None, "cluster": None}
+            more = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
     elif roles["y_score"] and not roles["y_pred"]:
         is_unit = kind_of(columns[roles["y_score"]]).unit
-        positive = [("--threshold", "0.5" if is_unit else "NUMBER")]
+        more = [("--threshold", "0.5" if is_unit else "NUMBER")]
     else:
         chosen |= {"y_pred": roles["y_pred"] or "COLUMN", "y_score": None}
-        positive, hints = _suggest_positive(columns, roles["y_true"], roles["y_pred"])
-    if command == "compare":
-        chosen["y_true"] = roles["y_true"] or "COLUMN"
-    elif not roles["y_true"]:
-        hints.append("Name the labels with --label COLUMN, or audit selection rates only.")
+        more, hints = _suggest_positive(columns, roles["y_true"], roles["y_pred"])
     options: Options = []
     for role, option in _OPTIONS.items():
-        names = chosen[role] if role == "groups" else [chosen[role]]
-        options += positive if role == "model_column" else []
-        options += [(option, name) for name in names if name]
-    given = {option for option, _ in options}
-    return options, [*hints, *(hint for option, hint in _HINTS.items() if option in given)]
+        if role == "groups":
+            options += [*more, *((option, name) for name in roles[role] or ["COLUMN"])]
+        elif chosen[role]:
+            options.append((option, chosen[role]))
+    return options, hints
 
 
 def _suggest_positive(columns: Columns, label: str | None, prediction: str | None) -> tuple[Options, list[str]]:
     """The options that say what is positive, where that cannot be inferred."""
     named = {"y_true": label, "y_pred": prediction}
     values = {role: set(columns[name]) - {None} for role, name in named.items() if name}
+    unclear = [role for role in values if not _is_clear({role: values[role]})]
+    names = {"y_true": "--positive-label", "y_pred": "--positive-prediction"}
     if not values or _is_clear(values):
         return [], []
     if len(values) == 2 and values["y_true"] == values["y_pred"]:
-        if 2 < len(values["y_true"]) <= _MAX_NAME:
+        if 2 < len(values["y_true"]) <= _MAX_CLASSES:
             return [("--class", "all")], []
-        unclear = {"--positive": ("labels", values["y_true"])}
-    else:
-        roles = [role for role in values if not _is_clear({role: values[role]})]
-        # Each may be clear by itself, but they do not agree.
-        names = {"y_true": "--positive-label", "y_pred": "--positive-prediction"}
-        unclear = {names[role]: (str(named[role]), values[role]) for role in roles or values}
-    options, hints = [], []
-    for option, (name, held) in unclear.items():
-        options += [(option, str(value)) for value in guess_positive(held) or ["VALUE"]]
-        listed = ", ".join(_shorten(value) for value in sorted(held, key=str)[:_MAX_VALUES])
-        hints.append(f"Choose the positive values of {name} ({listed}) with {option}.")
+        unclear, names = ["y_true"], {"y_true": "--positive"}
+    options: Options = []
+    hints = []
+    # Each column may be clear by itself, but they do not agree.
+    for role in unclear or values:
+        option = names[role]
+        options += [(option, str(v)) for v in guess_positive(values[role]) or ["VALUE"]]
+        listed = ", ".join(map(_shorten, sorted(values[role], key=str)[:_MAX_CLASSES]))
+        hints.append(f"Choose the positive values of {named[role]} ({listed}) with {option}.")
     return options, hints
 
 

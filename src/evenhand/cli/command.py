@@ -82,8 +82,8 @@ class Command(click.Command):
         """Parse the words; an option that takes one value must not be repeated."""
         *_, given = self.make_parser(ctx).parse_args(list(args))
         for option in self.params:
-            is_single = isinstance(option, click.Option) and not option.multiple
-            if is_single and not option.is_flag and given.count(option) > 1:
+            is_repeatable = option.multiple or getattr(option, "is_flag", True)
+            if not is_repeatable and given.count(option) > 1:
                 raise click.UsageError(f"{option.opts[0]} must be given only once.", ctx)
         return super().parse_args(ctx, args)
 
@@ -104,7 +104,7 @@ class SizeRange(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return sizes
 
 
-def command(name: str, details: str = "", **settings: Any) -> Decorator:
+def command(name: str, details: str = "", **settings: Any) -> Callable[[Callable[..., None]], Command]:
     """A decorator that makes a function the command of that name."""
     text = f"{COMMANDS[name][1]}\n\n{details}"
     return click.command(name, cls=Command, help=text, **settings)
@@ -116,7 +116,7 @@ def option_names(command: click.Command) -> dict[str, str]:
     return {str(option.name): option.opts[0] for option in options}
 
 
-def function_options(function: Callable[..., Any], *names: str) -> list[click.Option]:
+def function_options(function: Callable[..., Any], *names: str) -> list[click.Parameter]:
     """Options for the arguments of a function, or some of them, with their defaults."""
     parameters = signature(function, eval_str=True).parameters
     chosen = names or [name for name in parameters if name in _HELP]

@@ -27,18 +27,18 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> No
     if not isinstance(table, dict):
         must = f"{ctx.command.name} in {path} must be a table of options"
         raise click.BadParameter(f"{must}; got {table!r}")
-    options = {}
-    for option in ctx.command.params:
-        if option.name != "config":
-            spelled = option.opts[0].lstrip("-").replace("-", "_")
-            options |= {str(option.name): option, spelled: option}
+    options: dict[str, click.Option] = {}
+    for parameter in ctx.command.params:
+        if isinstance(parameter, click.Option) and parameter.name != "config":
+            spelled = parameter.opts[0].lstrip("-").replace("-", "_")
+            options |= {str(parameter.name): parameter, spelled: parameter}
     ctx.default_map = {}
     for key, value in table.items():
         option = options.get(key.replace("-", "_"))
-        if not isinstance(option, click.Option):
-            known = {name.replace("_", "-") for name in options}
-            error = UnknownName.among(f"setting in {path}", key, sorted(known))
-            raise click.BadParameter(str(error))
+        if option is None:
+            known = sorted({name.replace("_", "-") for name in options})
+            unknown = UnknownName.among(f"setting in {path}", key, known)
+            raise click.BadParameter(str(unknown))
         ctx.default_map[str(option.name)] = _as_default(option, value)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..auditing import read_texts
 from ..confusion import CELLS, ConfusionMatrix
 from ..errors import EvenhandError
 from ..inference import (
@@ -35,6 +36,7 @@ _FACTS = (
     *("synonyms", "undefined_if", "notes", "in_paper"),
 )
 _MATCH = ("alternative", "null", "given", "mid_p", "method", "rng")
+_STRENGTH = "Pseudo-cases; one number per split as prev=7,tpr=20,fpr=20; or auto."
 _SMOOTHED = ("acc", "ppr", "tpr", "fpr", "ppv", "npv", "f1", "mcc")
 _MORE_METRICS = """{} metrics, and also any F-beta (f3) and any difference or ratio of two
 groups (npv_difference, fpr_ratio). For details: evenhand metrics tpr
@@ -89,18 +91,18 @@ def undefined(n: int, names: tuple[str, ...], reference: Cells | None, as_json: 
     if as_json:
         print_json(table)
         return
-    columns = {
-        "metric": [" ".join(row.metrics) for row in table],
-        "undefined": [_count_text(row.count) for row in table],
-        "of all": [_count_text(row.total) for row in table],
-        "share": [f"{row.share:.2%}" for row in table],
-        "growth": [row.growth for row in table],
-    }
-    if rates:
-        columns["probability"] = [f"{row.probability:.3g}" for row in table]
-    rows = zip(*columns.values(), strict=True)
+    rows = []
+    for row in table:
+        facts = {
+            "metric": " ".join(row.metrics),
+            "undefined": row.count,
+            "of all": row.total,
+            "share": f"{row.share:.2%}",
+            "growth": row.growth,
+        }
+        rows.append(facts | ({"probability": row.probability} if rates else {}))
     click.echo(f"Undefined cases among all confusion matrices of n = {n:,}")
-    click.echo(text_table(list(columns), rows, right=(1, 2, 3)))
+    _print_table(rows)
     if any(metric(key).groups == 2 for row in table for key in row.metrics):
         click.echo("Metrics of two groups: pairs of groups of n cases each are counted.")
 
@@ -118,84 +120,72 @@ def match(group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool,
     """Test a group against a reference."""
     cm, against = ConfusionMatrix.from_array(group), counts_or_rates(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
-    results, refused = [], {}
+    results: list[Any] = []
     for m in chosen:
         try:
             results.append(match_test(cm, against, m, **settings))
         except EvenhandError as error:
             if "all" not in names:
                 raise
-            refused[m.key] = str(error)
+            results.append({"metric": m.key, "refused": str(error)})
     if as_json:
-        others = [{"metric": key, "refused": why} for key, why in refused.items()]
-        print_json([*results, *others])
+        print_json(results)
         return
-    if len(chosen) == 1:
-        click.echo(str(results[0]))
-        if not chosen[0].comparisons:
-            ends = interval(cm, chosen[0])
-            click.echo(f"95% interval: {ends.low:.4g} to {ends.high:.4g}")
-        return
-    rows = []
     for result in results:
-        reference_score = result.reference_score if result.metric.groups == 1 else None
-        numbers = (result.statistic, reference_score, result.pvalue, result.percentile)
-        rows.append([result.metric.key, *map(_number, numbers)])
-    header = ("metric", "score", "reference", "p-value", "percentile")
-    click.echo(text_table(header, rows, right=(1, 2, 3, 4)))
-    for result in results:
-        if result.reason:
-            click.echo(f"{result.metric.key} is undefined: {result.reason}")
-    for key, why in refused.items():
-        click.echo(f"{key} is not tested: {why}")
+        is_refused = isinstance(result, dict)
+        text = "{metric} is not tested: {refused}".format(**result) if is_refused else result
+        click.echo(str(text))
+    if len(chosen) == 1 and not chosen[0].comparisons:
+        ends = interval(cm, chosen[0])
+        click.echo(f"95% interval: {ends.low:.4g} to {ends.high:.4g}")
 
 
 @command("smooth", "It also checks whether the reference is a suitable prior.")
 @cells_option("--group", "The group's counts.")
 @cells_option("--reference", "The reference's counts.")
-@click.option(
-    "--strength",
-    default="10",
-    show_default=True,
-    help="Pseudo-cases; one number per split as prev=7,tpr=20,fpr=20; or auto.",
-)
+@click.option("--strength", default="10", show_default=True, help=_STRENGTH)
 @_metric_option("A metric to show", default=_SMOOTHED)
 @json_option
 def smooth(group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool) -> None:
     """Smooth a group's scores."""
-    from ..auditing import read_texts
-
     raw, prior = map(ConfusionMatrix.from_array, (group, reference))
     weight = read_texts("strength", [strength])
     smoothed = cross_prior_smooth(raw, prior, weight)
     is_checkable = raw.n and raw.is_whole and prior.is_whole and weight != 0
     check = check_prior(raw, prior, weight) if is_checkable else None
-    header = ("metric", "raw", "smoothed", "reference")
-    scores = [(m.key, m(raw), m(smoothed), m(prior)) for m in map(metric, names)]
-    if as_json:
-        print_json(
-            {
-                "cells": dict(zip(CELLS, smoothed.cells, strict=True)),
-                "prior_only": smoothed.prior_only,
-                "strength": smoothed.strength,
-                "shrinkage": smoothed.shrinkage,
-                "scores": [dict(zip(header, line, strict=True)) for line in scores],
-                "verdict": check and check.verdict,
-                "reasons": check and list(check.reasons),
-            }
-        )
+    columns = {"raw": raw, "smoothed": smoothed, "reference": prior}
+    metrics = [metric(name) for name in names]
+    scores = [{"metric": m.key} | {k: m(cm) for k, cm in columns.items()} for m in metrics]
+    if not as_json:
+        click.echo(str(smoothed))
+        _print_table(scores)
+        if check:
+            click.echo(str(check))
         return
-    rows = [[key, *map(_number, line)] for key, *line in scores]
-    click.echo(f"{smoothed}\n{text_table(header, rows, right=(1, 2, 3))}")
-    if check:
-        click.echo(str(check))
+    print_json(
+        {
+            "cells": dict(zip(CELLS, smoothed.cells, strict=True)),
+            "prior_only": smoothed.prior_only,
+            "strength": smoothed.strength,
+            "shrinkage": smoothed.shrinkage,
+            "scores": scores,
+            "verdict": check and check.verdict,
+            "reasons": check and list(check.reasons),
+        }
+    )
 
 
-def _number(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "undefined" if isnan(value) else f"{value:.4g}"
+def _print_table(rows: list[dict[str, Any]]) -> None:
+    """Print rows as a table, with numbers to the right."""
+    names = list(rows[0])
+    right = [i for i, name in enumerate(names) if name not in ("metric", "growth")]
+    texts = [[_text(value) for value in row.values()] for row in rows]
+    click.echo(text_table(names, texts, right=right))
 
 
-def _count_text(value: int) -> str:
-    return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
+def _text(value: Any) -> str:
+    if isinstance(value, int):
+        return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
+    if isinstance(value, float):
+        return "undefined" if isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -16,7 +16,7 @@ from .column_listing import list_columns
 
 _COLUMNS = {
     "audit": "--label, --prediction or --score",
-    "compare": "--label, and --model, --model-column or --score",
+    "compare": "--label and --model, --model-column or --score",
 }
 
 

@@ -38,8 +38,9 @@ def _run(function: Callable[..., Any], as_json: bool, **arguments: Any) -> None:
     elif result.question == "sample_size":
         _print_chart("n", result.sizes, result.values, result.goal, 0.0, 1.0, result.target)
     elif result.method == "exact":
+        places, powers = result.profile()
         axis = f"true {result.metric.key}"
-        _print_chart(axis, *result.profile(), "power", 0.0, 1.0, result.target)
+        _print_chart(axis, places, powers, "power", 0.0, 1.0, result.target)
 
 
 def _print_chart(
