@@ -71,7 +71,7 @@ def framed(groups: Counts, metrics: dict[str, Callable[..., Any]], **features: A
         return fm.MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, **({"sensitive_features": who} | features))
 
 
-def matrices(audit: Any, by: str) -> Counts:
+def matrices(audit: Any, by: str) -> dict[str, tuple[float, ...]]:
     assert isinstance(audit, eh.Audit)
     return {row.group: row.cells for row in audit.rows if row.by == by and row.cells is not None}
 
@@ -79,10 +79,11 @@ def matrices(audit: Any, by: str) -> Counts:
 def test_an_audit_of_a_frame_has_the_counts_of_its_groups() -> None:
     """From our counts or from scikit-learn's matrix; one group has a single case."""
     groups: Counts = {"a": (1, 0, 0, 0), "b": (3, 1, 2, 6), "c": (10**3, 2, 3, 4)}
-    for metrics in (
+    frames: list[dict[str, Callable[..., Any]]] = [
         {"anything": confusion_counts, "acc": accuracy_score},
         {"cm": partial(confusion_matrix, labels=[0, 1])},
-    ):
+    ]
+    for metrics in frames:
         found = from_metric_frame(framed(groups, metrics), metrics="acc")
         assert matrices(found, "sensitive_feature_0") == groups
 

@@ -15,9 +15,7 @@ from hostile import STEERING, steers
 from evenhand.cli import evenhand
 from evenhand.records import csv_text
 
-REFUSED = (
-    "No audit was run: name the columns to audit, the groups with --group, and --label, --prediction or --score.\n"
-)
+REFUSED = "No audit was run: type that command, or name other columns (see evenhand audit --help).\n"
 
 
 def run(*words: str, stdin: str | None = None) -> Result:
@@ -113,8 +111,7 @@ def test_compare_lists_the_columns_too(tmp_path: Path) -> None:
     """Models in columns of their own have names that nobody can guess."""
     file = written(tmp_path / "d.csv", {"sex": "FM" * 9, "y": "01" * 9, "p1": "0011" * 4 + "01", "p2": "01" * 9})
     result = run("compare", file)
-    refused = "name the columns to compare, the groups with --group, and --label and --model, --model-column or --score"
-    assert (result.exit_code, result.stderr) == (2, f"No audit was run: {refused}.\n")
+    assert (result.exit_code, result.stderr) == (2, REFUSED.replace("audit --help", "compare --help"))
     assert f"  evenhand compare {file} --label y --model OLD=COLUMN --model NEW=COLUMN --group sex\n" in result.stdout
 
 

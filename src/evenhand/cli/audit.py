@@ -41,7 +41,7 @@ Make = Callable[[dict[str, Any]], Audit]
 @_files
 @config_option
 @click.option("--counts", metavar="FILE", help="In place of FILE: a table of tp, fn, fp, tn.")
-@click.option("--example", type=click.Choice(_EXAMPLES), help="In place of FILE: its data.")
+@click.option("--example", type=click.Choice(_EXAMPLES), help="In place of FILE: data of evenhand.")
 @setting_options(AuditRequest)
 @_repeat
 @output_options

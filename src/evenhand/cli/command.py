@@ -128,9 +128,9 @@ def _make_option(name: str, parameter: Parameter) -> click.Option:
     kinds = (annotation, *get_args(annotation))
     choices = [value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)]
     numbers = [kind for kind in (float, int) if kind in kinds]
-    settings: dict[str, Any] = {"help": _HELP[name], "default": default, "show_default": True}
-    if default is Parameter.empty:
-        settings |= {"required": True, "default": None}
+    settings: dict[str, Any] = {"help": _HELP[name], "required": default is Parameter.empty}
+    if default is not Parameter.empty:
+        settings |= {"default": default, "show_default": True}
     if name in ("reference", "truth"):
         settings |= {"nargs": 4, "type": float, "metavar": "TP FN FP TN"}
     elif isinstance(default, range):

@@ -21,6 +21,7 @@ from ..inference import (
 from ..metrics import CATALOGUE, FALSE_FRIENDS, Metric, list_metrics, metric
 from ..text_layout import aligned, text_table, wrapped
 from .command import (
+    Decorator,
     cells_option,
     command,
     counts_or_rates,
@@ -43,7 +44,7 @@ groups (npv_difference, fpr_ratio). For details: evenhand metrics tpr
 Functions of scikit-learn and fairlearn are found by their names. Beware:"""
 
 
-def _metric_option(text: str, **settings: Any) -> Any:
+def _metric_option(text: str, **settings: Any) -> Decorator:
     help_text = f"{text}; may be repeated."
     return click.option("--metric", "names", multiple=True, help=help_text, **settings)
 

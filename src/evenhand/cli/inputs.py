@@ -14,11 +14,6 @@ from ..data import spool, spool_stream
 from ..errors import InvalidInput
 from .column_listing import list_columns
 
-_COLUMNS = {
-    "audit": "--label, --prediction or --score",
-    "compare": "--label and --model, --model-column or --score",
-}
-
 
 @contextmanager
 def open_files(files: Sequence[str]) -> Iterator[str | list[str]]:
@@ -45,6 +40,6 @@ def print_columns(files: Sequence[str], command: str, *, to_stderr: bool) -> NoR
     width = get_terminal_size((80, 24)).columns if sys.stdout.isatty() else 80
     with open_files(files) as given, spool(given) as data:
         click.echo(f"{list_columns(data, files, command, width)}\n", err=to_stderr)
-    names = f"name the columns to {command}, the groups with --group, and {_COLUMNS[command]}"
-    click.echo(f"No audit was run: {names}.", err=True)
+    hint = f"type that command, or name other columns (see evenhand {command} --help)"
+    click.echo(f"No audit was run: {hint}.", err=True)
     click.get_current_context().exit(2)
