@@ -40,8 +40,6 @@ _OPTIONS = (
     click.option("--fail-on", multiple=True, type=click.Choice([*KINDS, "any"]), help=_FAIL_ON),
     click.option("--github/--no-github", default=None, help=_GITHUB),
 )
-OUTPUTS = {"everything", "verbose", "quiet", "fail_on", "github", *REPORT, *FILES}
-"""The options that do not change an audit, only what is done with it."""
 
 
 def output_options(command: Any) -> Any:
