@@ -58,7 +58,7 @@ AUDITED = ["--label", "y", "--prediction", "p", "--group", "g"]
          "Error: ~nosuchuser/x.csv cannot be read: Could not determine home directory."),
         (["audit", "/", *AUDITED], "Error: data must be a file or a folder of Parquet files; got /"),
         (["audit", "x" * 5000 + ".csv", *AUDITED], f"Error: {'x' * 200}… cannot be read: File name too long"),
-        (["audit", "--counts", "/"], "Error: / cannot be read: Is a directory"),
+        (["audit", "--counts", "/"], "Error: data must be a file or a folder of Parquet files; got /"),
     ],
 )  # fmt: skip
 def test_no_failure_is_mistaken_for_a_finding(words: list[str], sentence: str) -> None:
