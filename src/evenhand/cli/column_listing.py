@@ -121,7 +121,7 @@ def _suggest_positive(columns: Columns, label: str | None, prediction: str | Non
     # Each column may be clear by itself, but they do not agree.
     for role in unclear or values:
         option = names[role]
-        options += [(option, str(v)) for v in guess_positive(values[role]) or ["VALUE"]]
+        options += [(option, str(value)) for value in guess_positive(values[role]) or ["VALUE"]]
         listed = ", ".join(map(_shorten, sorted(values[role], key=str)[:_MAX_CLASSES]))
         hints.append(f"Choose the positive values of {named[role]} ({listed}) with {option}.")
     return options, hints

@@ -156,7 +156,7 @@ def smooth(group: Cells, reference: Cells, strength: str, names: tuple[str, ...]
     check = check_prior(raw, prior, weight) if is_checkable else None
     columns = {"raw": raw, "smoothed": smoothed, "reference": prior}
     metrics = [metric(name) for name in names]
-    scores = [{"metric": m.key} | {k: m(cm) for k, cm in columns.items()} for m in metrics]
+    scores = [{"metric": m.key} | {name: m(cm) for name, cm in columns.items()} for m in metrics]
     if not as_json:
         click.echo(str(smoothed))
         _print_table(scores)
