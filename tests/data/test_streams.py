@@ -105,7 +105,7 @@ def test_the_output_of_a_command_is_looked_at(tmp_path: Path, spool: Path) -> No
     done = command(spool, shell=f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv)")
     assert done.stdout.splitlines()[0].endswith(" has 3 columns. In its first 5 rows:")
     assert done.stderr == (
-        "No audit was run: name the columns to audit, the groups with --group, and --label, --prediction or --score.\n"
+        "No audit was run: type that command, or name other columns (see evenhand audit --help).\n"
     )
     assert list(spool.iterdir()) == []
 
