@@ -36,7 +36,7 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src", "evenhand")
-ROOMS = ("inference", "planning", "data", "auditing", "views", "cli", "web", "adapters")
+ROOMS = ("inference", "planning", "data", "auditing", "views", "cli", "web")
 # Tests of a line that take longer than this in all are not all run first.
 MOST = 60.0
 # A change that makes the tests of a line, or those of its room, take longer than this is killed.

@@ -22,7 +22,6 @@ ROOMS = {
     "inference": (1, "tests, intervals, gaps, smoothing"),
     "planning": (1, "what groups of other sizes would show"),
     "auditing": (1, "comparisons, verdicts, findings: an Audit"),
-    "adapters": (0, "what scikit-learn and fairlearn call"),
     "views": (1, "text, Markdown, HTML, plots"),
     "web": (2, "the page"),
     "cli": (1, "the command"),

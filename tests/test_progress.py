@@ -49,7 +49,7 @@ def test_progress_is_logged_where_there_is_no_terminal(
         assert list(progress([1, 2], "again")) == [1, 2]
     assert [record.getMessage() for record in caplog.records] == [
         f"work\\x1b [{'.' * 30}] 0 of 3",
-        "counting: 50%",
+        f"counting [{'#' * 15}{'.' * 15}] 50 of 100",
         f"again [{'.' * 30}] 0 of 2",
         f"again [{'#' * 15}{'.' * 15}] 1 of 2",
     ]
@@ -87,7 +87,7 @@ def test_the_line_is_cleared_when_the_work_fails(terminal: io.StringIO) -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize(("percent", "line"), [(12.4, "work: 12%"), (-1.0, "work …")])
+@pytest.mark.parametrize(("percent", "line"), [(12.4, f"work [{'#' * 3}{'.' * 27}] 12 of 100"), (-1.0, "work …")])
 def test_a_percentage_is_polled_until_the_work_is_done(percent: float, line: str, terminal: io.StringIO) -> None:
     with redirect_stderr(terminal), watch("work", lambda: percent):
         time.sleep(0.05)
@@ -161,4 +161,4 @@ def test_a_line_serves_where_a_callable_is_asked_for(terminal: io.StringIO) -> N
 
     with redirect_stderr(terminal):
         work(ProgressLine())
-    assert lines(terminal) == [f"one [{'#' * 15}{'.' * 15}] 1 of 2", f"none [{'.' * 30}] 0 of 0"]
+    assert lines(terminal) == [f"one [{'#' * 15}{'.' * 15}] 1 of 2", "none …"]

@@ -12,11 +12,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 
-def _listed() -> dict[str, str]:
-    """The public names and the modules that hold them, as the stub file beside this one lists them."""
+def read_stub(loader: Any, stub: str) -> dict[str, str]:
+    """The names in a stub file and the modules that contain them."""
     module, modules = "", {}
-    stub = __loader__.get_data(f"{__file__}i")  # type: ignore[attr-defined, name-defined]
-    for line in stub.decode().splitlines():
+    for line in loader.get_data(stub).decode().splitlines():
         words = line.replace(",", " ").split()
         if words[:1] == ["from"]:
             module = words[1]
@@ -25,17 +24,23 @@ def _listed() -> dict[str, str]:
     return modules
 
 
-_MODULE_OF = _listed()
+def import_name(namespace: dict[str, Any], modules: dict[str, str], name: str) -> Any:
+    """Import a public name when it is first used."""
+    if name not in modules:
+        raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+    if modules[name] == ".":
+        namespace[name] = import_module(f".{name}", __name__)
+    else:
+        namespace[name] = getattr(import_module(modules[name], __name__), name)
+    return namespace[name]
+
+
+_MODULE_OF = read_stub(__loader__, f"{__file__}i")  # type: ignore[name-defined]
 __all__ = tuple(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
-    module = _MODULE_OF[name]
-    value = import_module(f".{name}", __name__) if module == "." else getattr(import_module(module, __name__), name)
-    globals()[name] = value
-    return value
+    return import_name(globals(), _MODULE_OF, name)
 
 
 def __dir__() -> list[str]:

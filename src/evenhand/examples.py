@@ -22,25 +22,24 @@ from .errors import InvalidInput, brief
 
 __all__ = ["WORDS", "compas", "compas_violent", "folktables_income", "rows"]
 
+_CHARGES = {"cases": "defendants", "outcome": "charged again", "decision": "called risky"}
+_INCOMES = {
+    "cases": "people",
+    "outcome": ("earned more than $50,000", "earned at most $50,000"),
+    "decision": (
+        "were predicted to earn more than $50,000",
+        "were predicted to earn at most $50,000",
+    ),
+}
 WORDS: dict[str, dict[str, Any]] = {
-    "compas": {
-        "favourable": "negative",
-        "wording": {"cases": "defendants", "outcome": "charged again", "decision": "called risky"},
-    },
+    "compas": {"favourable": "negative", "wording": _CHARGES},
     "compas_violent": {
         "favourable": "negative",
-        "wording": {"cases": "defendants", "outcome": "charged with violence", "decision": "called risky"},
+        "wording": _CHARGES | {"outcome": "charged with violence"},
     },
-    "folktables_income": {
-        "favourable": "positive",
-        "wording": {
-            "cases": "people",
-            "outcome": ("earned more than $50,000", "earned at most $50,000"),
-            "decision": ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000"),
-        },
-    },
+    "folktables_income": {"favourable": "positive", "wording": _INCOMES},
 }
-"""What is favourable in each example, and what its cases, outcomes and decisions are called: settings of an audit."""
+"""The settings of an audit of each example: what is favourable, and what to call things."""
 
 
 def compas() -> dict[str, ConfusionMatrix]:
@@ -87,8 +86,10 @@ def compas_violent() -> dict[str, ConfusionMatrix]:
     >>> compas_violent()["White"]
     ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
     """
-    black, white = ConfusionMatrix(tp=273, fn=170, fp=1043, tn=1692), ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
-    return {"Black": black, "White": white, "Other": ConfusionMatrix(tp=389, fn=347, fp=1597, tn=4121) - black - white}
+    everybody = ConfusionMatrix(tp=389, fn=347, fp=1597, tn=4121)
+    black = ConfusionMatrix(tp=273, fn=170, fp=1043, tn=1692)
+    white = ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
+    return {"Black": black, "White": white, "Other": everybody - black - white}
 
 
 def folktables_income() -> dict[str, ConfusionMatrix]:
@@ -142,11 +143,12 @@ def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, NDArray[np.str_] | 
         raise InvalidInput("`groups` must contain at least one group; got none")
     for name, cm in groups.items():
         if not cm.is_whole:
-            raise InvalidInput(f"`groups` must have whole counts, one per person; group {brief(name)} has {cm!r}")
-    names = [name for name, cm in groups.items() for _ in range(int(cm.n))]
-    counts = [[int(c) for c in cm.cells] for cm in groups.values()]
+            lacks = f"group {brief(name)} has {cm!r}"
+            raise InvalidInput(f"`groups` must have whole counts, one per person; {lacks}")
+    counts = [list(map(int, cm.cells)) for cm in groups.values()]
+    n = len(counts)
     return {
-        "group": np.array(names),
-        "y_true": np.concatenate([np.repeat([1, 1, 0, 0], c) for c in counts]),
-        "y_pred": np.concatenate([np.repeat([1, 0, 1, 0], c) for c in counts]),
+        "group": np.repeat(list(groups), np.sum(counts, axis=1)),
+        "y_true": np.repeat([1, 1, 0, 0] * n, np.ravel(counts)),
+        "y_pred": np.repeat([1, 0, 1, 0] * n, np.ravel(counts)),
     }

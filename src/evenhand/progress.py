@@ -1,8 +1,8 @@
-"""Progress of long work, shown as one line on the terminal, or logged where there is none.
+"""Progress of long work: one line on the terminal, or log messages where there is none.
 
-Nothing is shown before the work has taken two seconds. The line is rewritten in place and cleared at the end, so that
-it never mixes with results. Where standard error is no terminal, the logger ``evenhand`` gets a message now and then,
-of the level INFO, which nobody sees who does not ask for it. `reported` sends progress elsewhere.
+Nothing is shown in the first two seconds. The line is rewritten in place and cleared at the end, so
+that it never mixes with results. Where standard error is not a terminal, the logger ``evenhand`` gets
+a message of the level INFO now and then. `reported` sends progress elsewhere.
 """
 
 from __future__ import annotations
@@ -13,12 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol, Self, TextIO, TypeVar
 
 from .errors import printable
-
-__all__ = ["LOGGER", "Progress", "ProgressLine", "progress", "reported", "watch"]
 
 LOGGER = logging.getLogger("evenhand")
 """Where warnings go, and progress if there is no terminal."""
@@ -28,14 +26,11 @@ _SILENT_SECONDS = 2.0
 _LOGGED_SECONDS = 10.0
 _POLL_SECONDS = 0.5
 _BAR_WIDTH = 30
-_elsewhere: list[Progress] = []
+_listeners: list[Progress] = []
 
 
 class Progress(Protocol):
-    """A callable that is told how much of some work is done.
-
-    `ProgressLine` is one. Functions that take a ``progress`` argument accept any other, such as a notebook widget.
-    """
+    """A callable that is told how much of some work is done."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Report that ``done`` of ``total`` items of the work called ``what`` are done."""
@@ -43,8 +38,6 @@ class Progress(Protocol):
 
 class ProgressLine:
     """A `Progress` that draws a bar on the terminal, and clears it when its ``with`` block ends.
-
-    The two seconds of silence start when the object is created.
 
     Examples
     --------
@@ -55,70 +48,43 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._shown = False
-        self._logged: float | None = None
+        self._last_log = -_LOGGED_SECONDS
+        self._is_shown = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.clear()
+        if self._is_shown and (terminal := _terminal()):
+            _write(terminal, f"\r{' ' * _line_width()}\r")
+        self._is_shown = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Show that ``done`` of ``total`` items are done."""
-        if _elsewhere:
-            _elsewhere[-1](what, done, total)
+        """Show that ``done`` of ``total`` items are done; a total of 0 is not known."""
+        if _listeners:
+            _listeners[-1](what, done, total)
             return
-        filled = _BAR_WIDTH * done // max(total, 1)
-        self._show(what, f" [{'#' * filled}{'.' * (_BAR_WIDTH - filled)}] {done:,} of {total:,}")
-
-    def percentage(self, what: str, percent: float) -> None:
-        """Show the share that is done, in per cent; a negative one means that it is not known."""
-        if _elsewhere:
-            _elsewhere[-1](what, *((int(percent), 100) if percent >= 0 else (0, 0)))
-            return
-        self._show(what, f": {percent:.0f}%" if percent >= 0 else " …")
-
-    def clear(self) -> None:
-        """Remove the line from the terminal."""
-        if self._shown and (terminal := _terminal()):
-            _write(terminal, f"\r{' ' * _columns()}\r")
-        self._shown = False
-
-    def _show(self, what: str, state: str) -> None:
-        terminal, now = _terminal(), time.monotonic()
+        now = time.monotonic()
         if now - self._start <= _SILENT_SECONDS:
             return
-        if terminal is None:
-            if self._logged is None or now - self._logged > _LOGGED_SECONDS:
-                LOGGER.info("%s%s", printable(what), state)
-                self._logged = now
-            return
-        # A line that wraps cannot be rewritten, so the name gives way to the state; blanks cover what was there before.
-        room = max(_columns() - len(state), 1)
+        filled = _BAR_WIDTH * done // max(total, 1)
+        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
+        state = f" [{bar}] {done:,} of {total:,}" if total else " …"
         name = printable(what)
-        line = (name if len(name) <= room else f"{name[: room - 1]}…") + state
-        _write(terminal, f"\r{line.ljust(_columns())}")
-        self._shown = True
+        if terminal := _terminal():
+            # A line that wraps could not be rewritten, so a long name is cut.
+            room = max(_line_width() - len(state), 1)
+            short = name if len(name) <= room else f"{name[: room - 1]}…"
+            _write(terminal, f"\r{(short + state).ljust(_line_width())}")
+            self._is_shown = True
+        elif now - self._last_log > _LOGGED_SECONDS:
+            LOGGER.info("%s%s", name, state)
+            self._last_log = now
 
 
 def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
     """Yield the items, and show how many are done.
 
-    Parameters
-    ----------
-    items : sequence
-        What is worked on.
-    what : str
-        A name for the work.
-
-    Yields
-    ------
-    object
-        The items, unchanged.
-
-    Examples
-    --------
     >>> list(progress([1, 2, 3], "squaring"))
     [1, 2, 3]
     """
@@ -132,19 +98,13 @@ def progress(items: Sequence[Item], what: str) -> Iterator[Item]:
 def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     """Show how far the work in the ``with`` block is, by polling it from another thread.
 
-    Parameters
-    ----------
-    what : str
-        A name for the work.
-    percent : callable
-        Returns the share that is done, in per cent; a negative one means that it is not known.
+    ``percent`` returns the share that is done; a negative one means that it is not known.
 
-    Examples
-    --------
     >>> with watch("sorting", lambda: 50.0):
     ...     ordered = sorted([3, 1, 2])
     """
-    if _terminal() is None and not _elsewhere and not LOGGER.isEnabledFor(logging.INFO):
+    is_logged = LOGGER.isEnabledFor(logging.INFO)
+    if _terminal() is None and not _listeners and not is_logged:
         yield
         return
     done = threading.Event()
@@ -152,58 +112,52 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     def poll() -> None:
         with ProgressLine() as report:
             while not done.wait(_POLL_SECONDS):
-                report.percentage(what, percent())
+                done_percent = percent()
+                report(what, max(int(done_percent), 0), 100 if done_percent >= 0 else 0)
 
-    watcher = threading.Thread(target=poll, daemon=True)
-    watcher.start()
+    poller = threading.Thread(target=poll, daemon=True)
+    poller.start()
     try:
         yield
     finally:
         done.set()
-        watcher.join()
+        poller.join()
 
 
 @contextmanager
-def reported(to: Progress) -> Iterator[None]:
-    """Report the progress of all work in the ``with`` block to a callable, at once, in place of the terminal.
+def reported(listener: Progress) -> Iterator[None]:
+    """Report the progress of all work in the ``with`` block to a callable, in place of the terminal.
 
-    Parameters
-    ----------
-    to : Progress
-        Called with the name of the work, how much of it is done, and the total, which is 0 if it is not known. It can
-        be called from another thread.
+    The total is 0 if it is not known. The callable may be called from another thread.
 
-    Examples
-    --------
-    >>> heard = []
-    >>> with reported(lambda what, done, total: heard.append((done, total))):
+    >>> reports = []
+    >>> with reported(lambda what, done, total: reports.append((done, total))):
     ...     numbers = list(progress([1, 2], "counting"))
-    >>> heard
+    >>> reports
     [(0, 2), (1, 2)]
     """
-    _elsewhere.append(to)
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _elsewhere.remove(to)
+        _listeners.remove(listener)
 
 
 def _terminal() -> TextIO | None:
     """Standard error if it is a terminal; it is None in a process without a console."""
-    try:
-        return sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
-    except ValueError:  # closed
-        return None
+    with suppress(ValueError):  # closed
+        if sys.stderr is not None and sys.stderr.isatty():
+            return sys.stderr
+    return None
 
 
-def _columns() -> int:
-    """The width of the terminal without its last column, which some terminals wrap at."""
+def _line_width() -> int:
+    """The width of the terminal without its last column, at which some terminals wrap."""
     return shutil.get_terminal_size().columns - 1
 
 
 def _write(terminal: TextIO, text: str) -> None:
-    try:
+    # A terminal that went away does not end the work.
+    with suppress(OSError, ValueError):
         terminal.write(text)
         terminal.flush()
-    except (OSError, ValueError):  # a terminal that went away must not end the work
-        pass

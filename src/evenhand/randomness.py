@@ -13,53 +13,56 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidInput
 
-__all__ = ["Rng", "check_draws", "drawn_error", "drawn_pvalue", "generator", "reaches", "seed_of", "streams"]
-
 Rng = int | np.random.Generator | None
 """What functions take as ``rng``."""
 
 # Statistics that differ by less than this share are ties that rounding broke.
 _ROUNDING = 1e-9
-_MOST_DRAWS = 10**7
+_MAX_DRAWS = 10**7
 
 
 def generator(rng: Rng) -> np.random.Generator:
     """The generator that ``rng`` stands for."""
     if isinstance(rng, np.random.Generator):
         return rng
-    return np.random.default_rng(_checked(rng))
+    return np.random.default_rng(_check_seed(rng))
 
 
 def seed_of(rng: Rng) -> int | None:
     """The int that repeats the result; None if there is none."""
-    return None if isinstance(rng, np.random.Generator) else _checked(rng)
+    return None if isinstance(rng, np.random.Generator) else _check_seed(rng)
 
 
 def streams(rng: Rng, number: int) -> list[np.random.Generator]:
     """Independent generators, one per task, so that a result does not depend on the order of the tasks."""
     if isinstance(rng, np.random.Generator):
         return list(rng.spawn(number))
-    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(_checked(rng)).spawn(number)]
+    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(_check_seed(rng)).spawn(number)]
 
 
-def _checked(rng: Any) -> int | None:
-    whole = isinstance(rng, (int, np.integer)) and not isinstance(rng, (bool, np.bool_))
-    if rng is not None and (not whole or rng < 0):
-        raise InvalidInput(
-            argument="rng", must="be a whole number of at least 0, a numpy.random.Generator or None", got=rng
-        )
-    return None if rng is None else int(rng)
+def _check_seed(rng: Any) -> int | None:
+    if rng is None:
+        return None
+    if not _is_whole(rng) or rng < 0:
+        must = "be a whole number of at least 0, a numpy.random.Generator or None"
+        raise InvalidInput(argument="rng", must=must, got=rng)
+    return int(rng)
 
 
 def check_draws(draws: Any, least: int = 1) -> int:
     """The number of draws as an int, if it is a whole number that is neither too small nor too large."""
-    whole = isinstance(draws, (int, np.integer)) and not isinstance(draws, (bool, np.bool_))
-    if not whole or draws < least:
-        must = "be a whole number above 0" if least == 1 else f"be a whole number of at least {least}"
-        raise InvalidInput(argument="draws", must=must, got=draws)
-    if draws > _MOST_DRAWS:
-        raise InvalidInput(argument="draws", must=f"be at most {_MOST_DRAWS:,}", got=draws)
-    return int(draws)
+    must = f"be a whole number of at least {least}"
+    if least == 1:
+        must = "be a whole number above 0"
+    if _is_whole(draws) and draws > _MAX_DRAWS:
+        must = f"be at most {_MAX_DRAWS:,}"
+    elif _is_whole(draws) and draws >= least:
+        return int(draws)
+    raise InvalidInput(argument="draws", must=must, got=draws)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def reaches(statistics: ArrayLike, observed: float, scale: float | None = None) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
-"""What every result has in common: it prints well, shows itself in a notebook, and has one way out, `to_dict`.
+"""What every result has in common: `Record`, plain values for JSON, cells for CSV, and files.
 
-Files are written whole or not at all.
+Methods such as `Audit.to_html` are carried out by packages above the one of the result. They are
+listed in `REACHES` and imported when called.
 """
 
 from __future__ import annotations
@@ -16,57 +17,45 @@ from importlib import import_module
 from io import StringIO
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, ClassVar, TypeVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
 from .errors import EvenhandError, InvalidInput
 
-__all__ = [
-    "REACHES",
-    "Record",
-    "csv_text",
-    "plain_value",
-    "reach",
-    "spreadsheet_value",
-    "write_whole",
-]
-
-Found = TypeVar("Found")
-
 REACHES = {
-    "Audit.plot": "evenhand.reports:draw_audit",
-    "Audit.to_html": "evenhand.reports:as_page",
-    "Finding.sentence": "evenhand.reports:finding_sentence",
-    "Audit.to_markdown": "evenhand.reports:as_markdown",
-    "Audit.to_text": "evenhand.reports:as_text",
-    "Distribution.plot": "evenhand.reports:draw_distribution",
-    "ExploitableSizes.plot": "evenhand.reports:draw_exploitable",
-    "Jaggedness.plot": "evenhand.reports:draw_jaggedness",
-    "MatchResult.plot": "evenhand.reports:draw_match",
-    "MulticlassConfusion.scores": "evenhand.metrics:score_classes",
-    "Plan.plot": "evenhand.reports:draw_plan",
-    "Monitor.plot": "evenhand.reports:draw_monitor",
-    "Monitor.to_html": "evenhand.reports:monitor_page",
-    "Monitor.to_text": "evenhand.reports:monitor_text",
-    "Record._repr_html_": "evenhand.reports:as_html",
-    "Risks.plot": "evenhand.reports:draw_risks",
+    "Audit.plot": "views.draw_audit",
+    "Audit.to_html": "views.as_page",
+    "Audit.to_markdown": "views.as_markdown",
+    "Audit.to_text": "views.as_text",
+    "Distribution.plot": "views.draw_distribution",
+    "ExploitableSizes.plot": "views.draw_exploitable",
+    "Finding.sentence": "views.finding_sentence",
+    "Jaggedness.plot": "views.draw_jaggedness",
+    "MatchResult.plot": "views.draw_match",
+    "Monitor.plot": "views.draw_monitor",
+    "Monitor.to_html": "views.monitor_page",
+    "Monitor.to_text": "views.monitor_text",
+    "MulticlassConfusion.scores": "metrics.score_classes",
+    "Plan.plot": "views.draw_plan",
+    "Record._repr_html_": "views.as_html",
+    "Risks.plot": "views.draw_risks",
 }
-"""The methods that higher rooms carry out, and where. There is no other way up."""
+"""The packages and functions that carry out methods of results below them."""
 
 
 def reach(method: str) -> Callable[..., Any]:
-    """The function of a higher room that carries out a method; it is imported when it is called."""
-    module, _, name = REACHES[method].partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
-    return found
+    """The function that carries out a method, imported now."""
+    package, _, name = REACHES[method].partition(".")
+    function: Callable[..., Any] = getattr(import_module(f"evenhand.{package}"), name)
+    return function
 
 
 class Record:
     """Mixin of frozen dataclasses that are results.
 
-    Fields whose names begin with an underscore stay inside. ``_derived`` names properties that belong to the result as
-    much as its fields do.
+    Fields whose names begin with an underscore are private. ``_derived`` names the properties that
+    `to_dict` contains, too.
     """
 
     __slots__ = ()
@@ -74,39 +63,39 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values, fit for JSON: None for what is not a finite number."""
-        names = [f.name for f in fields(self) if not f.name.startswith("_")]  # type: ignore[arg-type]
-        return {name: plain_value(self._valued(name)) for name in (*names, *self._derived)}
-
-    def _valued(self, name: str) -> Any:
-        try:
-            return getattr(self, name)
-        except EvenhandError:
-            return None
+        names = [field.name for field in fields(self)]  # type: ignore[arg-type]
+        public = [name for name in (*names, *self._derived) if not name.startswith("_")]
+        values: dict[str, Any] = dict.fromkeys(public)
+        for name in public:
+            # Some derived values are undefined.
+            with suppress(EvenhandError):
+                values[name] = plain_value(getattr(self, name))
+        return values
 
     def __repr__(self) -> str:
         first = str(self).strip().splitlines()[0]
-        return f"<{type(self).__name__}: {first if len(first) <= 100 else first[:99] + '…'}>"
+        short = first if len(first) <= 100 else f"{first[:99]}…"
+        return f"<{type(self).__name__}: {short}>"
 
     def _repr_html_(self) -> str:
         return str(reach("Record._repr_html_")(self))
 
 
 def plain_value(value: Any) -> Any:
-    """``value`` as JSON can hold it: a matrix as the list of its cells tp, fn, fp, tn, a metric as its key."""
+    """``value`` as JSON can hold it: a matrix as the list of its cells, a metric as its key."""
+    cells = getattr(value, "cells", None)
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Enum):
         return plain_value(value.value)
-    if isinstance(cells := getattr(value, "cells", None), tuple) and not hasattr(value, "key"):
+    if isinstance(cells, tuple) and not hasattr(value, "key"):
         return plain_value(cells)
     if isinstance(value, dict):
-        return {str(k): plain_value(v) for k, v in value.items()}
+        return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain_value(v) for v in value]
-    if isinstance(value, np.ndarray):
+        return [plain_value(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
         return plain_value(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, float):
         return value if isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):
@@ -119,29 +108,31 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def spreadsheet_value(value: Any) -> Any:
-    """``value`` for a cell of a CSV file; text that a spreadsheet would take for a formula follows an apostrophe."""
+    """``value`` for a CSV cell; text that a spreadsheet would run as a formula gets an apostrophe."""
     if not isinstance(value, str):
         return value
     # A tab or CR at the start moves what follows into a cell of its own.
-    formula = value.startswith(("\t", "\r")) or value.lstrip().startswith(_FORMULA_SIGNS)
-    return f"'{value}" if formula else value
+    is_moved = value.startswith(("\t", "\r"))
+    is_formula = is_moved or value.lstrip().startswith(_FORMULA_SIGNS)
+    return f"'{value}" if is_formula else value
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
-    """Rows as CSV, one line each; a value with a line break of any kind is quoted, which Python does from 3.13 on."""
+    """Rows as CSV, one line each; before Python 3.13, only this quotes all kinds of line breaks."""
     lines = []
     for row in rows:
-        out = StringIO(newline="")
-        csv.writer(out, lineterminator="\r\n").writerow(row)
-        lines.append(out.getvalue().removesuffix("\r\n") + "\n")
+        line = StringIO(newline="")
+        csv.writer(line, lineterminator="\r\n").writerow(row)
+        lines.append(line.getvalue().removesuffix("\r\n") + "\n")
     return "".join(lines)
 
 
 @contextmanager
 def _private(beside: Path, target: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """A new file that only its owner can read, and the permissions of the one whose place it takes, or the usual ones.
+    """A new file that only its owner can read, and the permissions that it is to have.
 
-    To know the usual ones, it has them as long as it is empty; not if it replaces a file, which may be private.
+    They are those of the file that it replaces or, if there is none, the usual ones, which it has
+    itself as long as it is empty.
     """
     replaces = target.exists()
     made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if replaces else 0o666)
@@ -152,9 +143,9 @@ def _private(beside: Path, target: Path) -> Iterator[tuple[IO[bytes], int]]:
 
 
 def write_whole(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all: to a file beside it, which then takes its place.
+    """Write a file whole or not at all: write a new file beside it and rename that.
 
-    Permissions are those of the file that is there, or the usual ones. Links are followed; a device is written to.
+    Permissions are kept, links are followed, and devices are written to.
     """
     target = Path(os.path.realpath(path))
     if not target.name:
@@ -174,8 +165,10 @@ def write_whole(path: str | Path, text: str) -> None:
             with suppress(FileNotFoundError):
                 beside.unlink()
     except UnicodeEncodeError:
-        raise InvalidInput(f"{path} cannot be written: the data contain characters that UTF-8 lacks") from None
+        why = "the data contain characters that UTF-8 lacks"
+        raise InvalidInput(f"{path} cannot be written: {why}") from None
     except OSError as refusal:
-        raise InvalidInput(f"{path} cannot be written: {refusal.strerror or refusal}") from None
+        why = refusal.strerror or str(refusal)
+        raise InvalidInput(f"{path} cannot be written: {why}") from None
     except ValueError as refusal:
         raise InvalidInput(f"{str(path)!r} cannot be written: {refusal}") from None

@@ -1,58 +1,17 @@
-"""What functions return: for annotations and ``isinstance``. Nobody needs to construct them."""
+"""What functions return, for annotations and ``isinstance``; not constructed directly.
 
-from .adapters import ReportedClass, SmallSampleReport
-from .auditing import (
-    Audit,
-    Finding,
-    MonitorRow,
-    Row,
-    Verdict,
-)
-from .distributions import Distribution
-from .inference import (
-    BiasVariance,
-    Disparity,
-    Estimator,
-    Interval,
-    MatchResult,
-    PriorCheck,
-    Risk,
-    Risks,
-    Smoothed,
-    SmoothedClasses,
-    Spread,
-    Stratum,
-    StressTest,
-    UndefinedRow,
-)
-from .metrics import Metric
-from .planning import ExploitableSizes, Jaggedness, Plan
+The names are listed once, in ``results.pyi``, and imported when first used.
+"""
 
-__all__ = [
-    "Audit",
-    "BiasVariance",
-    "Disparity",
-    "Distribution",
-    "Estimator",
-    "ExploitableSizes",
-    "Finding",
-    "Interval",
-    "Jaggedness",
-    "MatchResult",
-    "Metric",
-    "MonitorRow",
-    "Plan",
-    "PriorCheck",
-    "ReportedClass",
-    "Risk",
-    "Risks",
-    "Row",
-    "SmallSampleReport",
-    "Smoothed",
-    "SmoothedClasses",
-    "Spread",
-    "Stratum",
-    "StressTest",
-    "UndefinedRow",
-    "Verdict",
-]
+from __future__ import annotations
+
+from typing import Any
+
+from . import import_name, read_stub
+
+_MODULE_OF = read_stub(__loader__, f"{__file__}i")  # type: ignore[name-defined]
+__all__ = tuple(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    return import_name(globals(), _MODULE_OF, name)

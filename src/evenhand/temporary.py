@@ -15,21 +15,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["folder_of_its_own"]
-
 _LOCK = "in-use.lock"
 
 
 @contextmanager
 def folder_of_its_own(prefix: str) -> Iterator[Path]:
-    """A temporary folder that only this process uses; left-over ones with the same prefix are removed first."""
+    """A temporary folder that only this process uses; those of killed processes are removed first."""
     above = Path(tempfile.gettempdir())
     _sweep(above, prefix)
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=above))
     try:
-        # It gets its name when it is locked, so that nobody else takes it for a left-over one.
-        with (folder / "starting").open("wb") as lock:
-            _locked(lock)
+        # The file gets its name when it is locked, so that no other process removes the folder.
+        with (folder / "starting").open("wb") as file:
+            _lock(file)
             os.replace(folder / "starting", folder / _LOCK)
             yield folder
     finally:
@@ -40,17 +38,17 @@ def _sweep(above: Path, prefix: str) -> None:
     """Remove the folders of processes that were killed."""
     for folder in above.glob(f"{prefix}*"):
         with suppress(OSError):
-            found = folder.lstat()
-            mine = sys.platform == "win32" or found.st_uid == os.getuid()
-            if not (mine and stat.S_ISDIR(found.st_mode)):
+            facts = folder.lstat()
+            is_own = sys.platform == "win32" or facts.st_uid == os.getuid()
+            if not (is_own and stat.S_ISDIR(facts.st_mode)):
                 continue
-            with (folder / _LOCK).open("r+b") as lock:
-                left = _locked(lock)
-            if left:
+            with (folder / _LOCK).open("r+b") as file:
+                is_left = _lock(file)
+            if is_left:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _locked(file: IO[bytes]) -> bool:
+def _lock(file: IO[bytes]) -> bool:
     """Lock a file until it is closed; False if another process has."""
     try:
         if sys.platform == "win32":

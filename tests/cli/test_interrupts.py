@@ -23,7 +23,7 @@ PLACES = {
     "evaluating": "evenhand.auditing.evaluate:evaluate_counts",
     "deciding": "evenhand.auditing.run:assign_verdicts",
     "rendering": "evenhand.reports:as_page",
-    "planning": "evenhand.cli.plan:sample_size",
+    "planning": "evenhand.planning.sample_size:_size_for_power",
     "replacing": "os:replace",
 }
 # Runs the command with one function replaced by one that says where it is, and waits.

@@ -10,31 +10,22 @@ import time
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from click.testing import CliRunner, Result
 from signals import heeded
 
 from evenhand.cli import COMMANDS, evenhand
-from evenhand.cli.main import SUMMARIES
 
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(evenhand, words, catch_exceptions=False)
 
 
-def test_the_module_runs_as_a_command() -> None:
-    found = subprocess.run([sys.executable, "-m", "evenhand", "--version"], capture_output=True, text=True, check=True)
-    assert found.stdout.startswith("evenhand, version ")
-
-
-def test_commands_are_listed_with_the_first_sentence_of_their_help() -> None:
-    assert list(SUMMARIES) == list(COMMANDS)
-    for name, summary in SUMMARIES.items():
-        command = evenhand.get_command(click.Context(evenhand), name)
-        assert command is not None
-        shown = [click.Command(name, help=text).get_short_help_str(1_000) for text in (summary, command.help)]
-        assert shown[0] == shown[1] == summary
+def test_commands_begin_their_help_with_the_sentence_by_which_they_are_listed() -> None:
+    listed = run("--help").output
+    for name, (_, summary) in COMMANDS.items():
+        assert f"  {name}  " in listed and summary in listed
+        assert summary in " ".join(run(name, "--help").output.split())
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:
@@ -42,13 +33,6 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     done = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
     assert "Report which groups score higher" in done.stdout
     assert not {"numpy", "evenhand.cli.audit", "evenhand.auditing"} & set(done.stdout.split())
-
-
-def test_without_the_extra_the_command_says_which_to_install() -> None:
-    code = "import sys; sys.modules['click'] = None\nfrom evenhand.__main__ import main; main()"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert result.returncode == 2
-    assert result.stderr.strip() == "evenhand: the command line needs the extra 'cli': pip install 'evenhand[cli]'"
 
 
 def command(*words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
@@ -74,8 +58,7 @@ AUDITED = ["--label", "y", "--prediction", "p", "--group", "g"]
          "Error: ~nosuchuser/x.csv cannot be read: Could not determine home directory."),
         (["audit", "/", *AUDITED], "Error: data must be a file or a folder of Parquet files; got /"),
         (["audit", "x" * 5000 + ".csv", *AUDITED], f"Error: {'x' * 200}… cannot be read: File name too long"),
-        (["audit", "--counts", "x" * 5000], f"Error: {'x' * 200}… cannot be read: File name too long"),
-        (["audit", "--counts", "/"], "Error: / cannot be read: Is a directory"),
+        (["audit", "--counts", "/"], "Error: data must be a file or a folder of Parquet files; got /"),
     ],
 )  # fmt: skip
 def test_no_failure_is_mistaken_for_a_finding(words: list[str], sentence: str) -> None:
@@ -148,7 +131,7 @@ def test_ctrl_c_says_what_is_left(tmp_path: Path) -> None:
 def test_an_option_of_one_value_is_given_once(words: list[str], option: str) -> None:
     result = run(*words)
     assert result.exit_code == 2
-    assert f"Error: {option} is given more than once, but takes one value." in " ".join(result.output.split())
+    assert f"Error: {option} must be given only once." in " ".join(result.output.split())
 
 
 def test_options_of_several_values_are_repeated_and_values_may_look_like_options() -> None:
@@ -156,9 +139,6 @@ def test_options_of_several_values_are_repeated_and_values_may_look_like_options
     assert run("metrics", "--json", "--json").exit_code == 0
     result = run("audit", "nowhere.csv", "--label", "--score", "--score", "--label", "--group", "g")
     assert "there is no file nowhere.csv" in result.output
-
-
-def test_a_command_that_is_mistyped_is_guessed() -> None:
     done = CliRunner().invoke(evenhand, ["adit"])
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"

@@ -41,7 +41,7 @@ class Served:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert line.startswith("The page is at http://127.0.0.1:")
+        assert line.startswith("The app is at http://127.0.0.1:")
         self.address = line.split()[-1]
 
     def upload(self) -> None:

@@ -1,6 +1,4 @@
-"""The ``evenhand`` command (extra ``cli``)."""
+"""The ``evenhand`` command."""
 
-from .command import Command
-from .main import COMMANDS, evenhand, run
-
-__all__ = ["COMMANDS", "Command", "evenhand", "run"]
+from .command import COMMANDS
+from .main import evenhand, run

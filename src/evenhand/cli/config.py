@@ -1,9 +1,8 @@
-"""Options from a TOML file: values by the name of the option or the setting, in a table named after the command."""
+"""Options from a TOML file, by their names or those of settings, in a table per command."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,8 @@ import click
 from ..auditing import option_texts
 from ..errors import UnknownName
 
-__all__ = ["config_option"]
 
-# Settings that are tables by column, split or model; names of groups are tables by column and value.
-_TABLES = ("bins", "group_names", "models", "reference", "strength")
-
-
-def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+def _read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     """Use the values in a TOML file as the defaults of the other options."""
     if path is None:
         return
@@ -26,47 +20,47 @@ def _configured(ctx: click.Context, _: click.Parameter, path: str | None) -> Non
         content = tomllib.loads(Path(path).read_text("utf-8"))
     except RecursionError:
         raise click.BadParameter(f"{path} cannot be read: it is nested too deeply") from None
-    except (OSError, ValueError) as refusal:
-        why = refusal.strerror if isinstance(refusal, OSError) else refusal
-        raise click.BadParameter(f"{path if len(path) <= 200 else path[:200] + '…'} cannot be read: {why}") from None
-    command = str(ctx.command.name)
-    table = content.get(command, content)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise click.BadParameter(f"{path[:200]} cannot be read: {why}") from None
+    table = content.get(str(ctx.command.name), content)
     if not isinstance(table, dict):
-        raise click.BadParameter(f"{command} in {path} must be a table of options; got {table!r}")
-    known = {name: p for p in ctx.command.params for name in _names(p) if name != "config"}
-    ctx.default_map = dict(_default(known, path, key, value) for key, value in table.items())
+        must = f"{ctx.command.name} in {path} must be a table of options"
+        raise click.BadParameter(f"{must}; got {table!r}")
+    options: dict[str, click.Option] = {}
+    for parameter in ctx.command.params:
+        if isinstance(parameter, click.Option) and parameter.name != "config":
+            spelled = parameter.opts[0].lstrip("-").replace("-", "_")
+            options |= {str(parameter.name): parameter, spelled: parameter}
+    ctx.default_map = {}
+    for key, value in table.items():
+        option = options.get(key.replace("-", "_"))
+        if option is None:
+            known = sorted({name.replace("_", "-") for name in options})
+            unknown = UnknownName.among(f"setting in {path}", key, known)
+            raise click.BadParameter(str(unknown))
+        ctx.default_map[str(option.name)] = _as_default(option, value)
 
 
 config_option = click.option(
-    "--config", callback=_configured, is_eager=True, expose_value=False, help="Read options from a TOML file."
+    "--config",
+    callback=_read_config,
+    is_eager=True,
+    expose_value=False,
+    help="Read options from a TOML file.",
 )
 
 
-def _names(parameter: click.Parameter) -> list[str]:
-    """The names of an option, and of the setting that it is."""
-    return [str(parameter.name), *(word.lstrip("-").replace("-", "_") for word in parameter.opts)]
-
-
-def _default(known: Mapping[str, click.Parameter], path: str, key: str, value: Any) -> tuple[str, Any]:
-    """The name of a parameter and its value, as the command line would give it."""
-    parameter = known.get(key.replace("-", "_"))
-    if parameter is None:
-        options = {p.opts[0].lstrip("-") for p in known.values()}
-        raise click.BadParameter(str(UnknownName.among(f"setting in {path}", key, sorted(options))))
-    name = str(parameter.name)
-    if isinstance(parameter, click.Option) and parameter.is_flag:
-        if not isinstance(value, bool):
-            raise click.BadParameter(f"{key} in {path} must be true or false; got {value!r}")
-        return name, value
+def _as_default(option: click.Option, value: Any) -> Any:
+    """A value of the file as the command line would give it."""
     if isinstance(value, dict):
-        nested = all(isinstance(names, dict) for names in value.values())
-        if name not in _TABLES or (name == "group_names") != nested:
-            raise click.BadParameter(f"{key} in {path} must not be a table of that form; got {value!r}")
-        texts: Any = option_texts(name, value)
-        return name, texts if parameter.multiple else texts[0]
-    values = value if isinstance(value, list) else [value]
-    valid = all(isinstance(v, (str, int, float)) and not isinstance(v, bool) for v in values)
-    if not valid or (isinstance(value, list) and not parameter.multiple):
-        wanted = "a list of values" if parameter.multiple else "one value"
-        raise click.BadParameter(f"{key} in {path} must be {wanted}; got {value!r}")
-    return name, values if parameter.multiple else value
+        tables = [isinstance(item, dict) for item in value.values()]
+        if not value or set(tables) != {option.name == "group_names"}:
+            must = f"{option.opts[0]} must not be a table of that form"
+            raise click.BadParameter(f"{must}; got {value!r}")
+        value = option_texts(str(option.name), value)
+        return value if option.multiple else value[0]
+    if isinstance(value, list) and not option.multiple:
+        raise click.BadParameter(f"{option.opts[0]} must be one value; got {value!r}")
+    values = [str(item) for item in (value if isinstance(value, list) else [value])]
+    return values if option.multiple else values[0]

@@ -1,9 +1,9 @@
-"""The ``evenhand`` command: read, compute, render.
+"""The group of all commands, and what every end of a run means.
 
-Exit codes: 0 success, 1 findings that were asked for, 2 invalid input or output that cannot be written, 70 a bug,
-130 Ctrl-C, 141 a closed output pipe. TERM and HUP clean up as Ctrl-C does, and then end the process as signals do.
-Commands are listed once, in `COMMANDS`, and imported when they are called.
-A signal that is ignored, as shells have it for Ctrl-C and what runs in the background, stays ignored.
+Exit codes: 0 success; 1 a finding that was asked for; 2 invalid input, or output that cannot be
+written; 70 a bug; 130 Ctrl-C; 141 a closed output pipe. TERM and HUP clean up as Ctrl-C does, and
+then end the process as signals do. A signal that is ignored, as shells have it for Ctrl-C and
+background processes, stays ignored.
 """
 
 from __future__ import annotations
@@ -21,41 +21,10 @@ import click
 
 from .. import __version__
 from ..errors import UnknownName, printable
+from .command import COMMANDS
 
-__all__ = ["COMMANDS", "evenhand", "run"]
-
-COMMANDS = {
-    "audit": "evenhand.cli.audit:audit",
-    "compare": "evenhand.cli.audit:compare",
-    "match": "evenhand.cli.counts:match",
-    "metrics": "evenhand.cli.counts:metrics",
-    "plan": "evenhand.cli.plan:plan",
-    "serve": "evenhand.cli.serve:serve",
-    "smooth": "evenhand.cli.counts:smooth",
-    "undefined": "evenhand.cli.counts:undefined",
-    "monitor": "evenhand.cli.monitor:monitor",
-}
-"""Every command, and where it is defined."""
-
-SUMMARIES = {
-    "audit": "Report which groups score higher or lower than the rest, which are equivalent, and which have too few "
-    "cases to tell.",
-    "compare": "Report how the scores of groups differ between models that decided on the same cases, and how the gaps "
-    "between groups do.",
-    "match": "Test whether a group is drawn like a reference, with a score as the test statistic (MATCH).",
-    "metrics": "List all metrics, or show the details of some.",
-    "plan": "Plan an audit: power, numbers of cases, and sizes that jump or can be gamed.",
-    "serve": "Serve a web page on this machine to audit a file.",
-    "smooth": "Smooth a group's scores with a reference (Cross-Prior Smoothing), and check whether it is a suitable "
-    "prior.",
-    "undefined": "Count the confusion matrices of N cases on which each metric is undefined.",
-    "monitor": "Add batches of decisions to a monitor, and say which groups raise an alarm.",
-}
-"""The first sentence of the help of every command, so that they can be listed without being imported."""
-
-
-_ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
-_INTERRUPTED = 130
+_SIGNALS = ("SIGTERM", "SIGHUP", "SIGBREAK")
+_FAILED, _BUG, _INTERRUPTED, _BROKEN_PIPE = 2, 70, 130, 141
 
 
 class Group(click.Group):
@@ -69,24 +38,22 @@ class Group(click.Group):
         """The command with this name."""
         if name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[name].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        module, _ = COMMANDS[name]
+        command: click.Command = getattr(import_module(f"evenhand.cli.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands in the help, none of them imported."""
-        room = formatter.width - 6 - max(map(len, COMMANDS))
+        """The list of commands in the help, which imports none of them."""
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, click.Command(name, help=SUMMARIES[name]).get_short_help_str(room)) for name in COMMANDS]
-            )
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that was typed, or a suggestion."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise click.UsageError(str(UnknownName.among("command", args[0], COMMANDS)), ctx)
+            message = str(UnknownName.among("command", args[0], COMMANDS))
+            raise click.UsageError(message, ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -97,80 +64,88 @@ def evenhand() -> None:
 
 
 def run() -> None:
-    """Run the command, also on a terminal that cannot show all characters, and exit with a code."""
+    """Run the command and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A character that the terminal cannot show is replaced, rather than failing.
+            # Characters that the terminal cannot show are replaced.
             stream.reconfigure(errors="replace")
     if sys.stdout is None:
-        sys.exit(_failed("the output cannot be written: standard output is closed", 2))
+        sys.exit(_fail("the output cannot be written: standard output is closed"))
     caught: list[int] = []
-    with _signals(caught):
-        code = _ended()
+    with _interrupt_on_signals(caught):
+        code = _run_command()
     if caught and code == _INTERRUPTED:
         signal.raise_signal(caught[0])
     sys.exit(code)
 
 
 @contextmanager
-def _signals(caught: list[int]) -> Iterator[None]:
-    """Let signals that end a process interrupt the command as Ctrl-C does, so that it leaves nothing behind."""
+def _interrupt_on_signals(caught: list[int]) -> Iterator[None]:
+    """Let signals that end a process interrupt the command as Ctrl-C does, so that it cleans up."""
 
-    def interrupt(sign: int, _: FrameType | None) -> None:
-        caught.append(sign)
+    def interrupt(number: int, _: FrameType | None) -> None:
+        caught.append(number)
         raise KeyboardInterrupt
 
-    heeded = [sign for sign in _ENDING if signal.getsignal(sign) == signal.SIG_DFL]
-    for sign in heeded:
-        signal.signal(sign, interrupt)
+    known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    heeded = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]
+    for number in heeded:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for sign in heeded:
-            signal.signal(sign, signal.SIG_DFL)
+        for number in heeded:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def _ended() -> int:
-    """Run the command; its exit code."""
+def _run_command() -> int:
+    """Run the command; return its exit code."""
     try:
         code = evenhand.main(prog_name="evenhand", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as refusal:
-        refusal.show()
-        return refusal.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; nothing is left half written.", err=True)
         return _INTERRUPTED
     except (SystemExit, BrokenPipeError) as end:
         if isinstance(end, SystemExit) and end.code != 1:
-            return end.code if isinstance(end.code, int) else 2
-        # A closed pipe: click turns it into exit code 1, which would be a finding.
-        _close_output()
-        return 141
+            return end.code if isinstance(end.code, int) else _FAILED
+        # click turns a closed pipe into exit code 1, which would be a finding.
+        _discard_output()
+        return _BROKEN_PIPE
     except OSError as error:
-        _close_output()
-        where = f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
-        return _failed(f"{where}: {error.strerror or error}", 2)
+        _discard_output()
+        file = f"{error.filename} cannot be used" if error.filename else ""
+        where = file or "the output cannot be written"
+        return _fail(f"{where}: {error.strerror or error}")
     except Exception as bug:
-        if os.environ.get("EVENHAND_TRACEBACK"):
-            import traceback
-
-            traceback.print_exc()
-        first = next(iter(str(bug).splitlines()), "")
-        return _failed(
-            f"evenhand failed unexpectedly ({type(bug).__name__}: {first[:200]}); this is a bug. Please report it with "
-            "the command and its traceback, which EVENHAND_TRACEBACK=1 prints.",
-            70,
-        )
+        return _report_bug(bug)
     return code if isinstance(code, int) else 0
 
 
-def _failed(sentence: str, code: int) -> int:
+def _report_bug(bug: Exception) -> int:
+    if os.environ.get("EVENHAND_TRACEBACK"):
+        import traceback
+
+        traceback.print_exc()
+    first, *_ = [*str(bug).splitlines(), ""]
+    name = type(bug).__name__
+    return _fail(
+        f"evenhand failed unexpectedly ({name}: {first[:200]}); this is a bug. Please report it "
+        "with the command and its traceback, which EVENHAND_TRACEBACK=1 prints.",
+        _BUG,
+    )
+
+
+def _fail(sentence: str, code: int = _FAILED) -> int:
     click.echo(f"Error: {printable(sentence)}", err=True)
     return code
 
 
-def _close_output() -> None:
-    """What is left of the output goes nowhere, so that Python does not complain about it at the end."""
+def _discard_output() -> None:
+    """Send the rest of the output nowhere, so that Python does not complain about it at the end."""
     with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno() if sys.__stdout__ else 1)
+        stdout = sys.__stdout__.fileno() if sys.__stdout__ else 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout)

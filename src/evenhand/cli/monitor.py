@@ -1,4 +1,4 @@
-"""``evenhand monitor``: add a batch to a monitor whose state is a file, and say which alarms there are."""
+"""``evenhand monitor``: add a batch to a monitor whose state is a file, and list its alarms."""
 
 from __future__ import annotations
 
@@ -7,119 +7,106 @@ from typing import Any
 
 import click
 
-from ..auditing import AuditRequest, Monitor, flat_settings
+from ..auditing import AuditRequest, Monitor
 from ..data import read_counts, spool
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import monitor_text
-from .command import Command
-from .inputs import opened
-from .options import SHARED, arguments, own_settings, setting_options
-from .outputs import is_same
+from .command import command
+from .inputs import open_files
+from .options import read_arguments, setting_options
+from .outputs import is_same_file
 
-__all__ = ["monitor"]
-
-_READ = ("y_true", "y_pred", "groups", "y_score", "threshold", *("positive", "positive_label", "positive_prediction"))
-_OWN = {
-    name: known for name, known in own_settings(AuditRequest).items() if name in (*_READ, "count", "cluster", "bins")
-}
-_FIXED = {name: known for name, known in SHARED.items() if name in ("metrics", "reference", "alpha")}
-_NOT_MONITORED = ("classes", "strata", "sample_weight", "intersections", "protect")
-_REFUSED = {name: known for name, known in flat_settings(AuditRequest).items() if name in _NOT_MONITORED}
-_ROWS = 24
-
-
-@click.command(
-    cls=Command,
-    help="Add batches of decisions to a monitor, and say which groups raise an alarm. However often one looks, at most "
-    "a share of alpha of all monitors raises a false alarm.\n\nSTATE is the file of the monitor, which is begun if it "
-    "does not exist; it holds counts and, with --cluster, salted hashes of clusters, never rows. "
-    "FILE is a batch, as for audit, - standard input; without one, the monitor is shown. "
-    "Columns and settings are fixed by the first batch and need not be repeated.\n\nExit codes: 0 no alarm, or none "
-    "was asked for; 1 an alarm, with --fail-on alarm; 2 FILE cannot be read, or STATE cannot be written; 70 a bug.",
+_MAX_ROWS = 24
+_BATCH = (
+    *("y_true", "y_pred", "groups", "y_score", "threshold", "positive"),
+    *("positive_label", "positive_prediction", "count", "cluster", "bins"),
 )
+_FIXED = ("metrics", "reference", "alpha")
+_REFUSED = ("classes", "strata", "sample_weight", "intersections", "protect")
+_HELP = """However often one looks, at most a share of alpha of all monitors raises a false alarm.
+
+STATE is the file of the monitor, which is begun if it does not exist; it holds counts and, with
+--cluster, salted hashes of clusters, never rows. FILE is a batch, as for audit; - is standard input.
+Without one, the monitor is shown. Columns and settings are fixed by the first batch and need not be
+repeated.
+
+Exit codes: 0 no alarm, or none was asked for; 1 an alarm, with --fail-on alarm; 2 FILE cannot be
+read, or STATE cannot be written; 70 a bug.
+"""
+
+
+@command("monitor", _HELP)
 @click.argument("state", metavar="STATE")
 @click.argument("file", required=False, metavar="[FILE]")
-@click.option("--at", metavar="NAME", help="What the batch is called, such as its week; required with FILE.")
-@click.option("--counts", is_flag=True, help="FILE is a CSV table of tp, fn, fp, tn per group.")
-@setting_options(_OWN)
-@setting_options(_FIXED)
-@setting_options(_REFUSED, hidden=True)
+@click.option("--at", metavar="NAME", help="Name of the batch, such as its week.")
+@click.option("--counts", is_flag=True, help="FILE is a table of tp, fn, fp, tn per group.")
+@setting_options(AuditRequest, (*_BATCH, *_FIXED))
+@setting_options(AuditRequest, _REFUSED, hidden=True)
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
-@click.option("--html", metavar="FILE", help="Write the monitor as a self-contained HTML page; - prints it.")
-@click.option("--fail-on", type=click.Choice(["alarm"]), help="Exit with 1 if there is an alarm, also an earlier one.")
-def monitor(
-    state: str,
-    file: str | None,
-    at: str | None,
-    counts: bool,
-    everything: bool,
-    html: str | None,
-    fail_on: str | None,
-    **options: Any,
-) -> None:
+@click.option("--html", metavar="FILE", help="Write an HTML report; - prints it.")
+@click.option("--fail-on", type=click.Choice(["alarm"]), help="Exit with 1 on any alarm so far.")
+def monitor(state: str, file: str | None, html: str | None, **options: Any) -> None:
     """Read the state, add a batch, write the state, and print the monitor."""
-    given = arguments(AuditRequest, options, options.get("groups") or ())
-    fixed = {name: given.pop(name) for name in _FIXED if name in given}
     _check_paths(state, file, html)
-    before = _content(state)
-    kept = _opened(before, fixed)
-    if file is None and not Path(state).exists():
+    arguments = read_arguments(AuditRequest, options, options["groups"])
+    fixed = {name: arguments.pop(name) for name in _FIXED if name in arguments}
+    text = _read_state(state)
+    if text is None and file is None:
         raise InvalidInput(f"there is no monitor {escaped(state)}; pass a FILE to begin it")
-    said = ""
+    current = requested = Monitor(**fixed)
+    if text is not None:
+        current = Monitor.from_json(text)
+        current.check(requested, *fixed)
+    note = ""
     if file is not None:
-        had, kept = kept, _added(kept, file, at, counts, given)
-        if kept is had:
-            said = f"{printable(str(at))} was added before, with the same counts; nothing changed.\n"
-        elif _content(state) == before:
-            write_whole(state, kept.to_json())
+        before, at = current, options["at"]
+        current = _add_batch(before, file, at, options["counts"], arguments)
+        if current is before:
+            unchanged = "was added before, with the same counts; nothing changed."
+            note = f"{printable(at)} {unchanged}\n"
+        elif _read_state(state) != text:
+            changed = "changed in the meantime, so the batch was not added; add it again"
+            raise InvalidInput(f"{escaped(state)} {changed}")
         else:
-            raise InvalidInput(f"{escaped(state)} changed in the meantime, so the batch was not added; add it again")
+            write_whole(state, current.to_json())
     if html == "-":
-        click.echo(kept.to_html(), nl=False)
+        click.echo(current.to_html(), nl=False)
     else:
         if html is not None:
-            kept.to_html(html)
-        click.echo(said + monitor_text(kept, None if everything else _ROWS, is_command=True))
-    if fail_on and kept.alarms:
+            current.to_html(html)
+        rows = None if options["everything"] else _MAX_ROWS
+        click.echo(note + monitor_text(current, rows, is_command=True))
+    if options["fail_on"] and current.alarms:
         click.get_current_context().exit(1)
 
 
 def _check_paths(state: str, file: str | None, html: str | None) -> None:
     """No output replaces an input."""
-    if file is not None and is_same(state, file):
+    if file is not None and is_same_file(state, file):
         raise InvalidInput(f"STATE and FILE must be different files; got {escaped(state)}")
     for name, path in (("STATE", state), ("FILE", file)):
-        if path is not None and html not in (None, "-") and is_same(str(html), path):
-            raise InvalidInput(f"--html {escaped(html)} would overwrite {name}; choose another file")
+        if path is not None and html not in (None, "-") and is_same_file(str(html), path):
+            overwrites = f"--html {escaped(html)} would overwrite {name}"
+            raise InvalidInput(f"{overwrites}; choose another file")
 
 
-def _added(kept: Monitor, file: str, at: str | None, counts: bool, given: dict[str, Any]) -> Monitor:
+def _add_batch(current: Monitor, file: str, at: str | None, counts: bool, arguments: dict[str, Any]) -> Monitor:
     """The monitor with one more batch; the same monitor if it has the batch."""
     if at is None:
         raise InvalidInput("say which batch it is with --at, such as --at 2026-W05")
-    with opened([file]) as data, spool(data) as batch:
+    with open_files([file]) as data, spool(data) as batch:
         if not counts:
-            return kept.add(batch, at=at, **given)
+            return current.add(batch, at=at, **arguments)
         by, matrices, _ = read_counts(batch)
-        return kept.add_counts(matrices, at=at, by=list(by))
+        return current.add_counts(matrices, at=at, by=list(by))
 
 
-def _content(state: str) -> str | None:
-    """What is in the file of a state; None if there is no file."""
-    if not Path(state).exists():
-        return None
+def _read_state(state: str) -> str | None:
+    """The text of a state; None if there is no file."""
     try:
         return Path(state).read_text("utf-8")
+    except FileNotFoundError:
+        return None
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{escaped(state)} cannot be read: {escaped(error)}") from None
-
-
-def _opened(content: str | None, fixed: dict[str, Any]) -> Monitor:
-    """The monitor of a state, or a new one; what is fixed cannot be changed."""
-    asked = Monitor(**fixed)
-    if content is None:
-        return asked
-    kept = Monitor.from_json(content)
-    kept.check(asked, *fixed)
-    return kept

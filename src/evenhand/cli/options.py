@@ -1,72 +1,61 @@
-"""Options of the command from the records of settings, and arguments of the library from the values of options."""
+"""Options of commands from the records of settings, and arguments of the library from their values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 
-from ..auditing import Setting, Settings, flat_settings, join_parts, read_texts
+from ..auditing import flat_settings, join_parts, read_texts
+from .command import Decorator
 
-__all__ = ["SHARED", "arguments", "own_settings", "setting_options", "shared_settings"]
-
-Known = Mapping[str, tuple[Any, Setting]]
-
-SHARED = flat_settings(Settings)
-"""The settings of all audits."""
 _TYPES = {"number": float, "whole": int}
 
 
-def own_settings(request: Any) -> Known:
-    """The settings that a request has beside those of all audits."""
-    return {name: known for name, known in flat_settings(request).items() if name not in SHARED}
+def setting_options(request: Any, names: Iterable[str] = (), hidden: bool = False) -> Decorator:
+    """An option for each setting of a request, or some, that has one; hidden ones are refused."""
+    settings = flat_settings(request)
 
-
-def shared_settings(request: Any) -> Known:
-    """The settings of all audits, as a request has them."""
-    return {name: known for name, known in flat_settings(request).items() if name in SHARED}
-
-
-def setting_options(settings: Known, hidden: bool = False) -> Callable[[Any], Any]:
-    """An option for each setting that has one, in order; ``hidden`` ones are read, so that they can be refused."""
-
-    def decorated(command: Any) -> Any:
-        for name, (default, known) in reversed(list(settings.items())):
-            command = _option(name, default, known, hidden)(command) if known.option else command
+    def add_options(command: Any) -> Any:
+        for name in reversed(list(names or settings)):
+            if settings[name][1].option:
+                command = _make_option(name, *settings[name], hidden)(command)
         return command
 
-    return decorated
+    return add_options
 
 
-def _option(name: str, default: Any, known: Setting, hidden: bool) -> Callable[[Any], Any]:
-    """The option of a setting; without it, the library takes its default."""
-    option = str(known.option)
-    if known.reads == "flag":
-        return click.option(option, name, is_flag=True, help=known.brief, hidden=hidden)
-    shown = "" if default is None or known.many else f"  [default: {default}]"
-    kind = click.Choice(known.choices) if known.choices else _TYPES.get(known.reads, str)
+def _make_option(name: str, default: Any, setting: Any, hidden: bool) -> Decorator:
+    """The option of a setting; without it, the library uses its default."""
+    text = setting.brief
+    if setting.reads == "flag":
+        return click.option(setting.option, name, is_flag=True, help=text, hidden=hidden)
+    if default is not None and not setting.many:
+        text += f"  [default: {default}]"
+    choices = click.Choice(setting.choices) if setting.choices else None
     return click.option(
-        option,
+        setting.option,
         name,
-        type=kind,
-        multiple=known.many,
-        metavar=known.metavar,
-        help=f"{known.brief}{shown}",
+        type=choices or _TYPES.get(setting.reads, str),
+        multiple=setting.many,
+        metavar=setting.metavar,
+        help=text,
         hidden=hidden,
     )
 
 
-def arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()) -> dict[str, Any]:
-    """The arguments that the options give; ``columns`` say where names of columns end in texts."""
-    given = {}
-    for name, (_, known) in flat_settings(request).items():
+def read_arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()) -> dict[str, Any]:
+    """The arguments that the options give; texts may name these columns."""
+    arguments = {}
+    for name, (_, setting) in flat_settings(request).items():
         value = options.get(name)
-        if value is None or value is False or value == ():
+        if value in (None, False, ()):
             continue
-        if known.reads == "special":
-            value = read_texts(name, value if known.many else [value], columns)
-        elif known.many:
-            value = value[0] if len(value) == 1 and known.reads in ("number", "labels") else list(value)
-        given[name] = value
-    return join_parts(request, given)
+        if setting.reads == "special":
+            value = read_texts(name, value if setting.many else [value], columns)
+        elif setting.many:
+            is_single = len(value) == 1 and setting.reads in ("number", "labels")
+            value = value[0] if is_single else list(value)
+        arguments[name] = value
+    return join_parts(request, arguments)

@@ -1,30 +1,34 @@
-"""``evenhand serve``: start the web page."""
+"""``evenhand serve``: start the web app."""
 
 from __future__ import annotations
 
+import webbrowser
+
 import click
 
-from .command import Command
-
-__all__ = ["serve"]
+from .command import command
 
 
-@click.command(cls=Command)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to listen on.  [default: a free one]")
-@click.option("--limit", type=click.IntRange(1), default=4096, show_default=True, help="The largest file, in MB.")
-@click.option("--open/--no-open", "browser", default=True, help="Open the page in the browser.")
+@command(
+    "serve",
+    "It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=4096,
+    show_default=True,
+    help="Maximum upload size in MB.",
+)
+@click.option("--open/--no-open", "browser", default=True, help="Open the app in the browser.")
 def serve(port: int, limit: int, browser: bool) -> None:
-    """Serve a web page on this machine to audit a file.
+    """Serve the web app and print its address."""
+    from .. import web
 
-    It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.
-    """
-    from ..web import MEGABYTE, serve as run
-
-    def opened(address: str) -> None:
-        click.echo(f"The page is at {address}\nCtrl-C stops it; no data is kept.")
+    def show_address(address: str) -> None:
+        click.echo(f"The app is at {address}\nCtrl-C stops it; no data is kept.")
         if browser:
-            import webbrowser
-
             webbrowser.open(address)
 
-    run(port, limit=limit * MEGABYTE, opened=opened)
+    web.serve(port, limit=limit * web.MEGABYTE, opened=show_address)

@@ -1,0 +1,136 @@
+"""What a command prints of a FILE if no column is named: its columns, and a command to type."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..confusion import CELLS, read_labels
+from ..data import guess_positive, guess_roles, kind_of, read_first_columns
+from ..errors import EvenhandError, printable
+from ..text_layout import text_table, tied, wrapped
+from ..wording import join_and, legible, percent, several
+
+_MAX_COLUMNS, _MAX_VALUES, _MAX_NAME, _MAX_CLASSES = 200, 4, 24, 12
+_PLACEHOLDERS = ("COLUMN", "VALUE", "NUMBER")
+_OPTIONS = {
+    "y_true": "--label",
+    "y_pred": "--prediction",
+    "y_score": "--score",
+    "model_column": "--model-column",
+    "groups": "--group",
+    "cluster": "--cluster",
+    "count": "--count",
+}
+_FAVOURABLE = "Say which outcome is favourable with --favourable positive or negative."
+
+Columns = Mapping[str, list[Any]]
+Options = list[tuple[str, str]]
+
+
+def list_columns(data: str | list[str], files: Sequence[str], command: str = "audit", width: int = 80) -> str:
+    """The columns of files with their most frequent values and guesses, and a command."""
+    columns = read_first_columns(data)
+    if set(CELLS) <= {name.strip().lower() for name in columns}:
+        typed = printable(shlex.join(["evenhand", "audit", "--counts", *files]))
+        return f"This is a table of counts, with tp, fn, fp and tn. Type:\n\n  {typed}"
+    roles = guess_roles(columns)
+    command = "compare" if roles["model_column"] else command
+    options, hints = _suggest_options(columns, roles, command)
+    guesses = {value: name for name, value in options if name in _OPTIONS.values()}
+    rows = several(len(next(iter(columns.values()), [])), "row")
+    has = f"{printable(', '.join(files))} has {several(len(columns), 'column')}."
+    header = ("column", "guess", "most frequent values")
+    table = text_table(header, _list_rows(columns, guesses), width=width, after="")
+    lines = [*wrapped(f"{has} In its first {rows}:", width), "", table]
+    if len(columns) > _MAX_COLUMNS:
+        lines.append(f"and {several(len(columns) - _MAX_COLUMNS, 'more column')}")
+    values = {value.rpartition("=")[2] for _, value in options}
+    missing = [word for word in _PLACEHOLDERS if word in values]
+    fill_in = f"fill in {join_and(missing)}, and " if missing else ""
+    words = ["evenhand", command, *files]
+    for name, value in options:
+        words += [f"{name}={value}"] if value.startswith("-") else [name, value]
+    lines += ["", f"If the guesses are right, {fill_in}type:"]
+    lines += ["", f"  {printable(shlex.join(words))}"]
+    for hint in (*hints, _FAVOURABLE):
+        lines += ["", "\n  ".join(wrapped(f"- {printable(hint)}", width - 2))]
+    return "\n".join(lines)
+
+
+def _list_rows(columns: Columns, guesses: Mapping[str, str]) -> Iterator[Sequence[str]]:
+    for name, values in list(columns.items())[:_MAX_COLUMNS]:
+        kind = kind_of(values)
+        examples = [tied(_shorten(value)) for value in kind.examples[:_MAX_VALUES]]
+        text = ", ".join(examples) or "(none)"
+        if kind.distinct > len(examples):
+            text += tied(f" and {kind.distinct - len(examples):,} more")
+        share = round(values.count(None) / max(1, len(values)), 2)
+        if share and examples:
+            text += tied(f" ({percent(share)} missing)")
+        yield _shorten(name), guesses.get(name, ""), text
+
+
+def _shorten(value: Any) -> str:
+    text = legible(str(value))
+    return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
+
+
+def _suggest_options(columns: Columns, roles: dict[str, Any], command: str) -> tuple[Options, list[str]]:
+    """The options for what the columns seem to be, and hints on what is left to choose."""
+    chosen = dict(roles)
+    more: Options = []
+    hints: list[str] = []
+    if command == "compare":
+        chosen |= {"y_true": roles["y_true"] or "COLUMN", "y_score": None, "count": None}
+        if roles["model_column"]:
+            chosen["cluster"] = roles["cluster"] or "COLUMN"
+        else:
+            chosen |= {"y_pred": None, "cluster": None}
+            more = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
+    elif roles["y_score"] and not roles["y_pred"]:
+        is_unit = kind_of(columns[roles["y_score"]]).unit
+        more = [("--threshold", "0.5" if is_unit else "NUMBER")]
+    else:
+        chosen |= {"y_pred": roles["y_pred"] or "COLUMN", "y_score": None}
+        more, hints = _suggest_positive(columns, roles["y_true"], roles["y_pred"])
+    options: Options = []
+    for role, option in _OPTIONS.items():
+        if role == "groups":
+            options += [*more, *((option, name) for name in roles[role] or ["COLUMN"])]
+        elif chosen[role]:
+            options.append((option, chosen[role]))
+    return options, hints
+
+
+def _suggest_positive(columns: Columns, label: str | None, prediction: str | None) -> tuple[Options, list[str]]:
+    """The options that say what is positive, where that cannot be inferred."""
+    named = {"y_true": label, "y_pred": prediction}
+    values = {role: set(columns[name]) - {None} for role, name in named.items() if name}
+    unclear = [role for role in values if not _is_clear({role: values[role]})]
+    names = {"y_true": "--positive-label", "y_pred": "--positive-prediction"}
+    if not values or _is_clear(values):
+        return [], []
+    if len(values) == 2 and values["y_true"] == values["y_pred"]:
+        if 2 < len(values["y_true"]) <= _MAX_CLASSES:
+            return [("--class", "all")], []
+        unclear, names = ["y_true"], {"y_true": "--positive"}
+    options: Options = []
+    hints = []
+    # Each column may be clear by itself, but they do not agree.
+    for role in unclear or values:
+        option = names[role]
+        options += [(option, str(value)) for value in guess_positive(values[role]) or ["VALUE"]]
+        listed = ", ".join(map(_shorten, sorted(values[role], key=str)[:_MAX_CLASSES]))
+        hints.append(f"Choose the positive values of {named[role]} ({listed}) with {option}.")
+    return options, hints
+
+
+def _is_clear(values: Mapping[str, set[Any]]) -> bool:
+    """Whether the library would infer what is positive."""
+    try:
+        read_labels(values)
+    except EvenhandError:
+        return False
+    return True
