@@ -4,7 +4,7 @@ from .audits import audit, audit_counts
 from .comparisons import MIN_SHARE
 from .findings import INCLUDED, KINDS, SEVERITIES, Finding
 from .groupings import cells_by_group
-from .margins import margin_of, margins_text
+
 from .metric_selection import lookup_metric, select_averages
 from .models import compare
 from .monitor import Monitor, MonitorRow
@@ -28,3 +28,4 @@ from .settings import (
     part_names,
 )
 from .verdict import Verdict
+from .verdicts import margin_of, margins_text

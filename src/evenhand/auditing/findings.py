@@ -19,7 +19,7 @@ from ..metrics import Metric, metric as find_metric
 from ..records import Record, reach
 from ..wording import join_and, several
 from .comparisons import Comparisons, favourable_rates
-from .margins import margin_of
+from .verdicts import margin_of
 from .metric_selection import Measurable, lookup_metric
 from .results_table import ResultsTable, Row, place_text, told_apart
 from .settings import WITHOUT_LABELS, Settings
@@ -319,7 +319,7 @@ def _find_chosen_references(comparisons: Sequence[Comparisons], settings: Settin
                 by = part.groupings[part.grouping[first]].name
                 yield make_finding(
                     "chosen-reference",
-                    f"{part.references[part.reference_index[first]].name} was chosen as the reference of {by} for "
+                    f"{part.reference_name[first]} was chosen as the reference of {by} for "
                     "its high rate of favourable predictions, which makes differences in that rate and in others look "
                     "larger than they are, so that none of them is tested",
                     by=by,
