@@ -367,7 +367,7 @@ def compare_everybody(comparisons: Comparisons) -> Comparisons:
     references = [Reference(0, "", ReferenceKind.GROUP)] * places
     arrays = _list_comparisons([codes], codes, places, references)
     fields: dict[str, Any] = {"groupings": (everybody,), "strata": (), "stratum_codes": codes}
-    return replace(comparisons, **arrays, **fields)
+    return replace(comparisons, **fields | arrays)
 
 
 # References

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, Integers, choose
+from ..arrays import Array, Bools, Floats, Integers, choose, is_none
 from ..confusion import CELLS, ConfusionMatrix
 from ..distributions import log_hypergeometric
 from ..errors import EvenhandError
@@ -72,7 +72,7 @@ def evaluate_counts(
     rule, is_testable = comparisons.tally.rule, comparisons.is_testable
     corners, effects = find_corners(metric, comparisons)
     columns = score_columns(metric, comparisons)
-    is_tested = is_testable & np.equal(columns["reason"], None)
+    is_tested = is_testable & is_none(columns["reason"])
     columns |= run_tests(metric, comparisons, corners, is_tested)
     if test_only:
         return columns
@@ -142,9 +142,7 @@ def gap_kind(metric: Metric) -> GapKind:
 # The counts that are tested
 
 
-def find_corners(
-    metric: Metric, comparisons: Comparisons
-) -> tuple[list[Sides], dict[str, Floats]]:
+def find_corners(metric: Metric, comparisons: Comparisons) -> tuple[list[Sides], dict[str, Floats]]:
     """The counts that tests and intervals use, and columns about effective ones.
 
     Of rounded counts these are two: with the lowest rates of groups and the highest of references,
@@ -204,8 +202,8 @@ def hide_vague_scores(
     """The columns of rounded counts without scores that could be nearly anything."""
     if not corners:
         return columns
-    sides = [corner[: metric.groups] for corner in corners]
-    low, high = (metric.scores(*cells) for cells in sides)
+    compared = [[corner.group, corner.reference][: metric.groups] for corner in corners]
+    low, high = (metric.scores(*cells) for cells in compared)
     is_vague = ~(high - low <= _VAGUE * np.maximum(1.0, np.abs(columns["score"])))
     is_vague &= ~(columns["pvalue"] <= settings.alpha)
     for name, values in columns.items():
@@ -292,11 +290,12 @@ def _test_distance(
     methods = np.full(len(rows), "fisher" if is_whole else "effective counts", dtype=object)
     n = (sides.group + sides.reference)[rows].sum(axis=1)
     for i in np.flatnonzero(is_whole & (n <= _MAX_MATCH_CASES)):
-        smallest[i], methods[i] = match_test(*_matrices(sides, rows[i]), metric).pvalue, "match"
+        group, reference = _matrices(sides, rows[i])
+        smallest[i], methods[i] = match_test(group, reference, metric).pvalue, "match"
     return smallest, methods
 
 
-def _matrices(sides: Sides, row: int) -> list[ConfusionMatrix]:
+def _matrices(sides: Sides, row: Any) -> list[ConfusionMatrix]:
     return [ConfusionMatrix.from_array(cells[row]) for cells in sides[:2]]
 
 

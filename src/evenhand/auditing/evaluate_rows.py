@@ -55,8 +55,8 @@ class TestedScore(NamedTuple):
     def add(self, result: Any, error: float | None, **ends: float) -> TestedScore:
         """The score with the result of a test."""
         reason = self.reason or result.reason
-        test = {"pvalue": result.pvalue, "p_error": error, "method": result.method}
-        return self._replace(**test, **ends, reason=reason)
+        test: dict[str, Any] = {"pvalue": result.pvalue, "p_error": error, "reason": reason}
+        return self._replace(**test | ends, method=result.method)
 
 
 def list_columns(
@@ -105,9 +105,7 @@ def evaluate_classes(
     n = len(comparisons)
     work = list(zip(range(n), streams(settings.rng, n), strict=True))
     for row, rng in progress(work, f"testing averages of {several(n, 'group')}"):
-        group, other = (
-            MulticlassConfusion(side[row], comparisons.tally.classes) for side in sides
-        )
+        group, other = (MulticlassConfusion(side[row], comparisons.tally.classes) for side in sides)
         is_reference = comparisons.is_reference[row]
         results: Sequence[Any] = [None] * len(averages)
         if comparisons.is_testable[row]:
@@ -116,8 +114,10 @@ def evaluate_classes(
             reason = average.why_undefined(group)
             if not (is_reference or other.n):
                 reason = reason or _NO_REFERENCE
-            score = nan if is_reference else average.scores(other.counts)
-            test = TestedScore(average.scores(group.counts), reason=reason, reference_score=score)
+            scores = [float(average.scores(matrix.counts)) for matrix in (group, other)]
+            test = TestedScore(scores[0], reason=reason)
+            if not is_reference:
+                test = test._replace(reference_score=scores[1])
             if result is not None:
                 test = test.add(result, result.error if result.draws else None)
             of_average.append(test)
@@ -144,8 +144,8 @@ def evaluate_rows(
     work = list(zip(range(n), streams(settings.rng, n), strict=True))
     for row, rng in progress(work, f"permuting {metric.key}"):
         group, reference = comparisons.masks(row, rows.key)
-        *own, lack = score(group)
-        test = TestedScore(*own, reason=lack and f"the group has {lack}")
+        own, low, high, lack = score(group)
+        test = TestedScore(own, low, high, lack and f"the group has {lack}")
         first = comparisons.mirror[row]
         if not comparisons.is_testable[row]:
             is_compared = not comparisons.is_reference[row] and group.any()
@@ -162,13 +162,13 @@ def evaluate_rows(
 
 def _mirror(test: TestedScore, other: TestedScore) -> TestedScore:
     """The test of the other of two groups."""
-    ends = {"gap_low": -test.gap_high, "gap_high": -test.gap_low, "reference_score": test.score}
     reason = test.reason
     if reason is not None:
         subjects = ("the group", "the reference")
         first, second = subjects[:: -1 if reason.startswith(subjects[1]) else 1]
         reason = second + reason.removeprefix(first)
-    return test._replace(score=other.score, low=other.low, high=other.high, reason=reason, **ends)
+    ends = (test.score, -test.gap_high, -test.gap_low)
+    return TestedScore(*other[:3], reason, *ends, *test[7:])
 
 
 Score = Callable[[Bools], RankingScore]
@@ -198,9 +198,7 @@ def _rank(
     return lambda rows: ranking_score(metric.key, positive[rows], scores[rows], level), compare
 
 
-def _call(
-    metric: Function, columns: Mapping[str, Any], draws: int
-) -> tuple[Score, Compare]:
+def _call(metric: Function, columns: Mapping[str, Any], draws: int) -> tuple[Score, Compare]:
     """How a user's function is computed and tested: are group and reference drawn alike?"""
     function: Any = metric.function
     labels, second = columns["y_true"], columns[_second_argument(function, columns)]

@@ -15,9 +15,7 @@ from .settings import Settings
 _SILENT = "no stratum has cases of both with different outcomes"
 
 
-def evaluate_strata(
-    metric: Metric, comparisons: Comparisons, settings: Settings
-) -> dict[str, Any]:
+def evaluate_strata(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Any]:
     """The columns of a rate for comparisons that are pooled over strata."""
     tables, is_chosen = list_tables(metric, comparisons), comparisons.is_chosen
 

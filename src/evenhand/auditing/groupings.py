@@ -77,9 +77,7 @@ class _Column(NamedTuple):
     labels: Array
 
 
-def build_groupings(
-    tally: Tally, settings: Settings, strata: Sequence[str] = ()
-) -> list[Grouping]:
+def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Grouping]:
     """The groupings of a tally by every column but those of strata, and by intersections."""
     for name in settings.names:
         if name not in tally.columns:
@@ -121,7 +119,7 @@ def _cross(tally: Tally, columns: Sequence[_Column], title: str) -> Grouping:
     ranks = np.stack([column.ranks for column in columns])
     is_known = (ranks >= 0).all(axis=0)
     crossed, index = np.unique(ranks[:, is_known], axis=1, return_inverse=True)
-    codes = np.full(len(is_known), -1)
+    codes = np.full(len(tally.keys), -1)
     codes[is_known] = index.reshape(-1)
     labels = [column.labels[values].T for column, values in zip(columns, crossed, strict=True)]
     texts, names = (list(zip(*part, strict=True)) for part in zip(*labels, strict=True))
@@ -170,8 +168,7 @@ def unique_names(names: Iterable[str], values: Sequence[Any]) -> list[str]:
     while len(set(names)) < len(names):
         times, pairs = Counter(names), zip(names, values, strict=True)
         spelled = [
-            repr(value) if times[name] > 1 and value is not None else name
-            for name, value in pairs
+            repr(value) if times[name] > 1 and value is not None else name for name, value in pairs
         ]
         numbered = [f"{name} ({i})" for i, name in enumerate(names, 1)]
         names = numbered if spelled == names else spelled

@@ -15,7 +15,7 @@ from ..inference import melded_gaps
 from .comparisons import Comparisons, favourable_metric, favourable_rates
 from .evaluate_counts import effective_cells, rounding_corners
 from .results_table import ResultsTable
-from .settings import ReferenceKind, Settings
+from .settings import Settings
 from .verdicts import simultaneous_level
 
 
@@ -40,9 +40,7 @@ def impact_columns(
     metric, best = favourable_metric(settings), int(np.nanargmax(rates))
     name = comparisons.name_groups(comparisons.group)[best]
     highest = comparisons.group * 0 + comparisons.group[best]
-    comparisons = comparisons.take(
-        ..., reference=highest, given_cells=comparisons.given_cells * 0
-    )
+    comparisons = comparisons.take(..., reference=highest, given_cells=comparisons.given_cells * 0)
     corners = [effective_cells(metric, comparisons)[0]] * 2
     if comparisons.tally.rule is not None:
         corners = rounding_corners(metric, comparisons)

@@ -59,8 +59,14 @@ class Families:
 
     def take(self, rows: Integers, pairs: TwoRates) -> Families:
         """The families of some rows with other counts."""
-        arrays = (a[rows] for a in (self.stratum, self.is_named))
-        return Families(self.family[rows], self.block[rows], np.arange(len(rows)), *arrays, pairs)
+        return Families(
+            family=self.family[rows],
+            block=self.block[rows],
+            twin=np.arange(len(rows)),
+            stratum=self.stratum[rows],
+            is_named=self.is_named[rows],
+            pairs=pairs,
+        )
 
     def adjust(self, pvalues: Floats, method: str, *, given_pooled: bool = False) -> Floats:
         """Adjusted p-values; nan for rows that were not tested."""
@@ -141,7 +147,9 @@ def adjust_benjamini_hochberg(pvalues: Floats) -> Floats:
     return adjusted
 
 
-def adjust_holm(pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False) -> Floats:
+def adjust_holm(
+    pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False
+) -> Floats:
     """Adjust p-values by Holm's method, for discrete tests if the counts of exact tests are given.
 
     >>> adjust_holm(np.array([0.01, 0.04, 0.03]))

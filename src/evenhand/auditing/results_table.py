@@ -19,7 +19,6 @@ from ..arrays import Array, Bools, Floats, Integers, choose
 from ..confusion import CELLS
 from ..errors import printable
 from ..inference import FOUR_FIFTHS, TwoRates
-from ..metrics import Metric
 from ..records import plain_value, reach
 from ..wording import legible, number, numbered
 from .comparisons import Comparisons
@@ -56,7 +55,9 @@ _MEANINGS = {
     "support": "cases in the smallest denominator of the score",
     "n_effective": "independent cases that the support is worth, with weights or clusters",
     "correlation": "intra-class correlation, with clusters",
-    **{cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS},
+    **{
+        cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS
+    },
     "score": "the group's score; of models, its change",
     "low": "lower end of the confidence interval of the score",
     "high": "upper end of the confidence interval of the score",
@@ -120,10 +121,7 @@ _KINDS: dict[Literal["text", "count"], str] = {
     "reason impact_group driver driver_verdict",
     "count": "n support reference_n",
 }
-_SHOWN = (
-    "by group metric n support score low high reference reference_score gap gap_low gap_high "
-    "at_least pvalue p_adjusted verdict reason"
-).split()
+_SHOWN = ["by", "group", "metric", "n", "support", "score", "low", "high", "reference", "reference_score", "gap", "gap_low", "gap_high", "at_least", "pvalue", "p_adjusted", "verdict", "reason"]
 KIND_OF = dict.fromkeys(_MEANINGS, "number") | {
     name: kind for kind, names in _KINDS.items() for name in names.split()
 }

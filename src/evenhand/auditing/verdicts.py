@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, Integers
+from ..arrays import Array, Bools, Floats, Integers, is_none
 from ..metrics import Metric
 from ..planning import required_n
 from .evaluate_counts import effective_cells
@@ -26,7 +26,7 @@ def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with verdicts, from adjusted p-values and intervals of gaps."""
     verdict = choose_verdicts(table, table["p_adjusted"], settings)
     for block in table.blocks:
-        is_defined = np.equal(table["reason"][block.rows], None)
+        is_defined = is_none(table["reason"][block.rows])
         verdict[block.rows][block.comparisons.is_chosen & is_defined] = Verdict.NOT_TESTED.value
         verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
@@ -63,9 +63,7 @@ def mark_equivalent(
     verdict[is_within] = Verdict.EQUIVALENT.value
 
 
-def is_within_margin(
-    table: ResultsTable, low: Floats, high: Floats, settings: Settings
-) -> Bools:
+def is_within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
     """Whether whole intervals of gaps lie within the margin."""
     margin = np.empty(len(table))
     for block in table.blocks:
