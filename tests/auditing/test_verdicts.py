@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -68,15 +69,14 @@ def verdict_of(r: Row, s: dict[str, Any]) -> Verdict:
         return Verdict.REFERENCE
     if r.reason is not None:
         return Verdict.UNDEFINED
-    assert r.p_adjusted is not None and r.score is not None
     if r.p_adjusted <= s["alpha"]:
         if r.question != "equal scores":
             return Verdict.UNLIKE
         # A metric of two groups is a gap itself, and a distance is never below none.
-        up = r.difference > 0 if r.difference is not None else r.score > (r.gap_kind == "ratio")
+        up = r.score > (r.gap_kind == "ratio") if isnan(r.difference) else r.difference > 0
         return Verdict.HIGHER if up or r.metric == "equalized_odds" else Verdict.LOWER
     lowest, highest = (-s["margin"], s["margin"]) if r.gap_kind == "difference" else (0.8, 1.25)
-    is_within = r.gap_low is not None and r.gap_high is not None and lowest <= r.gap_low and r.gap_high <= highest
+    is_within = lowest <= r.gap_low and r.gap_high <= highest
     return Verdict.EQUIVALENT if is_within else Verdict.INCONCLUSIVE
 
 
@@ -89,14 +89,12 @@ def test_every_verdict_follows_from_its_row() -> None:
         assert r.verdict is verdict_of(r, s), (r, r.to_dict())
         assert bool(r.reason) == (r.verdict is Verdict.UNDEFINED)
         if r.verdict not in (Verdict.UNDEFINED, Verdict.REFERENCE):
-            assert r.score is not None and r.p_adjusted is not None
-        spans: list[Any] = [(r.score, r.low, r.high), (r.gap, r.gap_low, r.gap_high)]
-        spans += [(r.impact_ratio, r.impact_low, r.impact_high)] if r.impact is not None else []
-        for value, low, high in spans:
-            assert None in (value, low, high) or low - 1e-12 <= value <= high + 1e-12, (r, value, low, high)
+            assert not isnan(r.score) and not isnan(r.p_adjusted)
+        impact = r.impact_ratio, r.impact_low, r.impact_high
+        for value, low, high in ((r.score, r.low, r.high), (r.gap, r.gap_low, r.gap_high), impact):
+            assert not (value < low - 1e-12 or value > high + 1e-12), (r, value, low, high)
         if r.metric in ("tpr", "ppr", "f1") and r.differs:
             # P(S <= s) is at most alpha / 2 or at least 1 - alpha / 2.
-            assert r.percentile is not None
             tail = r.percentile if r.verdict is Verdict.LOWER else 1 - r.percentile
             assert tail <= s["alpha"] / 2 + 1e-12
             rates += 1
@@ -105,13 +103,6 @@ def test_every_verdict_follows_from_its_row() -> None:
     assert {v for some in seen.values() for v in some} == {v.value for v in Verdict} - {"unlike", "not tested"}
     for metric in set(METRICS) - {"te", "equalized_odds"}:
         assert {"higher", "lower", "inconclusive", "undefined"} <= seen[metric], metric
-
-
-def test_a_verdict_against_all_has_the_direction_of_the_gap_shown() -> None:
-    """LR+ of B is 0.818, that of all is 0.847, and the rest's 0.392: higher than the rest's."""
-    a = eh.audit_counts({"A": (14, 144, 132, 452), "B": (175, 92, 507, 126)}, metrics="lr_plus", reference="all")
-    for r in a.rows:
-        assert r.verdict is verdict_of(r, a.settings)
 
 
 cells = st.tuples(*[st.integers(0, 12)] * 4)
@@ -153,15 +144,6 @@ def test_two_missed_positives_are_too_few_to_tell() -> None:
     assert (found.pvalue, found.percentile) == pytest.approx((0.128, 0.064), abs=5e-4)
     assert (found.high, found.difference) == pytest.approx((0.776, -0.75), abs=5e-4)
     assert (negative.verdict, negative.denominators) == (Verdict.EQUIVALENT, (38,))
-
-
-def test_fifty_of_a_hundred_twice_is_too_few_to_tell() -> None:
-    """Equal, but the gap is only known to within 0.147."""
-    counts = {"A": (50, 50, 0, 0), "B": (50, 50, 0, 0)}
-    found = row(eh.audit_counts(counts, metrics="tpr"), "A")
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert (found.gap_low, found.gap_high) == pytest.approx((-0.147, 0.147), abs=5e-4)
-    assert verdicts(counts, "tpr", margin=0.148) == dict.fromkeys("AB", "equivalent")
 
 
 def test_many_cases_with_equal_scores_are_equivalent() -> None:
@@ -215,15 +197,15 @@ def test_scores_without_an_upper_end_are_compared_by_their_ratio() -> None:
         a = eh.audit_counts({"A": large, "B": large}, metrics=metrics, margin=margin)
         assert {r.verdict for r in a.rows} == {Verdict.EQUIVALENT}
     for r in eh.audit_counts({"A": (80, 20, 10, 90), "B": large}, metrics=metrics, margin=50.0).rows:
-        assert (r.verdict, r.gap_kind, r.gap) == (Verdict.INCONCLUSIVE, "ratio", r.gap.ratio)
-        assert r.gap_low is not None and r.gap_high is not None and (r.gap_low < 0.8 or r.gap_high > 1.25)
+        assert (r.verdict, r.gap_kind, r.gap) == (Verdict.INCONCLUSIVE, "ratio", r.score / r.reference_score)
+        assert r.gap_low < 0.8 or r.gap_high > 1.25
 
 
 def test_a_reference_without_a_score_leaves_nothing_to_compare() -> None:
     a = eh.audit_counts({"A": (5, 5, 5, 5), "B": (0, 0, 2, 6)}, metrics=["tpr"])
     assert {r.verdict for r in a.rows} == {Verdict.UNDEFINED}
     assert row(a, "A", "tpr").reason == "the reference's score is undefined, no actual positives (TP + FN = 0)"
-    assert (row(a, "B").gap, row(a, "B").pvalue) == (None, None)
+    assert isnan(row(a, "B").gap) and isnan(row(a, "B").pvalue)
 
 
 def test_an_empty_cell_never_decides_alone() -> None:
@@ -245,10 +227,10 @@ def test_needs_are_those_of_the_level_that_the_family_leaves() -> None:
         {"metrics": "tpr"},
         {"metrics": ["tpr", "fpr", "ppv", "npv"], "family": "audit"},
     ]
-    plain, alone, together = (row(eh.audit_counts(counts, **how), "A", "tpr").required_n or 0 for how in asked)
+    plain, alone, together = (row(eh.audit_counts(counts, **how), "A", "tpr").required_n for how in asked)
     assert 0 < plain < alone < together
     decided = [r for r in eh.audit_counts(counts).rows if r.verdict is not Verdict.INCONCLUSIVE]
-    assert decided and all(r.required_n is None for r in decided)
+    assert decided and all(isnan(r.required_n) for r in decided)
 
 
 def test_a_test_of_one_distribution_claims_no_direction() -> None:

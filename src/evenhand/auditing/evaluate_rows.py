@@ -145,11 +145,11 @@ def evaluate_rows(
     for row, rng in progress(work, f"permuting {metric.key}"):
         group, reference = comparisons.masks(row, rows.key)
         own, low, high, lack = score(group)
-        test = TestedScore(own, low, high, lack and f"the group has {lack}")
-        first = comparisons.mirror[row]
+        test, first = TestedScore(own, low, high), comparisons.mirror[row]
         if not comparisons.is_testable[row]:
             is_compared = not comparisons.is_reference[row] and group.any()
-            test = test._replace(reason=test.reason or (_NO_REFERENCE if is_compared else None))
+            reason = f"the group has {lack}" if lack else _NO_REFERENCE if is_compared else None
+            test = test._replace(reason=reason)
         elif first < row:
             test = _mirror(tests[first], test)
         else:
@@ -199,7 +199,7 @@ def _rank(
 
 
 def _call(metric: Function, columns: Mapping[str, Any], draws: int) -> tuple[Score, Compare]:
-    """How a user's function is computed and tested: are group and reference drawn alike?"""
+    """How a user's function is computed and tested: whether the group is drawn like the reference."""
     function: Any = metric.function
     labels, second = columns["y_true"], columns[_second_argument(function, columns)]
 
