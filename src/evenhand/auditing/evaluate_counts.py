@@ -308,10 +308,11 @@ def score_ends(metric: OneGroupMetric, corners: Sequence[Sides], level: float) -
         return np.full((2, 1), np.nan)
     ends = []
     for sides in corners:
-        low, high = score_intervals(metric, sides.group, level)
-        some = ~sides.is_whole
-        low[some], high[some] = score_intervals(metric, sides.group[some], level, whole=False)
-        ends.append((low, high))
+        of_sides = np.empty((2, len(sides.group)))
+        for is_whole in np.unique(sides.is_whole).tolist():
+            rows = sides.is_whole == is_whole
+            of_sides[:, rows] = score_intervals(metric, sides.group[rows], level, whole=is_whole)
+        ends.append(of_sides)
     low, high = ends[0][0], ends[-1][1]
     if len(corners) == 2:
         low, high = np.nan_to_num(low, nan=metric.low), np.nan_to_num(high, nan=metric.high)

@@ -121,7 +121,26 @@ _KINDS: dict[Literal["text", "count"], str] = {
     "reason impact_group driver driver_verdict",
     "count": "n support reference_n",
 }
-_SHOWN = ["by", "group", "metric", "n", "support", "score", "low", "high", "reference", "reference_score", "gap", "gap_low", "gap_high", "at_least", "pvalue", "p_adjusted", "verdict", "reason"]
+_SHOWN = [
+    "by",
+    "group",
+    "metric",
+    "n",
+    "support",
+    "score",
+    "low",
+    "high",
+    "reference",
+    "reference_score",
+    "gap",
+    "gap_low",
+    "gap_high",
+    "at_least",
+    "pvalue",
+    "p_adjusted",
+    "verdict",
+    "reason",
+]
 KIND_OF = dict.fromkeys(_MEANINGS, "number") | {
     name: kind for kind, names in _KINDS.items() for name in names.split()
 }
@@ -394,10 +413,11 @@ class Row:
     @property
     def denominators(self) -> tuple[int, ...]:
         """The number of cases in each denominator of the score; the smallest is the support."""
-        support = getattr(lookup_metric(self.metric), "support", None)
-        if support is None or self.cells is None or not np.isnan(self.n_effective):
+        metric = lookup_metric(self.metric)
+        is_one = len(getattr(metric, "denominators", ())) < 2 or self.cells is None
+        if is_one or not np.isnan(self.n_effective):
             return (self.support,)
-        return tuple(map(int, support(self.cells)))
+        return tuple(map(int, metric.support(self.cells)))
 
     @property
     def difference(self) -> float:
