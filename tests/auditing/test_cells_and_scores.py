@@ -40,7 +40,9 @@ ANSWERS: tuple[dict[str, Any], ...] = (
 def people(n: int = 240) -> pd.DataFrame:
     """Cases of known and unknown groups, with whole weights, and clusters that lie within groups."""
     rng = np.random.default_rng(5)
-    frame = pd.DataFrame({"g": rng.choice(["a", "b", "b", "c", None], n), "h": rng.choice(["u", "v"], n)})
+    frame = pd.DataFrame(
+        {"g": rng.choice(np.array(["a", "b", "b", "c", None], dtype=object), n), "h": rng.choice(["u", "v"], n)}
+    )
     frame["t"], frame["w"] = rng.choice(["east", "west"], n), rng.integers(1, 4, n)
     frame["c"] = frame.g.fillna("-") + frame.h + rng.integers(0, 9, n).astype(str)
     frame["y"], frame["s"] = rng.integers(0, 2, n), rng.random(n).round(2)
@@ -123,7 +125,7 @@ def test_what_is_computed_again_from_the_cells_of_a_row_is_the_same() -> None:
     counts = {r.group: r.cells for r in a.rows if r.metric == "tpr"}
     again = eh.audit_counts(counts, by="g", metrics=METRICS[:5], strength=10)
     for r in a.rows:
-        own, other = matrix(*r.cells), matrix(*r.reference_cells)
+        own, other = (eh.ConfusionMatrix.from_array(cells) for cells in (r.cells, r.reference_cells))
         gap, same = eh.disparity(own, other, r.metric), row(again, r.group, r.metric)
         assert shown.loc[r.group, r.metric] == r.score == approx(eh.metric(r.metric)(own))
         assert [r.pvalue, r.gap_low, r.gap_high] == approx([gap.pvalue, gap.low, gap.high])

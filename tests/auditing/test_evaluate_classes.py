@@ -83,16 +83,3 @@ def test_groups_may_have_another_reference() -> None:
         assert own.score == approx(float(overall("mcc", tables(data)["B"])))
         if name == "B":
             assert (own.reason, own.verdict) == (None, Verdict.REFERENCE) and isnan(own.pvalue)
-
-
-def test_crossings_and_bins_have_averages_too() -> None:
-    rng = np.random.default_rng(8)
-    n = 300
-    data = {"age": rng.integers(18, 80, n), "sex": rng.choice(["F", "M"], n), "y": rng.integers(1, 4, n)}
-    data["p"] = np.where(rng.random(n) < 0.7, data["y"], rng.integers(1, 4, n))
-    a = of_classes(data, groups=["age", "sex"], bins={"age": [30, 50]}, metrics=["acc"])
-    assert a.axes == {"class": (1, 2, 3)}
-    assert {r.by for r in averages(a)} == {"age", "sex", "age & sex"}
-    found = row(a, "below 30 & F", "acc", by="age & sex", **{"class": None})
-    inside = (data["age"] < 30) & (data["sex"] == "F")
-    assert found.n == inside.sum() and found.score == approx((data["y"] == data["p"])[inside].mean())

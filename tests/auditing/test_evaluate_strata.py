@@ -122,25 +122,6 @@ def test_pooled_odds_ratios_are_those_of_statsmodels(metric: str) -> None:
     assert found.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
 
 
-def test_pooled_p_values_are_adjusted_over_groups() -> None:
-    """Never over strata; two sexes are each other's rest and count once."""
-    columns = COLUMNS | {"groups": ["sex", "race"], "strata": ["town", "age"]}
-    methods: list[tuple[Any, str]] = [("holm", "holm"), ("bh", "fdr_bh")]
-    for adjust, method in methods:
-        a = eh.audit(data(), bins={"age": [30, 55]}, metrics=["tpr", "fpr"], adjust=adjust, intersections=1, **columns)
-        assert len(a.axes["stratum"]) == 7
-        pooled = [r for r in a.rows if r.at["stratum"] == "pooled"]
-        assert len(pooled) == 10
-        for key in ("tpr", "fpr"):
-            rows = [r for r in pooled if r.metric == key and r.group != "m"]
-            expected = multipletests([r.pvalue for r in rows], method=method)[1]
-            assert [r.p_adjusted for r in rows] == approx(expected)
-        for r in pooled:
-            assert r.differs == (r.p_adjusted <= 0.05)
-            assert not r.differs or r.verdict == ("higher" if r.gap > 1 else "lower")
-        assert any(r.verdict == "lower" for r in pooled)
-
-
 def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
     """Simpson's paradox, both ways; men are the reference in each stratum."""
     parts = {("easy", "f"): (8, 6), ("easy", "m"): (80, 60), ("hard", "f"): (72, 18), ("hard", "m"): (20, 5)}
@@ -190,27 +171,6 @@ def test_millions_of_cases_have_mantel_and_haenszels_approximation_and_say_so() 
     assert found.method == "Mantel-Haenszel, normal approximation"
     assert (found.gap_low, found.gap_high) == approx(theirs.oddsratio_pooled_confint())
     assert found.pvalue == approx(theirs.test_null_odds().pvalue, rel=1e-6)
-
-
-def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata() -> None:
-    frame = data()
-    frame["y"] = frame.y.astype(object)
-    frame.loc[frame.index[:20], "y"] = None
-    frame["p"] = frame.p.astype(object)
-    frame.loc[frame.index[15:30], "p"] = None
-    a = eh.audit(frame, metrics=["ppr", "tpr"], **COLUMNS)
-    assert a.left_out == {"y_true": 15, "y_pred": 10, "y_true and y_pred": 5}
-    for town in ("east", "west"):
-        here = (frame.sex == "f") & (frame.town == town) & frame.p.notna()
-        assert row(a, "f", "ppr", stratum=town).denominators == (int(here.sum()),)
-        assert row(a, "f", "tpr", stratum=town).denominators == (int((here & (frame.y == 1)).sum()),)
-    assert row(a, "f", "ppr", stratum="pooled").n == int(((frame.sex == "f") & frame.p.notna()).sum())
-
-
-def test_metrics_that_cannot_be_pooled_are_audited_in_each_stratum() -> None:
-    a = eh.audit(data(), metrics=["f1", "kappa", "equal_opportunity", "fdr"], **COLUMNS)
-    assert {r.metric for r in a.rows if r.at["stratum"] == "pooled"} == {"f1", "fdr"}
-    assert {r.metric for r in a.rows if r.at["stratum"] == "east"} == {"f1", "kappa", "equal_opportunity", "fdr"}
 
 
 NUMBERS = ("pvalue", "gap", "gap_low", "gap_high", "strata_higher", "strata_lower", "strata_silent")

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings, strategies as st
 from scipy.stats import hypergeom
 
 import evenhand as eh
-from evenhand.cli.main import evenhand as command
-from evenhand.data import RULES, rule_of
+from evenhand.data import rule_of
 from evenhand.data.disclosure import round_counts
 from evenhand.examples import compas
 from evenhand.views.pipelines import as_annotations, as_junit
@@ -61,28 +59,6 @@ def elsewhere(draw: Any, count: int, rule: Any) -> int:
 
 
 # Rules
-
-
-def test_a_block_has_one_value_inside_it_and_blocks_follow_each_other() -> None:
-    for rule in (*RULES, 3, 11, 20):
-        known = rule_of(rule)
-        assert known is not None
-        found = [block(n, rule) for n in range(150)]
-        for n, (value, low, high) in enumerate(found):
-            assert low <= n <= high and low <= value <= high
-            assert set(found[low : high + 1]) == {(value, low, high)}
-        small = set(found[1 : known.least])
-        assert len(small) == 1 and (found[0] in small) is not known.shows_zero
-        assert found[0][0] == 0
-
-
-def test_the_rules_are_those_of_their_sources() -> None:
-    """Nothing from 1 to 10; nothing up to 7 and the nearest 5; nothing below 10 and the nearest 5."""
-    assert {block(n, "cms")[0] for n in range(1, 11)} == {5} and block(11, "cms")[1] == 11
-    for rule, fewest in (("opensafely", 8), ("ons", 10)):
-        assert {block(n, rule)[0] for n in range(fewest)} == {0}
-        assert all(block(n, rule)[0] == 5 * ((n + 2) // 5) for n in range(fewest, 300))
-    assert all(rule.source and rule.dated and rule.why for rule in RULES.values())
 
 
 def test_the_rounded_table_is_that_of_counts_rounded_by_hand() -> None:
@@ -344,15 +320,3 @@ def test_what_cannot_be_protected_is_refused() -> None:
 
 
 # What is said of it
-
-
-def test_the_exit_code_of_a_gate_is_that_of_rounded_counts(tmp_path: Any) -> None:
-    """Tables of the same blocks stop a pipeline or do not, together; exactly counted, only one of these would."""
-    path, codes = tmp_path / "c.csv", {}
-    for protect in ([], ["--protect", "cms"]):
-        for found in (34, 43):
-            path.write_text(f"group,tp,fn,fp,tn\nA,{found},38,40,90\nB,300,180,150,700\n", "utf-8")
-            words = ["audit", "--counts", str(path), "--metric", "tpr", "--fail-on", "differs", *protect]
-            codes[found, bool(protect)] = CliRunner().invoke(command, words).exit_code
-    assert (codes[34, False], codes[43, False]) == (1, 0)
-    assert codes[34, True] == codes[43, True]

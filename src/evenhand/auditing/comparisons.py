@@ -31,6 +31,11 @@ MIN_SHARE = 0.02
 _CELLS = ("counts", "selections")
 _OF_REST = (ReferenceKind.REST, ReferenceKind.ALL)
 _CHOSEN = (Chosen.LARGEST, Chosen.BEST)
+# The fields with one value per comparison.
+_ARRAYS = (
+    *("place", "stratum", "grouping", "group", "left_out"),
+    *("reference", "reference_name", "reference_kind", "is_chosen", "given_cells"),
+)
 _MUST_BE_GROUP = "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group"
 
 
@@ -45,8 +50,11 @@ class Reference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
-    """Arrays with one value per comparison: where it is, and who is compared with whom.
+class Comparisons:
+    """Comparisons of groups with references.
+
+    Comparisons stand in columns: the groups of one grouping at one place and in one stratum, which
+    have the same reference. The first arrays have one value per comparison.
 
     Attributes
     ----------
@@ -58,6 +66,15 @@ class Compared:
         The code of the reference: of a group, `KNOWN` for the rest, or `NOBODY` for a matrix.
     reference_name, reference_kind, is_chosen, given_cells : array
         The other fields of the references.
+    tally, source : Tally, str
+        What metrics read: ``counts`` of cases with a label, ``selections`` (counts of all cases with
+        a prediction), ``rows``, ``classes`` (matrices of all classes) or pairs of ``models``.
+    values : array
+        The numbers of cases by place and key, of whatever shape metrics read.
+    places : tuple of Place
+        The places that ``place`` is an index of.
+    strata : sequence of str, stratum_codes : array
+        The names of the strata, and the stratum of each key; all strata together if ``is_pooled``.
     """
 
     place: Integers
@@ -70,28 +87,6 @@ class Compared:
     reference_kind: Array
     is_chosen: Bools
     given_cells: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Comparisons(Compared):
-    """Comparisons of groups with references.
-
-    Comparisons stand in columns: the groups of one grouping at one place and in one stratum, which
-    have the same reference.
-
-    Attributes
-    ----------
-    source : str
-        What metrics read: ``counts`` of cases with a label, ``selections`` (counts of all cases with
-        a prediction), ``rows``, ``classes`` (matrices of all classes) or pairs of ``models``.
-    values : array
-        The numbers of cases by place and key, of whatever shape metrics read.
-    places : tuple of Place
-        The places that ``place`` is an index of.
-    strata : sequence of str, stratum_codes : array
-        The names of the strata, and the stratum of each key; all strata together if ``is_pooled``.
-    """
-
     tally: Tally
     source: str
     values: Floats
@@ -106,7 +101,7 @@ class Comparisons(Compared):
 
     def take(self, rows: Any, **changes: Any) -> Comparisons:
         """Some of the comparisons, of which some arrays are replaced."""
-        arrays = {name: getattr(self, name)[rows] for name in Compared.__dataclass_fields__}
+        arrays = {name: getattr(self, name)[rows] for name in _ARRAYS}
         return replace(self, **arrays | changes)
 
     # Where and who
@@ -347,17 +342,11 @@ def _list_comparisons(
     table = np.hstack([[strata, codes * 0 + i, codes] for i, codes in enumerate(shown)])
     stratum, by, group = np.tile(np.unique(table[:, table[2] >= 0], axis=1), places)
     place = np.repeat(range(places), len(group) // places)
-    code, name, kind, is_chosen, cells = (
-        np.array(values, dtype=dtype)[place * len(shown) + by]
-        for values, dtype in zip(
-            zip(*references, strict=True), (int, object, str, bool, float), strict=True
-        )
-    )
-    return {
-        **{"place": place, "stratum": stratum, "grouping": by, "group": group},
-        **{"left_out": group * 0 + NOBODY, "reference": code, "reference_name": name},
-        **{"reference_kind": kind, "is_chosen": is_chosen, "given_cells": cells},
-    }
+    fields = zip(zip(*references, strict=True), (int, object, str, bool, float), strict=True)
+    index = place * len(shown) + by
+    of_references = [np.array(values, dtype=dtype)[index] for values, dtype in fields]
+    left_out = np.full(len(group), NOBODY)
+    return dict(zip(_ARRAYS, (place, stratum, by, group, left_out, *of_references), strict=True))
 
 
 def compare_everybody(comparisons: Comparisons) -> Comparisons:
