@@ -121,31 +121,15 @@ _KINDS: dict[Literal["text", "count"], str] = {
     "reason impact_group driver driver_verdict",
     "count": "n support reference_n",
 }
-_SHOWN = [
-    "by",
-    "group",
-    "metric",
-    "n",
-    "support",
-    "score",
-    "low",
-    "high",
-    "reference",
-    "reference_score",
-    "gap",
-    "gap_low",
-    "gap_high",
-    "at_least",
-    "pvalue",
-    "p_adjusted",
-    "verdict",
-    "reason",
-]
+_SHOWN = (
+    "by group metric n support score low high reference reference_score gap gap_low gap_high "
+    "at_least pvalue p_adjusted verdict reason"
+)
 KIND_OF = dict.fromkeys(_MEANINGS, "number") | {
     name: kind for kind, names in _KINDS.items() for name in names.split()
 }
 COLUMNS = tuple(
-    Column(name, KIND_OF[name], meaning, name in _SHOWN)  # type: ignore[arg-type]
+    Column(name, KIND_OF[name], meaning, name in _SHOWN.split())  # type: ignore[arg-type]
     for name, meaning in _MEANINGS.items()
 )
 """The columns of the table, after those of the axes."""
