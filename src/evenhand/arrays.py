@@ -24,6 +24,15 @@ def choose(condition: Bools, values: Any, otherwise: Any) -> NDArray[Any]:
     return chosen
 
 
+def is_none(values: Array) -> Bools:
+    """Which objects are None.
+
+    >>> is_none(np.array(["a", None], dtype=object))
+    array([False,  True])
+    """
+    return np.asarray(values == None)  # noqa: E711
+
+
 def is_sequence(values: object) -> bool:
     """Whether an object can be a column: values in the order of rows.
 

@@ -42,15 +42,14 @@ def audit(data: Any, **settings: Any) -> eh.Audit:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("correlation", [0.0, 0.5])
-def test_clusters_of_one_row_leave_the_audit_unchanged(correlation: float) -> None:
+def test_clusters_of_one_row_leave_the_audit_unchanged() -> None:
     """cluster= the row number: every number is that of independent rows."""
-    data = people(correlation)
+    data = people()
     plain, clusters = audit(data, metrics=METRICS), audit(data, metrics=METRICS, cluster="row")
     for row, other in zip(plain.rows, clusters.rows, strict=True):
-        for name in ("group", "metric", "verdict", "score", "gap", "needed", "percentile"):
-            assert getattr(row, name) == getattr(other, name), name
-        assert row.p_adjusted == other.p_adjusted
+        assert (row.group, row.metric, row.verdict) == (other.group, other.metric, other.verdict)
+        for name in ("score", "gap", "required_n", "percentile", "p_adjusted"):
+            assert getattr(row, name) == approx(getattr(other, name), nan_ok=True, rel=0), name
 
 
 def test_a_rate_has_the_effective_counts_of_its_clusters() -> None:
@@ -82,12 +81,8 @@ def test_dependent_cases_say_less() -> None:
 
     for row in plain.rows:
         other = wide[row.group, row.metric]
-        assert other.gap.ends is not None
-        assert row.gap.ends is not None
-        assert other.gap.ends[1] - other.gap.ends[0] > row.gap.ends[1] - row.gap.ends[0]
-        if row.pvalue is not None and row.pvalue < 0.2:
-            assert other.pvalue is not None
-            assert other.pvalue > row.pvalue
+        assert other.gap_high - other.gap_low > row.gap_high - row.gap_low
+        assert not row.pvalue < 0.2 or other.pvalue > row.pvalue
 
 
 @pytest.mark.slow
@@ -96,33 +91,16 @@ def test_the_interval_of_a_rate_and_its_test_agree() -> None:
     for seed in range(8):
         data = people(0.3, (0.45, 0.8, 0.8), seed)
         for row in audit(data, metrics=["tpr", "ppr", "f1"], cluster="patient", adjust="none").rows:
-            assert row.gap_low is not None
-            assert row.gap_high is not None
-            assert row.pvalue is not None
             assert (row.gap_low > 0 or row.gap_high < 0) == (row.pvalue <= 0.05)
 
 
-def test_every_output_says_what_is_independent() -> None:
-    data = people()
-    clusters, plain = audit(data, cluster="patient"), audit(data)
-    said = "Cases of the same patient may depend on each other"
-
-    assert said in re.sub(r"\s+", " ", str(clusters))
-    assert said in clusters.to_markdown()
-    assert said in clusters.to_html()
-    assert "460 cases of 92 clusters" in re.sub(r"\s+", " ", str(clusters))
-    assert "p: approximate" in re.sub(r"\s+", " ", str(clusters))
-    assert "cases are taken as independent." in re.sub(r"\s+", " ", str(plain))
-
-
-def test_an_audit_of_clusters_can_be_saved_and_repeated() -> None:
+def test_an_audit_of_clusters_can_be_saved() -> None:
     data = people()
     first = audit(data, cluster="patient")
     again = eh.Audit.from_json(first.to_json())
 
     assert again.rows == first.rows
     assert again.provenance["cluster"] == {"column": "patient", "clusters": 92}
-    assert again.repeat(data).rows == first.rows
     assert first.provenance["call"]["cluster"] == "patient"
 
 
@@ -146,16 +124,11 @@ def test_counted_rows_thresholds_and_rows_without_a_cluster_have_clusters_too() 
 def test_impact_ratios_have_effective_counts() -> None:
     data = people(constant=True)
     wide, narrow = (
-        next(
-            r.impact
-            for r in audit(data, metrics="ppr", cluster=cluster, favourable="positive").rows
-            if r.impact and r.impact_low is not None
-        )
+        next(r for r in audit(data, metrics="ppr", cluster=cluster, favourable="positive").rows if r.impact_low > 0)
         for cluster in ("patient", None)
     )
-    assert wide.high is not None and narrow.high is not None and wide.low is not None and narrow.low is not None
-    assert wide.ratio == narrow.ratio
-    assert wide.high - wide.low > narrow.high - narrow.low
+    assert wide.impact_ratio == narrow.impact_ratio
+    assert wide.impact_high - wide.impact_low > narrow.impact_high - narrow.impact_low
 
 
 def test_what_takes_cases_for_independent_ones_is_refused() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,12 @@ def test_averages_are_those_of_the_groups_matrices() -> None:
         rest = np.sum([all_[race] for race in "ABC" if race != r.group], axis=0).tolist()
         average, _, metric = r.metric.rpartition(" ")
         score, other = (averaged(metric, t, average) if average else overall(metric, t) for t in (table, rest))
-        assert r.score == (None if score is None else approx(float(score), rel=1e-12))
+        assert r.score == approx(nan if score is None else float(score), rel=1e-12, nan_ok=True)
         assert r.reference_score == approx(float(other), rel=1e-12)
         assert (r.n, r.reference_n) == (sum(map(sum, table)), sum(map(sum, rest)))
-        assert (r.at, r.cells, r.question, r.gap_low) == ({}, None, "same distribution", None)
+        assert (r.at, r.cells, r.question) == ({}, None, "same distribution") and isnan(r.gap_low)
         if score is None:
-            assert (r.pvalue, r.method, r.verdict) == (None, None, "undefined")
+            assert (r.method, r.verdict) == (None, "undefined") and isnan(r.pvalue)
             assert r.reason == "undefined for 1 of 3 classes: 'z', no actual positives (TP + FN = 0)"
             continue
         assert r.gap == approx(float(score) - float(other))
@@ -49,10 +50,10 @@ def test_averages_are_those_of_the_groups_matrices() -> None:
             right, all_right = (sum(t[i][i] for i in range(3)) for t in (table, rest))
             law = hypergeom(r.n + r.reference_n, right + all_right, r.n)
             assert r.pvalue == approx(min(1.0, 2 * min(law.cdf(right), law.sf(right - 1))), rel=1e-9)
-            assert (r.method, r.p_error) == ("exact", None)
+            assert r.method == "exact" and isnan(r.p_error)
         elif average != "micro":
-            assert r.p_error is not None and 0 <= r.p_error < 0.1
-            drawn = (r.pvalue or 0.0) * 10_000
+            assert 0 <= r.p_error < 0.1
+            drawn = r.pvalue * 10_000
             assert drawn == approx(round(drawn), abs=1.01)
 
 
@@ -67,7 +68,7 @@ def test_all_averages_of_a_group_are_tested_on_the_same_draws_in_any_order_of_ro
         alone = of_classes(data, metrics=[name])
         for group in "ABC":
             found = [row(a, group, name, **{"class": None}).pvalue for a in (alone, together)]
-            assert found[0] == found[1]
+            assert found[0] == approx(found[1], rel=0, nan_ok=True)
     assert row(together, "C", "macro tpr").verdict is Verdict.UNDEFINED
 
 
@@ -81,23 +82,4 @@ def test_groups_may_have_another_reference() -> None:
         own = row(a, "B", "mcc", **{"class": None})
         assert own.score == approx(float(overall("mcc", tables(data)["B"])))
         if name == "B":
-            assert (own.pvalue, own.reason, own.verdict) == (None, None, Verdict.REFERENCE)
-
-
-def test_crossings_and_bins_have_averages_too() -> None:
-    rng = np.random.default_rng(8)
-    n = 300
-    data = {"age": rng.integers(18, 80, n), "sex": rng.choice(["F", "M"], n), "y": rng.integers(1, 4, n)}
-    data["p"] = np.where(rng.random(n) < 0.7, data["y"], rng.integers(1, 4, n))
-    a = of_classes(data, groups=["age", "sex"], bins={"age": [30, 50]}, metrics=["acc"])
-    assert a.axes == {"class": (1, 2, 3)}
-    assert {r.by for r in averages(a)} == {"age", "sex", "age & sex"}
-    found = row(a, "below 30 & F", "acc", by="age & sex", **{"class": None})
-    inside = (data["age"] < 30) & (data["sex"] == "F")
-    assert found.n == inside.sum() and found.score == approx((data["y"] == data["p"])[inside].mean())
-
-
-def test_an_average_is_asked_for_once_and_by_name() -> None:
-    a = of_classes(classified(60), metrics=["acc", "acc", "Macro F1"])
-    assert {r.metric for r in averages(a)} == {"acc", "macro f1"}
-    assert {r.metric for r in averages(of_classes(classified(60), metrics="acc"))} == {"acc"}
+            assert (own.reason, own.verdict) == (None, Verdict.REFERENCE) and isnan(own.pvalue)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import nan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from audit_oracle import RatesOf, pooled_pvalue, row
-from engines import optional, pl
+from engines import optional
 from hypothesis import given, settings, strategies as st
 from pytest import approx
 
@@ -46,9 +47,8 @@ def split(rows: list[tuple[Any, ...]], key: str, group: str) -> list[RatesOf]:
     return [tuple(found[stratum]) for stratum in found]
 
 
-@pytest.mark.parametrize("key", RATES)
-@given(rows=st.lists(person, min_size=4, max_size=20))
-@settings(max_examples=10)
+@given(rows=st.lists(person, min_size=4, max_size=20), key=st.sampled_from([*RATES]))
+@settings(max_examples=30)
 def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, rows: list[tuple[Any, ...]]) -> None:
     """Strata without the group, without the others, or with one outcome say nothing and change nothing."""
     kept = [one for one in rows if one[3] is not None]
@@ -67,17 +67,16 @@ def test_pooled_tests_are_those_of_listing_the_tables_of_all_strata(key: str, ro
     for r in pooled:
         strata = split(rows, key, r.group)
         expected = pooled_pvalue(strata)
-        assert r.pvalue == (None if expected is None else approx(expected))
+        assert r.pvalue == approx(nan if expected is None else expected, nan_ok=True)
         assert (r.verdict is Verdict.UNDEFINED) == (expected is None)
-        assert r.strata is not None
         signs = [k * m - other * n for k, n, other, m in strata if n and m]
         assert (r.strata_higher, r.strata_lower) == (sum(s > 0 for s in signs), sum(s < 0 for s in signs))
         assert r.strata_silent == sum(not (n and m and 0 < k + other < n + m) for k, n, other, m in strata)
         crude = pooled_pvalue([tuple(map(sum, zip(*strata, strict=True)))])  # type: ignore[list-item]
-        assert r.crude_pvalue == (None if crude is None else approx(crude))
+        assert r.crude_pvalue == approx(nan if crude is None else crude, nan_ok=True)
         whole = sum(n for _, n, _, _ in strata)
         assert (r.denominators, r.n) == ((whole,), sum(one[0] == r.group for one in kept))
-        assert r.score == (approx(sum(k for k, *_ in strata) / whole) if whole else None)
+        assert r.score == approx(sum(k for k, *_ in strata) / whole if whole else nan, nan_ok=True)
 
 
 def data(n: int = 260, seed: int = 4) -> pd.DataFrame:
@@ -118,30 +117,9 @@ def test_pooled_odds_ratios_are_those_of_statsmodels(metric: str) -> None:
     assert found.gap_kind == "odds ratio"
     assert found.gap == approx(theirs.oddsratio_pooled)
     low, high = theirs.oddsratio_pooled_confint()
-    assert found.gap_low is not None and found.gap_high is not None
     assert 0.7 * low < found.gap_low < 1.02 * low and 0.98 * high < found.gap_high < 1.4 * high
     summed = np.sum(tables, axis=0)
-    assert found.strata is not None
     assert found.crude_odds_ratio == approx(summed[0, 0] * summed[1, 1] / summed[0, 1] / summed[1, 0])
-
-
-def test_pooled_p_values_are_adjusted_over_groups() -> None:
-    """Never over strata; two sexes are each other's rest and count once."""
-    columns = COLUMNS | {"groups": ["sex", "race"], "strata": ["town", "age"]}
-    methods: list[tuple[Any, str]] = [("holm", "holm"), ("bh", "fdr_bh")]
-    for adjust, method in methods:
-        a = eh.audit(data(), bins={"age": [30, 55]}, metrics=["tpr", "fpr"], adjust=adjust, intersections=1, **columns)
-        assert len(a.axes["stratum"]) == 7
-        pooled = [r for r in a.rows if r.at["stratum"] == "pooled"]
-        assert len(pooled) == 10
-        for key in ("tpr", "fpr"):
-            rows = [r for r in pooled if r.metric == key and r.group != "m"]
-            expected = multipletests([r.pvalue for r in rows], method=method)[1]
-            assert [r.p_adjusted for r in rows] == approx(expected)
-        for r in pooled:
-            assert r.differs == (r.p_adjusted <= 0.05)
-            assert not r.differs or r.verdict == ("higher" if r.gap > 1 else "lower")
-        assert any(r.verdict == "lower" for r in pooled)
 
 
 def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
@@ -155,7 +133,6 @@ def test_strata_can_explain_a_difference_away_or_hide_it() -> None:
     (found,) = [r for r in a.rows if r.at["stratum"] == "pooled"]
     assert (found.group, found.reference, found.differs) == ("f", "m", False)
     assert found.pvalue == 1.0
-    assert found.strata is not None and found.crude_pvalue is not None
     assert found.crude_pvalue < 1e-5
     table = [np.array([[yes, n - yes] for sex in "fm" for n, yes in [parts[stratum, sex]]], dtype=float)
              for stratum in ("easy", "hard")]  # fmt: skip
@@ -196,46 +173,7 @@ def test_millions_of_cases_have_mantel_and_haenszels_approximation_and_say_so() 
     assert found.pvalue == approx(theirs.test_null_odds().pvalue, rel=1e-6)
 
 
-def test_left_out_rows_and_selections_without_labels_are_counted_in_their_strata() -> None:
-    frame = data()
-    frame["y"] = frame.y.astype(object)
-    frame.loc[frame.index[:20], "y"] = None
-    frame["p"] = frame.p.astype(object)
-    frame.loc[frame.index[15:30], "p"] = None
-    a = eh.audit(frame, metrics=["ppr", "tpr"], **COLUMNS)
-    assert a.left_out == {"y_true": 15, "y_pred": 10, "y_true and y_pred": 5}
-    for town in ("east", "west"):
-        here = (frame.sex == "f") & (frame.town == town) & frame.p.notna()
-        assert row(a, "f", "ppr", stratum=town).denominators == (int(here.sum()),)
-        assert row(a, "f", "tpr", stratum=town).denominators == (int((here & (frame.y == 1)).sum()),)
-    assert row(a, "f", "ppr", stratum="pooled").n == int(((frame.sex == "f") & frame.p.notna()).sum())
-
-
-def test_strata_may_be_columns_names_or_part_of_counts() -> None:
-    frame = data()
-    metrics = ["acc", "tpr"]
-    rows = eh.audit(frame, metrics=metrics, **COLUMNS).rows
-    labels: dict[str, Any] = {"y_true": frame.y, "y_pred": frame.p, "metrics": metrics}
-    for other in (
-        eh.audit(pl.from_pandas(frame), metrics=metrics, **COLUMNS | {"groups": ["sex"], "strata": ["town"]}),
-        eh.audit(groups=frame.sex, strata=frame.town, **labels),
-        eh.audit(groups=frame[["sex"]], strata=frame[["town"]], **labels),
-        eh.audit(groups={"sex": frame.sex}, strata={"town": frame.town}, **labels),
-    ):
-        assert (other.rows, other.settings["strata"]) == (rows, ["town"])
-    unnamed = eh.audit(y_true=[1, 0, 1, 0], y_pred=[1, 0, 0, 0], groups=list("abab"), strata=[1, 1, 2, 2])
-    assert unnamed.settings["strata"] == ["stratum"]
-    assert unnamed.axes["stratum"] == ("stratum 1", "stratum 2", "pooled")
-    counts: Any = Counter(zip(frame.sex, frame.town, frame.y, frame.p, strict=True))
-    cells = ((1, 1), (1, 0), (0, 1), (0, 0))
-    tallied = {(sex, town): tuple(counts[sex, town, *cell] for cell in cells) for sex, town, *_ in counts}
-    assert eh.audit_counts(tallied, by=["sex", "town"], strata="town", metrics=metrics).rows == rows
-
-
-def test_metrics_that_cannot_be_pooled_are_audited_in_each_stratum() -> None:
-    a = eh.audit(data(), metrics=["f1", "kappa", "equal_opportunity", "fdr"], **COLUMNS)
-    assert {r.metric for r in a.rows if r.at["stratum"] == "pooled"} == {"f1", "fdr"}
-    assert {r.metric for r in a.rows if r.at["stratum"] == "east"} == {"f1", "kappa", "equal_opportunity", "fdr"}
+NUMBERS = ("pvalue", "gap", "gap_low", "gap_high", "strata_higher", "strata_lower", "strata_silent")
 
 
 def test_classes_and_thresholds_have_strata_too() -> None:
@@ -247,11 +185,8 @@ def test_classes_and_thresholds_have_strata_too() -> None:
         )
         for r in alone.rows:
             here = row(swept, r.group, **r.at, threshold=threshold)
-            assert here.gap.ends is not None and r.gap.ends is not None
-            assert (here.pvalue, here.gap, *here.gap.ends) == pytest.approx(
-                (r.pvalue, r.gap, *r.gap.ends), rel=1e-12, nan_ok=True
-            )
-            assert here.strata == r.strata
+            for name in NUMBERS:
+                assert getattr(here, name) == approx(getattr(r, name), rel=1e-12, nan_ok=True), name
     classes = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", classes=["A", "B"],
                        metrics=["tpr", "acc"])  # fmt: skip
     places = {tuple(r.at.items()) for r in classes.rows}
@@ -263,4 +198,5 @@ def test_classes_and_thresholds_have_strata_too() -> None:
     alone = eh.audit(frame, y_true="kind", y_pred="guess", groups="sex", strata="town", positive="A", metrics="tpr")
     for r in alone.rows:
         here = row(classes, r.group, "tpr", **r.at, **{"class": "A"})
-        assert (here.pvalue, here.gap, here.strata) == (r.pvalue, r.gap, r.strata)
+        for name in NUMBERS:
+            assert getattr(here, name) == approx(getattr(r, name), rel=1e-12, nan_ok=True), name

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from audit_oracle import row
 
@@ -143,11 +141,6 @@ def test_columns_are_crossed_as_asked_and_may_be_called_like_a_crossing() -> Non
     assert {r.by for r in a.rows} == {"r", "s", "r & s", "r × s", "r & r & s", "s & r & s"}
 
 
-def test_the_order_of_categories_orders_groups() -> None:
-    frame = pd.DataFrame({"g": pd.Categorical(list("abcabc"), ["c", "a", "b", "z"], ordered=True), "p": [1, 0] * 3})
-    assert eh.audit(frame, y_pred="p", groups="g").provenance["order"] == {"g": ["c", "a", "b"]}
-
-
 def test_strata_that_look_alike_or_are_called_pooled_stay_apart() -> None:
     parts: list[tuple[list[Any], set[str]]] = [
         ([1, 1, "1", "1"], {"'1'", "1", "pooled"}),
@@ -159,17 +152,6 @@ def test_strata_that_look_alike_or_are_called_pooled_stay_apart() -> None:
         assert set(a.axes["stratum"]) == expected
         for stratum in expected:
             assert {r.n for r in a.at(stratum=stratum).rows} == {2 if stratum == "pooled" else 1}
-
-
-def test_strata_are_crossed_and_named() -> None:
-    n = 120
-    frame = {"sex": ["f", "m"] * 60, "town": ["east", "west", "west"] * 40, "age": np.arange(n) % 60 + 18}
-    frame |= {"y": [1, 0, 0, 1, 1] * 24, "p": [1, 0, 1] * 40}
-    a = eh.audit(frame, groups="sex", bins={"age": [30, 55]}, strata=["town", "age"], **ANSWERS)
-    assert a.axes["stratum"][:2] == ("east & below 30", "east & 30 to below 55") and len(a.axes["stratum"]) == 7
-    given: Any = {"town": {"east": "the east"}, "sex": {"f": "women"}}
-    named = eh.audit(frame, groups="sex", group_names=given, strata="town", **ANSWERS)
-    assert (named.axes["stratum"], names(named)) == (("the east", "west", "pooled"), {"women", "m"})
 
 
 def test_names_that_do_not_fit_are_refused() -> None:

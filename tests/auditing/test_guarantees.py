@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pytest import approx
 from scipy.stats import binom
 
 import evenhand as eh
-from evenhand.auditing import Verdict, headlines
+from evenhand.auditing import Verdict
 from evenhand.cli.main import evenhand as command
 
 Counts = dict[str, tuple[int, int, int, int]]
@@ -49,7 +50,7 @@ def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> 
     metrics = ["ppr", "pnr", "tpr", "fpr", "acc", "prev"]
     a = eh.audit_counts(counts, reference="best", metrics=metrics, favourable="positive")
     assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
-    assert not any(row.at_least or row.pvalue or row.method for row in a.rows)
+    assert all(isnan(row.at_least) and isnan(row.pvalue) and row.method is None for row in a.rows)
     assert "not tested" in str(a)
 
 
@@ -71,7 +72,7 @@ def test_every_at_least_of_an_audit_is_true_in_95_of_100(groups: int, apart: int
         for row in eh.audit_counts(selected(rng, sizes, rates), metrics="ppr").rows:
             n, rate = sizes[row.group], rates[row.group]
             truth = rate - (total - n * rate) / (cases - n)
-            if row.at_least is not None:
+            if not isnan(row.at_least):
                 signed = row.at_least if row.verdict is Verdict.HIGHER else -row.at_least
                 if signed * truth < 0 or abs(signed) > abs(truth) + 1e-12:
                     return True
@@ -92,7 +93,7 @@ def test_bounds_hold_for_all_comparisons_that_could_have_been_printed() -> None:
         row = next(r for r in a.rows if (r.group, r.metric) == ("A", "ppr"))
         wide = eh.disparity(group, rest, "ppr", confidence_level=1 - 0.05 / claims)
         assert (row.at_least, row.at_most) == approx((wide.low, wide.high), abs=1e-7)
-        assert row.gap_low is not None and row.at_least is not None and row.at_least < row.gap_low
+        assert row.at_least < row.gap_low
 
 
 # Alike
@@ -170,45 +171,7 @@ def test_a_perfect_classifier_of_groups_with_other_base_rates_passes_the_gate(tm
     assert run("--counts", str(path), "--fail-on", "selection-rate").exit_code == 1
 
 
-def test_a_gap_that_is_found_but_small_passes_where_only_large_ones_matter(tmp_path: Any) -> None:
-    path = tmp_path / "counts.csv"
-    path.write_text("group,tp,fn,fp,tn\nA,503000,497000,0,0\nB,500000,500000,0,0\n")
-    arguments = ("--counts", str(path), "--metric", "tpr")
-    assert run(*arguments, "--fail-on", "differs").exit_code == 1
-    assert run(*arguments, "--fail-on", "beyond-margin").exit_code == 0
-
-
-def test_what_stops_a_pipeline_is_adjusted_over_everything(tmp_path: Any) -> None:
-    path = tmp_path / "out.json"
-    families = {}
-    for name, options in {"plain": (), "gate": ("--fail-on", "differs"),
-                          "asked": ("--fail-on", "differs", "--family", "metric")}.items():  # fmt: skip
-        run("--example", "compas", "--json", str(path), *options)
-        families[name] = eh.Audit.from_json(path.read_text("utf-8")).settings["family"]
-    assert families == {"plain": "metric", "gate": "audit", "asked": "metric"}
-
-
 # What is said of it
-
-
-@pytest.mark.parametrize("family", ["metric", "audit"])
-def test_every_whole_output_says_what_its_claims_mean(family: Any) -> None:
-    a = eh.audit_counts(eh.examples.compas(), metrics=["tpr", "fpr"], family=family)
-    meant = {
-        "metric": "Where nothing differs, at most 5% of audits find something in a given metric; over all 2, more "
-        "do. With family “audit”, at most 5% find anything.",
-        "audit": "Where nothing differs, at most 5% of audits find anything.",
-    }[family]
-    for text in (a.to_text(), a.to_markdown(), a.to_html(), a._repr_html_()):
-        plain = " ".join(text.replace("&#8203;", "").replace("\\", "").split())
-        assert meant in plain
-        assert "In at least 95 of 100 audits, every “at least” in it is true" in plain
-        assert "surely" not in plain.lower()
-
-
-def test_claims_about_scores_of_several_rates_are_about_true() -> None:
-    text = " ".join(eh.audit_counts(eh.examples.compas(), metrics=["tpr", "mcc"]).to_text().split())
-    assert "In about 95 of 100 audits, every “at least” in it is true" in text
 
 
 def test_a_group_has_one_p_value_whatever_is_asked() -> None:
@@ -219,22 +182,3 @@ def test_a_group_has_one_p_value_whatever_is_asked() -> None:
     assert found.pvalue == approx(0.1278, abs=1e-4) == row.pvalue
     assert (found.low, found.high) == approx((-0.792, 0.095), abs=1e-3)
     assert (row.gap_low, row.gap_high) == approx((found.low, found.high))
-
-
-def test_the_legend_says_which_interval_makes_scores_alike() -> None:
-    counts = {"A": (60,) * 4, "B": (60,) * 4}
-    shown = " ".join(eh.audit_counts(counts, metrics=["ppr", "acc"]).to_text().split())
-    assert "gaps beyond ±0.1 are ruled out; otherwise there are too few" in shown
-    together = " ".join(eh.audit_counts(counts, metrics=["ppr", "acc"], family="audit").to_text().split())
-    assert "are ruled out, by an interval wider than the one shown; otherwise there are too few" in together
-
-
-@pytest.mark.parametrize(("metric", "word"), [("tpr", "exact"), ("mcc", "approximate")])
-def test_p_values_are_called_exact_if_they_are(metric: str, word: str) -> None:
-    a = eh.audit_counts({"A": (9, 4, 3, 8), "B": (50, 20, 10, 60)}, metrics=[metric])
-    assert f"p: {word}, adjusted" in " ".join(str(a).split())
-
-
-def test_an_empty_group_does_not_make_two_groups_three() -> None:
-    a = eh.audit_counts({"A": (0, 0, 0, 0), "B": (20, 0, 5, 20), "C": (5, 9, 3, 9)}, metrics="tpr")
-    assert len(headlines(a.rows, a.settings)) == 1

@@ -5,7 +5,7 @@ from .changes import protection_cost
 from .comparisons import MIN_SHARE
 from .findings import INCLUDED, KINDS, SEVERITIES, Finding
 from .groupings import cells_by_group
-from .margins import margin_of, margins_text
+
 from .metric_selection import lookup_metric, select_averages
 from .monitor import Monitor, MonitorRow
 from .option_text import option_texts, read_texts
@@ -27,3 +27,4 @@ from .settings import (
     part_names,
 )
 from .verdict import Verdict
+from .verdicts import margin_of, margins_text

@@ -19,7 +19,7 @@ from ..confusion import ConfusionMatrix
 from ..data import Counts, Place, Tally
 from ..errors import InvalidInput, UnknownName, brief
 from ..inference import learn_split_strengths
-from ..metrics import OneGroupMetric, metric as find_metric
+from ..metrics import Metric, OneGroupMetric, metric as find_metric
 from ..wording import several
 from .groupings import Grouping, build_groupings, name_strata, sum_groups
 from .settings import Chosen, ReferenceKind, Settings
@@ -31,31 +31,42 @@ MIN_SHARE = 0.02
 _CELLS = ("counts", "selections")
 _OF_REST = (ReferenceKind.REST, ReferenceKind.ALL)
 _CHOSEN = (Chosen.LARGEST, Chosen.BEST)
-_KINDS = (*_OF_REST, *_CHOSEN)
-_ARRAYS = ("reference_index", "place", "stratum", "grouping", "group", "left_out")
+# The fields with one value per comparison.
+_ARRAYS = (
+    *("place", "stratum", "grouping", "group", "left_out"),
+    *("reference", "reference_name", "reference_kind", "is_chosen", "given_cells"),
+)
 _MUST_BE_GROUP = "`reference` must be 'rest', 'all', 'largest', 'best' or the name of a group"
 
 
 class Reference(NamedTuple):
-    """A reference: its kind, its name, its code, its cells if they are given, and who chose it."""
+    """A reference: its code, name and kind, whether its score chose it, and its given cells."""
 
-    kind: ReferenceKind
-    name: str
     code: int
-    cells: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
+    name: str
+    kind: ReferenceKind
     is_chosen: bool = False
+    cells: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Comparisons of groups with references; arrays have one value per comparison.
+    """Comparisons of groups with references.
 
     Comparisons stand in columns: the groups of one grouping at one place and in one stratum, which
-    have the same reference.
+    have the same reference. The first arrays have one value per comparison.
 
     Attributes
     ----------
-    source : str
+    place, stratum, grouping, group : array of int
+        Indices of places, strata, groupings and groups.
+    left_out : array of int
+        The group that the reference lacks, or `NOBODY`.
+    reference : array of int
+        The code of the reference: of a group, `KNOWN` for the rest, or `NOBODY` for a matrix.
+    reference_name, reference_kind, is_chosen, given_cells : array
+        The other fields of the references.
+    tally, source : Tally, str
         What metrics read: ``counts`` of cases with a label, ``selections`` (counts of all cases with
         a prediction), ``rows``, ``classes`` (matrices of all classes) or pairs of ``models``.
     values : array
@@ -64,14 +75,18 @@ class Comparisons:
         The places that ``place`` is an index of.
     strata : sequence of str, stratum_codes : array
         The names of the strata, and the stratum of each key; all strata together if ``is_pooled``.
-    references : tuple of Reference, reference_index : array of int
-        The references, and which of them each comparison has.
-    place, stratum, grouping, group : array of int
-        Where and who: indices of places, strata, groupings and groups.
-    left_out : array of int
-        The group that the reference lacks, or `NOBODY`.
     """
 
+    place: Integers
+    stratum: Integers
+    grouping: Integers
+    group: Integers
+    left_out: Integers
+    reference: Integers
+    reference_name: Array
+    reference_kind: Array
+    is_chosen: Bools
+    given_cells: Floats
     tally: Tally
     source: str
     values: Floats
@@ -80,13 +95,6 @@ class Comparisons:
     strata: Sequence[str]
     stratum_codes: Integers
     is_pooled: bool
-    references: tuple[Reference, ...]
-    reference_index: Integers
-    place: Integers
-    stratum: Integers
-    grouping: Integers
-    group: Integers
-    left_out: Integers
 
     def __len__(self) -> int:
         return len(self.group)
@@ -98,41 +106,42 @@ class Comparisons:
 
     # Where and who
 
-    def of_references(self, name: str) -> Array:
-        """A field of the references."""
-        values = [getattr(reference, name) for reference in self.references]
-        return np.array(values)[self.reference_index]
-
-    @cached_property
-    def reference(self) -> Integers:
-        """The code of the reference: of a group, `KNOWN` for the rest, or `NOBODY` for a matrix."""
-        return self.of_references("code")
-
     @cached_property
     def is_reference(self) -> Bools:
         """Whether the group is the reference of the others, so that it is beside the rest."""
         return np.asarray(self.reference == self.group)
 
-    @cached_property
-    def is_chosen(self) -> Bools:
-        """Whether the reference was chosen by its rate of favourable predictions."""
-        return self.of_references("is_chosen")
-
     def has_kind(self, *kinds: ReferenceKind) -> Bools:
         """Whether the reference is of one of these kinds."""
-        return np.isin(self.of_references("kind"), kinds)
+        return np.isin(self.reference_kind, kinds)
 
-    def group_names(self, codes: Integers) -> list[str]:
+    def includes_group(self, metric: Any) -> Bools:
+        """Which references are all cases, the group's included, for this metric.
+
+        A rate over all cases lies between those of the group and of the rest. Other scores need
+        not, so that the gap to all cases could contradict the test: they have the rest instead.
+        """
+        is_rate = isinstance(metric, Metric) and not metric.comparisons and metric.base.is_rate
+        return self.has_kind(ReferenceKind.ALL) & (is_rate and self.is_of_cells)
+
+    def name_groups(self, codes: Integers) -> Array:
         """The names of groups of the groupings of the comparisons."""
         pairs = zip(self.grouping, codes, strict=True)
-        return [self.groupings[by].groups[code] for by, code in pairs]
+        return np.fromiter((self.groupings[by].groups[code] for by, code in pairs), object)
+
+    @cached_property
+    def axes(self) -> dict[str, Array]:
+        """The axes, and where on them the comparisons are."""
+        places = {axis: [dict(place)[axis] for place in self.places] for axis, _ in self.places[0]}
+        axes = {axis: np.fromiter(values, object)[self.place] for axis, values in places.items()}
+        if self.strata:
+            names = ["pooled"] * len(self.strata) if self.is_pooled else self.strata
+            axes["stratum"] = np.array(names, dtype=object)[self.stratum]
+        return axes
 
     def axis_values(self, row: int) -> dict[str, Any]:
         """Where on the axes a comparison is."""
-        place = dict(self.places[self.place[row]])
-        if not self.strata:
-            return place
-        return place | {"stratum": "pooled" if self.is_pooled else self.strata[self.stratum[row]]}
+        return {axis: values[row] for axis, values in self.axes.items()}
 
     # Parts of groups and references
 
@@ -141,8 +150,9 @@ class Comparisons:
         """The group, then the reference and the two groups that it lacks; all as codes."""
         is_rest = self.is_reference | (self.reference == KNOWN)
         reference = np.where(is_rest, KNOWN, self.reference)
-        own = np.where(is_rest, self.group, NOBODY)
-        return np.stack([self.group, reference, own, self.left_out])
+        return np.stack(
+            [self.group, reference, np.where(is_rest, self.group, NOBODY), self.left_out]
+        )
 
     @cached_property
     def _strata_of_keys(self) -> Integers:
@@ -172,13 +182,11 @@ class Comparisons:
         """The sums of groups and of references, of an array of shape (places, keys, ...)."""
         group, reference, own, left_out = self._sum(values, self._codes)
         reference = reference - own - left_out
-        given = self.of_references("cells")
-        return group, reference + given if given.any() else reference
+        return group, reference + self.given_cells if self.given_cells.any() else reference
 
     def unknown(self, values: Floats) -> Floats:
         """The sums of cases whose group is unknown, at the place of each comparison."""
-        codes = np.full((1, len(self)), UNKNOWN)
-        return np.squeeze(self._sum(values, codes), axis=0)
+        return np.squeeze(self._sum(values, np.full((1, len(self)), UNKNOWN)), axis=0)
 
     @cached_property
     def column_rows(self) -> list[Integers]:
@@ -191,12 +199,11 @@ class Comparisons:
         """The comparisons of each column, and the sums of all groups of its grouping."""
         sums = list(self._sum_groups(values))
         for rows in self.column_rows:
-            first = rows[0]
-            at = self.place[first], self.stratum[first]
-            yield rows, sums[self.grouping[first]][at][:KNOWN]
+            place, stratum, by = (a[rows[0]] for a in (self.place, self.stratum, self.grouping))
+            yield rows, sums[by][place, stratum, :KNOWN]
 
-    def strata_tables(self, values: Floats) -> tuple[Floats, Floats]:
-        """The sums of groups and references in each stratum, of shape (comparisons, strata, ...)."""
+    def split_strata(self, values: Floats) -> tuple[Floats, Floats]:
+        """The sums of groups and references by stratum, of shape (comparisons, strata, ...)."""
         strata = [self.stratum * 0 + stratum for stratum in range(len(self.strata))]
         parts = [replace(self, is_pooled=False, stratum=stratum) for stratum in strata]
         group, reference = np.stack([part.split(values) for part in parts], axis=2)
@@ -214,7 +221,7 @@ class Comparisons:
 
     @property
     def is_of_cells(self) -> bool:
-        """Whether scores are of the cells of each group, rather than pooled or of other values."""
+        """Whether scores are of the cells of each group, not pooled or of other values."""
         return self.source in _CELLS and not self.is_pooled
 
     @property
@@ -280,8 +287,10 @@ def sum_cases(values: Floats) -> Floats:
     return np.asarray(values.sum(axis=tuple(range(1, values.ndim))))
 
 
-def build_comparisons(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Comparisons]:
-    """The comparisons of everything that metrics read; with strata, in each and pooled over all."""
+def build_comparisons(
+    tally: Tally, settings: Settings, strata: Sequence[str] = ()
+) -> list[Comparisons]:
+    """The comparisons of everything that metrics read; with strata, in each and over all."""
     groupings = tuple(build_groupings(tally, settings, strata))
     names, codes = name_strata(tally, strata, settings)
     given = _list_references(settings.reference, groupings)
@@ -294,15 +303,19 @@ def build_comparisons(tally: Tally, settings: Settings, strata: Sequence[str] = 
         if tally.rows is not None or source == "classes":
             occurs = sum_cases(values.swapaxes(0, 1)) > 0
         shown = [grouping.list_shown(occurs) for grouping in groupings]
-        references = tuple(
+        references = [
             _find_reference(*of_grouping, of_place, settings)
             for of_place in weights
             for of_grouping in zip(given, groupings, shown, strict=True)
-        )
-        _check_matrices(references, tally, source, strata)
+        ]
+        if any(reference.kind == ReferenceKind.MATRIX for reference in references):
+            _check_matrix(tally, source, strata)
         for is_pooled in (False, True) if strata and is_cells else (False,):
-            index = _list_groups(shown, codes * (not is_pooled), len(places))
-            part = Comparisons(tally, source, values, places, groupings, names, codes, is_pooled, references, *index)
+            arrays = _list_comparisons(shown, codes * (not is_pooled), len(places), references)
+            part = Comparisons(
+                **arrays, tally=tally, source=source, values=values, places=places,
+                groupings=groupings, strata=names, stratum_codes=codes, is_pooled=is_pooled,
+            )  # fmt: skip
             comparisons.append(part.take(~part.is_reference) if is_pooled else part)
     if tally.rule is not None and not any(map(len, comparisons)):
         text = f"rounded by the rule {tally.rule.name}, no group is left that could be shown"
@@ -322,22 +335,28 @@ def _read_sources(tally: Tally) -> dict[str, Floats]:
     return {name: values for name, values in sources.items() if values is not None}
 
 
-def _list_groups(shown: Sequence[Integers], strata: Integers, places: int) -> Integers:
-    """The arrays of comparisons, in the order of their fields, from codes by grouping and key."""
+def _list_comparisons(
+    shown: Sequence[Integers], strata: Integers, places: int, references: Sequence[Reference]
+) -> dict[str, Array]:
+    """The arrays of comparisons, from codes by grouping and key, and references by place."""
     table = np.hstack([[strata, codes * 0 + i, codes] for i, codes in enumerate(shown)])
     stratum, by, group = np.tile(np.unique(table[:, table[2] >= 0], axis=1), places)
     place = np.repeat(range(places), len(group) // places)
-    return np.stack([place * len(shown) + by, place, stratum, by, group, group * 0 + NOBODY])
+    fields = zip(zip(*references, strict=True), (int, object, str, bool, float), strict=True)
+    index = place * len(shown) + by
+    of_references = [np.array(values, dtype=dtype)[index] for values, dtype in fields]
+    left_out = np.full(len(group), NOBODY)
+    return dict(zip(_ARRAYS, (place, stratum, by, group, left_out, *of_references), strict=True))
 
 
 def compare_everybody(comparisons: Comparisons) -> Comparisons:
-    """All cases at each place as one group, which has no reference."""
-    codes, places = comparisons.stratum_codes * 0, comparisons.places
+    """All cases at each place as one group, which is beside nobody."""
+    codes, places = comparisons.stratum_codes * 0, len(comparisons.places)
     everybody = Grouping((), "", ("",), codes, {}, np.zeros(1, dtype=bool))
-    fields: dict[str, Any] = dict(zip(_ARRAYS, _list_groups([codes], codes, len(places)), strict=True))
-    fields |= {"groupings": (everybody,), "strata": (), "stratum_codes": codes}
-    fields["references"] = (Reference(ReferenceKind.GROUP, "", 0),) * len(places)
-    return replace(comparisons, **fields)
+    references = [Reference(0, "", ReferenceKind.GROUP)] * places
+    arrays = _list_comparisons([codes], codes, places, references)
+    fields: dict[str, Any] = {"groupings": (everybody,), "strata": (), "stratum_codes": codes}
+    return replace(comparisons, **fields | arrays)
 
 
 # References
@@ -357,34 +376,39 @@ def _list_references(given: Any, groupings: Sequence[Grouping]) -> list[Any]:
     references = []
     for grouping in groupings:
         parts = tuple(given.get(column, ReferenceKind.REST) for column in grouping.columns)
-        is_kind = any(isinstance(part, ConfusionMatrix) or part in _KINDS for part in parts)
-        of_columns = ReferenceKind.REST if is_kind else parts
-        references.append(given.get(grouping.name, given.get(grouping.columns, of_columns)))
+        is_group = all(
+            not isinstance(part, ConfusionMatrix) and part not in (*_OF_REST, *_CHOSEN)
+            for part in parts
+        )
+        default = given.get(grouping.columns, parts if is_group else ReferenceKind.REST)
+        references.append(given.get(grouping.name, default))
     return references
 
 
-def _find_reference(given: Any, grouping: Grouping, shown: Integers, weights: Floats, settings: Settings) -> Reference:
+def _find_reference(
+    given: Any, grouping: Grouping, shown: Integers, weights: Floats, settings: Settings
+) -> Reference:
     """The reference of a grouping at a place, from codes and weights by key."""
     groups = np.unique(shown[shown >= 0]).tolist()
     matrix = _parse_matrix(given)
     if len(groups) < 2 and matrix is None and not grouping.is_hidden.any():
         raise _refuse_groups(grouping, groups, weights)
     if not groups:
-        return Reference(ReferenceKind.REST, "rest", KNOWN)
+        return Reference(KNOWN, "rest", ReferenceKind.REST)
     # A group that is called "rest" can be the reference; the default never is a group.
     is_name = not isinstance(given, (ReferenceKind, ConfusionMatrix))
     code = grouping.find(given) if is_name else UNKNOWN
-    is_chosen = given in _CHOSEN and code not in groups
-    if is_chosen:
+    is_best = False
+    if given in _CHOSEN and code not in groups:
         sums = sum_groups(weights[None], grouping.codes, len(grouping.groups))[0, groups]
         code = groups[np.argmax(_rank_groups(sums, given, settings))]
+        is_best = given == Chosen.BEST
     if code in groups:
-        is_best = is_chosen and given == Chosen.BEST
-        return Reference(ReferenceKind.GROUP, grouping.groups[code], code, is_chosen=is_best)
+        return Reference(code, grouping.groups[code], ReferenceKind.GROUP, is_best)
     if matrix is not None:
-        return Reference(ReferenceKind.MATRIX, "given matrix", NOBODY, matrix.cells)
+        return Reference(NOBODY, "given matrix", ReferenceKind.MATRIX, cells=matrix.cells)
     if given in _OF_REST:
-        return Reference(ReferenceKind(given), str(given), KNOWN)
+        return Reference(KNOWN, str(given), ReferenceKind(given))
     names = [grouping.groups[code] for code in groups]
     if isinstance(given, (tuple, list)):
         must = f"the `reference` of {grouping.name!r} must be a group that has cases"
@@ -413,16 +437,15 @@ def _refuse_groups(grouping: Grouping, groups: Sequence[int], weights: Floats) -
     return InvalidInput(f"{only}, so there is nothing to compare it with{note}")
 
 
-def _check_matrices(references: Sequence[Reference], tally: Tally, source: str, strata: Sequence[str]) -> None:
-    """Refuse given matrices where they have no counterpart."""
-    obstacles = {
-        "a matrix has no strata": len(strata) > 0,
-        "a ConfusionMatrix is of two classes and has no rows": source not in _CELLS,
-        "counts have no clusters": tally.clusters is not None,
-    }
-    reasons = [reason for reason, is_present in obstacles.items() if is_present]
-    if reasons and any(reference.kind == ReferenceKind.MATRIX for reference in references):
-        raise InvalidInput(f"{_MUST_BE_GROUP}; {reasons[0]}")
+def _check_matrix(tally: Tally, source: str, strata: Sequence[str]) -> None:
+    """Refuse a given matrix where it has no counterpart."""
+    if strata:
+        raise InvalidInput(f"{_MUST_BE_GROUP}; a matrix has no strata")
+    if source not in _CELLS:
+        text = "a ConfusionMatrix is of two classes and has no rows"
+        raise InvalidInput(f"{_MUST_BE_GROUP}; {text}")
+    if tally.clusters is not None:
+        raise InvalidInput(f"{_MUST_BE_GROUP}; counts have no clusters")
 
 
 def _parse_matrix(given: Any) -> ConfusionMatrix | None:

@@ -3,8 +3,8 @@
 Weighted or clustered cases have scores of their weighted cells. Intervals and tests use effective
 counts, and are approximate. Of rounded counts, they hold for every table that is rounded to the same
 one: the rate of a group rises with its successes and falls with its failures, and so do the ends of
-its gap to a reference, in whose counts it is the other way round. So they lie at two corners: many
-successes and few failures of the group with the opposite of the reference, and the reverse.
+its gap to a reference, in whose counts it is the other way round. So they lie at two corners: few
+successes and many failures of the group with the opposite of the reference, and the reverse.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers, choose
+from ..arrays import Array, Bools, Floats, Integers, choose, is_none
 from ..confusion import CELLS, ConfusionMatrix
 from ..distributions import log_hypergeometric
 from ..errors import EvenhandError
 from ..inference import (
     SPLITS,
-    EqualityTest,
     MatchSettings,
     NullDistribution,
     TwoRates,
@@ -40,7 +39,7 @@ from ..inference import (
 )
 from ..metrics import GapKind, Metric, OneGroupMetric
 from .comparisons import Comparisons
-from .settings import ReferenceKind, Settings
+from .settings import Settings
 
 # MATCH percentiles of scores of several rates are not computed for more cases.
 _MAX_MATCH_CASES = 10**6
@@ -49,7 +48,7 @@ _VAGUE = 0.2
 
 
 class Sides(NamedTuple):
-    """The cells behind a comparison, which are whole numbers of independent cases if ``is_whole``."""
+    """The cells behind comparisons, which are whole numbers of independent cases if ``is_whole``."""
 
     group: Floats
     reference: Floats
@@ -59,62 +58,80 @@ class Sides(NamedTuple):
         """Some of the comparisons."""
         return Sides(*(array[rows] for array in self))
 
+    def distinct(self, rows: Integers) -> tuple[Integers, Integers]:
+        """Rows with different counts, and which of them each row is like."""
+        cells = np.hstack([self.group[rows], self.reference[rows]])
+        _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+        return rows[first], which.reshape(-1)
+
 
 def evaluate_counts(
     metric: Metric, comparisons: Comparisons, settings: Settings, *, test_only: bool = False
 ) -> dict[str, Any]:
     """The columns of one metric for comparisons of counts; with ``test_only`` those of the test."""
-    if comparisons.tally.rule is not None:
-        return evaluate_rounded(metric, comparisons, settings)
-    group, reference = comparisons.cells
-    sides, effects = effective_cells(metric.base, comparisons)
-    columns = score_columns(metric, comparisons, group, reference)
-    is_tested = comparisons.is_testable & (columns["reason"] == None)  # noqa: E711
-    columns |= run_tests(metric, comparisons, sides, is_tested)
+    rule, is_testable = comparisons.tally.rule, comparisons.is_testable
+    corners, effects = find_corners(metric, comparisons)
+    columns = score_columns(metric, comparisons)
+    is_tested = is_testable & is_none(columns["reason"])
+    columns |= run_tests(metric, comparisons, corners, is_tested)
     if test_only:
         return columns
-    columns |= interval_columns(metric, comparisons, sides, columns, settings)
-    columns |= effects | smoothing_columns(metric, comparisons, settings)
-    columns |= match_columns(metric, sides, columns, comparisons.is_testable)
-    columns["bound_gaps"] = partial(gap_intervals, metric, comparisons, sides)
-    return columns
+    bound_gaps = partial(gap_intervals, metric, comparisons, corners)
+    columns |= effects | {"bound_gaps": bound_gaps}
+    columns |= smoothing_columns(metric, comparisons, settings)
+    rows, level = np.flatnonzero(is_testable), settings.confidence_level
+    gap_ends = np.full((2, len(comparisons)), np.nan)
+    if len(rows):
+        gaps = np.where(comparisons.includes_group(metric), np.nan, columns["gap"])[rows]
+        gaps[~np.isfinite(gaps)] = np.nan
+        gap_ends[:, rows] = bound_gaps(rows, level, gaps, law=score_gaps)
+    ends = gap_ends if metric.comparisons else score_ends(metric.base, corners, level)
+    names = ("low", "high", "gap_low", "gap_high")
+    columns |= dict(zip(names, (*ends, *gap_ends), strict=True))
+    if rule is None:
+        return columns | match_columns(metric, corners[0], is_testable)
+    return hide_vague_scores(metric, corners, columns, settings)
 
 
 # Scores
 
 
-def score_columns(metric: Metric, comparisons: Comparisons, group: Floats, reference: Floats) -> dict[str, Any]:
+def score_columns(metric: Metric, comparisons: Comparisons) -> dict[str, Any]:
     """Scores, gaps, and why they are undefined."""
-    base = metric.base
-    shown = shown_references(metric, comparisons, reference, group)
-    cases = comparisons.cases
-    columns: dict[str, Any] = {"support": metric.support(cases[0]).min(axis=-1)}
-    columns |= cell_columns(comparisons, group, shown) | reference_columns(metric, comparisons)
+    base, is_reference = metric.base, comparisons.is_reference
+    group, reference = comparisons.cells
+    shown = reference + np.where(comparisons.includes_group(metric)[:, None], group, 0.0)
+    reference_scores = base.scores(shown)
     if metric.comparisons:
-        scores, reference_scores = metric.scores(group, reference), np.full(len(group), np.nan)
+        scores = gap = metric.scores(group, reference)
+        reference_scores = np.full(len(group), np.nan)
         is_lacking = np.isnan(scores)
-        columns |= {"gap_kind": metric.kind or "difference", "gap": scores}
     else:
-        scores, reference_scores = base.scores(group), base.scores(shown)
-        is_lacking = np.isnan(scores) | np.isnan(reference_scores) | np.isnan(base.scores(reference))
-        kind = gap_kind(metric)
+        scores = base.scores(group)
+        is_lacking = np.isnan(scores + reference_scores + base.scores(reference))
         with np.errstate(divide="ignore", invalid="ignore"):
-            gap = scores - reference_scores if kind == "difference" else scores / reference_scores
-        columns |= {"gap_kind": kind, "gap": np.where(comparisons.is_reference, np.nan, gap)}
+            is_ratio = gap_kind(metric) == "ratio"
+            gap = scores / reference_scores if is_ratio else scores - reference_scores
+        gap = np.where(is_reference, np.nan, gap)
     reasons = np.full(len(group), None, dtype=object)
-    for row in np.flatnonzero(is_lacking):
-        is_reference = bool(comparisons.is_reference[row])
-        reasons[row] = _why_undefined(metric, group[row], reference[row], shown[row], is_reference)
-    reference_scores = np.where(comparisons.is_reference, np.nan, reference_scores)
-    return columns | {"score": scores, "reference_score": reference_scores, "reason": reasons}
-
-
-def cell_columns(comparisons: Comparisons, group: Floats, reference: Floats) -> dict[str, Floats]:
-    """The cells of groups and references; none without labels."""
-    if not comparisons.tally.labelled or comparisons.source != "counts":
-        return {}
-    columns = {cell: group[:, i] for i, cell in enumerate(CELLS)}
-    return columns | {f"reference_{cell}": reference[:, i] for i, cell in enumerate(CELLS)}
+    rule = comparisons.tally.rule
+    # Of some rounded counts, 0 may stand for others, so that no score is known to be undefined.
+    for row in np.flatnonzero(is_lacking & (rule is None or rule.shows_zero)):
+        references = [shown[row], reference[row]]
+        if metric.comparisons:
+            reasons[row] = metric.why_undefined(group[row], references[-1])
+            continue
+        lacking = [] if is_reference[row] else map(metric.why_undefined, references)
+        reason = next(filter(None, lacking), None)
+        reason = reason and f"the reference's score is undefined, {reason}"
+        reasons[row] = metric.why_undefined(group[row]) or reason
+    return {
+        "score": scores,
+        "reference_score": np.where(is_reference, np.nan, reference_scores),
+        "gap_kind": gap_kind(metric),
+        "gap": gap,
+        "reason": reasons,
+    }
 
 
 def gap_kind(metric: Metric) -> GapKind:
@@ -122,198 +139,215 @@ def gap_kind(metric: Metric) -> GapKind:
     return metric.kind or ("ratio" if metric.base.is_unbounded else "difference")
 
 
-def _why_undefined(metric: Metric, group: Floats, reference: Floats, shown: Floats, is_reference: bool) -> str | None:
-    if metric.comparisons:
-        return metric.why_undefined(group, reference)
-    reason = metric.why_undefined(group)
-    if reason or is_reference:
-        return reason
-    reason = metric.why_undefined(shown) or metric.why_undefined(reference)
-    return f"the reference's score is undefined, {reason}" if reason else None
+# The counts that are tested
 
 
-def compares_with_all(metric: Any, comparisons: Comparisons) -> Bools:
-    """Which groups are compared with all cases, themselves included.
+def find_corners(metric: Metric, comparisons: Comparisons) -> tuple[list[Sides], dict[str, Floats]]:
+    """The counts that tests and intervals use, and columns about effective ones.
 
-    A rate over all cases lies between those of the group and of the rest. Other scores need not, so
-    that the gap to all cases could contradict the test: they are compared with the rest.
+    Of rounded counts these are two: with the lowest rates of groups and the highest of references,
+    and the reverse. Rounded scores of several rates have none, and are not tested.
     """
-    of_counts = comparisons.source in ("counts", "selections") and not comparisons.is_pooled
-    is_rate = isinstance(metric, Metric) and not metric.comparisons and metric.base.is_rate
-    return comparisons.has_kind(ReferenceKind.ALL) & (is_rate and of_counts)
+    if comparisons.tally.rule is None:
+        sides, effects = effective_cells(metric.base, comparisons)
+        return [sides], effects
+    if metric.is_distance or metric.base.curve is None:
+        return [], {}
+    return rounding_corners(metric.base, comparisons), {}
 
 
-def reference_columns(metric: Any, comparisons: Comparisons) -> dict[str, Any]:
-    """What references are called, where "all" means the rest for this metric."""
-    is_all = comparisons.has_kind(ReferenceKind.ALL)
-    if not is_all.any():
-        return {}
-    if compares_with_all(metric, comparisons).any():
-        group, reference = comparisons.sizes
-        return {"reference_n": np.where(is_all, group + reference, reference)}
-    names = np.array([one.name for one in comparisons.references], dtype=object)
-    kinds = np.array([one.kind.value for one in comparisons.references], dtype=object)
-    return {
-        name: np.where(is_all, "rest", values[comparisons.reference_index])
-        for name, values in (("reference", names), ("reference_kind", kinds))
-    }
+def rounding_corners(metric: OneGroupMetric, comparisons: Comparisons) -> list[Sides]:
+    """The corners of rounded counts: first the one with the lowest rates of groups."""
+    low, high = map(comparisons.split, (comparisons.counts.low, comparisons.counts.high))
+    is_success = np.isin(CELLS, metric.tree.last)
+    is_whole = np.ones(len(comparisons), dtype=bool)
+    return [
+        Sides(np.where(is_most, high[0], low[0]), np.where(is_most, low[1], high[1]), is_whole)
+        for is_most in (~is_success, is_success)
+    ]
 
 
-def shown_references(metric: Metric, comparisons: Comparisons, reference: Floats, group: Floats) -> Floats:
-    """The cells of the references as reported: all cases include the group."""
-    with_all = compares_with_all(metric, comparisons)
-    return reference + np.where(with_all[:, None], group, 0.0)
-
-
-# Effective counts
-
-
-def effective_cells(metric: OneGroupMetric, comparisons: Comparisons) -> tuple[Sides, dict[str, Floats]]:
-    """The cells divided by the design effects of weights or clusters, and columns that say so."""
-    (group, reference), tally = comparisons.cells, comparisons.tally
-    n = len(group)
+def effective_cells(
+    metric: OneGroupMetric, comparisons: Comparisons
+) -> tuple[Sides, dict[str, Floats]]:
+    """The cells divided by the design effects of weights or clusters, and columns about these."""
+    cells, tally = comparisons.cells, comparisons.tally
+    n = len(comparisons)
     if not tally.weighted and tally.clusters is None:
-        return Sides(group, reference, np.ones(n, dtype=bool)), {}
+        return Sides(*cells, np.ones(n, dtype=bool)), {}
     effects, correlation = np.ones((2, n)), np.full(n, np.nan)
     is_whole = np.zeros(n, dtype=bool)
     if tally.clusters is None:
         squares = comparisons.split(comparisons.counts.squares)
-        pairs = zip((group, reference), squares, strict=True)
-        effects[:] = [weighting_effects(metric, cells, square) for cells, square in pairs]
+        pairs = zip(cells, squares, strict=True)
+        effects[:] = [weighting_effects(metric, *pair) for pair in pairs]
     else:
-        clusters, keys = tally.clusters.cells, tally.clusters.key
+        clusters = tally.clusters
         for row in range(n):
-            masks = comparisons.masks(row, keys)
-            sides = [clusters[comparisons.place[row]][mask] for mask in masks]
+            masks = comparisons.masks(row, clusters.key)
+            sides = [clusters.cells[comparisons.place[row]][mask] for mask in masks]
             if len(sides[0]):
                 found = design_effects(metric, *sides)
                 effects[:, row] = found.group, found.reference
                 correlation[row], is_whole[row] = found.correlation, found.independent
-    support = metric.support(comparisons.cases[0]).min(axis=-1)
-    if tally.weighted:
-        support = metric.support(group).min(axis=-1)
+    support = metric.support(cells[0]).min(axis=-1)
     columns = {"n_effective": support / effects[0], "correlation": correlation}
-    return Sides(group / effects[0][:, None], reference / effects[1][:, None], is_whole), columns
+    group, reference = (side / effect[:, None] for side, effect in zip(cells, effects, strict=True))
+    return Sides(group, reference, is_whole), columns
+
+
+def hide_vague_scores(
+    metric: Metric, corners: Sequence[Sides], columns: dict[str, Any], settings: Settings
+) -> dict[str, Any]:
+    """The columns of rounded counts without scores that could be nearly anything."""
+    if not corners:
+        return columns
+    compared = [[corner.group, corner.reference][: metric.groups] for corner in corners]
+    low, high = (metric.scores(*cells) for cells in compared)
+    is_vague = ~(high - low <= _VAGUE * np.maximum(1.0, np.abs(columns["score"])))
+    is_vague &= ~(columns["pvalue"] <= settings.alpha)
+    for name, values in columns.items():
+        if name in ("score", "gap", "smoothed", "shrinkage") or name.startswith("strength"):
+            columns[name] = np.where(is_vague, np.nan, values)
+    return columns
 
 
 # Tests
 
 
-def run_tests(metric: Metric, comparisons: Comparisons, sides: Sides, is_tested: Bools) -> dict[str, Any]:
-    """P-values, methods and directions; comparisons with the same counts are tested once."""
+def run_tests(
+    metric: Metric, comparisons: Comparisons, corners: Sequence[Sides], is_tested: Bools
+) -> dict[str, Any]:
+    """P-values, methods and directions, of which those over all corners are the most cautious.
+
+    The p-value over all tables that are rounded alike is 1 unless both corners point the same way; a
+    group is higher in all tables if it is where its rate is lowest.
+    """
+    n = len(comparisons)
+    pvalue = np.where(is_tested, 1.0, np.nan)
+    method, direction = np.full((2, n), None, dtype=object)
+    pairs = TwoRates(*np.full((4, n), np.nan))
+    if corners:
+        tests = [_test_sides(metric, comparisons, sides, is_tested) for sides in corners]
+        pvalue, is_higher, method, pairs = tests[0]
+        if len(tests) == 2:
+            # These p-values hold for no single count, so that Holm's method is the plain one.
+            pairs = TwoRates(*np.full((4, n), np.nan))
+            low, high = (np.nan_to_num(test[0], nan=1.0) for test in tests)
+            is_lower, is_higher = ~tests[1][1] & (high < 1), is_higher & (low < 1)
+            pvalue = np.where(is_higher, low, np.where(is_lower, high, 1.0))
+            pvalue[~is_tested], method = np.nan, choose(is_tested, "fisher", None)
+        direction = choose(is_tested, np.where(is_higher, "higher", "lower"), None)
+    # A reference that was chosen by outcomes is no reference for a test.
+    pvalue[comparisons.is_chosen] = np.nan
+    method[np.isnan(pvalue)] = None
+    return {"pvalue": pvalue, "method": method, "direction": direction, "pairs": pairs}
+
+
+def _test_sides(
+    metric: Metric, comparisons: Comparisons, sides: Sides, is_tested: Bools
+) -> tuple[Floats, Bools, Array, TwoRates]:
+    """P-values, whether groups are higher, methods, and the counts of exact tests.
+
+    Comparisons with the same counts are tested once.
+    """
     n = len(is_tested)
-    pvalue, method = np.full(n, np.nan), np.full(n, None, dtype=object)
-    direction, pairs = np.full(n, None, dtype=object), np.full((4, n), np.nan)
+    pvalue, pairs = np.full(n, np.nan), np.full((4, n), np.nan)
+    method, is_higher = np.full(n, None, dtype=object), np.zeros(n, dtype=bool)
     for is_whole in (True, False):
         rows = np.flatnonzero(is_tested & (sides.is_whole == is_whole))
         if not len(rows):
             continue
-        cells = np.hstack([sides.group[rows], sides.reference[rows]])
-        _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-        distinct = sides.take(rows[first])
+        first, which = sides.distinct(rows)
         if metric.is_distance:
-            parts = [effective_cells(one.base, comparisons)[0].take(rows[first]) for one in metric.comparisons]
-            pvalue[rows], methods = (values[which] for values in _test_distance(metric, parts, distinct))
-            method[rows], direction[rows] = methods, "higher"
+            pvalues, methods = _test_distance(metric, comparisons, sides, first)
+            pvalue[rows], method[rows], is_higher[rows] = pvalues[which], methods[which], True
             continue
-        test = equality_test(metric.base, distinct.group, distinct.reference, whole=is_whole)
+        cells = sides.take(first)
+        test = equality_test(metric.base, cells.group, cells.reference, whole=is_whole)
         pvalue[rows], method[rows] = test.pvalues[which], test.method
-        direction[rows] = np.where(test.is_higher, "higher", "lower")[which]
+        is_higher[rows] = test.is_higher[which]
         if test.pairs is not None:
             pairs[:, rows] = np.stack(test.pairs)[:, which]
-    # A reference that was chosen by outcomes is no reference for a test.
-    pvalue[comparisons.is_chosen] = np.nan
-    method[np.isnan(pvalue)] = None
-    return {"pvalue": pvalue, "method": method, "direction": direction, "pairs": TwoRates(*pairs)}
+    return pvalue, is_higher, method, TwoRates(*pairs)
 
 
-def _test_distance(metric: Metric, parts: Sequence[Sides], sides: Sides) -> tuple[Floats, Any]:
+def _test_distance(
+    metric: Metric, comparisons: Comparisons, sides: Sides, rows: Integers
+) -> tuple[Floats, Array]:
     """Test a distance, which is 0 only if all of its rates are equal, by MATCH given the pooled counts.
 
     For effective counts, and for very many cases, the p-value is the smallest of those of its rates
     times their number (Bonferroni).
     """
-    names = np.full(len(sides.group), "match", dtype=object)
-    pvalues = np.empty(len(names))
-    bases = [comparison.base for comparison in metric.comparisons]
-    for row, (group, reference) in enumerate(zip(sides.group, sides.reference, strict=True)):
-        if sides.is_whole[row] and group.sum() + reference.sum() <= _MAX_MATCH_CASES:
-            matrix, other = (ConfusionMatrix.from_array(cells) for cells in (group, reference))
-            pvalues[row] = match_test(matrix, other, metric).pvalue
-            continue
-        names[row] = "fisher" if sides.is_whole[row] else "effective counts"
-        each = [
-            equality_test(base, part.group[[row]], part.reference[[row]], whole=bool(sides.is_whole[row])).pvalues[0]
-            for base, part in zip(bases, parts, strict=True)
-        ]
-        pvalues[row] = min(1.0, len(each) * np.nanmin(each))
-    return pvalues, names
+    is_whole = bool(sides.is_whole[rows[0]])
+    pvalues = []
+    for part in metric.comparisons:
+        cells = effective_cells(part.base, comparisons)[0].take(rows)
+        test = equality_test(part.base, cells.group, cells.reference, whole=is_whole)
+        pvalues.append(test.pvalues)
+    smallest = np.minimum(1.0, len(pvalues) * np.nanmin(pvalues, axis=0))
+    methods = np.full(len(rows), "fisher" if is_whole else "effective counts", dtype=object)
+    n = (sides.group + sides.reference)[rows].sum(axis=1)
+    for i in np.flatnonzero(is_whole & (n <= _MAX_MATCH_CASES)):
+        group, reference = _matrices(sides, rows[i])
+        smallest[i], methods[i] = match_test(group, reference, metric).pvalue, "match"
+    return smallest, methods
+
+
+def _matrices(sides: Sides, row: Any) -> list[ConfusionMatrix]:
+    return [ConfusionMatrix.from_array(cells[row]) for cells in sides[:2]]
 
 
 # Intervals
 
 
-def interval_columns(
-    metric: Metric, comparisons: Comparisons, sides: Sides, columns: Mapping[str, Any], settings: Settings
-) -> dict[str, Any]:
-    """The intervals of scores and gaps."""
-    n, level = len(sides.group), settings.confidence_level
-    low, high, gap_low, gap_high = np.full((4, n), np.nan)
-    for is_whole in (True, False):
-        rows = np.flatnonzero(sides.is_whole == is_whole)
-        if len(rows) and not metric.comparisons:
-            low[rows], high[rows] = score_intervals(metric.base, sides.group[rows], level, whole=is_whole)
-    rows = np.flatnonzero(comparisons.is_testable)
-    if len(rows):
-        observed = np.where(np.isfinite(columns["gap"]), columns["gap"], np.nan)[rows]
-        with_all = compares_with_all(metric, comparisons)[rows]
-        observed = np.where(with_all, np.nan, observed)
-        gap_low[rows], gap_high[rows] = gap_intervals(
-            metric, comparisons, sides, rows, level, observed, is_melded=False
-        )
-    if metric.comparisons:
-        low, high = gap_low, gap_high
-    return {"low": low, "high": high, "gap_low": gap_low, "gap_high": gap_high}
+def score_ends(metric: OneGroupMetric, corners: Sequence[Sides], level: float) -> Floats:
+    """The ends of the intervals of scores; any score is possible at an undefined corner."""
+    if not corners:
+        return np.full((2, 1), np.nan)
+    ends = []
+    for sides in corners:
+        of_sides = np.empty((2, len(sides.group)))
+        for is_whole in np.unique(sides.is_whole).tolist():
+            rows = sides.is_whole == is_whole
+            of_sides[:, rows] = score_intervals(metric, sides.group[rows], level, whole=is_whole)
+        ends.append(of_sides)
+    low, high = ends[0][0], ends[-1][1]
+    if len(corners) == 2:
+        low, high = np.nan_to_num(low, nan=metric.low), np.nan_to_num(high, nan=metric.high)
+    return np.stack([low, high])
 
 
 def gap_intervals(
     metric: Metric,
     comparisons: Comparisons,
-    sides: Sides,
+    corners: Sequence[Sides],
     rows: Integers,
-    confidence_level: float,
+    level: float,
     observed: Floats | float = np.nan,
-    *,
-    is_melded: bool = True,
+    law: Any = melded_gaps,
 ) -> tuple[Floats, Floats]:
     """The intervals of the gaps of some comparisons; those with the same counts are computed once.
 
     Bounds are melded from exact intervals. Of scores of several rates, these are wider.
     """
-    if metric.is_distance:
-        low, high = _distance_intervals(metric, comparisons, rows, confidence_level)
-        return np.fmin(low, observed), np.fmax(high, observed)
-    cells = np.hstack([sides.group[rows], sides.reference[rows]])
-    _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-    group, reference = cells[first, :4], cells[first, 4:]
-    law = melded_gaps if is_melded else score_gaps
-    gaps = law(metric.base, group, reference, gap_kind(metric))
-    low, high = (end[which] for end in gaps.interval(confidence_level))
-    low, high = np.fmin(low, observed), np.fmax(high, observed)
-    return _to_all_cases(metric, comparisons, rows, low, high)
-
-
-def _to_all_cases(
-    metric: Metric, comparisons: Comparisons, rows: Integers, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
-    """The ends of gaps to all cases, which include the group.
-
-    A rate over all cases is a weighted mean of those of the group and of the rest, so that the gap
-    to it is a share of the gap to the rest.
-    """
-    with_all = compares_with_all(metric, comparisons)[rows]
-    if not with_all.any():
-        return low, high
+    if not corners:
+        return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    ends = []
+    for sides in corners:
+        first, which = sides.distinct(rows)
+        if metric.is_distance:
+            low, high = _distance_intervals(metric, comparisons, first, level)
+        else:
+            cells = sides.take(first)
+            gaps = law(metric.base, cells.group, cells.reference, gap_kind(metric))
+            low, high = gaps.interval(level)
+        ends.append((low[which], high[which]))
+    low, high = np.fmin(ends[0][0], observed), np.fmax(ends[-1][1], observed)
+    # A rate over all cases is a weighted mean of those of the group and of the rest, so that the gap
+    # to it is a share of the gap to the rest.
+    with_all = comparisons.includes_group(metric)[rows]
     group, reference = (metric.base.support(cells[rows])[:, 0] for cells in comparisons.cells)
     share = np.where(with_all, reference / np.maximum(group + reference, 1e-300), 1.0)
     return low * share, high * share
@@ -324,88 +358,78 @@ def _distance_intervals(
 ) -> tuple[Floats, Floats]:
     """Intervals of the largest of several gaps, from simultaneous intervals of all of them."""
     level = 1 - (1 - confidence_level) / len(metric.comparisons)
-    ends = []
-    for comparison in metric.comparisons:
-        sides = effective_cells(comparison.base, comparisons)[0].take(rows)
-        gaps = melded_gaps(comparison.base, sides.group, sides.reference, "difference")
-        ends.append(gaps.interval(level))
-    nearest = [np.where((low <= 0) & (high >= 0), 0.0, np.minimum(abs(low), abs(high))) for low, high in ends]
-    farthest = [np.maximum(abs(low), abs(high)) for low, high in ends]
+    nearest, farthest = [], []
+    for part in metric.comparisons:
+        cells = effective_cells(part.base, comparisons)[0].take(rows)
+        gaps = melded_gaps(part.base, cells.group, cells.reference, "difference")
+        low, high = gaps.interval(level)
+        nearest.append(np.maximum(0.0, np.maximum(low, -high)))
+        farthest.append(np.maximum(np.abs(low), np.abs(high)))
     return np.max(nearest, axis=0), np.max(farthest, axis=0)
 
 
 # Smoothing and MATCH
 
 
-def smoothing_columns(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Any]:
+def smoothing_columns(
+    metric: Metric, comparisons: Comparisons, settings: Settings
+) -> dict[str, Floats]:
     """Smoothed scores, with their strengths; a rate of a cases keeps a / (a + b) of its gap."""
     labelled = comparisons.tally.labelled and comparisons.source == "counts"
     if metric.comparisons or not labelled:
         return {}
-    group, reference = comparisons.cells
-    rows = np.flatnonzero((reference.sum(axis=1) > 0) & ~comparisons.is_reference)
-    strengths = smoothing_strengths(comparisons, settings)
-    base, columns = metric.base, {}
-    cells = np.full_like(group, np.nan)
-    if strengths.ndim == 1:
-        prior = reference[rows] / reference[rows].sum(axis=1, keepdims=True)
-        cells[rows] = smooth_cells(group[rows], prior, strengths[rows, None])
-        added = strengths * base.support(reference)[:, 0] / np.maximum(reference.sum(axis=1), 1e-300)
-        columns["strength"] = strengths.copy()
-    else:
-        by_split = dict(zip(SPLITS, strengths[rows].T, strict=True))
-        cells[rows] = smooth_cells(group[rows], reference[rows], by_split)
-        split = {CELLS: "prev", ("tp", "fn"): "tpr", ("fp", "tn"): "fpr"}.get(base.tree.last_of)
-        if split is None or (split == "prev" and not base.is_base_rate):
-            added = np.full(len(group), np.nan)
+    base, (group, reference) = metric.base, comparisons.cells
+    n = reference.sum(axis=1)
+    strength: Any = settings.strength
+    # How many cases are added to the denominator of a rate.
+    added = np.full(len(n), np.nan)
+    if strength == "auto" or isinstance(strength, Mapping):
+        if strength == "auto":
+            strengths = limit_strengths(comparisons.spreads, group, reference)
         else:
-            added = strengths[:, SPLITS.index(split)]
-        columns |= {f"strength_{name}": values.copy() for name, values in zip(SPLITS, strengths.T, strict=True)}
-    smoothed = base.scores(np.nan_to_num(cells)) if len(cells) else np.empty(0)
-    smoothed = np.where(np.isnan(cells).any(axis=1), np.nan, smoothed)
-    columns["smoothed"] = smoothed
-    if base.is_rate:
-        cases = base.support(group)[:, 0]
-        columns["shrinkage"] = np.where(cases + added > 0, cases / np.maximum(cases + added, 1e-300), 0.0)
-        columns["shrinkage"][np.isnan(added)] = np.nan
-    for name in columns:
-        columns[name][~np.isfinite(smoothed)] = np.nan
-    return columns
-
-
-def smoothing_strengths(comparisons: Comparisons, settings: Settings) -> Floats:
-    """One strength per comparison, or one per split: given, or learnt from all groups of the column."""
-    group, reference = comparisons.cells
-    if isinstance(settings.strength, Mapping):
-        return np.tile([float(settings.strength[split]) for split in SPLITS], (len(group), 1))
-    if settings.strength != "auto":
-        return np.full(len(group), float(settings.strength))
-    return limit_strengths(comparisons.spreads, group, reference)
-
-
-def match_columns(metric: Metric, sides: Sides, columns: Mapping[str, Any], is_testable: Bools) -> dict[str, Any]:
-    """The percentile of the MATCH test, and the probability of an undefined score."""
-    n = len(is_testable)
-    percentile, p_undefined = np.full((2, n), np.nan)
-    rows = np.flatnonzero(is_testable & sides.is_whole)
-    base = metric.base
-    if base.curve is not None and not metric.comparisons and base.defined_by_denominator:
-        # Given the denominator and the pooled counts, MATCH is Fisher's test.
-        group, reference = sides.group[rows], sides.reference[rows]
-        tails = fisher_tails(compared_rates(base, group, reference))
-        is_defined = ~np.isnan(base.scores(group)) & ~np.isnan(base.scores(reference))
-        percentile[rows] = np.where(is_defined, tails.lower, np.nan)
-        n1, pooled = group.sum(axis=1), group.sum(axis=1) + reference.sum(axis=1)
-        cases = count_successes(base, group)[1] + count_successes(base, reference)[1]
-        p_undefined[rows] = np.exp(log_hypergeometric(np.zeros_like(n1), n1, cases, pooled - cases))
+            strengths = np.tile([float(strength[split]) for split in SPLITS], (len(n), 1))
+        by_split = dict(zip(SPLITS, strengths.T, strict=True))
+        cells = smooth_cells(group, reference, by_split)
+        last_of = base.tree.last_of
+        if base.is_base_rate or last_of in (("tp", "fn"), ("fp", "tn")):
+            added = by_split[{CELLS: "prev", ("tp", "fn"): "tpr"}.get(last_of, "fpr")]
+        columns = {f"strength_{split}": values.copy() for split, values in by_split.items()}
     else:
+        shares = reference / np.maximum(n, 1e-300)[:, None]
+        cells = smooth_cells(group, shares, float(strength))
+        added = float(strength) * base.support(shares)[:, 0]
+        columns = {"strength": np.full(len(n), float(strength))}
+    smoothed = columns["smoothed"] = base.scores(cells)
+    if base.is_rate:
+        total = base.support(group)[:, 0] + added
+        columns["shrinkage"] = base.support(group)[:, 0] / np.where(total == 0, 1.0, total)
+    is_lacking = ~((n > 0) & ~comparisons.is_reference & np.isfinite(smoothed))
+    return {name: np.where(is_lacking, np.nan, values) for name, values in columns.items()}
+
+
+def match_columns(metric: Metric, sides: Sides, is_testable: Bools) -> dict[str, Floats]:
+    """The percentile of the MATCH test, and the probability of an undefined score."""
+    percentile, p_undefined = np.full((2, len(is_testable)), np.nan)
+    rows, base = np.flatnonzero(is_testable & sides.is_whole), metric.base
+    if metric.comparisons or base.curve is None or not base.defined_by_denominator:
         for row in rows:
-            matrices = [ConfusionMatrix.from_array(cells[row]) for cells in (sides.group, sides.reference)]
-            percentile[row], p_undefined[row] = _match_percentile(metric, *matrices)
+            percentile[row], p_undefined[row] = _match_percentile(metric, *_matrices(sides, row))
+        return {"percentile": percentile, "p_undefined": p_undefined}
+    # Given the denominator and the pooled counts, MATCH is Fisher's test.
+    group, reference, _ = sides.take(rows)
+    is_undefined = np.isnan(base.scores(group) + base.scores(reference))
+    tails = fisher_tails(compared_rates(base, group, reference))
+    percentile[rows] = np.where(is_undefined, np.nan, tails.lower)
+    n1, pooled = group.sum(axis=1), (group + reference).sum(axis=1)
+    cases = count_successes(base, group + reference)[1]
+    none = np.zeros_like(n1)
+    p_undefined[rows] = np.exp(log_hypergeometric(none, n1, cases, pooled - cases))
     return {"percentile": percentile, "p_undefined": p_undefined}
 
 
-def _match_percentile(metric: Metric, group: ConfusionMatrix, reference: ConfusionMatrix) -> tuple[float, float]:
+def _match_percentile(
+    metric: Metric, group: ConfusionMatrix, reference: ConfusionMatrix
+) -> tuple[float, float]:
     """The same for one comparison, with an absolute error of 1e-16; nan if it is too costly."""
     if group.n + reference.n > _MAX_MATCH_CASES:
         return np.nan, np.nan
@@ -415,90 +439,3 @@ def _match_percentile(metric: Metric, group: ConfusionMatrix, reference: Confusi
         return tails.below + tails.at, null.p_undefined
     except EvenhandError:
         return np.nan, np.nan
-
-
-# Rounded counts
-
-
-def evaluate_rounded(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Any]:
-    """The columns of one metric for comparisons of rounded counts.
-
-    Scores of several rates have no two corners: they are shown, and not tested.
-    """
-    rule, base = comparisons.tally.rule, metric.base
-    assert rule is not None
-    group, reference = comparisons.cells
-    columns = score_columns(metric, comparisons, group, reference)
-    columns |= smoothing_columns(metric, comparisons, settings)
-    if not rule.shows_zero:
-        # 0 may stand for other counts, so that no score is known to be undefined.
-        columns["reason"] = np.full(len(group), None, dtype=object)
-    columns["bound_gaps"] = lambda rows, level: np.full((2, len(rows)), np.nan)
-    # Bounds over all tables hold for no single count, so that Holm's method is the plain one.
-    columns["pairs"] = TwoRates(*np.full((4, len(group)), np.nan))
-    columns["direction"] = np.full(len(group), None, dtype=object)
-    is_testable = comparisons.is_testable & (columns["reason"] == None)  # noqa: E711
-    columns["pvalue"] = np.where(is_testable, 1.0, np.nan)
-    if metric.is_distance or base.curve is None:
-        return _hide_scores(columns, np.zeros(len(group), dtype=bool))
-    lows, highs = (comparisons.split(array) for array in (comparisons.counts.low, comparisons.counts.high))
-    corners = [corner_cells(base, lows, highs, side) for side in (False, True)]
-    tests, ends = [], []
-    for sides in corners:
-        test = equality_test(base, sides.group, sides.reference)
-        tests.append(test)
-        ends.append(score_intervals(base, sides.group, settings.confidence_level))
-    pvalue, is_higher = _combine_tests(*tests)
-    columns["pvalue"] = np.where(is_testable, pvalue, np.nan)
-    columns["pvalue"][comparisons.is_chosen] = np.nan
-    columns["method"] = choose(np.isnan(columns["pvalue"]), None, "fisher")
-    columns["direction"] = np.where(is_higher, "higher", "lower").astype(object)
-    columns["low"] = np.where(np.isnan(ends[0][0]), base.low, ends[0][0])
-    columns["high"] = np.where(np.isnan(ends[1][1]), base.high, ends[1][1])
-
-    def bound_gaps(rows: Integers, level: float) -> tuple[Floats, Floats]:
-        low, high = (gap_intervals(metric, comparisons, sides, rows, level) for sides in corners)
-        return low[0], high[1]
-
-    rows = np.flatnonzero(comparisons.is_testable)
-    columns["gap_low"], columns["gap_high"] = np.full((2, len(group)), np.nan)
-    if len(rows):
-        columns["gap_low"][rows], columns["gap_high"][rows] = bound_gaps(rows, settings.confidence_level)
-    if metric.comparisons:
-        columns |= {"low": columns["gap_low"], "high": columns["gap_high"]}
-    columns["bound_gaps"] = bound_gaps
-    if metric.comparisons:
-        score_ends = [metric.scores(sides.group, sides.reference) for sides in corners]
-    else:
-        score_ends = [base.scores(sides.group) for sides in corners]
-    is_vague = ~(score_ends[1] - score_ends[0] <= _VAGUE * np.maximum(1.0, np.abs(columns["score"])))
-    return _hide_scores(columns, is_vague & ~(columns["pvalue"] <= settings.alpha))
-
-
-def corner_cells(
-    metric: OneGroupMetric, low: tuple[Floats, Floats], high: tuple[Floats, Floats], is_high: bool
-) -> Sides:
-    """The cells with the highest rates of groups and the lowest of references, or the reverse."""
-    is_success = np.array([cell in metric.tree.last for cell in CELLS])
-    group = np.where(is_success == is_high, high[0], low[0])
-    reference = np.where(is_success == is_high, low[1], high[1])
-    return Sides(group, reference, np.ones(len(group), dtype=bool))
-
-
-def _combine_tests(lowest: EqualityTest, highest: EqualityTest) -> tuple[Floats, Bools]:
-    """The largest p-value over all tables: 1 unless both corners point the same way.
-
-    A group is higher in all tables if it is where its rate is lowest.
-    """
-    low, high = (np.nan_to_num(test.pvalues, nan=1.0) for test in (lowest, highest))
-    is_higher = lowest.is_higher & (low < 1)
-    is_lower = ~highest.is_higher & (high < 1)
-    return np.where(is_higher, low, np.where(is_lower, high, 1.0)), is_higher
-
-
-def _hide_scores(columns: dict[str, Any], is_hidden: Bools) -> dict[str, Any]:
-    """The columns without scores that could be nearly anything."""
-    for name, values in columns.items():
-        if name in ("score", "gap", "smoothed", "shrinkage") or name.startswith("strength"):
-            columns[name] = np.where(is_hidden, np.nan, values)
-    return columns

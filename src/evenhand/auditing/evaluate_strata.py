@@ -1,17 +1,15 @@
-"""Rates of groups against their references within strata, pooled over all strata (Mantel and Haenszel)."""
+"""Rates of groups against references within strata, pooled over strata (Mantel and Haenszel)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats, choose
-from ..inference import PooledOddsRatio, compared_rates, is_informative, pooled_odds_ratio
+from ..arrays import Array, Floats, Integers, choose
+from ..inference import compared_rates, is_informative, pooled_odds_ratio
 from ..metrics import Metric
 from .comparisons import Comparisons
-from .evaluate_counts import cell_columns, reference_columns
 from .settings import Settings
 
 _SILENT = "no stratum has cases of both with different outcomes"
@@ -19,64 +17,50 @@ _SILENT = "no stratum has cases of both with different outcomes"
 
 def evaluate_strata(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Any]:
     """The columns of a rate for comparisons that are pooled over strata."""
-    base, level = metric.base, settings.confidence_level
-    group, reference = comparisons.cells
-    tables = strata_tables(metric, comparisons)
-    pooled = [pooled_odds_ratio(table, level) for table in tables]
+    tables, is_chosen = list_tables(metric, comparisons), comparisons.is_chosen
+
+    def pool(rows: Integers, level: float) -> list[Array]:
+        pooled = [pooled_odds_ratio(tables[row], level) for row in rows]
+        return [np.array(values) for values in zip(*pooled, strict=True)]
+
+    gap, low, high, pvalue, method, excess, crude_gap, crude_pvalue = pool(
+        np.arange(len(tables)), settings.confidence_level
+    )
+    method, is_silent = method.astype(object), method == "none"
+    x1, n1, x2, n2 = np.moveaxis(tables, -1, 0)
+    informative = np.stack([is_informative(table) for table in tables])
+    signs = np.where(informative, np.sign(x1 * n2 - x2 * n1), 0.0)
     columns = {
-        name: np.array([getattr(one, name) for one in pooled], dtype=np.float64)
-        for name in ("pvalue", "low", "high", "odds_ratio", "excess", "crude_odds_ratio", "crude_pvalue")
-    }
-    is_silent = np.array([one.method == "none" for one in pooled])
-    methods = np.array([one.method for one in pooled], dtype=object)
-    for name, counts in _count_strata(tables).items():
-        columns[f"strata_{name}"] = counts
-    if comparisons.tally.weighted:
-        columns["n_effective"] = np.array([table[:, 1].sum() for table in tables])
-    is_untested = is_silent | comparisons.is_chosen
-    columns["pvalue"][comparisons.is_chosen] = np.nan
-    excess, odds_ratio = columns.pop("excess"), columns.pop("odds_ratio")
-    low, high = columns.pop("low"), columns.pop("high")
-    columns |= cell_columns(comparisons, group, reference)
-    return columns | reference_columns(metric, comparisons) | {
-        "score": base.scores(group),
-        "reference_score": base.scores(reference),
-        "support": base.support(comparisons.cases[0]).min(axis=-1),
+        "score": metric.base.scores(comparisons.cells[0]),
+        "reference_score": metric.base.scores(comparisons.cells[1]),
         "reason": choose(is_silent, _SILENT, None),
-        "gap_kind": "odds ratio",
-        "gap": odds_ratio,
-        "gap_low": low,
-        "gap_high": high,
-        "direction": np.where(excess > 0, "higher", "lower").astype(object),
-        "method": choose(is_untested, None, methods),
-        "bound_gaps": lambda rows, level: _ends([pooled_odds_ratio(tables[i], level) for i in rows]),
-    }  # fmt: skip
+        **{"gap_kind": "odds ratio", "gap": gap, "gap_low": low, "gap_high": high},
+        "bound_gaps": lambda rows, level: pool(rows, level)[1:3],
+        "direction": choose(excess > 0, "higher", "lower"),
+        "pvalue": np.where(is_chosen, np.nan, pvalue),
+        "method": choose(is_silent | is_chosen, None, method),
+        **{"crude_odds_ratio": crude_gap, "crude_pvalue": crude_pvalue},
+        "strata_higher": (signs > 0).sum(axis=1),
+        "strata_lower": (signs < 0).sum(axis=1),
+        "strata_silent": (~informative).sum(axis=1),
+    }
+    if comparisons.tally.weighted:
+        columns["n_effective"] = n1.sum(axis=1)
+    return columns
 
 
-def strata_tables(metric: Metric, comparisons: Comparisons) -> list[Floats]:
-    """Successes and cases of group and reference in each stratum, for each comparison."""
-    counts = comparisons.counts
-    group, reference = comparisons.strata_tables(counts.cells)
+def list_tables(metric: Metric, comparisons: Comparisons) -> Floats:
+    """Successes and cases of group and reference by comparison and stratum."""
+    group, reference = comparisons.split_strata(comparisons.counts.cells)
     if comparisons.tally.weighted:
         # Weighted cases count as many whole cases as they are worth (Kish).
-        squares = comparisons.strata_tables(counts.squares)
+        squares = comparisons.split_strata(comparisons.counts.squares)
         group, reference = (
-            np.round(cells * cells.sum(-1, keepdims=True) / np.maximum(square.sum(-1, keepdims=True), 1e-300))
+            np.round(cells * _sum(cells) / np.maximum(_sum(square), 1e-300))
             for cells, square in zip((group, reference), squares, strict=True)
         )
-    return [np.column_stack(compared_rates(metric.base, g, r)) for g, r in zip(group, reference, strict=True)]
+    return np.stack(compared_rates(metric.base, group, reference), axis=-1)
 
 
-def _count_strata(tables: Sequence[Floats]) -> dict[str, Floats]:
-    """In how many strata a group's rate is higher or lower, and how many are not informative."""
-    numbers = np.empty((3, len(tables)))
-    for i, table in enumerate(tables):
-        x1, n1, x2, n2 = table.T
-        is_telling = is_informative(table)
-        excess = np.where(is_telling, x1 * n2 - x2 * n1, 0.0)
-        numbers[:, i] = (excess > 0).sum(), (excess < 0).sum(), (~is_telling).sum()
-    return dict(zip(("higher", "lower", "silent"), numbers, strict=True))
-
-
-def _ends(pooled: Sequence[PooledOddsRatio]) -> tuple[Floats, Floats]:
-    return np.array([one.low for one in pooled]), np.array([one.high for one in pooled])
+def _sum(cells: Floats) -> Floats:
+    return np.asarray(cells.sum(axis=-1, keepdims=True))

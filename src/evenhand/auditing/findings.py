@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ..data import Counts, Tally, similar_names
+from ..data import Tally, similar_names
 from ..errors import brief, printable
 from ..inference import Spread
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, reach
 from ..wording import join_and, several
 from .comparisons import Comparisons, favourable_rates
-from .margins import margin_of
 from .metric_selection import Measurable, lookup_metric
 from .results_table import ResultsTable, Row, place_text, told_apart
 from .settings import WITHOUT_LABELS, Settings
 from .verdict import Verdict
+from .verdicts import margin_of
 
 Severity = Literal["alert", "warning", "note"]
 SEVERITIES = get_args(Severity)
@@ -89,10 +89,10 @@ class Finding(Record):
     kind: str
     code: str
     severity: Severity
-    at: dict[str, Any]
-    by: str | None
-    group: str | None
-    metrics: tuple[str, ...]
+    at: dict[str, Any] = field(default_factory=dict)
+    by: str | None = None
+    group: str | None = None
+    metrics: tuple[str, ...] = ()
     sentence: str
 
     def __str__(self) -> str:
@@ -103,8 +103,7 @@ class Finding(Record):
 def make_finding(kind: str, sentence: str, **about: Any) -> Finding:
     """A finding of a kind, with its code and severity."""
     code, severity = KINDS[kind]
-    default: dict[str, Any] = {"at": {}, "by": None, "group": None, "metrics": ()}
-    return Finding(kind=kind, code=code, severity=severity, sentence=sentence, **default | about)
+    return Finding(kind=kind, code=code, severity=severity, sentence=sentence, **about)
 
 
 def find(
@@ -114,37 +113,45 @@ def find(
     settings: Settings,
     metrics: Sequence[Measurable],
 ) -> tuple[Finding, ...]:
-    """All findings: what is wrong with the data as a whole, what differs, is undefined or inconclusive, and notes."""
-    data = list(find_in_data(tally, comparisons, settings, metrics))
-    constant = [finding for finding in data if finding.kind == "constant"]
-    others = [finding for finding in data if finding.kind != "constant"]
-    return (*constant, *find_in_rows(table, tally, settings), *others)
+    """All findings: labels that are all the same, what rows say, and notes on the data."""
+    return (
+        *find_constants(tally),
+        *find_in_rows(table, tally, settings),
+        *find_spreads(comparisons),
+        *find_not_pooled(comparisons, metrics),
+        *find_left_out(tally),
+        *find_in_data(tally, comparisons[0], settings, metrics),
+        *find_chosen_references(comparisons, settings),
+    )
 
 
 # Rows
 
 
 def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Iterator[Finding]:
-    """Rows that differ, that are below four fifths, that are undefined, and groups with inconclusive rows."""
+    """Rows that differ, that are below four fifths or undefined, and groups with too few cases."""
     rows, write = table.rows, reach("Finding.sentence")
     names, recorded = told_apart(rows), settings.recorded()
 
-    def about(kind: str, *some: Row) -> Finding:
-        first = some[0]
-        sentence = write(kind, some, names[first.by, first.group], recorded)
-        keys = tuple(row.metric for row in some)
-        return make_finding(kind, sentence, at=first.at, by=first.by, group=first.group, metrics=keys)
+    def about(kind: str, *same: Row) -> Finding:
+        first = same[0]
+        sentence = write(kind, same, names[first.by, first.group], recorded)
+        keys = tuple(row.metric for row in same)
+        place = {"at": first.at, "by": first.by, "group": first.group}
+        return make_finding(kind, sentence, metrics=keys, **place)
 
-    yield from (about(_kind_of_difference(row, tally, settings), row) for row in rows if row.differs)
+    yield from (
+        about(_kind_of_difference(row, tally, settings), row) for row in rows if row.differs
+    )
     yield from (about("four-fifths", row) for row in rows if row.is_below_four_fifths)
     yield from (about("undefined", row) for row in rows if row.verdict is Verdict.UNDEFINED)
-    # Scores made of several rates are not judged from rounded counts, however many cases there are.
+    # Scores of several rates are not judged from rounded counts, however many cases there are.
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
     inconclusive: dict[Any, list[Row]] = {}
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
             inconclusive.setdefault((str(row.at), row.by, row.group), []).append(row)
-    yield from (about("too-few", *some) for some in inconclusive.values())
+    yield from (about("too-few", *same) for same in inconclusive.values())
 
 
 def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
@@ -159,120 +166,152 @@ def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
 def list_unjudged(keys: Sequence[str]) -> list[str]:
     """The metrics that get no verdict from rounded counts."""
     metrics = {key: lookup_metric(key) for key in keys}
-    return [key for key, m in metrics.items() if not (isinstance(m, Metric) and m.base.curve and not m.is_distance)]
+    return [key for key, m in metrics.items() if m.is_distance or m.base.curve is None]
 
 
 # Data
 
 
 def find_in_data(
-    tally: Tally, comparisons: Sequence[Comparisons], settings: Settings, metrics: Sequence[Measurable]
+    tally: Tally, comparisons: Comparisons, settings: Settings, metrics: Sequence[Measurable]
 ) -> Iterator[Finding]:
-    """What the data lack, what was left out, and what was approximated."""
-    # Of rounded counts, 0 may stand for others.
-    if tally.counts is not None and (tally.rule is None or tally.rule.shows_zero):
-        yield from _find_constants(tally, tally.counts)
-    if tally.labelled:
-        yield from _find_spreads(comparisons)
-    if any(part.is_pooled for part in comparisons):
-        yield from _find_not_pooled(metrics)
-    yield from _find_left_out(tally)
+    """What was approximated, groups that lack cases, and columns and files that need a look."""
     if tally.weighted:
         n = round(tally.weighted["n"])
         yield make_finding(
             "weighted",
-            f"{several(n, 'case')} {_be(n)} weighted: tests and intervals use effective sample sizes and are "
-            "approximate; they assume that a group's heaviest cases were sampled",
+            f"{several(n, 'case')} {'is' if n == 1 else 'are'} weighted: tests and intervals use "
+            "effective sample sizes and are approximate; they assume that a group's heaviest cases "
+            "were sampled",
         )
-    yield from _find_missing_groups(comparisons[0], settings)
+    yield from _find_missing_groups(comparisons, settings)
     if tally.repeated is not None:
         column, rows, values = tally.repeated
         yield make_finding(
             "repeated-rows",
-            f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows each, and each row is "
-            "taken as an independent case. If those of the same value resemble each other, differences are less "
-            f"certain than stated here: name what is independent, with --cluster {column} or cluster={column!r}",
+            f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows "
+            "each, and each row is taken as an independent case. If those of the same value "
+            "resemble each other, differences are less certain than stated here: name what is "
+            f"independent, with --cluster {column} or cluster={column!r}",
         )
     if skipped := tally.source.get("skipped"):
         read = tally.source["files"]
         yield make_finding(
             "skipped-files",
-            f"{several(read, 'file')} in the folder {_be(read, was=True)} read, and {skipped:,} skipped, whose names "
-            "begin with _ or . or are not those of Parquet files",
+            f"{several(read, 'file')} in the folder {_was(read)} read, and {skipped:,} skipped, "
+            "whose names begin with _ or . or are not those of Parquet files",
         )
     if tally.rule is None:
         yield from _find_similar_groups(tally)
     else:
-        unjudged = list_unjudged([metric.key for metric in metrics])
         sentence = tally.rule.sentence.removesuffix(".")
-        if unjudged:
-            sentence += f". {join_and(unjudged)}: not judged, as no bound holds for all tables behind rounded ones"
+        if unjudged := list_unjudged([metric.key for metric in metrics]):
+            note = "not judged, as no bound holds for all tables behind rounded ones"
+            sentence += f". {join_and(unjudged)}: {note}"
         yield make_finding("protected", sentence)
     for value in tally.absent:
-        yield make_finding("absent-label", f"{value!r} was given as a positive label and does not occur")
-    yield from _find_chosen_references(comparisons, settings)
+        text = f"{value!r} was given as a positive label and does not occur"
+        yield make_finding("absent-label", text)
 
 
-def _be(n: int, was: bool = False) -> str:
-    """The verb of so many things."""
-    return ("was" if was else "is") if n == 1 else ("were" if was else "are")
+def _was(n: int) -> str:
+    return "was" if n == 1 else "were"
 
 
-def _find_constants(tally: Tally, counts: Counts) -> Iterator[Finding]:
+def find_constants(tally: Tally) -> Iterator[Finding]:
     """Labels or predictions that are the same for everybody."""
-    selections = counts if tally.selections is None else tally.selections
+    # Of rounded counts, 0 may stand for others.
+    if tally.counts is None or not (tally.rule is None or tally.rule.shows_zero):
+        return
     for place, values in enumerate(tally.places):
         at = dict(values)
         has_threshold = tally.threshold is not None or "threshold" in at
-        sides = [("prediction", selections, [0, 2], "threshold" if has_threshold else "positive labels")]
-        sides += [("label", counts, [0, 1], "positive labels")] if tally.labelled else []
-        for what, of_side, cells, cause in sides:
-            sums = of_side.cells[place].sum(axis=0)
-            positive, n = sums[cells].sum(), sums.sum()
+        causes = {"prediction": "threshold" if has_threshold else "positive labels"}
+        causes |= {"label": "positive labels"} if tally.labelled else {}
+        for what, cause in causes.items():
+            is_label = what == "label"
+            counts = tally.counts if is_label else tally.selections or tally.counts
+            tp, fn, fp, tn = counts.cells[place].sum(axis=0)
+            n, positive = tp + fn + fp + tn, tp + (fn if is_label else fp)
             if positive in (0, n):
-                sign = "positive" if positive else "negative"
-                yield make_finding(
-                    "constant",
-                    f"Every {what} of all {several(int(n), 'case')} is {sign}; if that is not so, check the column or "
-                    f"the {cause}",
-                    at=at,
+                text = (
+                    f"Every {what} of all {several(int(n), 'case')} is "
+                    f"{'positive' if positive else 'negative'}; if that is not so, check the "
+                    f"column or the {cause}"
                 )
+                yield make_finding("constant", text, at=at)
 
 
-def _find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
+def find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
     """Columns whose groups differ so much that smoothing may do harm."""
-    for part in comparisons:
-        if part.source != "counts" or part.strata:
+    for part, rows, _ in _list_columns(comparisons):
+        spread = Spread(*part.spreads[rows[0]].tolist())
+        if part.tally.labelled and spread.too_much:
+            by = part.groupings[part.grouping[rows[0]]].name
+            text = (
+                f"Groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that "
+                "smoothed scores may be worse than raw ones"
+            )
+            yield make_finding("spread", text, by=by, at=part.axis_values(rows[0]))
+
+
+def find_chosen_references(
+    comparisons: Sequence[Comparisons], settings: Settings
+) -> Iterator[Finding]:
+    """References that were chosen for their scores, which p-values do not take into account."""
+    for part, rows, cells in _list_columns(comparisons):
+        first = rows[0]
+        if not part.is_chosen[first]:
             continue
-        for rows, _ in part.columns(part.counts.cells):
-            spread = Spread(*part.spreads[rows[0]].tolist())
-            if spread.too_much:
-                by = part.groupings[part.grouping[rows[0]]].name
-                widest = find_metric(spread.widest).name.lower()
-                sentence = f"Groups of {by} differ so much in {widest} that smoothed scores may be worse than raw ones"
-                yield make_finding("spread", sentence, by=by, at=part.axis_values(int(rows[0])))
+        rates = favourable_rates(cells[part.group[rows]], settings)
+        if len(np.unique(rates[~np.isnan(rates)])) > 1:
+            by = part.groupings[part.grouping[first]].name
+            text = (
+                f"{part.reference_name[first]} was chosen as the reference of {by} for its high "
+                "rate of favourable predictions, which makes differences in that rate and in "
+                "others look larger than they are, so that none of them is tested"
+            )
+            yield make_finding("chosen-reference", text, by=by, at=part.axis_values(first))
 
 
-def _find_not_pooled(metrics: Sequence[Measurable]) -> Iterator[Finding]:
+def _list_columns(comparisons: Sequence[Comparisons]) -> Iterator[tuple[Comparisons, Any, Any]]:
+    """The columns of labelled counts: comparisons, their indices, and the cells of all groups."""
+    for part in comparisons:
+        if part.source == "counts" and not part.strata:
+            yield from ((part, *column) for column in part.columns(part.counts.cells))
+
+
+def find_not_pooled(
+    comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]
+) -> Iterator[Finding]:
     """Scores that no exact test pools over strata."""
-    for m in metrics:
+    is_pooled = any(part.is_pooled for part in comparisons)
+    for m in metrics if is_pooled else ():
         if isinstance(m, Metric) and (m.comparisons or m.base.curve is None):
             compares = f"it compares two groups; pool {m.base.key}"
             why = compares if m.comparisons else "it does not depend on one rate only"
-            yield make_finding("not-pooled", f"{m.key} is not pooled over strata: {why}", metrics=(m.key,))
+            text = f"{m.key} is not pooled over strata: {why}"
+            yield make_finding("not-pooled", text, metrics=(m.key,))
 
 
-def _find_left_out(tally: Tally) -> Iterator[Finding]:
+def find_left_out(tally: Tally) -> Iterator[Finding]:
     """Rows that lack a label, a prediction, or whatever else is needed."""
     for what, n in tally.left_out.items():
-        words = [word for column, texts in tally.missing_words.items() if column in what for word in texts]
-        read = f" (read as missing: {', '.join(dict.fromkeys(map(repr, words)))})" if words else ""
+        texts = [
+            text
+            for column, texts in tally.missing_words.items()
+            if column in what
+            for text in texts
+        ]
+        read = f" (read as missing: {', '.join(dict.fromkeys(map(repr, texts)))})" if texts else ""
         # A model may have any name.
-        parts = re.split(r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what)
+        parts = re.split(
+            r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what
+        )
         lacking = " and ".join(f"a {_NOUNS.get(name, name)}" for name in parts)
-        for_selections = what == "y_true" and tally.selections is not None
-        counted = f"{'counts' if n == 1 else 'count'} for selection rates only"
-        verb = counted if for_selections else f"{_be(n, was=True)} left out"
+        verb = f"{_was(n)} left out"
+        if what == "y_true" and tally.selections is not None:
+            verb = f"{'counts' if n == 1 else 'count'} for selection rates only"
         yield make_finding("left-out", f"{several(n, 'row')} without {lacking}{read} {verb}")
 
 
@@ -281,47 +320,25 @@ def _find_missing_groups(comparisons: Comparisons, settings: Settings) -> Iterat
     for grouping in comparisons.groupings:
         n = int(comparisons.sizes_of_keys[grouping.codes < 0].sum())
         if len(grouping.columns) == 1 and n:
-            have, they = ("has", "it is") if n == 1 else ("have", "they are")
-            noun = re.sub(" (?:that|which|who)$", "", (settings.wording or {}).get("cases", "cases"))
-            cases = f"{n:,} {noun}" if n > 1 else "1 case"
-            yield make_finding(
-                "missing-group",
-                f"{'' if settings.rule is None else 'About '}{cases} {have} no known {grouping.name}: {they} in no "
-                "group and in no reference",
-                by=grouping.name,
+            noun = re.sub(
+                " (?:that|which|who)$", "", (settings.wording or {}).get("cases", "cases")
             )
+            have, they = ("1 case has", "it is") if n == 1 else (f"{n:,} {noun} have", "they are")
+            text = f"{have} no known {grouping.name}: {they} in no group and in no reference"
+            about = "" if settings.rule is None else "About "
+            yield make_finding("missing-group", about + text, by=grouping.name)
 
 
 def _find_similar_groups(tally: Tally) -> Iterator[Finding]:
-    """Groups that a reader takes for one, written so that what cannot be seen can be told apart."""
+    """Groups that a reader takes for one, with what cannot be seen written out."""
     for i, column in enumerate(tally.columns):
         for alike in similar_names({key[i] for key in tally.keys}):
-            shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike[:_MAX_NAMES]]
-            more = [f"{len(alike) - _MAX_NAMES:,} more"] if len(alike) > _MAX_NAMES else []
-            yield make_finding(
-                "similar-groups",
-                f"{join_and([*shown, *more])} in {column!r} look like one group, and are {len(alike):,}; correct the "
-                "data, or pass merge_variants=True (--merge-variants), which joins those that differ in case, white "
-                "space or encoding only",
-                by=column,
+            shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike]
+            more = len(alike) - _MAX_NAMES
+            shown[_MAX_NAMES:] = [f"{more:,} more"] * (more > 0)
+            text = (
+                f"{join_and(shown)} in {column!r} look like one group, and are {len(alike):,}; "
+                "correct the data, or pass merge_variants=True (--merge-variants), which joins "
+                "those that differ in case, white space or encoding only"
             )
-
-
-def _find_chosen_references(comparisons: Sequence[Comparisons], settings: Settings) -> Iterator[Finding]:
-    """A reference that was chosen for its score is extreme by choice, which p-values do not take into account."""
-    for part in comparisons:
-        if part.source != "counts" or part.strata:
-            continue
-        for rows, cells in part.columns(part.counts.cells):
-            first = int(rows[0])
-            rates = favourable_rates(cells[part.group[rows]], settings) if part.is_chosen[first] else np.zeros(1)
-            if len(np.unique(rates[~np.isnan(rates)])) > 1:
-                by = part.groupings[part.grouping[first]].name
-                yield make_finding(
-                    "chosen-reference",
-                    f"{part.references[part.reference_index[first]].name} was chosen as the reference of {by} for "
-                    "its high rate of favourable predictions, which makes differences in that rate and in others look "
-                    "larger than they are, so that none of them is tested",
-                    by=by,
-                    at=part.axis_values(first),
-                )
+            yield make_finding("similar-groups", text, by=column)

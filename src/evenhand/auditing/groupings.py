@@ -59,14 +59,11 @@ class Grouping:
         return np.where(is_shown, self.codes, -1)
 
     def find(self, group: Any) -> int:
-        """The index of a group by its name, or by the name or value in each of the columns, or -1."""
-        name = str(group)
+        """The index of a group by its name, or by the name or value in each column, or -1."""
         parts = group if isinstance(group, (tuple, list)) else (group,)
-        texts = tuple(map(code_text, parts))
-        for spelling in ((name,), texts, tuple(name.split(" & "))):
-            if spelling in self.index_of:
-                return self.index_of[spelling]
-        return -1
+        name, texts = str(group), tuple(map(code_text, parts))
+        spellings = ((name,), texts, tuple(name.split(" & ")))
+        return next((self.index_of[s] for s in spellings if s in self.index_of), -1)
 
 
 class _Column(NamedTuple):
@@ -81,7 +78,7 @@ class _Column(NamedTuple):
 
 
 def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Grouping]:
-    """The groupings of a tally by every column but those of strata, and by their intersections."""
+    """The groupings of a tally by every column but those of strata, and by intersections."""
     for name in settings.names:
         if name not in tally.columns:
             raise UnknownName.among("group column in `group_names`", name, tally.columns)
@@ -90,8 +87,8 @@ def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()
     widths = range(1, settings.widest(names) + 1)
     groupings: dict[str, Grouping] = {}
     for crossed in chain.from_iterable(combinations(columns, width) for width in widths):
-        by = [column.name for column in crossed]
         # A column may be called like an intersection.
+        by = [column.name for column in crossed]
         titles = (sign.join(by) for sign in (" & ", " × ", " by "))
         title = next(title for title in titles if title not in groupings)
         groupings[title] = _cross(tally, crossed, title)
@@ -104,7 +101,9 @@ def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()
     return list(groupings.values())
 
 
-def name_strata(tally: Tally, strata: Sequence[str], settings: Settings) -> tuple[Sequence[str], Integers]:
+def name_strata(
+    tally: Tally, strata: Sequence[str], settings: Settings
+) -> tuple[Sequence[str], Integers]:
     """The names of the strata, in order, and the stratum of each key."""
     if not strata:
         return (), np.zeros(len(tally.keys), dtype=np.int64)
@@ -120,19 +119,21 @@ def _cross(tally: Tally, columns: Sequence[_Column], title: str) -> Grouping:
     ranks = np.stack([column.ranks for column in columns])
     is_known = (ranks >= 0).all(axis=0)
     crossed, index = np.unique(ranks[:, is_known], axis=1, return_inverse=True)
-    codes = np.full(ranks.shape[1], -1)
+    codes = np.full(len(tally.keys), -1)
     codes[is_known] = index.reshape(-1)
     labels = [column.labels[values].T for column, values in zip(columns, crossed, strict=True)]
     texts, names = (list(zip(*part, strict=True)) for part in zip(*labels, strict=True))
     groups = unique_names(map(" & ".join, names), names)
     spellings = texts, names, [(group,) for group in groups]
-    index_of = {key: i for part in spellings for i, key in enumerate(part)}
-    is_hidden = _find_hidden(tally, codes, len(groups))
+    index_of = {spelling: i for part in spellings for i, spelling in enumerate(part)}
     by = tuple(column.name for column in columns)
+    is_hidden = _find_hidden(tally, codes, len(groups))
     return Grouping(by, title, groups, codes, index_of, is_hidden)
 
 
-def _name_values(tally: Tally, column: str, settings: Settings, *, allows_missing: bool = False) -> _Column:
+def _name_values(
+    tally: Tally, column: str, settings: Settings, *, allows_missing: bool = False
+) -> _Column:
     """The values of a column in order, with distinct names."""
     of_keys = [key[tally.columns.index(column)] for key in tally.keys]
     present = {value for value in of_keys if value is not None or allows_missing}
@@ -143,16 +144,15 @@ def _name_values(tally: Tally, column: str, settings: Settings, *, allows_missin
     pairs = zip(texts, unique_names(clear, values), strict=True)
     names = [given.get(text, name) for text, name in pairs]
     must = f"`group_names` of {column!r} must"
-    for code in given:
-        if code not in texts:
-            shown = escaped(", ".join(texts[:_SHOWN]) + ", …" * (len(texts) > _SHOWN))
-            text = f"name values that occur; {brief(code)} does not: {shown}"
-            raise InvalidInput(f"{must} {text}")
-    (name, times), *_ = [*Counter(names).most_common(1), ("", 0)]
-    if times > 1:
-        same = " and ".join(str(value) for value, one in zip(values, names, strict=True) if one == name)
-        text = f"give different names to different groups; {same} are both called {name!r}"
+    if wrong := [code for code in given if code not in texts]:
+        shown = escaped(", ".join(texts[:_SHOWN]) + ", …" * (len(texts) > _SHOWN))
+        text = f"name values that occur; {brief(wrong[0])} does not: {shown}"
         raise InvalidInput(f"{must} {text}")
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        pairs = zip(values, names, strict=True)
+        same = " and ".join(str(value) for value, name in pairs if name == twice[0])
+        text = f"different groups; {same} are both called {twice[0]!r}"
+        raise InvalidInput(f"{must} give different names to {text}")
     rank = {value: i for i, value in enumerate(values)}
     ranks = np.array([rank.get(value, -1) for value in of_keys], dtype=np.int64)
     return _Column(column, ranks, np.array([texts, names], dtype=object).T)
@@ -167,7 +167,9 @@ def unique_names(names: Iterable[str], values: Sequence[Any]) -> list[str]:
     names = list(names)
     while len(set(names)) < len(names):
         times, pairs = Counter(names), zip(names, values, strict=True)
-        spelled = [repr(value) if times[name] > 1 and value is not None else name for name, value in pairs]
+        spelled = [
+            repr(value) if times[name] > 1 and value is not None else name for name, value in pairs
+        ]
         numbered = [f"{name} ({i})" for i, name in enumerate(names, 1)]
         names = numbered if spelled == names else spelled
     return names

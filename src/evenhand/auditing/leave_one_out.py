@@ -7,8 +7,6 @@ Intervals are computed again only for the few rows whose test changes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..arrays import Integers
@@ -16,8 +14,7 @@ from ..inference import TwoRates
 from ..metrics import Metric
 from .comparisons import NOBODY
 from .evaluate_counts import evaluate_counts
-from .multiplicity import Families
-from .results_table import Block, ResultsTable
+from .results_table import Block, Evaluation, ResultsTable
 from .settings import ReferenceKind, Settings
 from .verdict import Verdict
 from .verdicts import choose_verdicts, mark_equivalent, simultaneous_level
@@ -26,30 +23,33 @@ from .verdicts import choose_verdicts, mark_equivalent, simultaneous_level
 _MAX_CANDIDATES, _BATCH = 201, 500
 
 
-def add_drivers(table: ResultsTable, families: Families, settings: Settings) -> ResultsTable:
+def add_drivers(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with the groups of the rest without which verdicts would be others."""
     left_out = np.full(len(table), NOBODY)
     for block in table.blocks:
         left_out[block.rows] = find_influential_groups(table, block)
     rows = np.flatnonzero(left_out >= 0)
-    if not len(rows):
+    if not len(rows) or table.families is None:
         return table
     tests = evaluate_without(table, left_out, settings, test_only=True)
-    pairs = TwoRates(*np.hstack([np.array(block.pairs) for block in tests.blocks]))
+    pairs = TwoRates(*np.hstack([np.stack(block.pairs) for block in tests.blocks]))
     # What is left of a rest shares no count, but is sharpened as the whole rest was.
-    of_rows = families.take(rows, pairs)
-    p_adjusted = of_rows.adjust(tests["pvalue"], settings.adjust, given_pooled=True)
+    families = table.families.take(rows, pairs)
+    p_adjusted = families.adjust(tests["pvalue"], settings.adjust, given_pooled=True)
     verdict = choose_verdicts(table, table["p_adjusted"], settings)[rows]
     without = choose_verdicts(tests, p_adjusted, settings)
     is_defined = (verdict != Verdict.UNDEFINED) & (without != Verdict.UNDEFINED)
     is_changed = is_defined & (verdict != without)
     left_out[rows[~is_changed]] = NOBODY
-    again, verdict = evaluate_without(table, left_out, settings), without[is_changed]
-    mark_equivalent(again, verdict, settings, simultaneous_level(table, settings))
+    again, without = evaluate_without(table, left_out, settings), without[is_changed]
+    mark_equivalent(again, without, settings, simultaneous_level(table, settings))
     parts = [block.comparisons for block in again.blocks]
-    columns: dict[str, Any] = {f"driver_{name}": again[name] for name in ("gap", "gap_low", "gap_high")}
-    columns["driver"] = [name for part in parts for name in part.group_names(part.left_out)]
-    table.fill(rows[is_changed], driver_verdict=verdict, **columns)
+    table.fill(
+        rows[is_changed],
+        driver=[name for part in parts for name in part.name_groups(part.left_out)],
+        driver_verdict=without,
+        **{f"driver_{name}": again[name] for name in ("gap", "gap_low", "gap_high")},
+    )
     return table
 
 
@@ -60,11 +60,11 @@ def evaluate_without(
     parts = []
     for block in table.blocks:
         codes = left_out[block.rows]
-        lacks = codes >= 0
-        if lacks.any():
-            comparisons = block.comparisons.take(lacks, left_out=codes[lacks])
+        rows = np.flatnonzero(codes >= 0)
+        if len(rows):
+            comparisons = block.comparisons.take(rows, left_out=codes[rows])
             columns = evaluate_counts(block.metric, comparisons, settings, test_only=test_only)
-            parts.append((block.metric, comparisons, {"bound_gaps": None} | columns))
+            parts.append(Evaluation(block.metric, columns, comparisons))
     return ResultsTable.concatenate(parts)
 
 
@@ -79,8 +79,9 @@ def find_influential_groups(table: ResultsTable, block: Block) -> Integers:
     sign = 1 * (verdict == Verdict.HIGHER) - (verdict == Verdict.LOWER)
     for column, cells in comparisons.columns(comparisons.counts.cells):
         groups = comparisons.group[column]
-        sizes = cells[groups].sum(axis=1)
-        candidates = groups[np.argsort(-sizes, kind="stable")][:_MAX_CANDIDATES]
+        by_size = groups[np.argsort(-cells[groups].sum(axis=1), kind="stable")]
+        candidates = by_size[:_MAX_CANDIDATES]
+        is_empty = cells[candidates].sum(axis=1) == 0
         rows = column[can_depend[column] & (len(column) > 2)]
         for batch in np.array_split(rows, 1 + len(rows) // _BATCH):
             rest = comparisons.cells[1][batch, None]
@@ -89,7 +90,6 @@ def find_influential_groups(table: ResultsTable, block: Block) -> Integers:
             against = sign[batch, None]
             moved = np.where(against == 0, np.abs(moved), against * moved)
             is_itself = comparisons.group[batch, None] == candidates
-            is_empty = cells[candidates].sum(axis=1) == 0
             moved[is_itself | is_empty | np.isnan(moved)] = -np.inf
             most = candidates[moved.argmax(axis=1)]
             left_out[batch] = np.where(moved.max(axis=1) > -np.inf, most, NOBODY)

@@ -18,12 +18,18 @@ each has a share of the level of a metric.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..inference import ROUNDING, TwoRates, attainable_tails, select_small_samples, unconditional_sizes
+from ..inference import (
+    ROUNDING,
+    TwoRates,
+    attainable_tails,
+    select_small_samples,
+    unconditional_sizes,
+)
 from .results_table import ResultsTable
 from .settings import ReferenceKind, Settings
 
@@ -64,80 +70,67 @@ class Families:
 
     def adjust(self, pvalues: Floats, method: str, *, given_pooled: bool = False) -> Floats:
         """Adjusted p-values; nan for rows that were not tested."""
-        adjusted = pvalues.copy()
         tested = np.flatnonzero(~np.isnan(pvalues))
-        if method == "none" or not len(tested):
-            return adjusted
         # Twins can have different p-values; the larger one is valid for both.
         largest = np.full(len(pvalues), -np.inf)
         np.maximum.at(largest, self.twin[tested], pvalues[tested])
         members = np.flatnonzero(np.isfinite(largest))
-        sizes = np.bincount(self.family[members])
         is_exact = ~np.isnan(self.pairs.n1) & (method == "holm")
-        key = np.where(is_exact, self.block, -1)
-        for family in np.unique(self.family[members]):
+        blocks = np.where(is_exact, self.block, -1)
+        for family in np.unique(self.family[members]) if method != "none" else ():
             of_family = members[self.family[members] == family]
-            for block in np.unique(key[of_family]):
-                rows = of_family[key[of_family] == block]
-                values = largest[rows]
+            for block in np.unique(blocks[of_family]):
+                rows = of_family[blocks[of_family] == block]
                 if method == "bh":
-                    values = adjust_benjamini_hochberg(values)
+                    values = adjust_benjamini_hochberg(largest[rows])
                 elif block < 0:
-                    values = adjust_holm(values)
+                    values = adjust_holm(largest[rows])
                 else:
-                    share = not given_pooled and self._share_cases(rows)
-                    values = adjust_holm(values, self.pairs.take(rows), share)
-                largest[rows] = np.minimum(1.0, values * (sizes[family] / len(rows)))
-        adjusted[tested] = largest[self.twin[tested]]
+                    shares = not given_pooled and self._share_cases(rows)
+                    values = adjust_holm(largest[rows], self.pairs.take(rows), shares)
+                largest[rows] = np.minimum(1.0, values * (len(of_family) / len(rows)))
+        adjusted = pvalues.copy()
+        if method != "none":
+            adjusted[tested] = largest[self.twin[tested]]
         return adjusted
 
     def _share_cases(self, rows: Integers) -> bool:
         """Whether tests share a reference or differ in who is counted, within a stratum."""
-        if len(rows) > 1 and self.is_named[rows].any():
-            return True
-        margins = np.stack([self.stratum[rows], self.pairs.successes[rows], (self.pairs.n1 + self.pairs.n2)[rows]])
-        strata = np.unique(self.stratum[rows])
-        return len(np.unique(margins, axis=1)[0]) > len(strata)
+        pairs = self.pairs.take(rows)
+        margins = np.stack([self.stratum[rows], pairs.successes, pairs.n1 + pairs.n2])
+        is_mixed = np.unique(margins, axis=1).shape[1] > len(np.unique(self.stratum[rows]))
+        return is_mixed or (len(rows) > 1 and bool(self.is_named[rows].any()))
 
     def levels(self, pvalues: Floats, settings: Settings) -> Floats:
         """The level at which Bonferroni's method would test each row, for planning."""
-        if settings.adjust == "none":
-            return np.full(len(pvalues), settings.alpha)
-        is_tested = ~np.isnan(pvalues)
-        counted = np.unique(self.twin[is_tested])
+        counted = np.unique(self.twin[~np.isnan(pvalues)])
         sizes = np.bincount(self.family[counted], minlength=int(self.family.max(initial=0)) + 1)
-        return settings.alpha / np.maximum(sizes[self.family], 1)
+        tests = 1 if settings.adjust == "none" else np.maximum(sizes[self.family], 1)
+        return np.full(len(pvalues), settings.alpha) / tests
 
 
-def build_families(table: ResultsTable, settings: Settings) -> Families:
-    """The families of the rows of a table."""
-    n = len(table)
+def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
+    """The table with adjusted p-values and its families."""
+    n, ids = len(table), dict[Hashable, int]()
     family, block, twin, stratum = np.zeros((4, n), dtype=np.int64)
-    is_named, pairs = np.zeros(n, dtype=bool), np.full((4, n), np.nan)
-    ids: dict[Hashable, int] = {}
+    is_named = np.zeros(n, dtype=bool)
     for part in table.blocks:
         comparisons, rows = part.comparisons, part.rows
         twin[rows] = rows.start + comparisons.mirror
         stratum[rows] = comparisons.stratum
         is_named[rows] = comparisons.has_kind(ReferenceKind.GROUP, ReferenceKind.MATRIX)
-        if part.pairs is not None:
-            pairs[:, rows] = np.stack(part.pairs)
         if settings.family == "audit":
             continue
-        question = table["question"][rows.start] if len(comparisons) else ""
+        kind = part.metric.key, table["question"][rows.start], comparisons.is_pooled
         for place, values in enumerate(comparisons.places):
             of_place = rows.start + np.flatnonzero(comparisons.place == place)
-            key = (part.metric.key, question, dict(values).get("threshold"), comparisons.is_pooled)
+            key = (*kind, dict(values).get("threshold"))
             family[of_place] = ids.setdefault(key, len(ids))
             block[of_place] = ids.setdefault((*key, values), len(ids))
-    return Families(family, block, twin, stratum, is_named, TwoRates(*pairs))
-
-
-def adjust_pvalues(table: ResultsTable, settings: Settings) -> tuple[ResultsTable, Families]:
-    """The table with adjusted p-values, and its families."""
-    families = build_families(table, settings)
-    p_adjusted = families.adjust(table["pvalue"], settings.adjust)
-    return table.with_columns(p_adjusted=p_adjusted), families
+    pairs = np.hstack([np.empty((4, 0)), *(np.stack(part.pairs) for part in table.blocks)])
+    families = Families(family, block, twin, stratum, is_named, TwoRates(*pairs))
+    table.fill(slice(None), p_adjusted=families.adjust(table["pvalue"], settings.adjust))
+    return replace(table, families=families)
 
 
 def adjust_benjamini_hochberg(pvalues: Floats) -> Floats:
@@ -154,7 +147,9 @@ def adjust_benjamini_hochberg(pvalues: Floats) -> Floats:
     return adjusted
 
 
-def adjust_holm(pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False) -> Floats:
+def adjust_holm(
+    pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False
+) -> Floats:
     """Adjust p-values by Holm's method, for discrete tests if the counts of exact tests are given.
 
     >>> adjust_holm(np.array([0.01, 0.04, 0.03]))

@@ -11,21 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log, nan
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Floats, Integers
+from ..arrays import Array, Bools, Floats, Integers, choose
 from ..confusion import CELLS
 from ..errors import printable
 from ..inference import FOUR_FIFTHS, TwoRates
-from ..metrics import Metric
 from ..records import plain_value, reach
 from ..wording import legible, number, numbered
 from .comparisons import Comparisons
 from .metric_selection import lookup_metric
+from .settings import ReferenceKind
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .multiplicity import Families
 
 Question = Literal["equal scores", "same distribution", "change"]
 AXES = ("threshold", "class", "stratum", "model", "against")
@@ -44,104 +46,123 @@ class Column(NamedTuple):
     is_shown: bool = False
 
 
-COLUMNS = (
-    Column("by", "text", "the group column, or the intersection of several", True),
-    Column("group", "text", "the group", True),
-    Column("metric", "text", "the key of the metric, or the name of the function", True),
-    Column("question", "text", "what is tested: equal scores, the same distribution, or a change"),
-    Column("n", "count", "cases of the group", True),
-    Column("support", "count", "cases in the smallest denominator of the score", True),
-    Column("n_effective", "number", "independent cases that the support is worth, with weights or clusters"),
-    Column("correlation", "number", "intra-class correlation, with clusters"),
-    *(Column(cell, "number", f"the group's {cell.upper()}; sums of weights if cases are weighted") for cell in CELLS),
-    Column("score", "number", "the group's score; of models, its change", True),
-    Column("low", "number", "lower end of the confidence interval of the score", True),
-    Column("high", "number", "upper end of the confidence interval of the score", True),
-    Column("before", "number", "the score that a change is from"),
-    Column("change_pvalue", "number", "p-value of the group's own change (McNemar)"),
-    Column("reference", "text", "what the group is compared with", True),
-    Column("reference_kind", "text", "rest, all, group or matrix"),
-    Column("reference_n", "count", "cases of the reference"),
-    *(Column(f"reference_{cell}", "number", f"the reference's {cell.upper()}") for cell in CELLS),
-    Column("reference_score", "number", "the metric of the reference's cells; of models, its change", True),
-    Column("reference_before", "number", "the reference's score that a change is from"),
-    Column("gap_kind", "text", "difference, ratio or odds ratio"),
-    Column("gap", "number", "the group's score against the reference's", True),
-    Column("gap_low", "number", "lower end of the confidence interval of the gap", True),
-    Column("gap_high", "number", "upper end of the confidence interval of the gap", True),
-    Column("at_least", "number", "bound of the size of a gap that was found", True),
-    Column("at_most", "number", "bound of the size of a gap that was found"),
-    Column("pvalue", "number", "p-value of the test", True),
-    Column("p_adjusted", "number", "p-value adjusted for multiple tests", True),
-    Column("p_error", "number", "standard error of a p-value from random draws"),
-    Column("method", "text", "how the p-value was computed"),
-    Column("direction", "text", "where the test points: higher or lower"),
-    Column("verdict", "text", "the verdict", True),
-    Column("reason", "text", "why the score or its comparison is undefined", True),
-    Column("percentile", "number", "P(S <= observed) of the MATCH test"),
-    Column("p_undefined", "number", "probability that the score of such a group is undefined"),
-    Column("smoothed", "number", "the score after Cross-Prior Smoothing"),
-    Column("shrinkage", "number", "the share of the gap that smoothing leaves, for a rate"),
-    Column("strength", "number", "pseudo-cases of the prior, if one number holds for all splits"),
-    Column("strength_prev", "number", "pseudo-cases of the prior for the prevalence"),
-    Column("strength_tpr", "number", "pseudo-cases of the prior for the true positive rate"),
-    Column("strength_fpr", "number", "pseudo-cases of the prior for the false positive rate"),
-    Column("impact_ratio", "number", "favourable rate divided by the highest"),
-    Column("impact_low", "number", "lower end of its interval, for whichever group is highest"),
-    Column("impact_high", "number", "upper end of its interval"),
-    Column("impact_at_most", "number", "bound of the impact ratio that holds for the whole audit"),
-    Column("impact_group", "text", "the group with the highest favourable rate"),
-    Column("impact_n", "number", "cases of that group"),
-    Column("driver", "text", "the group of the rest without which the verdict would be another"),
-    Column("driver_verdict", "text", "the verdict without it"),
-    Column("driver_gap", "number", "the gap without it"),
-    Column("driver_gap_low", "number", "lower end of the interval of the gap without it"),
-    Column("driver_gap_high", "number", "upper end of the interval of the gap without it"),
-    Column("unknown_n", "number", "cases of unknown group that the score could count"),
-    Column("tipping_point", "number", "how many of them would leave no difference"),
-    *(
-        Column(f"unknown_{name}_{end}", "number", f"{bound} {name} over all ways to assign them")
+_MEANINGS = {
+    "by": "the group column, or the intersection of several",
+    "group": "the group",
+    "metric": "the key of the metric, or the name of the function",
+    "question": "what is tested: equal scores, the same distribution, or a change",
+    "n": "cases of the group",
+    "support": "cases in the smallest denominator of the score",
+    "n_effective": "independent cases that the support is worth, with weights or clusters",
+    "correlation": "intra-class correlation, with clusters",
+    **{
+        cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS
+    },
+    "score": "the group's score; of models, its change",
+    "low": "lower end of the confidence interval of the score",
+    "high": "upper end of the confidence interval of the score",
+    "before": "the score that a change is from",
+    "change_pvalue": "p-value of the group's own change (McNemar)",
+    "reference": "what the group is compared with",
+    "reference_kind": "rest, all, group or matrix",
+    "reference_n": "cases of the reference",
+    **{f"reference_{cell}": f"the reference's {cell.upper()}" for cell in CELLS},
+    "reference_score": "the metric of the reference's cells; of models, its change",
+    "reference_before": "the reference's score that a change is from",
+    "gap_kind": "difference, ratio or odds ratio",
+    "gap": "the group's score against the reference's",
+    "gap_low": "lower end of the confidence interval of the gap",
+    "gap_high": "upper end of the confidence interval of the gap",
+    "at_least": "bound of the size of a gap that was found",
+    "at_most": "bound of the size of a gap that was found",
+    "pvalue": "p-value of the test",
+    "p_adjusted": "p-value adjusted for multiple tests",
+    "p_error": "standard error of a p-value from random draws",
+    "method": "how the p-value was computed",
+    "direction": "where the test points: higher or lower",
+    "verdict": "the verdict",
+    "reason": "why the score or its comparison is undefined",
+    "percentile": "P(S <= observed) of the MATCH test",
+    "p_undefined": "probability that the score of such a group is undefined",
+    "smoothed": "the score after Cross-Prior Smoothing",
+    "shrinkage": "the share of the gap that smoothing leaves, for a rate",
+    "strength": "pseudo-cases of the prior, if one number holds for all splits",
+    "strength_prev": "pseudo-cases of the prior for the prevalence",
+    "strength_tpr": "pseudo-cases of the prior for the true positive rate",
+    "strength_fpr": "pseudo-cases of the prior for the false positive rate",
+    "impact_ratio": "favourable rate divided by the highest",
+    "impact_low": "lower end of its interval, for whichever group is highest",
+    "impact_high": "upper end of its interval",
+    "impact_at_most": "bound of the impact ratio that holds for the whole audit",
+    "impact_group": "the group with the highest favourable rate",
+    "impact_n": "cases of that group",
+    "driver": "the group of the rest without which the verdict would be another",
+    "driver_verdict": "the verdict without it",
+    "driver_gap": "the gap without it",
+    "driver_gap_low": "lower end of the interval of the gap without it",
+    "driver_gap_high": "upper end of the interval of the gap without it",
+    "unknown_n": "cases of unknown group that the score could count",
+    "tipping_point": "how many of them would leave no difference",
+    **{
+        f"unknown_{name}_{end}": f"{bound} {name} over all ways to assign them"
         for name in ("score", "difference", "ratio")
         for end, bound in (("low", "smallest"), ("high", "largest"))
-    ),
-    Column("required_n", "number", "support needed to find a gap of the margin with 80% power"),
-    Column("strata_higher", "number", "strata in which the group's rate is higher"),
-    Column("strata_lower", "number", "strata in which it is lower"),
-    Column("strata_silent", "number", "strata that are not informative"),
-    Column("crude_odds_ratio", "number", "odds ratio without strata"),
-    Column("crude_pvalue", "number", "p-value without strata"),
-    Column("baseline", "number", "accuracy of always predicting the commoner class, of all cases together"),
+    },
+    "required_n": "support needed to find a gap of the margin with 80% power",
+    "strata_higher": "strata in which the group's rate is higher",
+    "strata_lower": "strata in which it is lower",
+    "strata_silent": "strata that are not informative",
+    "crude_odds_ratio": "odds ratio without strata",
+    "crude_pvalue": "p-value without strata",
+    "baseline": "accuracy of always predicting the commoner class, of all cases together",
+}
+_KINDS: dict[Literal["text", "count"], str] = {
+    "text": "by group metric question reference reference_kind gap_kind method direction verdict "
+    "reason impact_group driver driver_verdict",
+    "count": "n support reference_n",
+}
+_SHOWN = (
+    "by group metric n support score low high reference reference_score gap gap_low gap_high "
+    "at_least pvalue p_adjusted verdict reason"
+)
+KIND_OF = dict.fromkeys(_MEANINGS, "number") | {
+    name: kind for kind, names in _KINDS.items() for name in names.split()
+}
+COLUMNS = tuple(
+    Column(name, KIND_OF[name], meaning, name in _SHOWN.split())  # type: ignore[arg-type]
+    for name, meaning in _MEANINGS.items()
 )
 """The columns of the table, after those of the axes."""
-_VERDICTS = ("verdict", "driver_verdict")
-KIND_OF = {column.name: column.kind for column in COLUMNS}
 
 
-def empty_column(kind: str, length: int) -> NDArray[Any]:
+def empty_column(kind: str, length: int) -> Array:
     """A column in which nothing exists."""
     if kind == "text":
         return np.full(length, None, dtype=object)
     return np.zeros(length, np.int64) if kind == "count" else np.full(length, np.nan)
 
 
-def finite_or_nan(values: Any) -> Any:
-    """Numbers in which infinite ones, which no interval can end at, do not exist."""
-    return np.where(np.isfinite(values), values, np.nan)
+class Evaluation(NamedTuple):
+    """What is computed of one metric and one set of comparisons.
+
+    ``columns`` has those of `COLUMNS` that there are. Beside these, ``bound_gaps(rows, level)`` has
+    the intervals of gaps at another confidence level, and ``pairs`` the counts of exact tests.
+    """
+
+    metric: Any
+    columns: dict[str, Any]
+    comparisons: Comparisons
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The rows of one metric and one set of comparisons, which stand together.
-
-    ``bound_gaps(rows, level)`` has the intervals of gaps at another confidence level, and ``pairs``
-    the counts of exact tests, nan for other tests.
-    """
+    """The rows of one metric and one set of comparisons, which stand together."""
 
     metric: Any
     comparisons: Comparisons
     rows: slice
-    bound_gaps: Callable[[Integers, float], tuple[Floats, Floats]]
-    pairs: TwoRates | None
+    bound_gaps: Callable[[Integers, float], tuple[Floats, Floats]] | None
+    pairs: TwoRates
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,26 +177,25 @@ class ResultsTable:
         The axes and `COLUMNS`, each with one value per row.
     blocks : tuple of Block
         While an audit is made: what the rows were computed from.
+    families : Families or None
+        While an audit is made: which p-values are adjusted together.
     """
 
     axes: tuple[str, ...]
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Array]
     blocks: tuple[Block, ...] = field(default=(), repr=False)
+    families: Families | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.columns["metric"])
 
-    def __getitem__(self, column: str) -> NDArray[Any]:
+    def __getitem__(self, column: str) -> Array:
         return self.columns[column]
-
-    def with_columns(self, **columns: NDArray[Any]) -> ResultsTable:
-        """The table with some columns replaced."""
-        return replace(self, columns={**self.columns, **columns})
 
     def fill(self, rows: Any, **values: Any) -> None:
         """Write values into some rows; only while an audit is made."""
         for name, value in values.items():
-            self.columns[name][rows] = value
+            self.columns[name][rows] = finite_or_nan(value) if KIND_OF[name] == "number" else value
 
     def at(self, **place: Any) -> ResultsTable:
         """The rows at some values of axes, without these axes."""
@@ -183,8 +203,8 @@ class ResultsTable:
         for axis, value in place.items():
             is_here &= np.fromiter((other == value for other in self[axis]), bool, len(self))
         others = tuple(axis for axis in self.axes if axis not in place)
-        columns = {name: column[is_here] for name, column in self.columns.items() if name not in place}
-        return ResultsTable(others, columns)
+        columns = {name: column for name, column in self.columns.items() if name not in place}
+        return ResultsTable(others, columns).take(is_here)
 
     def take(self, rows: Any) -> ResultsTable:
         """Some rows, or all in another order, without what they were computed from."""
@@ -195,7 +215,7 @@ class ResultsTable:
         """A column as Python values, which rows read."""
         if column not in self._lists:
             values = self.columns[column].tolist()
-            if column in _VERDICTS:
+            if column in ("verdict", "driver_verdict"):
                 values = [None if value is None else Verdict(value) for value in values]
             self._lists[column] = values
         return self._lists[column]
@@ -219,54 +239,62 @@ class ResultsTable:
         return {name: plain_value(column.tolist()) for name, column in self.columns.items()}
 
     @property
-    def differs(self) -> NDArray[np.bool_]:
+    def differs(self) -> Bools:
         """Whether the verdict is higher, lower or unlike."""
         return np.isin(self["verdict"], [verdict.value for verdict in Verdict if verdict.differs])
 
     @property
-    def is_ratio(self) -> NDArray[np.bool_]:
+    def is_ratio(self) -> Bools:
         """Whether a gap of 1 rather than 0 means no gap."""
         return np.asarray(self["gap_kind"] != "difference")
 
     @classmethod
-    def concatenate(cls, parts: Sequence[tuple[Any, Comparisons, dict[str, Any]]]) -> ResultsTable:
-        """The table of evaluations: metric, comparisons, and columns of each."""
-        axes = tuple(axis for axis in AXES if any(axis in part.axis_values(0) for _, part, _ in parts if len(part)))
-        blocks: list[Block] = []
-        lengths = [len(comparisons) for _, comparisons, _ in parts]
-        starts = np.cumsum([0, *lengths])
-        columns = {axis: empty_column("text", starts[-1]) for axis in axes}
-        columns |= {name: empty_column(kind, starts[-1]) for name, kind in KIND_OF.items()}
-        for start, (metric, comparisons, found) in zip(starts[:-1].tolist(), parts, strict=True):
-            rows = slice(start, start + len(comparisons))
-            pairs, bound_gaps = found.pop("pairs", None), found.pop("bound_gaps")
-            blocks.append(Block(metric, comparisons, rows, bound_gaps, pairs))
-            for name, values in (describe_comparisons(metric, comparisons) | found).items():
-                columns[name][rows] = values if KIND_OF[name] == "text" else finite_or_nan(values)
-            for axis in axes:
-                values = [comparisons.axis_values(row).get(axis) for row in range(len(comparisons))]
-                columns[axis][rows] = np.fromiter(values, dtype=object, count=len(values))
-        return cls(axes, columns, tuple(blocks))
+    def concatenate(cls, parts: Sequence[Evaluation]) -> ResultsTable:
+        """The table of evaluations."""
+        axes = tuple(axis for axis in AXES if any(axis in part.comparisons.axes for part in parts))
+        stops = np.cumsum([len(part.comparisons) for part in parts], dtype=np.int64).tolist()
+        n, kinds = (stops or [0])[-1], dict.fromkeys(axes, "text") | KIND_OF
+        blocks = []
+        table = cls(axes, {name: empty_column(kind, n) for name, kind in kinds.items()})
+        for (metric, columns, comparisons), stop in zip(parts, stops, strict=True):
+            rows = slice(stop - len(comparisons), stop)
+            no_pairs = TwoRates(*np.full((4, len(comparisons)), np.nan))
+            beside = columns.pop("bound_gaps", None), columns.pop("pairs", no_pairs)
+            blocks.append(Block(metric, comparisons, rows, *beside))
+            table.fill(rows, **describe_comparisons(metric, comparisons) | columns)
+            for axis, values in comparisons.axes.items():
+                table[axis][rows] = values
+        return replace(table, blocks=tuple(blocks))
+
+
+def finite_or_nan(values: Any) -> Any:
+    """Numbers in which infinite ones, which no interval can end at, do not exist."""
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 def describe_comparisons(metric: Any, comparisons: Comparisons) -> dict[str, Any]:
-    """The columns that say who is compared with whom."""
-    groupings, references = comparisons.groupings, comparisons.references
-    names = [grouping.name for grouping in groupings]
-    group, reference = comparisons.sizes
-    return {
-        "by": np.array(names, dtype=object)[comparisons.grouping],
-        "group": [groupings[g].groups[i] for g, i in zip(comparisons.grouping, comparisons.group, strict=True)],
-        "metric": metric.key,
-        "question": "equal scores",
-        "gap_kind": "difference",
-        "n": group,
-        "support": group,
-        "reference": np.array([one.name for one in references], dtype=object)[comparisons.reference_index],
-        "reference_kind": np.array([one.kind.value for one in references], dtype=object)[comparisons.reference_index],
-        "reference_n": reference,
+    """The columns that say who is compared with whom; "all" means the rest for some metrics."""
+    n, reference_n = comparisons.sizes
+    includes_group = comparisons.includes_group(metric)
+    is_all = comparisons.has_kind(ReferenceKind.ALL) & ~includes_group
+    names = np.array([grouping.name for grouping in comparisons.groupings], dtype=object)
+    columns = {
+        "by": names[comparisons.grouping],
+        "group": comparisons.name_groups(comparisons.group),
+        **{"metric": metric.key, "question": "equal scores", "gap_kind": "difference"},
+        **{"n": n, "support": n, "reference_n": reference_n + n * includes_group},
+        "reference": choose(is_all, "rest", comparisons.reference_name),
+        "reference_kind": choose(is_all, "rest", comparisons.reference_kind),
         "verdict": Verdict.UNDEFINED.value,
     }
+    if comparisons.source in ("counts", "selections"):
+        columns["support"] = metric.support(comparisons.cases[0]).min(axis=-1)
+    if comparisons.source == "counts" and comparisons.tally.labelled:
+        group, reference = comparisons.cells
+        sides = (("", group), ("reference_", reference + group * includes_group[:, None]))
+        for prefix, cells in sides:
+            columns |= {prefix + cell: cells[:, i] for i, cell in enumerate(CELLS)}
+    return columns
 
 
 class Row:
@@ -326,13 +354,18 @@ class Row:
 
     @property
     def is_change(self) -> bool:
-        """Whether the score is the change from one model to another, which has a test of its own."""
+        """Whether the score is the change from one model to another, which has its own test."""
         return bool(self.question == "change")
 
     @property
     def is_pooled(self) -> bool:
         """Whether it is pooled over strata."""
         return bool(self.gap_kind == "odds ratio")
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether a gap of 1 rather than 0 means no gap."""
+        return bool(self.gap_kind != "difference")
 
     @property
     def is_below_four_fifths(self) -> bool:
@@ -342,8 +375,8 @@ class Row:
     @property
     def lacks_score(self) -> bool:
         """Whether it is the group, not the reference, that has no score."""
-        reason = self.reason
-        return reason is not None and not reason.startswith(("the reference", "in the reference"))
+        of_reference = ("the reference", "in the reference")
+        return self.reason is not None and not self.reason.startswith(of_reference)
 
     @property
     def cells(self) -> tuple[float, ...] | None:
@@ -364,16 +397,11 @@ class Row:
     @property
     def denominators(self) -> tuple[int, ...]:
         """The number of cases in each denominator of the score; the smallest is the support."""
-        metric, cells = lookup_metric(self.metric), self.cells
-        several = isinstance(metric, Metric) and len(metric.denominators) > 1
-        if cells is None or not several or not np.isnan(self.n_effective):
+        metric = lookup_metric(self.metric)
+        is_one = len(getattr(metric, "denominators", ())) < 2 or self.cells is None
+        if is_one or not np.isnan(self.n_effective):
             return (self.support,)
-        return tuple(int(n) for n in metric.support(np.array(cells)))
-
-    @property
-    def is_ratio(self) -> bool:
-        """Whether a gap of 1 rather than 0 means no gap."""
-        return bool(self.gap_kind != "difference")
+        return tuple(map(int, metric.support(self.cells)))
 
     @property
     def difference(self) -> float:
@@ -388,13 +416,15 @@ class Row:
 
     @property
     def smallest_gap(self) -> float:
-        """How far the gap is from none at least, differences or logarithms of ratios; 0 without a bound."""
-        return 0.0 if np.isnan(self.at_least) else log(self.at_least) if self.is_ratio else self.at_least
+        """The least distance of the gap from none, of ratios in logarithms; 0 without a bound."""
+        size = log(self.at_least) if self.is_ratio else self.at_least
+        return 0.0 if np.isnan(size) else size
 
     @property
     def largest_gap(self) -> float:
-        """How far the gap is from none at most, on the same scale; infinite without a bound."""
-        return np.inf if np.isnan(self.at_most) else log(self.at_most) if self.is_ratio else self.at_most
+        """The greatest distance on the same scale; infinite without a bound."""
+        size = log(self.at_most) if self.is_ratio else self.at_most
+        return np.inf if np.isnan(size) else size
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values: its place, then the columns; None for what does not exist."""
@@ -414,25 +444,30 @@ class Row:
 
 def place_text(at: Mapping[str, Any]) -> str:
     """Where on the axes something is, in words: ``threshold 0.5, stratum A``."""
-    texts = [f"{axis} {value:.15g}" if isinstance(value, float) else f"{axis} {value}" for axis, value in at.items()]
+    texts = [
+        f"{axis} {value:.15g}" if isinstance(value, float) else f"{axis} {value}"
+        for axis, value in at.items()
+    ]
     return ", ".join("over all strata" if text == "stratum pooled" else text for text in texts)
 
 
 def told_apart(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
-    """The name of each column and group for people; the column is added if several have a group of that name."""
+    """The name of each column and group for people, with the column if others have that name."""
     names = shown_names(rows)
     times = Counter(names.values())
-    return numbered({key: f"{legible(key[0])}: {name}" if times[name] > 1 else name for key, name in names.items()})
+    return numbered(
+        {
+            (by, group): f"{legible(by)}: {name}" if times[name] > 1 else name
+            for (by, group), name in names.items()
+        }
+    )
 
 
 def shown_names(rows: Iterable[Any]) -> dict[tuple[str, str], str]:
-    """The name of each column and group for people: nothing is hidden, and no two of a column look alike."""
-    groups: dict[str, set[str]] = {}
-    for row in rows:
-        groups.setdefault(row.by, set()).add(row.group)
+    """The name of each column and group for people: no two of a column look alike."""
     # In an order that does not depend on that of the rows, so that a name is the same everywhere.
+    keys = sorted({(row.by, row.group) for row in rows})
     names: dict[tuple[str, str], str] = {}
-    for by in sorted(groups):
-        of_column = numbered({group: legible(group) for group in sorted(groups[by])})
-        names |= {(by, group): name for group, name in of_column.items()}
+    for by in dict.fromkeys(by for by, _ in keys):
+        names |= numbered({key: legible(key[1]) for key in keys if key[0] == by})
     return names

@@ -18,7 +18,7 @@ from ..arrays import Floats
 from ..confusion import CELLS
 from ..inference import TwoRates, count_successes, fisher_tails
 from ..metrics import Metric, OneGroupMetric
-from .evaluate_counts import compares_with_all, corner_cells
+from .evaluate_counts import rounding_corners
 from .results_table import Block, ResultsTable
 from .settings import ReferenceKind, Settings
 from .verdict import Verdict
@@ -42,11 +42,11 @@ def add_unknown_groups(table: ResultsTable, settings: Settings) -> ResultsTable:
             added = np.stack([unknown, np.where(is_given, 0.0, unknown)])
             columns = range_columns(block, added)
             columns["tipping_point"] = find_tipping_points(table, block, added, settings)
-            published = comparisons.unknown(comparisons.counts.cases)
+            cases = comparisons.unknown(comparisons.counts.cases)
             is_counted = np.isin(CELLS, metric.base.tree.last_of) | (metric.base.curve is None)
-            columns["unknown_n"] = published[:, is_counted].sum(axis=1)
-            some = {name: values[rows] for name, values in columns.items()}
-            table.fill(block.rows.start + rows, **some)
+            columns["unknown_n"] = cases[:, is_counted].sum(axis=1)
+            of_rows = {name: values[rows] for name, values in columns.items()}
+            table.fill(block.rows.start + rows, **of_rows)
     return table
 
 
@@ -55,27 +55,30 @@ def range_columns(block: Block, added: Floats) -> dict[str, Floats]:
     metric, comparisons = block.metric.base, block.comparisons
     lowest = highest = np.stack(comparisons.cells)
     if comparisons.tally.rule is not None and metric.curve is not None:
-        lows, highs = map(comparisons.split, (comparisons.counts.low, comparisons.counts.high))
-        corners = [corner_cells(metric, lows, highs, is_high) for is_high in (False, True)]
+        least, most = rounding_corners(metric, comparisons)
         # The reference's lowest rate is at the corner of the group's highest.
-        lowest = np.stack([corners[0].group, corners[1].reference])
-        highest = np.stack([corners[1].group, corners[0].reference])
+        lowest = np.stack([least.group, most.reference])
+        highest = np.stack([most.group, least.reference])
     low, high = score_ranges(metric, lowest, highest, added)
     # The gap to all cases is not that to the others.
-    gap = np.where(compares_with_all(block.metric, comparisons), np.nan, 1.0)
+    gap = np.where(comparisons.includes_group(block.metric), np.nan, 1.0)
     ratio = gap if metric.low >= 0 else gap * np.nan
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {
-            "unknown_score_low": low[0],
-            "unknown_score_high": high[0],
-            "unknown_difference_low": (low[0] - high[1]) * gap,
-            "unknown_difference_high": (high[0] - low[1]) * gap,
-            "unknown_ratio_low": low[0] / high[1] * ratio,
-            "unknown_ratio_high": high[0] / low[1] * ratio,
+        ranges = {
+            "score": (low[0], high[0]),
+            "difference": ((low[0] - high[1]) * gap, (high[0] - low[1]) * gap),
+            "ratio": (low[0] / high[1] * ratio, high[0] / low[1] * ratio),
         }
+    return {
+        f"unknown_{name}_{end}": values
+        for name, ends in ranges.items()
+        for end, values in zip(("low", "high"), ends, strict=True)
+    }
 
 
-def score_ranges(metric: OneGroupMetric, lowest: Floats, highest: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+def score_ranges(
+    metric: OneGroupMetric, lowest: Floats, highest: Floats, unknown: Floats
+) -> tuple[Floats, Floats]:
     """The lowest and the highest scores over all ways to add unknown cases, or none, to cells."""
     if metric.curve is None:
         search = np.vectorize(partial(_search, metric), "d", signature="(c),(c),()->()")
@@ -106,18 +109,21 @@ def _search(metric: OneGroupMetric, cells: Floats, unknown: Floats, sign: float)
     return float(sign * best)
 
 
-def find_tipping_points(table: ResultsTable, block: Block, added: Floats, settings: Settings) -> Floats:
+def find_tipping_points(
+    table: ResultsTable, block: Block, added: Floats, settings: Settings
+) -> Floats:
     """How few unknown cases would leave no difference, where exact tests of counts found one."""
     metric, tally = block.metric.base, block.comparisons.tally
     points = np.full(len(block.comparisons), np.nan)
-    if tally.weighted or tally.clusters is not None or tally.rule is not None:
+    if tally.weighted or tally.clusters is not None or tally.rule or metric.curve is None:
         return points
-    successes, cases = count_successes(metric, np.concatenate([block.comparisons.cells, added]))
-    verdict, pvalue, adjusted = (table[name][block.rows] for name in ("verdict", "pvalue", "p_adjusted"))
-    for row in np.flatnonzero(np.isin(verdict, ["higher", "lower"]) & (metric.curve is not None)):
+    cells = np.concatenate([block.comparisons.cells, added])
+    successes, cases = count_successes(metric, cells)
+    verdict, p, adjusted = (table[name][block.rows] for name in ("verdict", "pvalue", "p_adjusted"))
+    for row in np.flatnonzero(np.isin(verdict, [Verdict.HIGHER, Verdict.LOWER])):
         x, n = successes[:, row], cases[:, row]
         # The largest p-value that the adjustment, as it is, leaves at or below alpha.
-        share = pvalue[row] / adjusted[row] if adjusted[row] > 0 else 1.0
+        share = p[row] / adjusted[row] if adjusted[row] > 0 else 1.0
         x = n - x if verdict[row] == Verdict.LOWER else x
         points[row] = _tipping_point(x, n, settings.alpha * share)
     return points

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
-__all__ = ["Verdict"]
-
-_RED, _BLUE, _PURPLE, _GREEN, _GREY, _BLACK = "#D55E00", "#0072B2", "#9A4A80", "#009E73", "#666666", "#000000"
-_DARK = {_RED: "#ff8c42", _BLUE: "#6db8ff", _PURPLE: "#e08cc4", _GREEN: "#4fd1a5", _GREY: "#a0a0a0", _BLACK: "#f0f0f0"}
+# Colours on a light background, and the same on a dark one.
+_DARK = {
+    "#D55E00": "#ff8c42",
+    "#0072B2": "#6db8ff",
+    "#9A4A80": "#e08cc4",
+    "#009E73": "#4fd1a5",
+    "#666666": "#a0a0a0",
+    "#000000": "#f0f0f0",
+}
+_RED, _BLUE, _PURPLE, _GREEN, _GREY, _BLACK = _DARK
 
 
 class Verdict(StrEnum):
@@ -37,80 +44,60 @@ class Verdict(StrEnum):
     """
 
     rank: int
-    meaning: str
-    of_change: str
+    sign: str
     marker: str
     path: str
     colour: str
     filled: bool
-    sign: str
+    meaning: str
+    of_change: str
 
-    def __new__(
-        cls,
-        words: str,
-        rank: int = 0,
-        meaning: str = "",
-        marker: str = "",
-        path: str = "",
-        colour: str = "",
-        filled: bool = False,
-        sign: str = "",
-        of_change: str = "",
-    ) -> Verdict:
-        """Create a member whose value is its words, with the rest as attributes.
-
-        Only the words are needed to look up a member.
-        """
-        member = str.__new__(cls, words)
-        member._value_ = words
-        member.rank, member.meaning, member.marker = rank, meaning, marker
-        member.of_change = of_change or meaning
-        member.path, member.colour, member.filled, member.sign = path, colour, filled, sign
+    def __new__(cls, value: str, *details: Any) -> Verdict:
+        """Create a member whose value is its words, with the rest as attributes."""
+        member = str.__new__(cls, value)
+        member._value_ = value
+        names = ("rank", "sign", "marker", "path", "colour", "filled", "meaning", "of_change")
+        # Only some verdicts mean something else of a change.
+        for name, detail in zip(names, (*details, *details[-1:]), strict=False):
+            setattr(member, name, detail)
         return member
 
     HIGHER = (
-        *("higher", 0, "the score is higher than the reference's (adjusted p at most {alpha:g})"),
-        *("^", "M0,-6L6,5H-6Z", _RED, True, "▲"),
+        *("higher", 0, "▲", "^", "M0,-6L6,5H-6Z", _RED, True),
+        "the score is higher than the reference's (adjusted p at most {alpha:g})",
         "the group's score moved up relative to the reference's (adjusted p at most {alpha:g})",
     )
     LOWER = (
-        *("lower", 0, "the score is lower than the reference's (adjusted p at most {alpha:g})"),
-        *("v", "M0,6L6,-5H-6Z", _BLUE, True, "▼"),
+        *("lower", 0, "▼", "v", "M0,6L6,-5H-6Z", _BLUE, True),
+        "the score is lower than the reference's (adjusted p at most {alpha:g})",
         "the group's score moved down relative to the reference's (adjusted p at most {alpha:g})",
     )
     UNLIKE = (
-        *(
-            "unlike",
-            0,
-            "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
-        ),
-        *("P", "M-6,-3H6M-6,3H6M-3,6L3,-6", _PURPLE, False, "≠"),
+        *("unlike", 0, "≠", "P", "M-6,-3H6M-6,3H6M-3,6L3,-6", _PURPLE, False),
+        "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is "
+        "claimed",
     )
     UNDEFINED = (
-        *("undefined", 1, "there is no score to compare, for the reason given"),
-        *("X", "M-5,-5L5,5M-5,5L5,-5", _GREY, False, "✕"),
+        *("undefined", 1, "✕", "X", "M-5,-5L5,5M-5,5L5,-5", _GREY, False),
+        "there is no score to compare, for the reason given",
     )
     INCONCLUSIVE = (
-        *("inconclusive", 2, "no difference was found, and there are too few cases to rule one out"),
-        *("s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False, "□"),
+        *("inconclusive", 2, "□", "s", "M-4.5,-4.5H4.5V4.5H-4.5Z", _GREY, False),
+        "no difference was found, and there are too few cases to rule one out",
         "no change of the gap was found, and there are too few cases to rule one out",
     )
     NOT_TESTED = (
-        *("not tested", 3, "the reference was chosen by outcomes, so that a test would mislead"),
-        *("_", "M-6,0H6", _GREY, False, "–"),
+        *("not tested", 3, "–", "_", "M-6,0H6", _GREY, False),
+        "the reference was chosen by outcomes, so that a test would mislead",
     )
     EQUIVALENT = (
-        *(
-            "equivalent",
-            4,
-            "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
-        ),
-        *("o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True, "●"),
+        *("equivalent", 4, "●", "o", "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", _GREEN, True),
+        "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
         "no change of the gap was found, and changes beyond ±{margin:g} are ruled out",
     )
     REFERENCE = (
-        *("reference", 5, "the group that the others are compared with"),
-        *("D", "M0,-6L6,0L0,6L-6,0Z", _BLACK, True, "◆"),
+        *("reference", 5, "◆", "D", "M0,-6L6,0L0,6L-6,0Z", _BLACK, True),
+        "the group that the others are compared with",
     )
 
     @property

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from math import log
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Bools, Floats, Integers
+from ..arrays import Array, Bools, Floats, Integers, is_none
 from ..metrics import Metric
 from ..planning import required_n
-from .multiplicity import Families
-from .results_table import Block, ResultsTable
+from .evaluate_counts import effective_cells
+from .metric_selection import lookup_metric
+from .results_table import Block, ResultsTable, Row
 from .settings import Settings
 from .verdict import Verdict
 
@@ -20,54 +23,57 @@ _MAX_LOG = 690.0
 
 
 def assign_verdicts(table: ResultsTable, settings: Settings) -> ResultsTable:
-    """The table with verdicts, from adjusted p-values and intervals of gaps.
-
-    With ``family="audit"``, intervals that must lie within the margin are simultaneous, too.
-    """
+    """The table with verdicts, from adjusted p-values and intervals of gaps."""
     verdict = choose_verdicts(table, table["p_adjusted"], settings)
     for block in table.blocks:
-        rows = np.arange(block.rows.start, block.rows.stop)
-        verdict[rows[block.comparisons.is_chosen & (table["reason"][rows] == None)]] = Verdict.NOT_TESTED.value  # noqa: E711
-        verdict[rows[block.comparisons.is_reference]] = Verdict.REFERENCE.value
+        is_defined = is_none(table["reason"][block.rows])
+        verdict[block.rows][block.comparisons.is_chosen & is_defined] = Verdict.NOT_TESTED.value
+        verdict[block.rows][block.comparisons.is_reference] = Verdict.REFERENCE.value
     mark_equivalent(table, verdict, settings, simultaneous_level(table, settings))
-    return table.with_columns(verdict=verdict)
+    table.fill(slice(None), verdict=verdict)
+    return table
 
 
-def choose_verdicts(table: ResultsTable, p_adjusted: Floats, settings: Settings) -> Any:
+def choose_verdicts(table: ResultsTable, p_adjusted: Floats, settings: Settings) -> Array:
     """The verdicts from adjusted p-values alone."""
-    verdict = np.full(len(table), Verdict.UNDEFINED.value, dtype=object)
-    is_tested = ~np.isnan(p_adjusted)
-    verdict[is_tested] = Verdict.INCONCLUSIVE.value
-    is_rejected = is_tested & (p_adjusted <= settings.alpha)
-    is_higher = table["direction"] == "higher"
+    verdict = np.full(len(table), Verdict.INCONCLUSIVE.value, dtype=object)
+    is_rejected, is_higher = p_adjusted <= settings.alpha, table["direction"] == "higher"
+    verdict[np.isnan(p_adjusted)] = Verdict.UNDEFINED.value
     verdict[is_rejected & is_higher] = Verdict.HIGHER.value
     verdict[is_rejected & ~is_higher] = Verdict.LOWER.value
     verdict[is_rejected & (table["question"] == "same distribution")] = Verdict.UNLIKE.value
     return verdict
 
 
-def mark_equivalent(table: ResultsTable, verdict: Any, settings: Settings, simultaneous: float) -> None:
-    """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin."""
+def mark_equivalent(
+    table: ResultsTable, verdict: Array, settings: Settings, simultaneous: float
+) -> None:
+    """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin.
+
+    With ``family="audit"``, these intervals are simultaneous, too.
+    """
     is_open = verdict == Verdict.INCONCLUSIVE
-    is_within = is_open & within_margin(table, table["gap_low"], table["gap_high"], settings)
+    is_within = is_open & is_within_margin(table, table["gap_low"], table["gap_high"], settings)
     level = settings.confidence_level
     if settings.family == "audit":
         level = 1 - (1 - level) / settings.alpha * (1 - simultaneous)
     # Melded intervals, from which bounds are, are the wider ones.
-    low, high = bound_rows(table, is_within, level)
-    verdict[is_within & within_margin(table, low, high, settings)] = Verdict.EQUIVALENT.value
+    ends = bound_rows(table, is_within, level)
+    is_within &= is_within_margin(table, *ends, settings)
+    verdict[is_within] = Verdict.EQUIVALENT.value
 
 
-def within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
+def is_within_margin(table: ResultsTable, low: Floats, high: Floats, settings: Settings) -> Bools:
     """Whether whole intervals of gaps lie within the margin."""
-    scale = np.ones(len(table))
+    margin = np.empty(len(table))
     for block in table.blocks:
-        scale[block.rows] = margin_scale(block.metric)
-    margin = settings.margin * scale
-    is_ratio = table.is_ratio
-    lowest = np.where(is_ratio, 1 / RATIO_MARGIN, -margin)
-    highest = np.where(is_ratio, RATIO_MARGIN, margin)
+        margin[block.rows] = settings.margin * margin_scale(block.metric)
+    lowest = np.where(table.is_ratio, 1 / RATIO_MARGIN, -margin)
+    highest = np.where(table.is_ratio, RATIO_MARGIN, margin)
     return (low >= lowest) & (high <= highest)
+
+
+# Margins
 
 
 def margin_scale(metric: Any) -> float:
@@ -75,23 +81,35 @@ def margin_scale(metric: Any) -> float:
     return float(getattr(metric, "margin_scale", 1.0))
 
 
+def margin_of(row: Row, margin: float) -> float:
+    """The gap that does not matter, on the scale of `Row.smallest_gap`."""
+    return log(RATIO_MARGIN) if row.is_ratio else margin * margin_scale(lookup_metric(row.metric))
+
+
+def margins_text(rows: Iterable[Row], margin: float) -> str:
+    """The gaps that do not matter, in words, of the scores in these rows."""
+    kinds = {(row.is_ratio, row.metric) for row in rows}
+    scales = {key: margin_scale(lookup_metric(key)) for _, key in sorted(kinds)}
+    apart = [f"{key}: ±{margin * scale:g}" for key, scale in scales.items() if scale != 1]
+    apart += ["ratios: 0.8 to 1.25"] if any(is_ratio for is_ratio, _ in kinds) else []
+    return f"±{margin:g}" + (f" ({'; '.join(apart)})" if apart else "")
+
+
 # Bounds
 
 
-def count_claims(table: ResultsTable, settings: Settings) -> int:
-    """The number of gaps and impact ratios of which something could be claimed, whatever the outcomes are."""
+def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
+    """The level at which bounds of all gaps and impact ratios hold together (Bonferroni).
+
+    All count of which something could be claimed, whatever the outcomes are.
+    """
     claims = 0
     for block in table.blocks:
         comparisons = block.comparisons
         claims += len(np.unique(comparisons.mirror[~comparisons.is_reference]))
         if block.metric.key == "ppr" and settings.favourable is not None:
             claims += len(comparisons) if comparisons.source in ("counts", "selections") else 0
-    return claims
-
-
-def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
-    """The confidence level at which bounds of all gaps of an audit hold together (Bonferroni)."""
-    return 1 - settings.alpha / max(1, count_claims(table, settings))
+    return 1 - settings.alpha / max(1, claims)
 
 
 def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[Floats, Floats]:
@@ -99,30 +117,28 @@ def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[F
     low, high = np.full((2, len(table)), np.nan)
     for block in table.blocks:
         rows = np.flatnonzero(is_selected[block.rows])
-        if len(rows):
-            low[block.rows.start + rows], high[block.rows.start + rows] = block.bound_gaps(rows, level)
+        if len(rows) and block.bound_gaps:
+            low[block.rows][rows], high[block.rows][rows] = block.bound_gaps(rows, level)
     return low, high
 
 
 def bound_gaps(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with bounds of the sizes of gaps that were found, which hold for the whole audit."""
-    verdicts = table["verdict"]
-    is_higher, is_found = verdicts == Verdict.HIGHER, (verdicts == Verdict.HIGHER) | (verdicts == Verdict.LOWER)
-    low, high = bound_rows(table, is_found, simultaneous_level(table, settings))
-    is_ratio = table.is_ratio
+    is_higher, is_ratio = table["verdict"] == Verdict.HIGHER, table.is_ratio
+    is_found = is_higher | (table["verdict"] == Verdict.LOWER)
+    ends = bound_rows(table, is_found, simultaneous_level(table, settings))
     with np.errstate(divide="ignore", invalid="ignore"):
-        low, high = (np.where(is_ratio, np.log(np.maximum(end, 0.0)), end) for end in (low, high))
-    nearest = np.where(is_higher, low, -high)
-    farthest = np.maximum(np.abs(low), np.abs(high))
-    at_least, at_most = (np.where(is_ratio, np.exp(np.minimum(size, _MAX_LOG)), size) for size in (nearest, farthest))
-    return table.with_columns(
-        at_least=np.where(nearest > 0, at_least, np.nan),
-        at_most=np.where(np.isfinite(farthest), at_most, np.nan),
-    )
+        low, high = (np.where(is_ratio, np.log(np.maximum(end, 0.0)), end) for end in ends)
+    sizes = np.stack([np.where(is_higher, low, -high), np.maximum(np.abs(low), np.abs(high))])
+    sizes[0][~(sizes[0] > 0)] = np.nan
+    sizes[~np.isfinite(sizes)] = np.nan
+    at_least, at_most = np.where(is_ratio, np.exp(np.minimum(sizes, _MAX_LOG)), sizes)
+    table.fill(slice(None), at_least=at_least, at_most=at_most)
+    return table
 
 
 def gap_size(table: ResultsTable) -> Floats:
-    """How far gaps are from none at least, on a scale of differences or logarithms; 0 without a bound."""
+    """The least distances of gaps from none, of ratios in logarithms; 0 without a bound."""
     with np.errstate(invalid="ignore"):
         size = np.where(table.is_ratio, np.log(table["at_least"]), table["at_least"])
     return np.nan_to_num(size)
@@ -131,33 +147,26 @@ def gap_size(table: ResultsTable) -> Floats:
 # Required cases
 
 
-def add_required_n(table: ResultsTable, families: Families, settings: Settings) -> ResultsTable:
+def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with the support that a gap of the margin needs, for inconclusive rows."""
-    required = np.full(len(table), np.nan)
-    levels = families.levels(table["pvalue"], settings)
+    assert table.families is not None
+    levels = table.families.levels(table["pvalue"], settings)
     for block in table.blocks:
-        rows = _rows_to_plan(table, block)
-        if len(rows):
-            required[block.rows.start + rows] = _required(block, rows, levels[block.rows][rows], settings)
-    return table.with_columns(required_n=required)
+        comparisons, metric = block.comparisons, block.metric
+        is_of_counts = comparisons.is_of_cells and isinstance(metric, Metric)
+        if is_of_counts and not metric.is_distance and comparisons.tally.rule is None:
+            rows = np.flatnonzero(table["verdict"][block.rows] == Verdict.INCONCLUSIVE)
+            n = _require(block, rows, levels[block.rows][rows], settings)
+            table.fill(block.rows.start + rows, required_n=n)
+    return table
 
 
-def _rows_to_plan(table: ResultsTable, block: Block) -> Integers:
-    """Inconclusive comparisons of exact counts."""
-    comparisons, metric = block.comparisons, block.metric
-    is_of_counts = comparisons.source in ("counts", "selections") and not comparisons.is_pooled
-    if not isinstance(metric, Metric) or metric.is_distance or not is_of_counts or comparisons.tally.rule is not None:
-        return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(table["verdict"][block.rows] == Verdict.INCONCLUSIVE)
-
-
-def _required(block: Block, rows: Integers, levels: Floats, settings: Settings) -> Floats:
-    from .evaluate_counts import effective_cells
-
-    metric, base = block.metric, block.metric.base
+def _require(block: Block, rows: Integers, levels: Floats, settings: Settings) -> Floats:
+    base, (group, _) = block.metric.base, block.comparisons.cells
+    if not len(rows):
+        return np.empty(0)
     sides, _ = effective_cells(base, block.comparisons)
-    group, _ = block.comparisons.cells
-    is_ratio = metric.kind == "ratio"
+    is_ratio = block.metric.kind == "ratio"
     gap = RATIO_MARGIN if is_ratio else settings.margin
     # Planning takes whole counts.
     sizes = required_n(base, np.round(sides.reference[rows]), levels, gap, is_ratio=is_ratio)
