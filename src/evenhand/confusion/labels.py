@@ -36,9 +36,7 @@ _KINDS = ("booleans", "numbers", "text")
 # The option that names the positive labels of each column alone.
 _OPTIONS = {"y_true": "positive_label", "y_pred": "positive_prediction"}
 _USE_THRESHOLD = "if these are scores, pass them as `y_score=` with a `threshold=`"
-_NAME_BOTH = (
-    "pass the positive labels of each as `positive_label=` and `positive_prediction=`"
-)
+_NAME_BOTH = "pass the positive labels of each as `positive_label=` and `positive_prediction=`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +80,7 @@ def count_pairs(
     >>> counts.tolist(), coding.classes
     ([[1, 0], [1, 1]], ('a', 'b'))
     """
-    columns = {
-        "y_true": _as_list(y_true, "y_true"),
-        "y_pred": _as_list(y_pred, "y_pred"),
-    }
+    columns = {"y_true": _as_list(y_true, "y_true"), "y_pred": _as_list(y_pred, "y_pred")}
     n, n_pred = map(len, columns.values())
     they_must = "`y_true` and `y_pred` must"
     if n != n_pred:
@@ -201,9 +196,7 @@ def read_classes(
     (1, 2, 3)
     """
     asked = () if labels is None else as_classes(labels)
-    label_of = {
-        name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()
-    }
+    label_of = {name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()}
     label_of = _to_one_kind(label_of, parse)
     occurring = set().union(*_distinct_labels(label_of, "count").values())
     if not asked and len(occurring) > 2 and _are_scores(occurring):
@@ -217,10 +210,7 @@ def read_classes(
         raise InvalidInput(argument="labels", must=must, hint=hint)
     check_cost(len(classes), MAX_CLASSES, "there are {} classes", "merge rare ones")
     code_of = {label: code for code, label in enumerate(classes)} | {None: None}
-    codes = {
-        name: {v: code_of[label] for v, label in of.items()}
-        for name, of in label_of.items()
-    }
+    codes = {name: {v: code_of[label] for v, label in of.items()} for name, of in label_of.items()}
     return LabelCoding(classes, codes)
 
 
@@ -230,9 +220,7 @@ def as_classes(labels: Any) -> Labels:
     They must be of one kind (numbers, text or booleans), and each must occur once.
     """
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-        raise InvalidInput(
-            argument="labels", must="be a sequence of classes", got=labels
-        )
+        raise InvalidInput(argument="labels", must="be a sequence of classes", got=labels)
     classes = tuple(map(_as_plain, labels))
     if not classes:
         must = "name at least one class; got none"
@@ -378,9 +366,7 @@ def _distinct_labels(label_of: Mapping[str, LabelOf], verb: str) -> dict[str, se
     return labels
 
 
-def _choose_positive(
-    labels: Mapping[str, set[Any]], shared: Labels
-) -> dict[str, Labels]:
+def _choose_positive(labels: Mapping[str, set[Any]], shared: Labels) -> dict[str, Labels]:
     """The positive labels of columns: ``shared`` if given, otherwise inferred.
 
     ``labels`` has the labels of the columns without a `positive_label` or
@@ -413,9 +399,7 @@ def _choose_positive(
         raise InvalidInput(f"{contents}; {_USE_THRESHOLD}")
     if len(together) > 2 and not shared:
         hint = "pass the positive ones as `positive=`"
-        raise InvalidInput(
-            f"{contents}; {hint}, or audit each class with `classes='all'`"
-        )
+        raise InvalidInput(f"{contents}; {hint}, or audit each class with `classes='all'`")
     return dict.fromkeys(labels, chosen or _infer_positive(together))
 
 

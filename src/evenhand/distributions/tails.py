@@ -28,10 +28,7 @@ _COARSE, _FINE = 1e-18, 1e-300
 _RELATIVE_ERROR = 1e-10
 _MAX_PATHS, _MAX_LISTED = 2**23, 2**24
 _BLOCK = 2**17
-_HINT = (
-    "a test can condition on the margin (`given='margin'`) or simulate "
-    "(`method='montecarlo'`)"
-)
+_HINT = "a test can condition on the margin (`given='margin'`) or simulate (`method='montecarlo'`)"
 
 #: Cells along the last axis or their scores, and the probability of each.
 Weighted = tuple[Floats, Floats]
@@ -81,9 +78,7 @@ class Paths:
         """How many cases the last split divides, on each path."""
         return np.asarray(self.tree.last_size(self.n, self.margin) + 0 * self.margin)
 
-    def columns(
-        self, last: Floats, rows: Integers | slice = slice(None)
-    ) -> list[Floats]:
+    def columns(self, last: Floats, rows: Integers | slice = slice(None)) -> list[Floats]:
         """The four cells on the paths ``rows``, given their last counts, to score them."""
         return self.tree.columns(self.n, self.margin[rows], self.side[rows], last)
 
@@ -161,11 +156,7 @@ def _refine(compute: Callable[[float], Tails], point: bool, relative: bool) -> T
 
 
 def _sum_paths(
-    metric: OneGroupMetric,
-    law: Law,
-    threshold: Threshold,
-    margin: float | None,
-    eps: float,
+    metric: OneGroupMetric, law: Law, threshold: Threshold, margin: float | None, eps: float
 ) -> Tails:
     """Add up, over all paths, the probability that the score is below, at and above a threshold.
 
@@ -197,11 +188,7 @@ def _sum_paths(
 
 
 def list_paths(
-    tree: Tree,
-    law: Law,
-    eps: float,
-    margin: float | None = None,
-    limit: int = _MAX_PATHS,
+    tree: Tree, law: Law, eps: float, margin: float | None = None, limit: int = _MAX_PATHS
 ) -> Iterator[Paths]:
     """The paths of a tree, in blocks; with a ``margin``, those that have it, with a total of 1.
 
@@ -302,9 +289,7 @@ def _count_below(
     return below, bisect(below, highest, sign_above)
 
 
-def extreme_cells(
-    metric: OneGroupMetric, law: Law, margin: float | None = None
-) -> Floats:
+def extreme_cells(metric: OneGroupMetric, law: Law, margin: float | None = None) -> Floats:
     """Groups with the lowest and with the highest score that can occur, shape (2, 4).
 
     The smallest attainable p-value and the bounds of quantiles follow from them. There are none if
@@ -344,9 +329,7 @@ def walk(
     blocks = list(list_paths(tree, law, eps, margin, limit))
     steps = sum(float(split.widths(paths.size, eps).sum()) for paths in blocks)
     subject = f"listing every score of n = {law.n:,} cases takes {{}} steps"
-    check_cost(
-        steps, limit, subject, "use cdf, sf, pmf or quantile, which need no list"
-    )
+    check_cost(steps, limit, subject, "use cdf, sf, pmf or quantile, which need no list")
     for paths in blocks:
         leaves = _expand(split, paths.size, paths.weight, eps, negligible)
         for row, last, weight in leaves:
@@ -366,9 +349,7 @@ def list_scores(
     return np.concatenate(scores), np.concatenate(weights)
 
 
-def _defined_scores(
-    scores_of: ScoreFunction, leaves: Iterator[Weighted]
-) -> Iterator[Weighted]:
+def _defined_scores(scores_of: ScoreFunction, leaves: Iterator[Weighted]) -> Iterator[Weighted]:
     """The scores of groups where they are defined, and their probabilities, in blocks."""
     for cells, weights in leaves:
         scores = scores_of(cells)

@@ -70,9 +70,7 @@ class DesignEffects:
     independent: bool
 
 
-def design_effects(
-    metric: OneGroupMetric, group: Floats, reference: Floats
-) -> DesignEffects:
+def design_effects(metric: OneGroupMetric, group: Floats, reference: Floats) -> DesignEffects:
     """The design effects of a group and its reference, from cells of shape (clusters, 4).
 
     >>> from evenhand.metrics import metric

@@ -156,10 +156,7 @@ class Disparity(Record):
         return self.estimate >= FOUR_FIFTHS * (1 - 1e-12)
 
     def __str__(self) -> str:
-        name, ends = (
-            self.metric.base.key.upper(),
-            f"{number(self.low)} to {number(self.high)}",
-        )
+        name, ends = (self.metric.base.key.upper(), f"{number(self.low)} to {number(self.high)}")
         notes = f"{percent(self.confidence_level)} interval {ends}"
         if self.reason:
             return f"{name}: the {self.kind} is undefined, {self.reason} ({notes})"
@@ -174,9 +171,7 @@ class Disparity(Record):
             return f"{name}: {text} ({notes}; without strata {crude})"
         if self.kind == "ratio":
             rule = "kept" if self.four_fifths else "not kept"
-            return (
-                f"{name} is {gap} times the reference's ({notes}, four-fifths rule {rule})"
-            )
+            return f"{name} is {gap} times the reference's ({notes}, four-fifths rule {rule})"
         if self.estimate == 0:
             return f"{name} is the same ({notes})"
         return f"{name} is {gap} {'higher' if self.estimate > 0 else 'lower'} ({notes})"
@@ -260,9 +255,7 @@ def disparity(
             raise InvalidInput("`alternative` and `prior` must be left out with strata")
         return _compare_within_strata(cm, reference, m, confidence_level)
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
-        raise InvalidInput(
-            "`cm` and `reference` must both map strata to matrices, or neither"
-        )
+        raise InvalidInput("`cm` and `reference` must both map strata to matrices, or neither")
     if kind == "odds ratio":
         must = "be 'difference' or 'ratio' without strata"
         raise InvalidInput(argument="kind", must=must, got=kind)
@@ -311,9 +304,7 @@ def _compare_within_strata(
         raise InvalidInput("`cm` and `reference` must contain at least one stratum")
     empty = ConfusionMatrix(tp=0, fn=0, fp=0, tn=0)
     group, others = (
-        np.array(
-            [require_counts(side.get(k, empty), f"{who} in stratum {k!r}") for k in names]
-        )
+        np.array([require_counts(side.get(k, empty), f"{who} in stratum {k!r}") for k in names])
         for side, who in ((cm, "the group"), (reference, "the reference"))
     )
     counts = np.column_stack(compared_rates(metric, group, others))

@@ -85,9 +85,7 @@ def score_gaps(
     return _compare_scores(metric, groups, references, kind, law, law)
 
 
-def melded_gaps(
-    metric: OneGroupMetric, groups: Floats, references: Floats, kind: GapKind
-) -> Gaps:
+def melded_gaps(metric: OneGroupMetric, groups: Floats, references: Floats, kind: GapKind) -> Gaps:
     """Gaps whose lower limits take the group's score low and the reference's score high.
 
     The upper limits take the group's score high and the reference's low.
@@ -102,12 +100,7 @@ def melded_gaps(
 
 
 def _compare_scores(
-    metric: OneGroupMetric,
-    groups: Any,
-    references: Any,
-    kind: GapKind,
-    first: Any,
-    second: Any,
+    metric: OneGroupMetric, groups: Any, references: Any, kind: GapKind, first: Any, second: Any
 ) -> Gaps:
     """Gaps whose limits are lower ones, given a law of the first score and one of the second.
 
@@ -305,9 +298,7 @@ class BetaScores:
         rates[hard], masses[hard] = self._quantiles_between(rows[hard], *levels)
         return self._scores(rates), masses, below, above
 
-    def _nodes_between(
-        self, rows: Integers, start: Floats, stop: Floats
-    ) -> tuple[Floats, Floats]:
+    def _nodes_between(self, rows: Integers, start: Floats, stop: Floats) -> tuple[Floats, Floats]:
         """Rates whose angles lie between others, and their masses."""
         from scipy.special import xlogy
 

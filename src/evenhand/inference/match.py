@@ -33,12 +33,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..confusion import (
-    ConfusionMatrix,
-    MulticlassConfusion,
-    require_counts,
-    require_same_labels,
-)
+from ..confusion import ConfusionMatrix, MulticlassConfusion, require_counts, require_same_labels
 from ..distributions import (
     LawName,
     OneGroupDistribution,
@@ -478,9 +473,7 @@ class NullDistribution(OneGroupDistribution):
             return score_tails(m.base, law, score, margin, **accuracy)
         return listed_tails(self.scores, m.tree, law, score.value, margin, **accuracy)
 
-    def _tails(
-        self, x: float, point: bool = False, relative: bool = True
-    ) -> tuple[float, ...]:
+    def _tails(self, x: float, point: bool = False, relative: bool = True) -> tuple[float, ...]:
         tails = self.tails(Threshold(x), point=point, relative=relative)
         return tails.below, tails.at, tails.above
 
@@ -516,9 +509,7 @@ class NullDistribution(OneGroupDistribution):
         is_ruled_out = any(sum_cells(cells, p) > 0 == sum_cells(rates, p) for p in parts)
         if self.name == "known" and is_ruled_out:
             text = "the group has cases where the reference has none"
-            raise InvalidInput(
-                f"{text}; use counts and `null='pooled'` or `null='predictive'`"
-            )
+            raise InvalidInput(f"{text}; use counts and `null='pooled'` or `null='predictive'`")
 
 
 def _require_cases(reference: Any) -> None:
@@ -652,9 +643,7 @@ def _simulate(
 ) -> Iterator[MatchResult]:
     """The tests of scores beside those of random groups."""
     k, draws = cm.k, check_draws(settings.draws)
-    subject = (
-        f"simulating matrices of {k:,} classes with `draws={draws:,}` takes {{}} counts"
-    )
+    subject = f"simulating matrices of {k:,} classes with `draws={draws:,}` takes {{}} counts"
     hint = f"pass at most `draws={_MAX_COUNTS // k**2:,}`, or merge classes"
     check_cost(draws * k**2, _MAX_COUNTS, subject, hint)
     samples = _sample_classes(cm, reference, settings)
@@ -722,9 +711,7 @@ def extreme_tail(
     return (low if alternative == "less" else high), 1
 
 
-def compare_with_tails(
-    tails: Tails, metric: Metric, settings: MatchSettings
-) -> dict[str, Any]:
+def compare_with_tails(tails: Tails, metric: Metric, settings: MatchSettings) -> dict[str, Any]:
     """The percentile, the p-value and its error, from the tails of the observed score."""
     tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
     pvalue, percentile = min(1.0, factor * tail), min(1.0, tails.below + tails.at)

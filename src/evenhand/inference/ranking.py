@@ -178,9 +178,7 @@ def _count_wins(positive: Bools, scores: Floats) -> Floats:
     return wins
 
 
-def _area_interval(
-    area: float, m: int, n: int, confidence_level: float
-) -> tuple[float, float]:
+def _area_interval(area: float, m: int, n: int, confidence_level: float) -> tuple[float, float]:
     """The true areas from which the observed one differs by z standard errors.
 
     The variance is that of Hanley and McNeil, with (m + n) / 2 cases in each class.

@@ -197,10 +197,7 @@ class Risks(Record, Sequence[Risk]):
 
     def __str__(self) -> str:
         keys = ", ".join(dict.fromkeys(r.metric.key for r in self))
-        lines = [
-            f"{several(len(self), 'error')} of {keys}",
-            *map(str, self.risks[:_MAX_LINES]),
-        ]
+        lines = [f"{several(len(self), 'error')} of {keys}", *map(str, self.risks[:_MAX_LINES])]
         if len(self) > _MAX_LINES:
             lines.append(f"and {len(self) - _MAX_LINES:,} more")
         return "\n  ".join(lines)

@@ -69,9 +69,7 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
 def check_confidence_level(value: float) -> None:
     """Raise an error if a confidence level does not lie between 0 and 1."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < 1:
-        raise InvalidInput(
-            argument="confidence_level", must="lie between 0 and 1", got=value
-        )
+        raise InvalidInput(argument="confidence_level", must="lie between 0 and 1", got=value)
 
 
 def require_cases(reference: Any) -> None:

@@ -83,9 +83,7 @@ def split_counts(cells: Floats) -> tuple[Floats, Floats]:
     return parts, np.stack([positives + negatives, positives, negatives], axis=-1)
 
 
-def smooth_cells(
-    cells: Floats, prior: Floats, strength: float | Floats | Strengths
-) -> Floats:
+def smooth_cells(cells: Floats, prior: Floats, strength: float | Floats | Strengths) -> Floats:
     """Cross-Prior Smoothing of cells along the last axis; empty groups become the prior."""
     n = cells.sum(axis=-1, keepdims=True)
     scale = np.where(n > 0, n, 1.0)
@@ -147,9 +145,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         must = "be a MulticlassConfusion"
         raise InvalidInput(argument="reference", must=must, got=reference)
     if isinstance(value, Mapping):
-        raise InvalidInput(
-            argument="strength", must="be one number for K classes", got=strength
-        )
+        raise InvalidInput(argument="strength", must="be one number for K classes", got=strength)
     require_same_labels(cm, reference, "the reference")
     cells = smooth_cells(cm.counts.ravel(), _proportions(reference), value)
     return SmoothedClasses(cells.reshape(cm.counts.shape), cm.labels, cm, value)
@@ -371,7 +367,9 @@ class SmoothedMatrix:
         empty = "the prior only: the group is empty"
         origin = empty if self.prior_only else f"smoothed from {self.raw!r}"
         remains = f"{self.shrinkage:.0%} of a share's gap remains"
-        return f"{super().__str__()}\n{origin}, strength {format_strength(self.strength)}; {remains}"
+        return (
+            f"{super().__str__()}\n{origin}, strength {format_strength(self.strength)}; {remains}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

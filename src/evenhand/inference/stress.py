@@ -129,9 +129,7 @@ class StressTest(Record):
         table = [["n", *(f"λ = {strength:g}" for strength in strengths)]]
         for n in sorted({row.n for row in self.rows}):
             rows = {row.strength: row for row in self.rows if row.n == n}
-            cells = [
-                f"{rows[s].mean_ratio:.2f} ({rows[s].worst_ratio:.2f})" for s in strengths
-            ]
+            cells = [f"{rows[s].mean_ratio:.2f} ({rows[s].worst_ratio:.2f})" for s in strengths]
             table.append([str(n), *cells])
         worst = max(self.rows, key=lambda row: row.worst_ratio)
         score = f"{worst.worst_metric} of {printable(worst.worst_group)}"
@@ -195,9 +193,7 @@ def stress_test(
     for size, (raw, *smoothed) in zip(sizes, mse.transpose(2, 1, 0), strict=True):
         has_error = np.flatnonzero(raw > 0)
         if not len(has_error):
-            raise InvalidInput(
-                f"no raw score has an error at n = {size}; use other `metrics`"
-            )
+            raise InvalidInput(f"no raw score has an error at n = {size}; use other `metrics`")
         for strength, errors in zip(strengths, smoothed, strict=True):
             ratios = errors[has_error] / raw[has_error]
             group, key = scores[has_error[ratios.argmax()]]

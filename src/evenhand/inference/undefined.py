@@ -161,9 +161,7 @@ class UndefinedRow(Record):
 
 
 def undefined_table(
-    n: int,
-    metrics: MetricLike | Sequence[MetricLike] | None = None,
-    reference: Reference = None,
+    n: int, metrics: MetricLike | Sequence[MetricLike] | None = None, reference: Reference = None
 ) -> tuple[UndefinedRow, ...]:
     """Count the matrices of ``n`` cases for which each metric is undefined, as in the paper's Table 1.
 
@@ -209,6 +207,4 @@ def _describe_row(metrics: list[Metric], n: int, reference: Reference) -> Undefi
     growth = ("1", "n", "n²", "n³", "n⁴", "n⁵")[power]
     has_ties = any(s.undefined_at_equal_rates for s in m.undefined_sets)
     more = " log n) on average" if has_ties and power == others + 1 else ")"
-    return UndefinedRow(
-        keys, count_undefined(m, sizes), total, f"Θ({growth}{more}", probability
-    )
+    return UndefinedRow(keys, count_undefined(m, sizes), total, f"Θ({growth}{more}", probability)

@@ -128,10 +128,7 @@ class PlannedTest:
         if check_draws(settings.draws, 2) > _MAX_DRAWS:
             must = f"be at most {_MAX_DRAWS:,}"
             raise InvalidInput(argument="draws", must=must, got=settings.draws)
-        is_match, is_exact = (
-            test == "match",
-            m.curve is not None and m.defined_by_denominator,
-        )
+        is_match, is_exact = (test == "match", m.curve is not None and m.defined_by_denominator)
         if is_match and counts is None:
             if null == "predictive":
                 must = "not be 'predictive' for known rates: it needs the reference's counts"
@@ -382,9 +379,7 @@ def _rejection_bounds(
     return weights, largest_rejected(x), largest_rejected(total - x)
 
 
-def last_true(
-    holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats
-) -> Floats:
+def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats) -> Floats:
     """The largest whole numbers from 0 to ``highest`` up to which ``holds``; -1 if it never does.
 
     ``holds`` gets numbers, and their places in the arrays. The search gallops away from a guess,

@@ -180,12 +180,7 @@ def detectable_difference(
         raise InvalidInput(f"no likely outcome of {reached}, so no difference is detectable")
     facts = {"lower": lower, "higher": higher, "error": max(error, other_error)}
     return make_plan(
-        planned,
-        "detectable_difference",
-        target=target,
-        value=target,
-        method=result.method,
-        **facts,
+        planned, "detectable_difference", target=target, value=target, method=result.method, **facts
     )
 
 

@@ -19,25 +19,12 @@ from ..arrays import Floats
 from ..confusion import as_size
 from ..distributions import Binomial, Multinomial, sample_cells
 from ..errors import InvalidInput, TooLarge, check_cost
-from ..inference import (
-    Given,
-    MatchSettings,
-    NullName,
-    check_confidence_level,
-    score_intervals,
-)
+from ..inference import Given, MatchSettings, NullName, check_confidence_level, score_intervals
 from ..metrics import Metric
 from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
-from .planned_tests import (
-    DRAWS,
-    MAX_CASES,
-    PlannedTest,
-    TestName,
-    first_place,
-    search_simulated,
-)
+from .planned_tests import DRAWS, MAX_CASES, PlannedTest, TestName, first_place, search_simulated
 from .power import Plan, make_plan
 from .scenario import Side, check_number
 
