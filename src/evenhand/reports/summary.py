@@ -110,6 +110,11 @@ class Summary:
         name = self.names[row.by, row.group]
         return f"{name}, {place_text(row.at)}" if row.at and not self._is_at_one_place else name
 
+    def label_row(self, row: Row) -> str:
+        """The same in few characters, where the axes are named elsewhere: "group 1, 0.5"."""
+        values = () if self._is_at_one_place else row.at.values()
+        return ", ".join([self.names[row.by, row.group], *(f"{value}" for value in values)])
+
     @cached_property
     def _is_at_one_place(self) -> bool:
         return len({str(row.at) for row in self.audit.rows}) == 1
@@ -219,6 +224,14 @@ class Summary:
         counts = ", ".join(f"{self.verdicts[kind]:,} {kind}" for kind in kinds)
         return f"{differ:,} of {several(self.compared, 'comparison')} differ, {counts}"
 
+    @property
+    def no_difference(self) -> str:
+        """What is said where no difference was found."""
+        untested = self.verdicts[Verdict.UNDEFINED] + self.verdicts[Verdict.NOT_TESTED]
+        if untested == self.compared:
+            return "Nothing could be tested."
+        return "No difference was found. This does not mean that the groups are equal."
+
     @cached_property
     def key_rows(self) -> list[Row]:
         """The rows of the key sentences."""
@@ -247,22 +260,22 @@ class Summary:
     @property
     def impacts(self) -> list[tuple[Row, str]]:
         """Impact ratios that were observed below four fifths."""
-        return impact_texts(self.audit.rows, self.names)
+        return impact_texts(self.audit.rows, self.name_row)
 
-    @property
+    @cached_property
     def inconclusive(self) -> str:
         """The groups with the most inconclusive comparisons."""
         return inconclusive_groups(self.audit.rows, self.names)
 
-    @property
+    @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return collecting_text(self.audit.rows, self.names, self.words)
+        return collecting_text(self.audit.rows, self.name_row, self.words)
 
-    @property
+    @cached_property
     def driven(self) -> list[str]:
         """Verdicts that one group of the reference decides."""
-        return driven_texts(self.audit.rows, self.names)
+        return driven_texts(self.audit.rows, self.name_row)
 
     @property
     def notes(self) -> list[Finding]:
@@ -288,8 +301,6 @@ class Summary:
         cautions = []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        if self.driven:
-            cautions.append("The rest is dominated by the largest groups: compare with a named group")
         is_small = any(0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,)))
         if is_small and self.settings["protect"] is None:
             cautions.append(f"Counts below {_IDENTIFYING} can identify people: round them before publishing")

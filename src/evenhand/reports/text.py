@@ -12,8 +12,8 @@ from math import isnan
 from ..auditing import Audit, Row, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, wrapped
-from ..wording import number, numbered, percent
-from .narrative import describe_row, harms, interval_text
+from ..wording import number, numbered, percent, pvalue
+from .narrative import claim_key, describe_row, harms, interval_text, mirror_key
 from .summary import Line, Summary
 
 MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
@@ -97,6 +97,7 @@ def _notes(summary: Summary) -> list[str]:
 
 def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
     """The key sentences, then all findings."""
+    key_rows = frozenset(summary.key_rows)
     for name, rows in summary.key_groups.items():
         yield paint.bold(printable(name))
         for row in rows:
@@ -104,7 +105,7 @@ def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
             yield f"  {paint.verdict(row.verdict, row.verdict.sign)} {printable(sentence)}"
     for line in summary.lines:
         for row in line.rows.values():
-            if row.verdict is not Verdict.REFERENCE and row not in summary.key_rows:
+            if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 text = f"{line.name}: {describe_row(row, summary.settings)}."
                 yield f"  {paint.verdict(row.verdict, row.verdict.sign)} {printable(text)}"
 
@@ -116,9 +117,10 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
     """The rows that differ, by group; all rows without a limit."""
     chosen = list(_choose_rows(summary.lines, most))
     if not chosen:
-        return ["No difference was found; this does not mean that the groups are equal." if summary.compared else ""]
+        return [summary.no_difference]
     level = percent(summary.settings["confidence_level"])
-    names = _shorten({line.name: printable(line.name) for line, _ in chosen}, max(_NAME_WIDTH, width - 64))
+    labels = {line.name: printable(summary.label_row(line.first)) for line, _ in chosen}
+    names = _shorten(labels, max(_NAME_WIDTH, width - 64))
     cells = [_cells(row, summary, paint) for _, row in chosen]
     titles = ["group", *cells[0]]
     while True:
@@ -133,7 +135,7 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
             break
         if _longest(names) > (_NAME_WIDTH // 2 if dispensable else _SHORTEST_NAME):
             shortened = max(_longest(names) - (needed - width), _SHORTEST_NAME if not dispensable else _NAME_WIDTH // 2)
-            names = _shorten({line.name: printable(line.name) for line, _ in chosen}, shortened)
+            names = _shorten(labels, shortened)
         else:
             titles.remove(dispensable[0])
     for i in range(len(shown) - 1, 0, -1):
@@ -141,8 +143,9 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
             shown[i][0] = ""
     right = [i for i, title in enumerate(titles) if title in _RIGHT]
     first, *lines = aligned([header, *shown], right=right, between=" ")
-    differ = sum(len(line.differing) for line in summary.lines)
-    hidden = differ - sum(row.differs for _, row in chosen)
+    said, shown_rows = {claim_key(row) for _, row in chosen}, {row for _, row in chosen}
+    differ = [row for line in summary.lines for row in line.differing if mirror_key(row) not in said]
+    hidden = sum(row not in shown_rows for row in differ)
     more = [f"… and {hidden:,} more that differ"] if hidden > 0 else []
     return [paint.bold(first), *lines, *more]
 
@@ -151,16 +154,15 @@ def _choose_rows(lines: Sequence[Line], most: int | None) -> Iterator[tuple[Line
     """The rows of a table: a few of each group that differs, or all; two groups that mirror each other once."""
     left = len(lines) * 100 if most is None else most
     differ = sum(len(line.differing) for line in lines)
-    said: set[tuple[object, ...]] = set()
+    said: set[object] = set()
     for line in lines:
         rows = list(line.rows.values()) if most is None else line.differing
         if most is not None and differ > most:
             rows = rows[:MOST_PER_GROUP]
         for row in rows:
-            mirror = (str(row.at), row.by, row.metric, round(abs(row.gap), 9), row.reference_n, row.n)
-            if left <= 0 or (most is not None and (*mirror[:4], mirror[5], mirror[4]) in said):
+            if left <= 0 or (most is not None and mirror_key(row) in said):
                 continue
-            said.add(mirror)
+            said.add(claim_key(row))
             left -= 1
             yield line, row
 
@@ -196,10 +198,8 @@ def _short_pvalue(p: float, alpha: float) -> str:
     """A p-value on its side of alpha, without its leading zero."""
     if isnan(p):
         return "-"
-    if p < 0.001 <= alpha:
-        return "<.001"
-    digits = next((d for d in range(3, 12) if (round(p, d) <= alpha) == (p <= alpha)), 12)
-    return f"{p:.{digits}f}".removeprefix("0") if p < 1 else "1"
+    text = pvalue(p, alpha).removeprefix("= ").replace("< ", "<")
+    return text.replace("0.", ".", 1) if p < 1 else "1"
 
 
 def _measure(rows: Iterable[Sequence[str]]) -> int:
@@ -247,9 +247,9 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
         if summary.collecting:
             yield printable(f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}")
     if driven := summary.driven:
-        named = " (--reference)" if is_command else ""
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
-        yield printable(f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more}{named}")
+        named = "--reference" if is_command else "reference"
+        yield printable(f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more} (try a named {named})")
     if summary.cautions:
         yield f"{'. '.join(summary.cautions)}."
     yield _COMMAND if is_command else _PYTHON
