@@ -264,10 +264,12 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     return sorted(chosen, key=lambda row: groups.index((place_key(row), row.by, row.group)))
 
 
-def _rank(row: Row, settings: Settings) -> tuple[bool, bool, float, float]:
+def _rank(row: Row, settings: Settings) -> tuple[bool, bool, float, float, bool]:
     is_large = row.smallest_gap > margin_of(row, settings["margin"])
     size = 0.0 if isnan(row.gap) else abs(row.gap)
-    return not is_large, row.driver is not None, -round(row.smallest_gap, 9), -round(size, 9)
+    bound = round(row.smallest_gap, 9)
+    # Of two groups that mirror each other, the one that is worse off.
+    return not is_large, row.driver is not None, -bound, -round(size, 9), not harms(row, settings)
 
 
 def place_key(row: Row) -> str:

@@ -103,7 +103,11 @@ class Summary:
         for row in self.audit.rows:
             rows.setdefault((str(row.at), row.by, row.group), {})[row.metric] = row
         lines = [Line(self.name_row(next(iter(some.values()))), some) for some in rows.values()]
-        return sorted(lines, key=lambda line: (-line.bound, -len(line.differing), -line.first.n, line.name))
+        return sorted(lines, key=self._rank_line)
+
+    def _rank_line(self, line: Line) -> tuple[Any, ...]:
+        harmed = sum(harms(row, self.settings) for row in line.differing)
+        return -line.bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
         """The group of a row, and its place."""
@@ -222,7 +226,8 @@ class Summary:
         kinds = [Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.UNDEFINED]
         kinds += [Verdict.NOT_TESTED] if self.verdicts[Verdict.NOT_TESTED] else []
         counts = ", ".join(f"{self.verdicts[kind]:,} {kind}" for kind in kinds)
-        return f"{differ:,} of {several(self.compared, 'comparison')} differ, {counts}"
+        verb = "differs" if self.compared == 1 else "differ"
+        return f"{differ:,} of {several(self.compared, 'comparison')} {verb}, {counts}"
 
     @property
     def no_difference(self) -> str:
