@@ -86,20 +86,3 @@ def test_evidence_is_on_a_logarithmic_scale_from_the_first_batch_of_its_group() 
     assert 'class="pt hi" cx="83.3%"' in late and "circle" not in far
     first, second = re.findall(point, far)
     assert [float(first[2]), float(first[3]), float(second[3])] == pytest.approx([80, 80 * 5 / 8, 0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 375)])
-def test_the_page_in_a_browser(browser: Any, violations: Any, tmp_path: Path, scheme: str, width: int) -> None:
-    path = tmp_path / "monitor.html"
-    monitored().to_html(path)
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
-    opened = context.new_page()
-    requests: list[str] = []
-    opened.on("request", lambda request: requests.append(request.url))
-    opened.goto(path.as_uri())
-    assert requests == [path.as_uri()]
-    assert opened.evaluate("document.documentElement.scrollWidth") <= width
-    assert opened.locator("img").count() == 0 and opened.locator("svg.evidence").first.is_visible()
-    assert violations(opened) == []
-    context.close()

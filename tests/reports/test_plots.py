@@ -30,7 +30,6 @@ from shown_audits import (
     STRANGE,
     STRATA,
     THRESHOLDS,
-    at_thresholds,
     counted,
 )
 
@@ -102,14 +101,6 @@ def test_the_forest_shows_every_group_with_its_score_and_verdicts_by_shape() -> 
     assert {"higher", "lower", "inconclusive", "smoothed score"} <= {text.get_text() for text in legend.get_texts()}
 
 
-def test_the_worst_metric_is_the_default_and_others_are_refused() -> None:
-    assert drawn(AUDIT.plot()).get_xlabel() == eh.metric(AUDIT.rows[0].metric).name
-    with pytest.raises(
-        UnknownName, match=r"^no metric of this audit is called 'mcc'; known: tpr, fpr$|known: fpr, tpr$"
-    ):
-        AUDIT.plot("mcc")
-
-
 def test_undefined_scores_are_said_not_drawn() -> None:
     a = eh.audit_counts({"none $x$ <b>": (0, 0, 2, 6), "some": (30, 10, 12, 48)}, metrics=["tpr"])
     ax = drawn(a.plot())
@@ -128,20 +119,6 @@ def test_the_shaded_tail_is_the_p_value() -> None:
     undefined = eh.match_test(eh.ConfusionMatrix(tp=0, fn=0, fp=2, tn=6), REST, "tpr")
     with pytest.raises(InvalidInput, match=r"^tpr has no p-value to plot: no actual positives"):
         undefined.plot()
-
-
-def test_many_scores_are_put_into_bins_that_sum_to_one() -> None:
-    ax = drawn(eh.distribution("mcc", 60, REST).plot())
-    assert len(ax.patches) < 200
-    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(1)  # type: ignore[attr-defined]
-
-
-def test_errors_of_several_metrics_have_a_line_each() -> None:
-    ax = drawn(eh.risk(["acc", "tpr"], GROUP, [5, 9], [eh.Raw(), eh.Additive(1)]).plot())
-    assert [line.get_label() for line in ax.lines] == ["acc, raw", "acc, add1", "tpr, raw", "tpr, add1"]
-    assert ax.get_title(loc="left") == "Error of 2 metrics"
-    with pytest.raises(InvalidInput, match=r"^there are no errors to plot$"):
-        eh.risk("acc", GROUP, [5])[:0].plot()
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -232,19 +209,6 @@ def test_every_metric_of_every_audit_can_be_plotted() -> None:
             pyplot.close("all")
 
 
-def test_thresholds_of_any_distance_can_be_plotted() -> None:
-    for thresholds in ([0.5], [0.3, 0.3 + 1e-12, 1e300]):
-        drawn(at_thresholds(SCORED, thresholds, metrics="tpr").plot())
-
-
-def test_places_on_other_axes_are_beside_the_names() -> None:
-    labels = [tick.get_text() for tick in drawn(CLASSES.plot("tpr")).get_yticklabels()]
-    rows = [row for row in CLASSES.rows if row.metric == "tpr"]
-    assert [" ".join(label.split()) for label in labels] == [
-        f"{row.group}, class {row.at['class']} ({row.denominators[0]:,})" for row in rows
-    ]
-
-
 def test_what_cannot_be_plotted_is_refused() -> None:
     with pytest.raises(UnknownName, match=r"^no group column of this audit is called 'sex'; known: race$"):
         THRESHOLDS.plot(by="sex")
@@ -260,7 +224,7 @@ def test_a_monitor_has_a_line_per_group_and_a_mark_where_an_alarm_was_raised() -
             {"A $x$": (2, 18, 3, 4), "B": (18, 2, 3, 4), "C": (17, 3, 3, 4)}, at=f"week {week}"
         )
     ax = drawn(monitor.plot("tpr"))
-    lines = {str(line.get_label()): line for line in ax.get_lines()}
+    lines: dict[str, Any] = {str(line.get_label()): line for line in ax.get_lines()}
     assert ax.get_yscale() == "log" and "alarm, at 20" in lines
     row = next(row for row in monitor.rows if row.group == "B")
     assert list(lines["B"].get_ydata()) == pytest.approx(monitor.path(row))

@@ -83,18 +83,10 @@ def test_the_p_value_and_the_verdict_of_every_row_are_in_the_table(hostile: eh.A
 def test_no_two_groups_look_alike_however_they_are_called(names: list[str], start: str, end: str, width: int) -> None:
     a = eh.audit_counts({start + name + end: (9, 6, 4, 21) for name in names}, metrics="tpr")
     text = as_text(a, None, width=width)
-    head, *lines = table_of(text)
+    lines = table_of(text)[1:]
     shown = {re.split(r" +tpr ", line)[0] for line in lines}
     assert len(shown) == len(lines) == len(names)
     assert max(map(columns, text.splitlines())) <= width
-
-
-def test_long_names_keep_their_beginnings_and_ends() -> None:
-    counts = {f"{LONG} in region {i}": (9, 6, 4, 21) for i in range(3)}
-    shown = {
-        re.split(r" +tpr ", line)[0] for line in table_of(as_text(eh.audit_counts(counts, metrics="tpr"), None))[1:]
-    }
-    assert all(re.fullmatch(r"Native.*….*\d", name) for name in shown) and len(shown) == 3
 
 
 def test_groups_that_mirror_each_other_have_one_row_unless_all_are_shown() -> None:
