@@ -255,8 +255,10 @@ def test_groups_that_mirror_each_other_are_said_once_by_the_one_that_is_worse_of
 
 def test_harm_is_said_of_selection_and_unfavourable_errors_only() -> None:
     counts = {"A": (100, 0, 60, 40), "B": (500, 0, 20, 480)}
-    harmful: dict[Any, set[tuple[str, str]]] = {"positive": {("ppr", "lower"), ("pnr", "higher"), ("fnr", "higher"), ("tpr", "lower")},
-               "negative": {("ppr", "higher"), ("pnr", "lower"), ("fpr", "higher"), ("tnr", "lower")}}  # fmt: skip
+    harmful: dict[Any, set[tuple[str, str]]] = {
+        "positive": {("ppr", "lower"), ("pnr", "higher"), ("fnr", "higher"), ("tpr", "lower")},
+        "negative": {("ppr", "higher"), ("pnr", "lower"), ("fpr", "higher"), ("tnr", "lower")},
+    }
     metrics = [*RATES, "tnr", "f1", "mcc", "equal_opportunity", "disparate_impact"]
     some = set()
     for favourable, claims in harmful.items():
