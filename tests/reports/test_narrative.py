@@ -128,6 +128,7 @@ def test_descriptions_have_the_numbers_of_their_rows() -> None:
         text = describe_row(row, how)
         if row.verdict == "undefined":
             assert row.reason in text
+            assert (" undefined: " in text) == isnan(row.score) != ("not compared: " in text)
             continue
         if row.verdict == "reference":
             assert text.endswith("the reference")

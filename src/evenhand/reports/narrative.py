@@ -182,9 +182,11 @@ def describe_row(row: Row, settings: Settings) -> str:
     difference -0.300, 95% CI [-0.532, -0.035], adjusted p = 0.023; at least 3 points less
     """
     name = lower_first(lookup_metric(row.metric).name)
+    score = f"{name} {number(row.score)} (n = {row.support:,})"
+    if row.reason and not isnan(row.score):
+        return f"{score}, not compared: {row.reason}"
     if row.verdict is Verdict.UNDEFINED or row.reason:
         return f"{name} undefined: {row.reason}{_undefined_odds(row)}"
-    score = f"{name} {number(row.score)} (n = {row.support:,})"
     if row.is_change:
         score = f"{name} {_describe_change(row)}"
     if row.verdict is Verdict.REFERENCE:
