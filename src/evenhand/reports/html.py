@@ -72,7 +72,7 @@ def _choose_panels(summary: Summary) -> list[dict[str, Any]]:
     for metric in chosen:
         some = [line.rows.get(metric.key) for line in lines]
         gaps = [
-            f"{line.name} {narrative.points(row.gap)}, {row.verdict}"
+            f"{line.name} {'' if isnan(row.gap) else narrative.gap_text(row)} {row.verdict}"
             for line, row in zip(lines, some, strict=True)
             if row
         ]
@@ -95,12 +95,15 @@ def _score_tables(summary: Summary) -> list[dict[str, Any]]:
                 "heads": heads,
                 "overall": [overall.get(m.key) for m in summary.metrics],
                 "rows": [
-                    (line.name, line.first, [line.rows.get(metric.key) for metric in summary.metrics])
-                    for line in summary.lines[:_MOST_LINES]
+                    (line.name, line.first.n, [line.rows.get(metric.key) for metric in summary.metrics])
+                    for line in summary.lines[:MOST_MAPPED]
                 ],
             }
         ]
     tables = []
+    sizes: dict[Any, int] = {}
+    for row in summary.audit.rows:
+        sizes[row.by, row.group] = max(row.n, sizes.get((row.by, row.group), 0))
     for metric in summary.metrics:
         rows = [row for row in summary.audit.rows if row.metric == metric.key]
         order = {value: i for i, value in enumerate(summary.audit.axes[axes[0]])}
@@ -108,13 +111,10 @@ def _score_tables(summary: Summary) -> list[dict[str, Any]]:
             {place_text(row.at): row.at for row in rows}.items(), key=lambda p: order.get(p[1].get(axes[0]), -1)
         )
         cells = {(row.by, row.group, place_text(row.at)): row for row in rows}
-        groups = list(dict.fromkeys((line.first.by, line.first.group) for line in summary.lines))[:_MOST_LINES]
+        groups = list(dict.fromkeys((line.first.by, line.first.group) for line in summary.lines))[:MOST_MAPPED]
         for some in (places[i : i + 8] for i in range(0, len(places), 8)):
-            table = [
-                (summary.names[group], first, [cells.get((*group, place)) for place, _ in some])
-                for group in groups
-                if (first := next((cells[(*group, place)] for place, _ in some if (*group, place) in cells), None))
-            ]
+            lines = {group: [cells.get((*group, place)) for place, _ in some] for group in groups}
+            table = [(summary.names[group], sizes[group], line) for group, line in lines.items() if any(line)]
             heads = [{"metric": None, "title": place or "all places"} for place, _ in some]
             tables.append({"title": summary.words.title(metric), "heads": heads, "overall": [], "rows": table})
     return tables

@@ -80,7 +80,8 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
         for row in rows
     ]
     longest = max((columns(line) for label in labels for line in label.split("\n")), default=0)
-    ax = _axes(ax, 1.4 + 0.34 * sum(1 + label.count("\n") / 2 for label in labels), 5.6 + 0.09 * longest)
+    most_lines = max((1 + label.count("\n") for label in labels), default=1)
+    ax = _axes(ax, 1.4 + len(labels) * (0.15 + 0.19 * most_lines), 5.6 + 0.09 * longest)
     seen: set[str] = set()
     for y, row in enumerate(rows):
         _draw_row(ax, y, row, seen)
@@ -88,7 +89,7 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
     ax.set_yticks(range(len(rows)), labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"change of the {name[0].lower()}{name[1:]}" if is_change else name)
-    scores = [row.score for row in rows if not isnan(row.score)]
+    scores = [score for row in rows for score in (row.score, row.reference_score, row.smoothed) if isfinite(score)]
     if scores and not isfinite(lookup_metric(key).range[1]):
         ax.set_xlim(right=1.3 * max(*scores, 1e-9))
     if is_change:

@@ -103,12 +103,21 @@ class Summary:
         for row in self.audit.rows:
             rows.setdefault((str(row.at), row.by, row.group), {})[row.metric] = row
         lines = [Line(self.name_row(next(iter(some.values()))), some) for some in rows.values()]
-        return sorted(lines, key=lambda line: (-line.bound, -len(line.differing), -line.first.n, line.name))
+        return sorted(lines, key=self._rank_line)
+
+    def _rank_line(self, line: Line) -> tuple[Any, ...]:
+        harmed = sum(harms(row, self.settings) for row in line.differing)
+        return -line.bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
         """The group of a row, and its place."""
         name = self.names[row.by, row.group]
         return f"{name}, {place_text(row.at)}" if row.at and not self._is_at_one_place else name
+
+    def label_row(self, row: Row) -> str:
+        """The same in few characters, where the axes are named elsewhere: "group 1, 0.5"."""
+        values = () if self._is_at_one_place else row.at.values()
+        return ", ".join([self.names[row.by, row.group], *(f"{value}" for value in values)])
 
     @cached_property
     def _is_at_one_place(self) -> bool:
@@ -217,7 +226,16 @@ class Summary:
         kinds = [Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.UNDEFINED]
         kinds += [Verdict.NOT_TESTED] if self.verdicts[Verdict.NOT_TESTED] else []
         counts = ", ".join(f"{self.verdicts[kind]:,} {kind}" for kind in kinds)
-        return f"{differ:,} of {several(self.compared, 'comparison')} differ, {counts}"
+        verb = "differs" if self.compared == 1 else "differ"
+        return f"{differ:,} of {several(self.compared, 'comparison')} {verb}, {counts}"
+
+    @property
+    def no_difference(self) -> str:
+        """What is said where no difference was found."""
+        untested = self.verdicts[Verdict.UNDEFINED] + self.verdicts[Verdict.NOT_TESTED]
+        if untested == self.compared:
+            return "Nothing could be tested."
+        return "No difference was found. This does not mean that the groups are equal."
 
     @cached_property
     def key_rows(self) -> list[Row]:
@@ -247,22 +265,22 @@ class Summary:
     @property
     def impacts(self) -> list[tuple[Row, str]]:
         """Impact ratios that were observed below four fifths."""
-        return impact_texts(self.audit.rows, self.names)
+        return impact_texts(self.audit.rows, self.name_row)
 
-    @property
+    @cached_property
     def inconclusive(self) -> str:
         """The groups with the most inconclusive comparisons."""
         return inconclusive_groups(self.audit.rows, self.names)
 
-    @property
+    @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return collecting_text(self.audit.rows, self.names, self.words)
+        return collecting_text(self.audit.rows, self.name_row, self.words)
 
-    @property
+    @cached_property
     def driven(self) -> list[str]:
         """Verdicts that one group of the reference decides."""
-        return driven_texts(self.audit.rows, self.names)
+        return driven_texts(self.audit.rows, self.name_row)
 
     @property
     def notes(self) -> list[Finding]:
@@ -288,8 +306,6 @@ class Summary:
         cautions = []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        if self.driven:
-            cautions.append("The rest is dominated by the largest groups: compare with a named group")
         is_small = any(0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,)))
         if is_small and self.settings["protect"] is None:
             cautions.append(f"Counts below {_IDENTIFYING} can identify people: round them before publishing")

@@ -13,7 +13,7 @@ from math import isnan, log10
 
 from ..auditing import Row, Verdict
 from ..errors import printable
-from .narrative import points
+from .narrative import gap_text, points
 
 ROW = 30
 # The share of the width of a panel that the scale takes; the rest is for values.
@@ -60,6 +60,7 @@ def _svg(content: str, height: float, label: str = "", css: str = "") -> str:
 def choose_domain(rows: Sequence[Row], key_rows: Collection[Row]) -> float:
     """The smallest scale that holds all gaps, and the intervals of the groups in the key sentences (or of all)."""
     groups = {(row.by, row.group) for row in key_rows or rows}
+    rows = [row for row in rows if not row.is_ratio]
     ends = [abs(row.gap) for row in rows]
     ends += [abs(end) for row in rows if (row.by, row.group) in groups for end in (row.gap_low, row.gap_high)]
     return 1.05 * max(0.02, *(float(end) for end in ends if not isnan(end)), 0.0)
@@ -78,8 +79,16 @@ def draw_gaps(rows: Sequence[Row | None], domain: float, margin: float, label: s
     parts = [band, *(_line("zero" if tick == 0 else "grid", x(tick), x(tick), 0, height) for tick in ticks)]
     for i, row in enumerate(rows):
         y = i * ROW + ROW / 2
-        if row is None or isnan(row.gap):
-            parts.append(f'<text x="{x(0):.1f}%" y="{y + 4:g}" dx="8">{"" if row is None else row.verdict}</text>')
+        if row is None:
+            continue
+        if isnan(row.gap):
+            parts.append(f'<text x="{x(0):.1f}%" y="{y + 4:g}" dx="8">{row.verdict}</text>')
+            continue
+        star = "*" if row.driver is not None and row.differs else ""
+        bold = " strong" if row in strong else ""
+        value = f"{gap_text(row)}{star}"
+        parts.append(f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{value}</text>')
+        if row.is_ratio:
             continue
         name = code(row.verdict)
         if not isnan(row.gap_low + row.gap_high):
@@ -88,9 +97,6 @@ def draw_gaps(rows: Sequence[Row | None], domain: float, margin: float, label: s
             if is_beyond:
                 parts.append(f'<use class="iv {name}" href="#{end}" x="{0 if end == "start" else _SCALE}%" y="{y:g}"/>')
         parts.append(f'<use class="pt {name}" href="#{name}" x="{x(row.gap):.1f}%" y="{y:g}"/>')
-        star = "*" if row.driver is not None and row.differs else ""
-        bold = " strong" if row in strong else ""
-        parts.append(f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{points(row.gap)}{star}</text>')
     parts += [
         f'<text x="{x(tick):.1f}%" y="{height + 16}" text-anchor="middle">{points(tick)}</text>' for tick in ticks
     ]
