@@ -1,193 +1,173 @@
-// The page: choose data, say what they mean, audit, and read the report.
-import { ask, at, follow, get, GivenUp, labels, make, say, send, several } from "./parts.js";
-import * as columns from "./columns.js";
+// The web app: choose data, say what they mean, audit, and read the report.
+import { ask, at, make, offer, say, setup, several, show, work } from "./parts.js";
+import { arrange, offerColumns, ticked } from "./columns.js";
 import * as groups from "./groups.js";
 import * as plan from "./plan.js";
-import * as report from "./report.js";
-import * as settings from "./settings.js";
-import * as strata from "./strata.js";
-import * as monitor from "./monitor.js";
-import * as whatif from "./whatif.js";
-import { busy, halt, idle, share, stopper, tell } from "./work.js";
 
-let about = { metrics: [], settings: [], labels, limit: Infinity, files: { accept: "", hint: "" } }, source = null;
+const MANY = ["cells", "groups", "metrics", "models", "strata"];
+let source = null, state = null, shown = "";
 
-// Tabs, also with the arrow keys.
-const tabs = [...document.querySelectorAll("[role=tab]")];
-const choose = (tab) => {
-  tabs.forEach((t) => {
-    t.setAttribute("aria-selected", t === tab);
-    t.tabIndex = t === tab ? 0 : -1;
-    at(t.getAttribute("aria-controls")).hidden = true;
-  });
-  const panel = at(tab.getAttribute("aria-controls"));
-  panel.hidden = false;
-  panel.setAttribute("aria-labelledby", tab.id);
-  // The audit and the monitor share a form, and what is found of one is not shown in the other.
-  if (panel.id === "panel-audit" && monitor.on() !== (tab.id === "tab-monitor")) {
-    report.clear();
-    monitor.turn(tab.id === "tab-monitor");
-  }
-  if (tab.id === "tab-what-if") whatif.enter();
-  if (tab.id === "tab-plan") plan.enter();
+// The part that the address names.
+const view = () => document.body.dataset.view;
+const turn = () => {
+  const hash = location.hash.slice(1);
+  const isThere = hash === "monitor" || hash === "plan" || hash === "report" && shown;
+  document.body.dataset.view = isThere ? hash : "audit";
+  for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === `#${view()}` ? "page" : null;
+  if (view() === "audit" || view() === "monitor") at("back").href = `#${view()}`;
+  if (view() === "plan") plan.enter();
+  if (view() === "report") at("found").focus();
+  open();
 };
-tabs.forEach((tab, i) => {
-  tab.addEventListener("click", () => choose(tab));
-  tab.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
-    const next = tabs[(i + step + tabs.length) % tabs.length];
-    choose(next);
-    next.focus();
-  });
-});
+addEventListener("hashchange", turn);
 
-const steps = ["columns", "grouping", "settings"];
-const closed = () => {
+// The steps that can be taken; the columns of a monitor are those of its first batch.
+const open = () => {
+  const isFirst = view() !== "monitor" || state === null, isFile = source !== null && !source.counts;
+  show(at("columns"), isFile && isFirst);
+  show(at("grouping"), source && isFirst);
+  show(at("settings"), source && isFirst);
+  for (const id of ["groups", "clusters", "more-columns"]) show(at(id), isFile);
+  at("first-rows").hidden = !isFile;
+  at("repeating").hidden = !source;
+  at("go").disabled = !source;
+  arrange();
+  countMetrics();
+};
+const close = () => {
   source = null;
-  halt();
-  idle();
-  report.clear();
-  steps.forEach((id) => { at(id).hidden = true; });
-  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = true;
-  at("go").disabled = true;
-};
-const refreshed = () => {
-  at("group-total").textContent = groups.total(at("intersections").value);
-  groups.cross(at("intersections").value);
-  groups.faring();
-  if (source) settings.limit(source.counts ? { labels: true } : columns.usable());
-};
-columns.onChange(refreshed);
-groups.onChange(refreshed);
-
-const failed = (error) => {
-  idle();
-  if (error instanceof GivenUp) say("Cancelled.");
-  else say(error.message, true);
-  at("message").scrollIntoView({ block: "nearest" });
+  say(at("chosen"), "");
+  clear();
+  open();
 };
 
 // Files are sent one after the other into the same place.
-let sending = 0;
-const take = async (files) => {
-  const turn = ++sending;
-  closed();
-  const whole = files.reduce((sum, file) => sum + file.size, 0);
-  if (whole > about.limit) return failed(new Error(`${files.length === 1 ? files[0].name : "the files"} would take ${(whole / 2 ** 20).toFixed(0)} MB, more than the limit of ${(about.limit / 2 ** 20).toFixed(0)} MB; start the page with a larger --limit`));
-  let cancelled = false, found = null;
-  try {
-    for (const file of files) {
-      busy(`sending ${file.name}`, () => { cancelled = true; send.abort(); });
-      found = await send(file, found?.file, share);
-      if (cancelled || turn !== sending) throw new GivenUp();
-    }
-    at("doing").textContent = "reading the first rows";
-    share(0, 0);
-    stopper(found.job);
-    const seen = await follow(found.job, tell);
-    if (turn === sending) offer(found.file, seen, files);
-  } catch (error) {
-    if (turn === sending) failed(error);
+const take = (files) => work(`sending ${files[0].name}`, async (options) => {
+  close();
+  const megabytes = files.reduce((sum, file) => sum + file.size, 0) / 2 ** 20, limit = document.body.dataset.limit / 2 ** 20;
+  if (megabytes > limit) throw new Error(`${megabytes.toFixed(0)} MB are more than the limit of ${limit.toFixed(0)} MB; choose smaller files`);
+  let seen = null;
+  for (const file of files) {
+    const beside = seen ? `&beside=${seen.file}` : "";
+    seen = await ask(`file?name=${encodeURIComponent(file.name)}${beside}`, file, { ...options, slot: "look" });
   }
-};
-const offer = (file, seen, files) => {
-  idle();
-  source = { file, counts: false };
-  const names = files.length > 3 ? `${files[0].name} and ${files.length - 1} more files` : files.map((f) => f.name).join(", ");
-  at("chosen").textContent = `${names}: ${several(seen.columns.length, "column")}`;
-  const shown = seen.columns.slice(0, seen.rows[0].length);
-  at("preview").replaceChildren(
-    make("thead", {}, make("tr", {}, ...shown.map((c) => make("th", { scope: "col" }, c.name)))),
-    make("tbody", {}, ...seen.rows.map((row) => make("tr", {}, ...row.map((v) => make("td", {}, v ?? ""))))),
-  );
-  columns.offer(file, seen.columns, seen.guesses);
-  groups.offer(file, seen.columns, seen.guesses.groups);
-  strata.offer(seen.columns, seen.guesses.model_column ? seen.guesses.cluster : null);
-  at("chosen").hidden = at("first-rows").hidden = at("repeating").hidden = false;
-  steps.forEach((id) => { at(id).hidden = false; });
-  at("go").disabled = false;
-  refreshed();
-  say("");
-};
+  source = { file: seen.file, counts: false };
+  const names = files.length > 3 ? `${files[0].name} and ${files.length - 1} more files` : files.map(({ name }) => name).join(", ");
+  say(at("chosen"), `${names}: ${several(Object.keys(seen.columns).length, "column")}`);
+  const head = Object.keys(seen.columns).slice(0, seen.rows[0].length);
+  const rows = [head, ...seen.rows].map((row, i) => make("tr", {}, ...row.map((text) => make(i ? "td" : "th", {}, text))));
+  at("preview").replaceChildren(...rows);
+  offerColumns(seen);
+  groups.offerGroups(seen);
+  open();
+});
 at("file").addEventListener("change", () => at("file").files.length && take([...at("file").files]));
-const drop = at("drop");
 for (const kind of ["dragover", "dragleave", "drop"]) {
-  drop.addEventListener(kind, (event) => {
+  at("drop").addEventListener(kind, (event) => {
     event.preventDefault();
-    drop.classList.toggle("over", kind === "dragover");
+    at("drop").classList.toggle("over", kind === "dragover");
     if (kind === "drop" && event.dataTransfer.files.length) take([...event.dataTransfer.files]);
   });
 }
 
-const takeCounts = async (body) => {
-  const turn = ++sending;
-  closed();
-  busy("reading the table", null);
-  try {
-    let file = null;
-    const seen = await ask("table", body, "look", { tell, started: stopper, answered: (answer) => { file = answer.file; } });
-    if (turn !== sending) return;
-    idle();
-    if (seen.text) at("counts").value = seen.text.replace(/\r\n/g, "\n");
-    source = { file, counts: true };
-    at("chosen").textContent = `Table of counts: ${several(seen.cases, "case")}`;
-    groups.offerCounts(file, seen.groups);
-    strata.offer(null);
-    at("chosen").hidden = at("repeating").hidden = at("grouping").hidden = at("settings").hidden = false;
-    at("go").disabled = false;
-    refreshed();
-    say("");
-  } catch (error) {
-    if (turn === sending) failed(error);
-  }
-};
-at("use-counts").addEventListener("click", () => takeCounts({ text: at("counts").value }));
-at("use-example").addEventListener("click", () => takeCounts({ example: true }));
-at("counts").addEventListener("input", () => { if (source?.counts) closed(); });
+const takeCounts = () => work("reading the table", async (options) => {
+  close();
+  const seen = await ask("table", { text: at("counts").value }, { ...options, slot: "look" });
+  source = { file: seen.file, counts: true };
+  say(at("chosen"), `Table of counts: ${several(seen.cases, "case")}`);
+  groups.offerCounts(seen.groups);
+  open();
+});
+at("use-counts").addEventListener("click", takeCounts);
+at("example").addEventListener("click", () => {
+  at("counts").value = at("counts").defaultValue;
+  at("paste").open = true;
+  takeCounts();
+});
+at("counts").addEventListener("input", () => { if (source?.counts) close(); });
 
-// One audit at a time; another file, or an error, ends it and what it found.
-const audited = async (asked, what = "audit") => {
-  const mine = source;
-  report.clear();
-  try {
-    const body = asked();
-    busy("counting and testing", null);
-    const found = await ask(what, { file: mine.file, ...body }, "audit", { tell, started: stopper });
-    if (mine !== source) return;
-    idle();
-    if (what === "monitor") await monitor.added(found);
-    report.show(found);
-  } catch (error) {
-    if (mine === source) failed(error);
-  }
-  if (mine === source) at("go").disabled = false;
+// Most metrics need labels, and some the score of every case.
+const boxes = [...at("metrics").querySelectorAll("input")];
+const countMetrics = () => {
+  const hasLabels = source?.counts || setup.y_true.value, hasScores = hasLabels && !source?.counts && setup.decided.value === "score";
+  for (const box of boxes) box.disabled = box.dataset.needs !== "" && !(box.dataset.needs === "labels" ? hasLabels : hasScores);
+  at("metrics-chosen").textContent = boxes.filter((box) => box.checked && !box.disabled).map((box) => box.value).join(", ");
 };
+at("metrics").addEventListener("change", countMetrics);
+at("setup").addEventListener("arranged", countMetrics);
+at("find-metric").addEventListener("input", () => {
+  const wanted = at("find-metric").value.trim().toLowerCase();
+  for (const { labels: [label] } of boxes) label.hidden = !`${label.textContent} ${label.dataset.words}`.toLowerCase().includes(wanted);
+});
+
+// What the fields say.
+const asked = () => {
+  const data = new FormData(at("setup")), fields = {};
+  for (const name of data.keys()) fields[name] = MANY.includes(name) ? data.getAll(name) : data.get(name);
+  if (boxes.every((box) => box.disabled || box.checked === box.defaultChecked)) delete fields.metrics;
+  return { ...fields, ...(source.counts ? {} : ticked(data)), ...groups.asked() };
+};
+const audit = (fields) => work("counting and testing", async (options) => {
+  const mine = source, task = view() === "monitor" ? "monitor" : "audit";
+  clear();
+  const found = await ask(task, { file: source.file, ...fields() }, options);
+  if (mine !== source) return;
+  if (found.batches) await goOn(found);
+  report(found);
+});
 at("setup").addEventListener("submit", (event) => {
   event.preventDefault();
-  if (!source || at("go").disabled) return;
-  const chosen = () => ({ ...(source.counts ? {} : columns.asked()), ...groups.asked(), ...settings.asked() });
-  if (monitor.on()) return audited(() => monitor.asked(chosen), "monitor");
-  audited(() => ({ ...(source.counts ? {} : { ...columns.asked(), ...strata.asked() }), ...groups.asked(), ...settings.asked() }));
+  at("get").hidePopover();
+  if (!source) return;
+  if (view() === "report") location.hash = at("back").hash;
+  audit(() => state !== null && view() === "monitor" ? { at: setup.at.value, state } : asked());
 });
-at("publish").addEventListener("click", () => { at("get").open = false; at("go").click(); });
 at("saved").addEventListener("change", async () => {
-  const [saved] = at("saved").files;
-  if (!saved || !source || at("go").disabled) return;
-  const text = await saved.text();
+  const repeat = await at("saved").files[0].text();
   at("saved").value = "";
-  audited(() => ({ repeat: text }));
+  audit(() => ({ repeat }));
 });
 
-try {
-  about = await get("about");
-} catch (error) {
-  say(error.message, true);
-}
-at("file").accept = about.files.accept;
-at("file-hint").textContent = about.files.hint;
-Object.assign(labels, about.labels);
-settings.offer(about);
-for (const id of ["intersections", "favourable"]) at(id).addEventListener("change", refreshed);
-whatif.offer(about.metrics);
-plan.offer(about.metrics);
+// The state of a monitor, to which the next batch is added.
+const remember = (text, hint) => {
+  state = text;
+  at("state-hint").textContent = hint;
+  at("forget").hidden = state === null;
+  open();
+};
+const goOn = async (found) => {
+  const answer = await fetch(`report/${found.report}.json`);
+  setup.at.value = at("state").value = "";
+  remember(await answer.text(), `The monitor of ${found.batches}: the next batch is added to it.`);
+};
+at("state").addEventListener("change", async () => {
+  const [file] = at("state").files;
+  if (file) remember(await file.text(), `${file.name}: columns and metrics are those of its first batch.`);
+});
+at("forget").addEventListener("click", () => {
+  at("state").value = "";
+  remember(null, "A new monitor is begun.");
+});
+
+// The report, in the whole window below a thin bar.
+const links = [...at("get").querySelectorAll("a")];
+const report = (found) => {
+  shown = found.report;
+  at("found").textContent = found.title;
+  for (const link of links) link.href = `report/${shown}.${link.dataset.kind}`;
+  at("report").src = links[0].href;
+  at("view").classList.toggle("of-monitor", Boolean(found.batches));
+  at("changed").hidden = !found.changes;
+  at("changed").textContent = found.changes?.length ? `Changed: ${several(found.changes.length, "difference")}` : "Nothing changed";
+  at("changes").replaceChildren(...(found.changes ?? []).map((change) => make("li", {}, change)));
+  at("reopen").hidden = false;
+  if (location.hash === "#report") turn();
+  else location.hash = "report";
+};
+const clear = () => {
+  shown = "";
+  at("reopen").hidden = true;
+  at("report").removeAttribute("src");
+};
+addEventListener("blur", () => at("get").hidePopover());
+turn();
