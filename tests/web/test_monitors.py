@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from page_client import Page
+from web_client import App
 
 import evenhand as eh
 
@@ -26,7 +26,7 @@ def batch(seed: int, gap: float = 0.6) -> str:
     return "\n".join(rows) + "\n"
 
 
-def test_a_monitor_is_begun_and_goes_on_with_its_state(shared: Page) -> None:
+def test_a_monitor_is_begun_and_goes_on_with_its_state(shared: App) -> None:
     expected = eh.Monitor(metrics="acc")
     state = None
     for seed in (1, 2):
@@ -34,29 +34,27 @@ def test_a_monitor_is_begun_and_goes_on_with_its_state(shared: Page) -> None:
         asked = {"file": file, "at": f"W{seed}", "state": state}
         first = {**COLUMNS, "metrics": ["acc"]} if state is None else {}
         found = shared.answer(shared.post("monitor", {**asked, **first}))
-        state = shared.client.get(f"/token/report/{found['audit']}.json").text
+        state = shared.report(found, "json").text
         how: Any = COLUMNS if seed == 1 else {}
         (shared.store.folder / "again.csv").write_text(batch(seed), "utf-8")
         expected = expected.add(shared.store.folder / "again.csv", at=f"W{seed}", **how)
-    assert state == expected.to_json() and found["new"]
+    assert state == expected.to_json()
     alarms = len(expected.alarms)
-    assert found["monitor"] == f"2 batches, {alarms} alarm{'s' * (alarms != 1)}"
-    report = shared.client.get(f"/token/report/{found['audit']}.html?download")
-    assert report.headers["content-disposition"] == 'attachment; filename="monitor.html"'
-    assert report.text == expected.to_html()
+    assert found["title"] == f"Monitor of 2 batches, {alarms} alarm{'s' * (alarms != 1)}"
+    assert shared.report(found, "html").text == expected.to_html()
     again = shared.answer(shared.post("monitor", {"file": file, "at": "W2", "state": state}))
-    assert not again["new"]
+    assert again["title"].endswith("; this batch was added before, and nothing changed")
 
 
-def test_units_and_counts_are_taken(shared: Page) -> None:
+def test_clusters_and_counts_are_monitored(shared: App) -> None:
     file = shared.upload("w1.csv", batch(1))
     found = shared.answer(shared.post("monitor", {"file": file, "at": "W1", **COLUMNS, "cluster": "person"}))
-    state = json.loads(shared.client.get(f"/token/report/{found['audit']}.json").text)
+    state = json.loads(shared.report(found, "json").text)
     assert len(state["batches"][0]["clusters"].split()) == 120
     table = shared.post("table", {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\nB,5,6,7,8\n"})
     shared.answer(table)
     counted = shared.answer(shared.post("monitor", {"file": table.json()["file"], "at": "W1", "metrics": ["tpr"]}))
-    assert counted["monitor"] == "1 batch, no alarm"
+    assert counted["title"] == "Monitor of 1 batch, no alarm"
 
 
 @pytest.mark.parametrize(
@@ -72,10 +70,10 @@ def test_units_and_counts_are_taken(shared: Page) -> None:
          "are “Counts as positive”, and keep a monitor of each class"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_monitored_is_refused(shared: Page, more: dict[str, Any], says: str) -> None:
+def test_what_cannot_be_monitored_is_refused(shared: App, more: dict[str, Any], says: str) -> None:
     file = shared.upload("w1.csv", batch(1))
     end = shared.end(shared.post("monitor", {"file": file, **COLUMNS, **more}))
-    assert (end["state"], end["error"]) == ("failed", says)
+    assert (end["state"], end["answer"]) == ("failed", says)
 
 
 @pytest.mark.parametrize("width", [1280, 375])

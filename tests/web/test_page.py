@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from matrices import matrix
-from page_client import ROWS, column, eventually, gone, two_years
+from web_client import ROWS, column, eventually, gone, two_years
 
 import evenhand as eh
 
@@ -148,7 +148,7 @@ def test_scores_bins_names_and_metrics_are_asked_for_as_they_are_chosen(page: An
     assert {name: value for name, value in asked.items() if name != "file"} == {
         "y_true": "two_year_recid",
         "y_score": "decile_score",
-        "threshold": [5, 8],
+        "threshold": "5, 8",
         "strata": [],
         "sample_weight": "",
         "count": "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 
-from ..auditing import METRICS, REPORT, WITHOUT_LABELS, Settings, flat_settings
+from ..auditing import METRICS, WITHOUT_LABELS, Settings, flat_settings
 from ..confusion import CELLS
 from ..data import FORMATS, accepted_endings, any_of, names_of
 from ..errors import EvenhandError
@@ -24,7 +25,7 @@ from ..examples import compas
 from ..metrics import CATALOGUE, RANKING_METRICS
 from .form import FIELD_NAMES, LABELS, SETTINGS
 from .guard import Guard, read_json
-from .store import MEGABYTE, Store, Upload
+from .store import Store, Upload
 from .uploads import receive_file
 
 HERE = Path(__file__).parent
@@ -34,8 +35,6 @@ REPORT_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
     "sandbox allow-scripts"
 )
-REPORTS = {f"audit.{kind}" for kind in ("html", "json", "csv", "md")}
-REPORTS |= {"monitor.html", "monitor.json"}
 # A request for the state of a job waits so long for a change, and looks so often.
 LONGEST_WAIT, LOOK_SECONDS = 10.0, 0.03
 # What the web app itself never sends ends in these.
@@ -43,12 +42,7 @@ MALFORMED = (AttributeError, ClientDisconnect, LookupError, TypeError, ValueErro
 
 
 def create_app(
-    token: str,
-    hosts: set[str],
-    folder: Path,
-    *,
-    limit: int = 4096 * MEGABYTE,
-    patience: float = 30.0,
+    token: str, hosts: set[str], folder: Path, *, limit: int = 2**32, patience: float = 30.0
 ) -> Guard:
     """Create the web app.
 
@@ -80,54 +74,46 @@ def create_app(
 
 async def refuse(request: Request, error: Exception) -> Response:
     """The sentence that says why a request is refused."""
-    is_known = isinstance(error, EvenhandError)
-    sentence = error.spelled(FIELD_NAMES) if is_known else "invalid request"
-    return JSONResponse({"error": sentence}, 400)
+    if not isinstance(error, EvenhandError):
+        error = EvenhandError("invalid request")
+    return JSONResponse({"error": error.spelled(FIELD_NAMES)}, 400)
 
 
 async def show_form(request: Request) -> Response:
     """The only page: the form, the plans, and the frame of reports."""
-    matrices = compas().items()
-    rows = [[group, *map(int, matrix.cells)] for group, matrix in matrices]
-    table = [["race", *CELLS], *rows]
+    rows = [("race", *CELLS), *((group, *cm.cells) for group, cm in compas().items())]
     context = {
-        "settings": SETTINGS | {name: ("", setting) for name, setting in REPORT.items()},
+        "settings": SETTINGS,
         "shared": list(flat_settings(Settings)),
         "labels": LABELS,
         "metrics": [*CATALOGUE, *RANKING_METRICS],
         "ranking_metrics": RANKING_METRICS,
         "default_metrics": METRICS,
         "without_labels": WITHOUT_LABELS,
-        "limit": store_of(request).limit,
+        "limit": request.app.state.store.limit,
         "endings": ",".join(accepted_endings()),
         "formats": any_of(names_of(FORMATS)),
-        "example": "\n".join(",".join(map(str, row)) for row in table),
+        "example": "\n".join(",".join(map(str, row)) for row in rows),
     }
     return TEMPLATES.TemplateResponse(request, "page.html", context)
-
-
-def store_of(request: Request) -> Store:
-    """The state of the web app."""
-    store: Store = request.app.state.store
-    return store
 
 
 def start_job(request: Request, task: str, folder: Path, **arguments: Any) -> Response:
     """Start a job in a folder, and in the slot that the request names."""
     slot = request.query_params.get("slot", "")[:80]
-    job = store_of(request).start(task, folder, slot, **arguments)
+    job = request.app.state.store.start(task, folder, slot, **arguments)
     return JSONResponse({"job": job.key, "file": folder.name})
 
 
 async def send_file(request: Request) -> Response:
     """Keep a file, alone or beside others, and start to look into it."""
-    upload = await receive_file(request, store_of(request))
+    upload = await receive_file(request, request.app.state.store)
     return start_job(request, "file", upload.folder, data=upload.data)
 
 
 async def send_counts(request: Request) -> Response:
     """Keep a table of counts, and start to look into it."""
-    store, text = store_of(request), str((await read_json(request))["text"])
+    store, text = request.app.state.store, str((await read_json(request))["text"])
     store.audits.check_room()
     upload = Upload(store.new_folder(), ["counts.csv"], counts=True)
     (upload.folder / "counts.csv").write_text(text, "utf-8", newline="")
@@ -137,7 +123,7 @@ async def send_counts(request: Request) -> Response:
 
 async def start_task(task: str, request: Request) -> Response:
     """Start what is asked: a look into columns, an audit, a batch of a monitor, or a plan."""
-    store, asked = store_of(request), await read_json(request)
+    store, asked = request.app.state.store, await read_json(request)
     if task == "plan":
         return start_job(request, task, store.folder, asked=asked)
     upload = store.upload(asked.get("file"))
@@ -149,7 +135,7 @@ async def start_task(task: str, request: Request) -> Response:
 
 async def show_job(request: Request) -> Response:
     """How far a job is, as soon as that differs from what was seen; or give it up."""
-    store = store_of(request)
+    store = request.app.state.store
     job = store.jobs.get(request.path_params["key"])
     if job is None:
         raise HTTPException(404)
@@ -159,15 +145,15 @@ async def show_job(request: Request) -> Response:
     latest = time.monotonic() + LONGEST_WAIT
     while job.version <= seen and not job.is_over and time.monotonic() < latest:
         await asyncio.sleep(LOOK_SECONDS)
-    names = ("state", "version", "what", "done", "total", "answer")
+    names = ("state", "version", "progress", "answer")
     return JSONResponse({name: getattr(job, name) for name in names})
 
 
 async def show_report(request: Request) -> Response:
     """A file that an audit or a monitor wrote."""
-    folder = store_of(request).results.get(request.path_params["key"])
+    folder = request.app.state.store.results.get(request.path_params["key"])
     name = request.path_params["name"]
-    if folder is None or name not in REPORTS or not (folder / name).is_file():
+    if folder is None or name not in os.listdir(folder):
         raise HTTPException(404)
     headers = {"Content-Security-Policy": REPORT_POLICY}
     return FileResponse(folder / name, headers=headers)

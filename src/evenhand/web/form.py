@@ -21,9 +21,9 @@ from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput
 
 SETTINGS = flat_settings(ModelsRequest) | flat_settings(AuditRequest)
+SETTINGS |= {name: ("", setting) for name, setting in REPORT.items()}
 """Defaults and records of all settings, by name."""
 LABELS = {name: setting.page for name, (_, setting) in SETTINGS.items()}
-LABELS |= {name: setting.page for name, setting in REPORT.items()}
 """What settings are called in the web app."""
 FIELD_NAMES = {
     **{name: f"“{label}”" for name, label in LABELS.items() if label},
@@ -45,7 +45,7 @@ def read_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
         if setting.page and asked.get(name) not in (None, "", [], [""], {}, False)
     }
     if any(asked.get("cells", [])):
-        values["reference"] = read_cells(asked["cells"])
+        values["reference"] = ConfusionMatrix.from_array(read_cells(asked["cells"]))
     return join_parts(request, values)
 
 
@@ -59,9 +59,8 @@ def read_setting(name: str, setting: Setting, value: Any) -> Any:
     if not all(isinstance(text, str) for text in texts):
         raise InvalidInput(argument=name, must="be text", got=value)
     if setting.reads in ("number", "whole"):
-        read = read_whole if setting.reads == "whole" else read_number
-        parts = [part for text in texts for part in split_numbers(text)]
-        numbers = [read(part, f"`{name}`") for part in parts]
+        kind = int if setting.reads == "whole" else float
+        numbers = [read_number(part, f"`{name}`", kind) for part in split_numbers(" ".join(texts))]
         return numbers if len(numbers) > 1 else numbers[0]
     if setting.reads == "special" and name != "reference":
         return read_texts(name, texts)
@@ -91,34 +90,24 @@ def split_numbers(text: str) -> list[str]:
     return re.split(r"[\s,;]+", text.strip())
 
 
-def read_number(text: Any, what: str) -> float:
+def read_number(text: Any, what: str, kind: type[int] | type[float] = float) -> Any:
     """A finite number from the text of a field, which messages call ``what``.
 
-    >>> read_number("0.05", "the level")
-    0.05
+    >>> read_number("0.05", "the level"), read_number("12", "a count", int)
+    (0.05, 12)
     """
     try:
-        number = float(str(text))
+        number = kind(str(text))
         if "_" in str(text) or not str(text).isascii() or not isfinite(number):
             raise ValueError
-    except ValueError:
-        raise InvalidInput(f"{what} must be a number; got {str(text)[:20]!r}") from None
+    except (OverflowError, ValueError):
+        noun = "whole number" if kind is int else "number"
+        raise InvalidInput(f"{what} must be a {noun}; got {str(text)[:20]!r}") from None
     return number
 
 
-def read_whole(text: Any, what: str) -> int:
-    """A whole number.
-
-    >>> read_whole("12", "a count")
-    12
-    """
-    if not re.fullmatch(r"[+-]?[0-9]{1,16}", str(text).strip()):
-        raise InvalidInput(f"{what} must be a whole number; got {str(text)[:20]!r}")
-    return int(text)
-
-
-def read_cells(texts: Any) -> ConfusionMatrix:
-    """The four counts of a reference."""
+def read_cells(texts: Any) -> list[float]:
+    """The four cells of a reference; an empty one is 0."""
     if not isinstance(texts, list) or len(texts) != 4:
-        raise InvalidInput("the reference must have four counts: TP, FN, FP and TN")
-    return ConfusionMatrix.from_array([read_whole(text or 0, "a count") for text in texts])
+        raise InvalidInput("the reference must have four cells: TP, FN, FP and TN")
+    return [read_number(text or 0, "a cell") for text in texts]

@@ -12,9 +12,11 @@ import secrets
 import threading
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +49,8 @@ class Job:
         Its identifier.
     state : {"waiting", "working", "done", "failed", "cancelled"}
         How it stands.
-    what, done, total
-        What is being done now, and how much of it is done; a total of 0 if that is not known.
+    progress : sequence
+        What is being done now, how much of it is done, and of how much; 0 if that is not known.
     answer : object
         The result, or the sentence that says why there is none.
     version : int
@@ -64,9 +66,7 @@ class Job:
     slot: str = ""
     key: str = field(default_factory=lambda: secrets.token_hex(8))
     state: str = "waiting"
-    what: str = ""
-    done: int = 0
-    total: int = 0
+    progress: Sequence[Any] = ("", 0, 0)
     answer: Any = None
     version: int = 1
     end_by: float = inf
@@ -75,11 +75,6 @@ class Job:
     def is_over(self) -> bool:
         """Whether nothing will change any more."""
         return self.state in ("done", "failed", "cancelled")
-
-    def report(self, what: str, done: int, total: int) -> None:
-        """Take note of progress."""
-        self.what, self.done, self.total = what, done, total
-        self.version += 1
 
     def change(self, state: str, answer: Any = None) -> None:
         """Change the state, unless it is final."""
@@ -101,8 +96,7 @@ class WorkerQueue:
         self.waiting: deque[Job] = deque()
         self.closed = False
         self.thread: threading.Thread | None = None
-        self.process: multiprocessing.process.BaseProcess | None = None
-        self.pipe: Connection | None = None
+        self.worker: tuple[BaseProcess, Connection] | None = None
 
     def check_room(self) -> None:
         """Refuse if too many jobs are waiting."""
@@ -166,31 +160,33 @@ class WorkerQueue:
                 if kind != "progress":
                     job.change(kind, *content)
                     return
-                job.report(*content)
+                job.progress = content
+                job.version += 1
         self.end_process()
         hint = "choose smaller counts"
         job.change("failed", f"this takes longer than {job.seconds:g} seconds; {hint}")
-        self.ready_pipe()
+        if not self.closed:
+            self.ready_pipe()
 
     def ready_pipe(self) -> Connection:
         """The pipe to the process, which is started if need be."""
         from .worker import work
 
-        if self.pipe is not None and self.process and self.process.is_alive():
-            return self.pipe
-        self.end_process()
-        spawn = multiprocessing.get_context("spawn")
-        self.pipe, end = spawn.Pipe()
-        self.process = spawn.Process(target=work, args=(end, self.memory), daemon=True)
-        self.process.start()
-        end.close()
-        return self.pipe
+        if self.worker is None or not self.worker[0].is_alive():
+            self.end_process()
+            spawn = multiprocessing.get_context("spawn")
+            pipe, end = spawn.Pipe()
+            process = spawn.Process(target=work, args=(end, self.memory), daemon=True)
+            process.start()
+            end.close()
+            self.worker = process, pipe
+        return self.worker[1]
 
     def end_process(self) -> None:
         """Kill the process, and close the pipe to it."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.join(1)
-        if self.pipe is not None:
-            self.pipe.close()
-        self.process = self.pipe = None
+        if self.worker is not None:
+            process, pipe = self.worker
+            process.kill()
+            process.join(1)
+            pipe.close()
+            self.worker = None

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from ..confusion import read_labels
@@ -33,16 +31,14 @@ ROWS, COLUMNS, VALUES, LONGEST = 8, 200, 50, 80
 def preview_file(data: Files) -> dict[str, Any]:
     """The columns of a file with their first values, and what each seems to be."""
     columns = read_first_columns(data)
-    count_column.cache_clear()
     if not columns:
         name = data if isinstance(data, str) else data[0]
         raise InvalidInput(f"{name} has no rows; there is nothing to audit")
     shown = [values[:ROWS] for values in list(columns.values())[:COLUMNS]]
     kinds = {name: kind_of(values) for name, values in columns.items()}
+    names = {name: "probabilities" if kind.unit else kind.kind for name, kind in kinds.items()}
     return {
-        "columns": {
-            name: "probabilities" if kind.unit else kind.kind for name, kind in kinds.items()
-        },
+        "columns": names,
         "rows": [list(map(shorten, row)) for row in zip(*shown, strict=True)],
         "guesses": guess_roles(columns),
     }
@@ -74,10 +70,10 @@ def count_values(data: Files, asked: Mapping[str, Any]) -> dict[str, Any]:
     """
     counts: dict[str, Counter[Any]] = {}
     answers: dict[str, Any] = {}
-    files = (data,) if isinstance(data, str) else tuple(data)
     for role, column in asked["columns"].items():
         try:
-            counts[role] = count_column(files, column, Path.cwd())
+            rows = count(data, [(column, column)], {}).rows
+            counts[role] = Counter({value: n for (value,), n in rows.items()})
             answers[role] = list_values(counts[role])
         except EvenhandError as error:
             answers[role] = {"error": error.spelled(FIELD_NAMES)}
@@ -85,13 +81,6 @@ def count_values(data: Files, asked: Mapping[str, Any]) -> dict[str, Any]:
     for role in labels:
         answers[role] |= find_positive(labels, role)
     return answers
-
-
-@lru_cache(maxsize=64)
-def count_column(files: tuple[str, ...], column: str, folder: Path) -> Counter[Any]:
-    """How often each value of a column occurs, of files in the working directory."""
-    rows = count(list(files), [(column, column)], {}).rows
-    return Counter({value: n for (value,), n in rows.items()})
 
 
 def list_values(counts: Mapping[Any, int]) -> dict[str, Any]:

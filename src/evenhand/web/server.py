@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import signal
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -98,9 +97,6 @@ def close_silent(connections: set[Any], silent_since: dict[Any, float], patience
 @contextmanager
 def catch_signals(signals: list[int]) -> Iterator[None]:
     """Collect signals in place of what they would do."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     # A signal that is ignored, as HUP is under nohup, stays ignored.
     heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     before = {n: signal.signal(n, lambda number, _: signals.append(number)) for n in heeded}

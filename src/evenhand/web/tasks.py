@@ -10,30 +10,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..auditing import (
-    REPORT,
-    Audit,
-    AuditRequest,
-    CountsRequest,
-    ModelsRequest,
-    Monitor,
-    audit,
-    audit_counts,
-    compare,
-)
+from .. import auditing, planning
+from ..auditing import Audit, Monitor
+from ..confusion import ConfusionMatrix
 from ..data import read_counts
-from ..progress import ProgressLine
-from ..records import write_whole
+from ..errors import InvalidInput, UnknownName
+from ..records import plain_value, write_whole
 from ..views import Words
 from ..wording import several
-from .form import read_settings
-from .plans import answer_plan
+from .form import read_cells, read_number, read_settings
 from .previews import Files, count_bins, count_values, preview_counts, preview_file
 
 FIXED = ("metrics", "reference", "alpha")
 COLUMNS = ("y_true", "y_pred", "y_score", "groups", "cluster", "bins")
 VALUES = ("threshold", "positive", "classes")
 PLURALS = {"class": "classes", "stratum": "strata"}
+MOST_SIZES = 1_000
+QUESTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "size": (planning.sample_size, ("difference", "power", "alpha")),
+    "detect": (planning.detectable_difference, ("power", "alpha")),
+    "power": (planning.power, ("difference", "alpha")),
+    "jagged": (planning.jaggedness, ()),
+    "exploit": (planning.exploitable_sizes, ("threshold",)),
+}
 
 
 def run_audit(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
@@ -41,29 +40,26 @@ def run_audit(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
 
     A saved audit can be repeated: its settings hold, and the changes are listed.
     """
-    report = {name: str(asked[name]) for name in REPORT if asked.get(name)}
     if asked.get("repeat"):
         saved = Audit.from_json(str(asked["repeat"]))
         again = saved.repeat(data)
         return write_audit(again, Path(out), {}) | {"changes": saved.changes(again)}
     if asked.get("decided") == "models":
-        result = compare(data, **read_settings(ModelsRequest, asked))
+        result = auditing.compare(data, **read_settings(auditing.ModelsRequest, asked))
     elif counts:
-        result = audit_counts(str(data), **read_settings(CountsRequest, asked))
+        result = auditing.audit_counts(str(data), **read_settings(auditing.CountsRequest, asked))
     else:
-        result = audit(data, **read_settings(AuditRequest, asked))
+        result = auditing.audit(data, **read_settings(auditing.AuditRequest, asked))
+    report = {name: str(asked[name]) for name in auditing.REPORT if asked.get(name)}
     return write_audit(result, Path(out), report)
 
 
-def write_audit(result: Audit, folder: Path, report: Mapping[str, str]) -> dict[str, Any]:
+def write_audit(result: Audit, folder: Path, report: Mapping[str, Any]) -> dict[str, Any]:
     """Write an audit in all formats to a folder, and tell its extent."""
-    with ProgressLine() as progress:
-        progress("writing the report", 0, 2)
-        write_whole(folder / "audit.html", result.to_html(**dict[str, Any](report)))
-        progress("writing the report", 1, 2)
-        write_whole(folder / "audit.json", result.to_json())
-        write_whole(folder / "audit.csv", result.to_csv())
-        write_whole(folder / "audit.md", result.to_markdown())
+    write_whole(folder / "audit.html", result.to_html(**report))
+    write_whole(folder / "audit.json", result.to_json())
+    write_whole(folder / "audit.csv", result.to_csv())
+    write_whole(folder / "audit.md", result.to_markdown())
     groups = {(row.by, row.group) for row in result.rows}
     extent = [Words.of(result.settings).several(result.n), several(len(groups), "group")]
     for axis, values in result.axes.items():
@@ -79,7 +75,7 @@ def add_batch(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
     if asked.get("state"):
         before = Monitor.from_json(str(asked["state"]))
     else:
-        given = read_settings(AuditRequest, asked)
+        given = read_settings(auditing.AuditRequest, asked)
         before = Monitor(**{name: given[name] for name in FIXED if name in given})
     if counts:
         by, matrices, _ = read_counts(str(data))
@@ -91,12 +87,57 @@ def add_batch(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
     write_whole(Path(out) / "monitor.html", monitor.to_html())
     batches = several(len(monitor.batches), "batch", "batches")
     alarms = several(len(monitor.alarms), "alarm") if monitor.alarms else "no alarm"
-    same = "; this batch was added before, and nothing changed"
-    return {
-        "report": f"{Path(out).name}/monitor",
-        "title": f"Monitor of {batches}, {alarms}{same if monitor is before else ''}",
-        "batches": batches,
-    }
+    title = f"Monitor of {batches}, {alarms}"
+    if monitor is before:
+        title += "; this batch was added before, and nothing changed"
+    return {"report": f"{Path(out).name}/monitor", "title": title, "batches": batches}
+
+
+def answer_plan(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a question of planning: text, and a picture if there is one."""
+    question = str(asked.get("question"))
+    if question not in QUESTIONS:
+        raise UnknownName.among("question", question, list(QUESTIONS))
+    function, names = QUESTIONS[question]
+    arguments = {name: read_number(asked.get(name), f"the {name}") for name in names}
+    if question in ("detect", "power"):
+        arguments["n"] = read_number(asked.get("n"), "the number of cases", int)
+    if question in ("jagged", "exploit"):
+        arguments["n"] = read_sizes(asked)
+    cells = read_cells(asked.get("cells"))
+    is_counted = all(cell.is_integer() for cell in cells)
+    reference = ConfusionMatrix.from_array(cells) if is_counted else cells
+    result = function(str(asked.get("metric")), reference=reference, **arguments)
+    return {"text": str(result), "picture": plain_value(picture(result))}
+
+
+def read_sizes(asked: Mapping[str, Any]) -> range:
+    """The sizes between two numbers."""
+    ends = {"from": "the first size", "to": "the last size"}
+    first, last = (read_number(asked.get(name), what, int) for name, what in ends.items())
+    if not 1 <= first <= last < first + MOST_SIZES:
+        got = f"got {first} to {last}"
+        raise InvalidInput(f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; {got}")
+    return range(first, last + 1)
+
+
+def picture(result: Any) -> dict[str, Any] | None:
+    """Lines over sizes, or over true scores; None where each point would take long."""
+    x, axis, caption = getattr(result, "sizes", ()), "number of cases", "Power"
+    if isinstance(result, planning.Jaggedness):
+        lines = list(zip(*result.quantiles, strict=True))
+        caption = "10, 25, 50, 75 and 90% of groups score at most this"
+    elif isinstance(result, planning.ExploitableSizes):
+        lines, caption = [result.chances], "Probability to pass"
+    elif result.question == "sample_size":
+        lines = [result.values]
+    elif result.method == "exact":
+        x, values = result.profile()
+        lines, axis = [values], f"true {result.metric.key}"
+    else:
+        return None
+    goal = getattr(result, "target", None)
+    return {"x": x, "lines": lines, "goal": goal, "axis": axis, "caption": caption}
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {

@@ -49,8 +49,7 @@ def choose_name(given: str) -> str:
     if not stem:
         shown = given[:60] or "the file"
         raise InvalidInput(f"{shown} cannot be used: its name must have a stem and an extension")
-    room = LONGEST_NAME - len(ending.encode())
-    return stem.encode()[: max(room, 1)].decode(errors="ignore") + ending
+    return stem.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 
 async def write_file(request: Request, upload: Upload, name: str, limit: int) -> None:
@@ -94,5 +93,4 @@ def check_kind(upload: Upload, name: str) -> None:
     try:
         input_files([upload.folder / one for one in (*upload.names, name)])
     except EvenhandError as error:
-        text = str(error).replace(f"{upload.folder}{os.sep}", "")
-        raise InvalidInput(text) from None
+        raise InvalidInput(str(error).replace(f"{upload.folder}{os.sep}", "")) from None

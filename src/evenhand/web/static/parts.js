@@ -77,7 +77,7 @@ export const ask = async (path, body, { slot = path, signal, tell = () => {} } =
   }
 };
 // How far a job is, in words.
-export const progress = ({ state, what, done, total }) => state === "waiting" ? "waiting for other work to finish"
+export const progress = ({ state, progress: [what, done, total] }) => state === "waiting" ? "waiting for other work to finish"
   : total ? `${what}: ${Math.floor(100 * done / total)}%` : what;
 
 // Work that can be cancelled, one at a time.
@@ -87,10 +87,11 @@ export const work = async (text, task) => {
   const mine = current = new AbortController();
   const tell = (now) => {
     at("doing").textContent = progress(now) || text;
-    at("progress").toggleAttribute("value", Boolean(now.total));
-    if (now.total) at("progress").value = now.done / now.total;
+    const [, done, total] = now.progress;
+    at("progress").toggleAttribute("value", total > 0);
+    if (total) at("progress").value = done / total;
   };
-  tell({ what: text });
+  tell({ progress: [text, 0, 0] });
   say(at("message"), "");
   at("work").hidden = false;
   at("work").scrollIntoView({ block: "nearest" });
