@@ -62,6 +62,7 @@ def page(browser: Any, running: tuple[str, Any]) -> Iterator[Any]:
     requests: list[str] = []
     opened.on("console", lambda m: errors.append(m.text) if m.type == "error" and "400" not in m.text else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.set_default_timeout(8_000)
     opened.on("dialog", lambda dialog: errors.append(dialog.message))
     opened.on("request", lambda request: requests.append(request.url))
     opened.goto(address)

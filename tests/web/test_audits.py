@@ -75,7 +75,7 @@ def test_an_audit_is_that_of_the_library(shared: App, recid: str, path: str) -> 
         path,
         **CALL | {"groups": ["race", "sex", "age"]},
         bins={"age": [25, 45]},
-        group_names={"sex": {"Male": "men", "Female": "women"}, "race": {}},
+        group_names={"sex": {"Male": "men", "Female": "women"}},
         reference={"race": "Caucasian", "sex": "Male", "age": "largest"},
         metrics=["tpr", "fpr", "ppr"],
         alpha=0.01,

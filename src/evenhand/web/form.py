@@ -68,16 +68,16 @@ def read_setting(name: str, setting: Setting, value: Any) -> Any:
 
 
 def read_columns(name: str, value: Mapping[str, Any]) -> Any:
-    """A setting that has a value for each column."""
+    """A setting that has a value for each column; an empty one has none."""
+    given = {column: one for column, one in value.items() if one}
     if name == "bins":
-        return {by: read_cuts(text) for by, text in value.items() if text}
+        return {column: read_cuts(text) for column, text in given.items()}
     if name != "reference":
-        return value
-    kinds = set(value.values())
+        return given
     # One kind for all columns holds for their intersections, too.
-    if len(kinds) == 1 and kinds <= KINDS:
-        return kinds.pop()
-    return {by: kind for by, kind in value.items() if kind != "rest"}
+    if len(set(given.values())) == 1 and KINDS >= set(given.values()):
+        return next(iter(given.values()))
+    return {column: kind for column, kind in given.items() if kind != "rest"}
 
 
 def read_cuts(text: Any) -> list[float]:

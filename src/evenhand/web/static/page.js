@@ -84,7 +84,7 @@ at("find-metric").addEventListener("input", () => {
 // What the fields say.
 const asked = () => {
   const data = new FormData(at("setup")), fields = {};
-  for (const name of data.keys()) fields[name] = MANY.includes(name) ? data.getAll(name) : data.get(name);
+  for (const name of data.keys()) if (!/^(positive|other)_/.test(name)) fields[name] = MANY.includes(name) ? data.getAll(name) : data.get(name);
   if (boxes.every((box) => box.disabled || box.checked === box.defaultChecked)) delete fields.metrics;
   return { ...fields, ...(source.counts ? {} : ticked(data)), ...groups.asked() };
 };
