@@ -116,7 +116,10 @@ def test_a_saved_audit_is_repeated_and_changes_are_listed(shared: App, recid: st
         ({"race": "best", "sex": "all"}, {"race": "best", "sex": "all"}),
         ({"race": "Hispanic", "sex": "rest"}, {"race": "Hispanic"}),
         ({"race": "rest", "sex": "rest", "race & sex": "Hispanic & men"}, {"race & sex": "Hispanic & men"}),
-        ({"race": "all", "sex": "all", "race & sex": "largest"}, {"race": "all", "sex": "all", "race & sex": "largest"}),
+        (
+            {"race": "all", "sex": "all", "race & sex": "largest"},
+            {"race": "all", "sex": "all", "race & sex": "largest"},
+        ),
     ],
 )
 def test_references_mean_what_they_mean_in_the_library(

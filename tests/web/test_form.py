@@ -22,8 +22,12 @@ BY_SCRIPT = {"positive_label", "positive_prediction", "bins", "group_names", "re
 def test_every_setting_has_a_field_under_a_name_of_its_own(fresh: App) -> None:
     """One that is added to the library is in the form, or this fails."""
     text = fresh.client.get("/token/").text
-    settings = {name for name, (_, one) in (flat_settings(AuditRequest) | flat_settings(ModelsRequest)).items() if one.page}
-    places = set(re.findall(r'(?:name|id)="([^"]+)"', text.partition('id="planned"')[0] + text.partition('id="get"')[2]))
+    settings = {
+        name for name, (_, one) in (flat_settings(AuditRequest) | flat_settings(ModelsRequest)).items() if one.page
+    }
+    places = set(
+        re.findall(r'(?:name|id)="([^"]+)"', text.partition('id="planned"')[0] + text.partition('id="get"')[2])
+    )
     assert settings - BY_SCRIPT <= places and REPORT.keys() <= places
     known = flat_settings(AuditRequest)
     labels = [one.page for name, (_, one) in known.items() if one.page and not name.startswith("positive")]

@@ -97,7 +97,8 @@ def test_a_file_is_chosen_and_the_numbers_are_those_of_the_library(page: Any, tm
     assert download(page, "md") == expected.to_markdown()
     assert download(page, "html").startswith("<!doctype html>")
     page.go_back()
-    assert page.is_visible("#setup") and not page.is_visible("#view")
+    page.wait_for_selector("#setup")
+    assert not page.is_visible("#view")
     page.click("#reopen")
     page.click("#back")
     saved = tmp_path / "audit.json"
@@ -161,6 +162,7 @@ def test_only_what_was_chosen_is_sent(page: Any, tmp_path: Path) -> None:
 def test_an_audit_can_be_cancelled(page: Any, running: tuple[str, Any], tmp_path: Path) -> None:
     choose(page, tmp_path, "decisions.csv", ROWS)
     page.wait_for_selector(".group li")
+    page.wait_for_selector("#y_pred-values label")
     pid = running[1].audits.worker[0].pid
     os.kill(pid, signal.SIGSTOP)
     page.click("#go")
@@ -256,9 +258,10 @@ def test_everything_works_by_keyboard(page: Any, tmp_path: Path) -> None:
     page.wait_for_selector(".group li")
     page.focus("nav a >> text=Monitor")
     page.keyboard.press("Enter")
-    assert page.is_visible("[name=at]")
+    page.wait_for_selector("[name=at]")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
+    page.wait_for_selector("[name=at]", state="hidden")
     page.focus("#settings [name=alpha]")
     page.keyboard.press("Enter")
     page.wait_for_selector("#view:visible")
@@ -269,7 +272,7 @@ def test_everything_works_by_keyboard(page: Any, tmp_path: Path) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
-    assert page.is_visible("#setup")
+    page.wait_for_selector("#setup")
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 768), ("light", 375)])
@@ -375,7 +378,9 @@ def test_stacked_models_are_paired_by_cluster(page: Any, tmp_path: Path) -> None
     groups(page, "site")
     page.select_option("[name=cluster]", "")
     page.click("#go")
-    page.wait_for_selector("#message.bad:has-text('“Column of clusters” and “Column that names the model” are for rows')")
+    page.wait_for_selector(
+        "#message.bad:has-text('“Column of clusters” and “Column that names the model” are for rows')"
+    )
     page.select_option("[name=cluster]", "image_id")
     run(page, "Audit of 360 cases")
     expected = eh.compare(path, y_true="ill", y_pred="prediction", model_column="model", cluster="image_id",

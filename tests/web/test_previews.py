@@ -5,11 +5,8 @@ from __future__ import annotations
 import io
 from collections import Counter
 
-import pytest
 from engines import pl
 from web_client import App, column
-
-import evenhand as eh
 
 
 def test_files_that_cannot_be_read_are_said_by_their_names(shared: App) -> None:

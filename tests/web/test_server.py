@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from web_client import MINE, ROWS, eventually, gone
 from signals import heeded
+from web_client import MINE, ROWS, eventually, gone
 
 
 def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,9 @@ def test_nothing_is_left_when_the_web_app_is_stopped(tmp_path: Path, sign: str, 
 
 
 @linux
-def test_what_a_killed_web_app_leaves_is_removed_by_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_web_app_leaves_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from evenhand.temporary import folder_of_its_own
 
     killed = Served(tmp_path)

@@ -28,6 +28,7 @@ LABELS = {name: setting.page for name, (_, setting) in SETTINGS.items()}
 FIELD_NAMES = {
     **{name: f"“{label}”" for name, label in LABELS.items() if label},
     **{key: f"“{LABELS[name]}”" for key, name in part_names(AuditRequest).items()},
+    "at": "“Name of this batch”",
     "data": "the data",
     "text": "the file",
     "compare": "“several models”",
@@ -75,7 +76,7 @@ def read_columns(name: str, value: Mapping[str, Any]) -> Any:
     if name != "reference":
         return given
     # One kind for all columns holds for their intersections, too.
-    if len(set(given.values())) == 1 and KINDS >= set(given.values()):
+    if len(set(given.values())) == 1 and set(given.values()) <= KINDS:
         return next(iter(given.values()))
     return {column: kind for column, kind in given.items() if kind != "rest"}
 

@@ -1,7 +1,6 @@
 // Labels, predictions and scores: which columns, and which of their values are positive.
-import { ask, at, GivenUp, later, make, note, offer, several, setup, show, sizes } from "./parts.js";
+import { ask, at, attempt, later, make, note, offer, several, setup, show, sizes } from "./parts.js";
 import { picks } from "./picks.js";
-
 const ROLES = { y_true: "positive_label", y_pred: "positive_prediction" };
 const offerModels = picks("models"), offerStrata = picks("strata");
 let file = null, kinds = {}, counted = {};
@@ -20,7 +19,6 @@ export const offerColumns = (seen) => {
   count();
   chooseScores();
 };
-
 // Only the fields that belong to what was chosen.
 const hasClasses = () => setup.decided.value === "prediction" && counted.y_true?.distinct > 2 && counted.y_pred;
 export const arrange = () => {
@@ -36,25 +34,19 @@ export const arrange = () => {
   at("setup").dispatchEvent(new Event("arranged"));
 };
 
-const count = async () => {
-  const columns = {}, decided = setup.decided.value;
+const count = () => attempt(at("y_true-values"), async () => {
+  const columns = {}, labels = setup.y_true.value, predictions = setup.y_pred.value;
   counted = {};
   arrange();
-  if (setup.y_true.value) columns.y_true = setup.y_true.value;
-  if (decided === "prediction" && setup.y_pred.value) columns.y_pred = setup.y_pred.value;
-  try {
-    const answer = Object.keys(columns).length ? await ask("values", { file, columns }) : {};
-    for (const role of Object.keys(columns)) tick(role, answer[role]);
-    // Where nobody can tell which of a few labels are positive, each is audited.
-    const labels = counted.y_true;
-    setup.classes.value = hasClasses() && labels.is_guess && labels.distinct === labels.values?.length ? "all" : "";
-  } catch (error) {
-    if (error instanceof GivenUp) return;
-    tick("y_true", { error: error.message });
-  }
+  if (labels) columns.y_true = labels;
+  if (predictions && setup.decided.value === "prediction") columns.y_pred = predictions;
+  const answer = Object.keys(columns).length ? await ask("values", { file, columns }) : {};
+  for (const role of Object.keys(columns)) tick(role, answer[role]);
+  // Where nobody can tell which of a few labels are positive, each is audited.
+  const { is_guess, distinct, values } = counted.y_true ?? {};
+  setup.classes.value = hasClasses() && is_guess && distinct === values?.length ? "all" : "";
   arrange();
-};
-
+});
 // Tick boxes for the values that count as positive.
 const tick = (role, seen) => {
   const place = at(`${role}-values`), name = ROLES[role], notes = [];
@@ -74,18 +66,12 @@ const tick = (role, seen) => {
   boxes.push(make("label", { hidden: seen.distinct !== 1 }, "or another value, which does not occur", other));
   place.replaceChildren(make("legend", {}, "Counts as positive"), ...boxes, ...notes.map((text) => note(text)));
 };
-
 // How many scores are below, between and above the thresholds.
-const countScores = async () => {
-  const place = at("score-sizes"), column = setup.y_score.value, cuts = setup.threshold.value.trim();
-  place.replaceChildren();
-  if (!column || !cuts || setup.decided.value !== "score") return;
-  try {
-    place.replaceChildren(...sizes(await ask("bins", { file, column, cuts }, { slot: "scores" })));
-  } catch (error) {
-    if (!(error instanceof GivenUp)) place.replaceChildren(note(error.message, "bad"));
-  }
-};
+const countScores = () => attempt(at("score-sizes"), async () => {
+  const column = setup.y_score.value, cuts = setup.threshold.value.trim();
+  const isAsked = column && cuts && setup.decided.value === "score";
+  at("score-sizes").replaceChildren(...isAsked ? sizes(await ask("bins", { file, column, cuts }, { slot: "scores" })) : []);
+});
 const chooseScores = () => {
   setup.threshold.value = kinds[setup.y_score.value] === "probabilities" ? "0.5" : "";
   countScores();

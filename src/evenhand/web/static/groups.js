@@ -1,7 +1,6 @@
 // A card for each column of groups: its values, bins, names, and what they are compared with.
-import { ask, at, GivenUp, later, make, note, offer, setup, sizes } from "./parts.js";
+import { ask, at, attempt, later, make, offer, setup, sizes } from "./parts.js";
 import { picks } from "./picks.js";
-
 const MOST_CROSSED = 400, cards = new Map(), crossing = at("crossing").querySelector("select");
 let file = null, kinds = {};
 
@@ -36,17 +35,13 @@ export const offerCounts = (groups) => {
   for (const [name, counted] of Object.entries(groups)) add(name, counted);
 };
 
-const count = async (name, group) => {
+const count = (name, group) => attempt(group.place, async () => {
   const cuts = group.cuts.value.trim(), slot = `group ${name}`;
-  try {
-    const answer = cuts ? await ask("bins", { file, column: name, cuts }, { slot })
-      : (await ask("values", { file, columns: { group: name } }, { slot })).group;
-    if (answer.error) throw new Error(answer.error);
-    fill(group, answer);
-  } catch (error) {
-    if (!(error instanceof GivenUp)) group.place.replaceChildren(note(error.message, "bad"));
-  }
-};
+  const answer = cuts ? await ask("bins", { file, column: name, cuts }, { slot })
+    : (await ask("values", { file, columns: { group: name } }, { slot })).group;
+  if (answer.error) throw new Error(answer.error);
+  fill(group, answer);
+});
 const fill = (group, counted) => {
   group.values = counted.values.map(({ value }) => String(value));
   group.place.replaceChildren(...sizes(counted));

@@ -3,7 +3,6 @@ import { ask, at, make, setup, several, show, work } from "./parts.js";
 import { arrange, offerColumns, ticked } from "./columns.js";
 import * as groups from "./groups.js";
 import * as plan from "./plan.js";
-
 const MANY = ["cells", "groups", "metrics", "strata"], limit = document.body.dataset.limit / 2 ** 20;
 let source = null, state = null, shown = "";
 
@@ -61,11 +60,7 @@ const takeCounts = () => look("reading the table", async (options) => {
   return { file: seen.file, counts: true };
 });
 at("use-counts").addEventListener("click", takeCounts);
-at("example").addEventListener("click", () => {
-  at("counts").value = at("counts").defaultValue;
-  takeCounts();
-});
-
+at("example").addEventListener("click", () => { at("counts").value = at("counts").defaultValue; takeCounts(); });
 // Most metrics need labels, and some the score of every case.
 const boxes = [...at("metrics").querySelectorAll("input")];
 const countMetrics = () => {
@@ -73,14 +68,11 @@ const countMetrics = () => {
   for (const box of boxes) box.disabled = !{ "": true, labels, scores }[box.dataset.needs];
   at("metrics-chosen").textContent = boxes.filter((box) => box.checked && !box.disabled).map((box) => box.value).join(", ");
 };
-at("metrics").addEventListener("change", countMetrics);
 for (const kind of ["arranged", "change"]) at("setup").addEventListener(kind, countMetrics);
 at("find-metric").addEventListener("input", () => {
   const wanted = at("find-metric").value.trim().toLowerCase();
-  const texts = boxes.map(({ labels: [label] }) => [label, `${label.textContent} ${label.dataset.words}`.toLowerCase()]);
-  for (const [label, text] of texts) label.hidden = !text.includes(wanted);
+  for (const label of at("metrics").children) label.hidden = !`${label.textContent} ${label.dataset.words}`.toLowerCase().includes(wanted);
 });
-
 // What the fields say.
 const asked = () => {
   const data = new FormData(at("setup")), fields = {};
@@ -102,7 +94,6 @@ const audit = (task, fields) => work("counting and testing", async (options) => 
 at("setup").addEventListener("submit", (event) => {
   event.preventDefault();
   at("get").hidePopover();
-  // From the report, an audit is made again.
   const task = view() === "monitor" ? "monitor" : "audit";
   if (view() === "report") location.hash = "audit";
   if (source) audit(task, () => task === "monitor" && state !== null ? { at: setup.at.value, state } : asked());
@@ -112,12 +103,8 @@ at("saved").addEventListener("change", async () => {
   at("saved").value = "";
   audit("audit", () => ({ repeat }));
 });
-
 // The state of a monitor, to which the next batch is added.
-const remember = (text, hint) => {
-  [state, at("state-hint").textContent, at("forget").hidden] = [text, hint, text === null];
-  open();
-};
+const remember = (text, hint) => { [state, at("state-hint").textContent, at("forget").hidden] = [text, hint, text === null]; open(); };
 at("state").addEventListener("change", async () => {
   const [file] = at("state").files;
   if (file) remember(await file.text(), `${file.name}: columns and metrics are those of its first batch.`);
@@ -139,9 +126,6 @@ const report = (found) => {
   at("reopen").hidden = false;
   location.hash = "report";
 };
-const clear = () => {
-  [shown, at("reopen").hidden] = ["", true];
-  at("report").removeAttribute("src");
-};
+const clear = () => { [shown, at("reopen").hidden] = ["", true]; at("report").removeAttribute("src"); };
 addEventListener("blur", () => at("get").hidePopover());
 turn();

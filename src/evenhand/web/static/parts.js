@@ -11,10 +11,7 @@ export const note = (text, className = "hint") => make("p", { className }, text)
 export const several = (n, thing) => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
 // What is hidden is not sent.
 export const show = (element, on) => { element.hidden = element.disabled = !on; };
-export const say = (place, text, isBad = false) => {
-  place.textContent = text;
-  place.classList.toggle("bad", isBad);
-};
+export const say = (place, textContent, isBad = false) => Object.assign(place, { textContent, className: isBad ? "bad" : "" });
 // Choices of a list after those that it always has.
 export const offer = (select, choices) => {
   const before = select.value;
@@ -24,22 +21,22 @@ export const offer = (select, choices) => {
   select.value = before;
   if (select.selectedIndex < 0) select.selectedIndex = 0;
 };
-export const later = (call, timer) => () => {
-  clearTimeout(timer);
-  timer = setTimeout(call, 250);
-};
+export const later = (call, timer) => () => { clearTimeout(timer); timer = setTimeout(call, 250); };
 // Values with the number of their rows.
 export const sizes = ({ values, distinct, missing }) => {
   const max = Math.max(1, ...values.map(({ n }) => n)), shown = values.slice(0, 12);
   const rows = shown.map(({ value, n }) => make("li", {}, make("span", {}, String(value)),
     make("meter", { max, value: n, ariaHidden: "true" }), n.toLocaleString("en")));
-  const notes = [];
-  if (distinct > shown.length) notes.push(`and ${several(distinct - shown.length, "more value")}`);
-  if (missing) notes.push(`without a value, and left out: ${several(missing, "case")}`);
-  return [make("ul", {}, ...rows), ...notes.map((text) => note(text))];
+  const more = distinct > shown.length ? [note(`and ${several(distinct - shown.length, "more value")}`)] : [];
+  const left = missing ? [note(`without a value, and left out: ${several(missing, "case")}`)] : [];
+  return [make("ul", {}, ...rows), ...more, ...left];
 };
 
 export class GivenUp extends Error {}
+// Do something for a place, which tells what went wrong.
+export const attempt = async (place, task) => {
+  try { await task(); } catch (error) { if (!(error instanceof GivenUp)) place.replaceChildren(note(error.message, "bad")); }
+};
 const headers = { "X-Evenhand": "1" }, tab = crypto.randomUUID(), open = new Set();
 const request = async (path, options = {}) => {
   let answer, content;
@@ -64,16 +61,12 @@ export const ask = async (path, body, { slot = path, signal, tell = () => {} } =
   open.add(job);
   signal?.addEventListener("abort", () => giveUp(job));
   if (signal?.aborted) giveUp(job);
-  try {
-    for (let now = { version: 0 }; ;) {
-      now = await request(`job/${job}?seen=${now.version}`);
-      if (now.state === "done") return { ...now.answer, file };
-      if (now.state === "failed") throw new Error(now.answer);
-      if (now.state === "cancelled") throw new GivenUp();
-      tell(now);
-    }
-  } finally {
-    open.delete(job);
+  for (let now = { version: 0 }; ; tell(now)) {
+    now = await request(`job/${job}?seen=${now.version}`).catch((error) => ({ state: "failed", answer: error.message }));
+    if (!["waiting", "working"].includes(now.state)) open.delete(job);
+    if (now.state === "done") return { ...now.answer, file };
+    if (now.state === "failed") throw new Error(now.answer);
+    if (now.state === "cancelled") throw new GivenUp();
   }
 };
 // How far a job is, in words.
@@ -98,8 +91,7 @@ export const work = async (text, task) => {
   try {
     await task({ signal: mine.signal, tell });
   } catch (error) {
-    const isBad = !(error instanceof GivenUp);
-    if (mine === current) say(at("message"), isBad ? error.message : "Cancelled.", isBad);
+    if (mine === current) say(at("message"), error.message || "Cancelled.", error.message !== "");
   }
   if (mine === current) at("work").hidden = true;
 };

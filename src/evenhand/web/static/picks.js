@@ -1,6 +1,5 @@
 // Columns to choose from, a few at a time, with a field that finds one among many.
 import { at, make, several } from "./parts.js";
-
 const MOST = 40;
 export const picks = (name, changed = () => {}) => {
   const [search, list, more] = ["input", "div", "p"].map((tag) => at(name).querySelector(tag));

@@ -1,8 +1,6 @@
 // Plan: a question, and its answer in words and as a picture.
 import { ask, at, GivenUp, later, make, progress, say } from "./parts.js";
-
-const form = at("planned"), answer = at("planned-answer"), message = at("planned-message");
-const [WIDE, HIGH] = [480, 150];
+const WIDE = 480, HIGH = 150, form = at("planned"), answer = at("planned-answer"), message = at("planned-message");
 
 // Only the fields that belong to the question; a comparison of two groups can only be gamed.
 const arrange = () => {
@@ -33,11 +31,10 @@ const draw = ({ x, lines, goal, axis, caption }) => {
 
 let isAnswered = false;
 const plan = async () => {
+  const data = new FormData(form), tell = (now) => say(message, progress(now) || "computing …");
   isAnswered = false;
-  say(message, "computing …");
-  const data = new FormData(form);
+  tell({ progress: ["", 0, 0] });
   try {
-    const tell = (now) => say(message, progress(now) || "computing …");
     const found = await ask("plan", { ...Object.fromEntries(data), cells: data.getAll("cells") }, { tell });
     say(message, "");
     answer.querySelector("output").textContent = found.text;
@@ -52,7 +49,6 @@ const plan = async () => {
   isAnswered = true;
 };
 export const enter = () => { if (!isAnswered) plan(); };
-form.addEventListener("input", arrange);
-form.addEventListener("input", later(plan));
+for (const call of [arrange, later(plan)]) form.addEventListener("input", call);
 form.addEventListener("submit", (event) => event.preventDefault());
 arrange();
