@@ -32,8 +32,7 @@ HERE = Path(__file__).parent
 TEMPLATES = Jinja2Templates(HERE / "templates")
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
-    "sandbox allow-scripts"
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
 )
 # A request for the state of a job waits so long for a change, and looks so often.
 LONGEST_WAIT, LOOK_SECONDS = 10.0, 0.03
@@ -41,9 +40,7 @@ LONGEST_WAIT, LOOK_SECONDS = 10.0, 0.03
 MALFORMED = (AttributeError, ClientDisconnect, LookupError, TypeError, ValueError)
 
 
-def create_app(
-    token: str, hosts: set[str], folder: Path, *, limit: int = 2**32, patience: float = 30.0
-) -> Guard:
+def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 2**32, patience: float = 30.0) -> Guard:
     """Create the web app.
 
     Parameters
@@ -113,10 +110,10 @@ async def send_file(request: Request) -> Response:
 
 async def send_counts(request: Request) -> Response:
     """Keep a table of counts, and start to look into it."""
-    store, text = request.app.state.store, str((await read_json(request))["text"])
+    store, text = request.app.state.store, str((await read_json(request))["text"]).encode()
     store.audits.check_room()
     upload = Upload(store.new_folder(), ["counts.csv"], counts=True)
-    (upload.folder / "counts.csv").write_text(text, "utf-8", newline="")
+    (upload.folder / "counts.csv").write_bytes(text)
     store.keep(upload)
     return start_job(request, "counts", upload.folder, data=upload.data)
 
@@ -151,12 +148,11 @@ async def show_job(request: Request) -> Response:
 
 async def show_report(request: Request) -> Response:
     """A file that an audit or a monitor wrote."""
-    folder = request.app.state.store.results.get(request.path_params["key"])
-    name = request.path_params["name"]
+    key, name = request.path_params["key"], request.path_params["name"]
+    folder = request.app.state.store.results.get(key)
     if folder is None or name not in os.listdir(folder):
         raise HTTPException(404)
-    headers = {"Content-Security-Policy": REPORT_POLICY}
-    return FileResponse(folder / name, headers=headers)
+    return FileResponse(folder / name, headers={"Content-Security-Policy": REPORT_POLICY})
 
 
 ROUTES = [

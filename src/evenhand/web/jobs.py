@@ -163,8 +163,7 @@ class WorkerQueue:
                 job.progress = content
                 job.version += 1
         self.end_process()
-        hint = "choose smaller counts"
-        job.change("failed", f"this takes longer than {job.seconds:g} seconds; {hint}")
+        job.change("failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts")
         if not self.closed:
             self.ready_pipe()
 

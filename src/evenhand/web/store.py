@@ -101,8 +101,7 @@ class Store:
         seconds = self.plan_seconds if task == "plan" else inf
         job = Job(task, folder, arguments, seconds, slot)
         self.queue(job).submit(job)
-        over = [key for key, old in self.jobs.items() if old.is_over]
-        for key in over[:-MOST_JOBS]:
+        for key in [key for key, old in self.jobs.items() if old.is_over][:-MOST_JOBS]:
             del self.jobs[key]
         self.jobs[job.key] = job
         return job

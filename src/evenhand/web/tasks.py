@@ -22,8 +22,7 @@ from .form import read_cells, read_number, read_settings
 from .previews import Files, count_bins, count_values, preview_counts, preview_file
 
 FIXED = ("metrics", "reference", "alpha")
-COLUMNS = ("y_true", "y_pred", "y_score", "groups", "cluster", "bins")
-VALUES = ("threshold", "positive", "classes")
+READ = ("y_true", "y_pred", "y_score", "groups", "cluster", "bins", "threshold", "positive", "classes")
 PLURALS = {"class": "classes", "stratum": "strata"}
 MOST_SIZES = 1_000
 QUESTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -81,8 +80,7 @@ def add_batch(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
         by, matrices, _ = read_counts(str(data))
         monitor = before.add_counts(matrices, at=at, by=list(by))
     else:
-        columns = {name: given[name] for name in COLUMNS + VALUES if name in given}
-        monitor = before.add(data, at=at, **columns)
+        monitor = before.add(data, at=at, **{name: given[name] for name in READ if name in given})
     write_whole(Path(out) / "monitor.json", monitor.to_json())
     write_whole(Path(out) / "monitor.html", monitor.to_html())
     batches = several(len(monitor.batches), "batch", "batches")
@@ -116,8 +114,7 @@ def read_sizes(asked: Mapping[str, Any]) -> range:
     ends = {"from": "the first size", "to": "the last size"}
     first, last = (read_number(asked.get(name), what, int) for name, what in ends.items())
     if not 1 <= first <= last < first + MOST_SIZES:
-        got = f"got {first} to {last}"
-        raise InvalidInput(f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; {got}")
+        raise InvalidInput(f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; got {first} to {last}")
     return range(first, last + 1)
 
 
@@ -136,8 +133,7 @@ def picture(result: Any) -> dict[str, Any] | None:
         lines, axis = [values], f"true {result.metric.key}"
     else:
         return None
-    goal = getattr(result, "target", None)
-    return {"x": x, "lines": lines, "goal": goal, "axis": axis, "caption": caption}
+    return {"x": x, "lines": lines, "goal": getattr(result, "target", None), "axis": axis, "caption": caption}
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {

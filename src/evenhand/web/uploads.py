@@ -47,8 +47,7 @@ def choose_name(given: str) -> str:
     ending = ending_of(name)
     stem = name.removesuffix(ending)
     if not stem:
-        shown = given[:60] or "the file"
-        raise InvalidInput(f"{shown} cannot be used: its name must have a stem and an extension")
+        raise InvalidInput(f"{given[:60] or 'the file'} cannot be used: its name must have a stem and an extension")
     return stem.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 
@@ -57,8 +56,7 @@ async def write_file(request: Request, upload: Upload, name: str, limit: int) ->
     path, room = upload.folder / name, limit - folder_size(upload.folder)
     hint = "choose a smaller file, or start the web app with a higher limit"
     too_large = InvalidInput(f"{name} is larger than {max(room, 0) / MEGABYTE:g} MB; {hint}")
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > room:
+    if (declared := request.headers.get("content-length", "")).isdecimal() and int(declared) > room:
         raise too_large
     if path.exists():
         raise InvalidInput(f"there are two files called {name}; rename one of them")

@@ -74,8 +74,8 @@ def do_task(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any
     except FileNotFoundError:
         sentence = "the file is no longer available; choose it again"
     except Exception as error:
-        text = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        sentence = f"evenhand failed unexpectedly ({text}); please report this bug"
+        text = f"{type(error).__name__}: {error}".partition("\n")[0]
+        sentence = f"evenhand failed unexpectedly ({text[:200]}); please report this bug"
     return "failed", sentence
 
 
