@@ -68,7 +68,8 @@ const countMetrics = () => {
   for (const box of boxes) box.disabled = !{ "": true, labels, scores }[box.dataset.needs];
   at("metrics-chosen").textContent = boxes.filter((box) => box.checked && !box.disabled).map((box) => box.value).join(", ");
 };
-for (const kind of ["arranged", "change"]) at("setup").addEventListener(kind, countMetrics);
+at("setup").addEventListener("arranged", countMetrics);
+at("metrics").addEventListener("change", countMetrics);
 at("find-metric").addEventListener("input", () => {
   const wanted = at("find-metric").value.trim().toLowerCase();
   for (const label of at("metrics").children) label.hidden = !`${label.textContent} ${label.dataset.words}`.toLowerCase().includes(wanted);
