@@ -36,7 +36,11 @@ def as_finite(value: Any, what: str = "`threshold`") -> float:
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         value = value.item()
     try:
-        number = float(value) if isinstance(value, (Real, Decimal)) and not isinstance(value, bool) else nan
+        number = (
+            float(value)
+            if isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
+            else nan
+        )
     except (OverflowError, ValueError):
         number = nan
     if not isfinite(number):
@@ -56,10 +60,14 @@ def group_columns(groups: Any, data: Any) -> dict[str, Any]:
     """
     columns = [(str(name), column) for name, column in _named_groups(groups, data)]
     if not columns or any(column is None for _, column in columns):
-        raise InvalidInput(argument="groups", must="be the name of a column or its values", got=groups)
+        raise InvalidInput(
+            argument="groups", must="be the name of a column or its values", got=groups
+        )
     names = [name for name, _ in columns]
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise InvalidInput(f"group columns must have distinct names; got {brief(repeated[0])} twice")
+        raise InvalidInput(
+            f"group columns must have distinct names; got {brief(repeated[0])} twice"
+        )
     return dict(columns)
 
 
@@ -72,7 +80,10 @@ def _named_groups(groups: Any, data: Any) -> Iterable[tuple[Any, Any]]:
     if is_list and data is not None and _are_names(groups, data):
         return [(name, name) for name in groups]
     if is_list and any(map(_is_column, groups)):
-        parts = [[(one, one)] if isinstance(one, str) else split_columns(one, "`groups`") for one in groups]
+        parts = [
+            [(one, one)] if isinstance(one, str) else split_columns(one, "`groups`")
+            for one in groups
+        ]
         columns = [column for part in parts for column in part]
     else:
         columns = split_columns(groups, "`groups`")
@@ -89,12 +100,18 @@ def _is_name(given: Any) -> bool:
         return True
     # Frames, columns, and expressions of polars, which have an alias, are none.
     values = ("__iter__", "__array__", "columns", "shape", "alias")
-    return given is not None and isinstance(given, Hashable) and not any(hasattr(type(given), name) for name in values)
+    return (
+        given is not None
+        and isinstance(given, Hashable)
+        and not any(hasattr(type(given), name) for name in values)
+    )
 
 
 def _is_column(given: Any) -> bool:
     """Whether something can only be a column: an array, a Series or an expression."""
-    return hasattr(type(given), "alias") or (is_sequence(given) and not isinstance(given, (list, tuple)))
+    return hasattr(type(given), "alias") or (
+        is_sequence(given) and not isinstance(given, (list, tuple))
+    )
 
 
 def _are_names(given: Sequence[Any], data: Any) -> bool:
@@ -106,7 +123,13 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
     names = list(data) if table is None else table.names
     known = [_is_name(name) and name in names for name in given]
     first: Any = next(iter(data.values()), None) if table is None else None
-    rows = table.source["shape"][0] if table is not None else len(first) if hasattr(first, "__len__") else None
+    rows = (
+        table.source["shape"][0]
+        if table is not None
+        else len(first)
+        if hasattr(first, "__len__")
+        else None
+    )
     if len(given) == rows and are_texts and not any(known):
         raise InvalidInput(
             f"no column is called {brief(given[0])}; a list of texts contains names of columns: pass values as an array"
@@ -119,7 +142,9 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
     return are_texts or all(known)
 
 
-def count(data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()) -> Counted:
+def count(
+    data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()
+) -> Counted:
     """Count the combinations of values in columns: what messages call a column, and its name or its values.
 
     A column with cuts, by its position, is counted by level. Of scores, also by position, the second of two columns is
@@ -132,7 +157,9 @@ def count(data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[i
     named = [_is_name(given) for _, given in columns]
     if data is None and any(named):
         name = columns[named.index(True)][1]
-        raise InvalidInput(f"{brief(name)} is the name of a column, but `data` is None; pass the table, or the values")
+        raise InvalidInput(
+            f"{brief(name)} is the name of a column, but `data` is None; pass the table, or the values"
+        )
     if is_path(data):
         return count_file(data, _only_names(columns, "is in a file"), cuts)
     table = None if data is None or is_mapping(data) else Table(data)
@@ -172,7 +199,9 @@ def is_mapping(data: Any) -> bool:
 def _only_names(columns: Sequence[Column], where: str) -> list[str]:
     for title, given in columns:
         if not isinstance(given, str):
-            raise InvalidInput(f"{title} must be the name of a column, since `data` {where}; got {brief(given)}")
+            raise InvalidInput(
+                f"{title} must be the name of a column, since `data` {where}; got {brief(given)}"
+            )
     return [name for _, name in columns]
 
 
@@ -186,10 +215,14 @@ def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
     """
     kind = type(given)
     # What only offers to become an array.
-    if hasattr(kind, "__array__") and not any(hasattr(kind, name) for name in ("__iter__", "columns", "shape")):
+    if hasattr(kind, "__array__") and not any(
+        hasattr(kind, name) for name in ("__iter__", "columns", "shape")
+    ):
         given = np.asarray(given)
     structured = isinstance(given, np.ndarray) and given.dtype.names
-    unsupported = structured or np.ma.isMaskedArray(given) or (hasattr(kind, "nlevels") and given.nlevels > 1)
+    unsupported = (
+        structured or np.ma.isMaskedArray(given) or (hasattr(kind, "nlevels") and given.nlevels > 1)
+    )
     # Lazy columns and frames, expressions of polars, arrays of xarray, and a MultiIndex of pandas.
     lazy = any(hasattr(kind, name) for name in ("compute", "collect", "fetchall", "meta", "dims"))
     if unsupported or lazy:
@@ -227,7 +260,9 @@ def second_column(scores: Any, title: str = "`y_score`") -> Any:
     if len(columns) == 1:
         return scores
     if len(columns) != 2 or columns[0][0] is not None:
-        raise InvalidInput(f"{title} has {len(columns)} columns; pass the column of the positive class")
+        raise InvalidInput(
+            f"{title} has {len(columns)} columns; pass the column of the positive class"
+        )
     try:
         first, second = (np.asarray(values, dtype=float) for _, values in columns)
     except (TypeError, ValueError):
@@ -251,9 +286,16 @@ def check_second_class(labels: Iterable[Any], positive: Any) -> None:
     classes = {plain(label) for label in labels} - {None}
     # A text such as "1" may have been read as a number.
     spelled = {label.strip().casefold(): label for label in classes if isinstance(label, str)}
-    chosen = {spelled.get(str(plain(one)).casefold(), plain(one)) for one in (positive if several else [positive])}
+    chosen = {
+        spelled.get(str(plain(one)).casefold(), plain(one))
+        for one in (positive if several else [positive])
+    }
     classes |= chosen
-    if len(classes) != 2 or len(chosen) != 1 or len({isinstance(label, str) for label in classes}) != 1:
+    if (
+        len(classes) != 2
+        or len(chosen) != 1
+        or len({isinstance(label, str) for label in classes}) != 1
+    ):
         raise InvalidInput("`y_score` has two columns; pass the column of the positive class")
     if max(classes) not in chosen:
         raise InvalidInput(

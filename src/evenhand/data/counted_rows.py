@@ -22,7 +22,8 @@ from .frames import MOST_ROWS, Key
 
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
-    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι", "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi"
+    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι",
+    "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi",
 )
 
 
@@ -150,7 +151,9 @@ def count_rows(
         answers=tuple(given),
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
-        answer_orders={names[i]: order for i, order in orders.items() if i >= width and i not in levels},
+        answer_orders={
+            names[i]: order for i, order in orders.items() if i >= width and i not in levels
+        },
         source=counted.source | {"rows": lines},
         library=counted.library,
     )
@@ -197,10 +200,14 @@ def _number_reader(name: str) -> Callable[[Any], float | None]:
     return read
 
 
-def _bin_edges(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:
+def _bin_edges(
+    bins: Mapping[str, Sequence[float]] | None, by: list[str]
+) -> dict[str, tuple[float, ...]]:
     """Where to cut group columns, in ascending order."""
     if not isinstance(bins, Mapping | None):
-        raise InvalidInput(f"`bins` must map group columns to the numbers at which to cut them; got {brief(bins)}")
+        raise InvalidInput(
+            f"`bins` must map group columns to the numbers at which to cut them; got {brief(bins)}"
+        )
     edges = {}
     for name, given in (bins or {}).items():
         if name not in by:
@@ -233,7 +240,10 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
     names = [_common_names(rows, i, first) for i in range(width)]
     merged: dict[Key, Any] = {}
     for row, n in rows.items():
-        key = (*(name.get(value, value) for name, value in zip(names, row, strict=False)), *row[width:])
+        key = (
+            *(name.get(value, value) for name, value in zip(names, row, strict=False)),
+            *row[width:],
+        )
         merged[key] = merged[key] + n if key in merged else n
     return merged
 
@@ -290,7 +300,13 @@ def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any
     rank = {value: i for i, value in enumerate(declared)}
 
     def key(value: Any) -> tuple[Any, ...]:
-        return value is None, rank.get(value, len(rank)), _natural_key(value), str(value), repr(value)
+        return (
+            value is None,
+            rank.get(value, len(rank)),
+            _natural_key(value),
+            str(value),
+            repr(value),
+        )
 
     return sorted(values, key=key)
 
@@ -305,4 +321,8 @@ def _natural_key(value: Any) -> list[tuple[bool, float, str]]:
         return [(False, number, "")]
     parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
     # Every second part is a number.
-    return [(False, float(part), "") if i % 2 else (True, 0.0, part.casefold()) for i, part in enumerate(parts) if part]
+    return [
+        (False, float(part), "") if i % 2 else (True, 0.0, part.casefold())
+        for i, part in enumerate(parts)
+        if part
+    ]

@@ -43,14 +43,20 @@ def read_counts(data: Any) -> CountsTable:
     by, cells = _split_titles(titles, escaped(name))
     matrices: dict[Key, ConfusionMatrix] = {}
     for line, row in enumerate(rows, start=1):
-        values = [value.strip() or None if isinstance(value, str) else value for value in map(plain, row)]
+        values = [
+            value.strip() or None if isinstance(value, str) else value for value in map(plain, row)
+        ]
         key = tuple(values[i] for i in by)
         if key in matrices:
-            raise InvalidInput(f"row {line} of {escaped(name)} repeats the group {escaped(' & '.join(map(str, key)))}")
+            raise InvalidInput(
+                f"row {line} of {escaped(name)} repeats the group {escaped(' & '.join(map(str, key)))}"
+            )
         try:
             matrices[key] = ConfusionMatrix.from_array([_read_count(values[i]) for i in cells])
         except ValueError as error:
-            raise InvalidInput(f"row {line} of {escaped(name)} has an invalid count: {escaped(error)}") from None
+            raise InvalidInput(
+                f"row {line} of {escaped(name)} has an invalid count: {escaped(error)}"
+            ) from None
     if not matrices:
         raise InvalidInput(f"{escaped(name)} must have one row per group; got no rows")
     return tuple(titles[i] for i in by), matrices, source
@@ -62,15 +68,23 @@ def _split_titles(titles: list[str], name: str) -> tuple[list[int], list[int]]:
     folded = [title.casefold() for title in titles]
     stems = [title.rpartition(".")[0] or title for title in folded]
     repeated = [
-        t for t, f, s in zip(titles, folded, stems, strict=True) if folded.count(f) > 1 or (s != f and s in CELLS)
+        t
+        for t, f, s in zip(titles, folded, stems, strict=True)
+        if folded.count(f) > 1 or (s != f and s in CELLS)
     ]
     if repeated:
-        raise InvalidInput(f"{name} must have distinct column names; got {escaped(' and '.join(repeated))}")
+        raise InvalidInput(
+            f"{name} must have distinct column names; got {escaped(' and '.join(repeated))}"
+        )
     if not set(CELLS) <= set(folded):
-        raise InvalidInput(f"{name} must have the columns tp, fn, fp and tn; got {escaped(', '.join(titles))}")
+        raise InvalidInput(
+            f"{name} must have the columns tp, fn, fp and tn; got {escaped(', '.join(titles))}"
+        )
     by = [i for i, title in enumerate(folded) if title not in CELLS]
     if not by:
-        raise InvalidInput(f"{name} must have a column of groups besides tp, fn, fp and tn; got none")
+        raise InvalidInput(
+            f"{name} must have a column of groups besides tp, fn, fp and tn; got none"
+        )
     return by, [folded.index(cell) for cell in CELLS]
 
 

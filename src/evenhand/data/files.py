@@ -69,7 +69,9 @@ def first_rows(path: Paths, most: int) -> Table:
     return source.format.first_rows(source, most)
 
 
-def described_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]], dict[str, Any]]:
+def described_rows(
+    path: Paths, most: int
+) -> tuple[list[str], list[tuple[Any, ...]], dict[str, Any]]:
     """The first rows as `first_rows` gives them, and which files they are from, with their size and SHA-256."""
     (names, rows), described = _read(path, lambda source: source.format.first_rows(source, most))
     return names, rows, described
@@ -96,7 +98,9 @@ def _read(path: Paths, reader: Callable[[Source], Result]) -> tuple[Result, dict
             )
     total = next(iter(digests.values()))
     if len(digests) > 1:
-        lines = sorted(f"{_relative(file, source.root)}  {digest}\n" for file, digest in digests.items())
+        lines = sorted(
+            f"{_relative(file, source.root)}  {digest}\n" for file, digest in digests.items()
+        )
         total = hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
     return result, {
         "kind": "file",
@@ -130,7 +134,13 @@ def _sha256(file: Path) -> str:
 
 def _relative(file: Path, root: Path) -> str:
     """The name of a file below a folder on one line, as the command ``sha256sum`` escapes it."""
-    return file.absolute().relative_to(root.absolute()).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
+    return (
+        file.absolute()
+        .relative_to(root.absolute())
+        .as_posix()
+        .replace("\\", "\\\\")
+        .replace("\n", "\\n")
+    )
 
 
 def _source(path: Paths) -> Source:
@@ -154,7 +164,11 @@ def _source(path: Paths) -> Source:
     for file in source.files:
         first = seen.setdefault(_state(file)[:2], file)
         if first is not file:
-            both = f"{escaped(first)} twice" if first == file else f"{escaped(first)} and {escaped(file)}, a link to it"
+            both = (
+                f"{escaped(first)} twice"
+                if first == file
+                else f"{escaped(first)} and {escaped(file)}, a link to it"
+            )
             raise InvalidInput(f"`data` must be distinct files; got {both}")
     return source
 
@@ -163,7 +177,9 @@ def _common_format(formats: Iterable[Format], must: str) -> Format:
     """The format that all files have."""
     first, *others = {found.key: found for found in formats}.values()
     if others:
-        raise InvalidInput(f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files")
+        raise InvalidInput(
+            f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files"
+        )
     return first
 
 
@@ -175,7 +191,9 @@ def _one_source(text: str) -> Source:
         )
     if "://" in text:
         hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
-        raise InvalidInput(f"`data` must be a local file; got {brief(hidden)}, which must be downloaded first")
+        raise InvalidInput(
+            f"`data` must be a local file; got {brief(hidden)}, which must be downloaded first"
+        )
     if not text.strip() or "\0" in text:
         got = brief(text) if text.strip() else "an empty path"
         raise InvalidInput(f"`data` must be a path to a file; got {got}")
@@ -196,7 +214,9 @@ def _local_source(path: Path) -> Source:
         if path.stat().st_size == 0:
             raise nothing(path, "is empty")
         return Source(path, _format_of(path), [path], path.parent, name)
-    files = sorted(Path(found) for found in glob(str(path), recursive=True) if Path(found).is_file())
+    files = sorted(
+        Path(found) for found in glob(str(path), recursive=True) if Path(found).is_file()
+    )
     if not files:
         raise InvalidInput(f"no file matches {escaped(path)}")
     file_format = _common_format(map(_format_of, files), f"{escaped(path)} must match")
@@ -224,7 +244,9 @@ def _folder(path: Path, name: str) -> Source:
     file_format = next(found for found in FORMATS if found.in_folders)
     called = file_format.names[0]
     if path.absolute() == Path(path.absolute().anchor):
-        raise InvalidInput(f"`data` must be a file or a folder of {called} files; got {escaped(path)}")
+        raise InvalidInput(
+            f"`data` must be a file or a folder of {called} files; got {escaped(path)}"
+        )
     _check_no_table([path.absolute(), *path.absolute().parents])
     files: list[Path] = []
     skipped = 0
@@ -238,9 +260,15 @@ def _folder(path: Path, name: str) -> Source:
                 "the same folder, so remove the link"
             )
         hidden = set(filter(_is_hidden, folders))
-        skipped += sum(len(inside) for folder in hidden for *_, inside in os.walk(Path(here, folder)))
+        skipped += sum(
+            len(inside) for folder in hidden for *_, inside in os.walk(Path(here, folder))
+        )
         folders[:] = sorted(set(folders) - hidden)
-        data = [file for name in names if not _is_hidden(name) and _has_format(file := Path(here, name), file_format)]
+        data = [
+            file
+            for name in names
+            if not _is_hidden(name) and _has_format(file := Path(here, name), file_format)
+        ]
         files += data
         skipped += len(names) - len(data)
     if not files:
@@ -319,7 +347,9 @@ def ending_by_content(head: bytes) -> str:
     for file_format in FORMATS:
         if file_format.magic and head.startswith(file_format.magic):
             return file_format.endings[0]
-    packed = next((ending for ending, packing in PACKINGS.items() if head.startswith(packing.magic)), "")
+    packed = next(
+        (ending for ending, packing in PACKINGS.items() if head.startswith(packing.magic)), ""
+    )
     return f"{FORMATS[0].endings[0]}{packed}"
 
 
@@ -350,7 +380,9 @@ def spool(data: Any) -> Iterator[Any]:
         yield data
         return
     with ExitStack() as stack:
-        copies = [stack.enter_context(_spool_path(Path(one))) if _is_stream(one) else one for one in given]
+        copies = [
+            stack.enter_context(_spool_path(Path(one))) if _is_stream(one) else one for one in given
+        ]
         yield copies if isinstance(data, (list, tuple)) else copies[0]
 
 
@@ -380,7 +412,10 @@ def spool_stream(stream: IO[bytes], called: str, name: str) -> Iterator[str]:
             yield str(copy)
         except EvenhandError as error:
             # Readers, and the libraries whose messages they pass on, know the copy only.
-            error.args = (str(error.args[0]).replace(escaped(copy), escaped(called)), *error.args[1:])
+            error.args = (
+                str(error.args[0]).replace(escaped(copy), escaped(called)),
+                *error.args[1:],
+            )
             raise
 
 

@@ -34,10 +34,18 @@ _BLOCK = 1 << 16
 # A decimal number with more digits is neither a float nor worth that many digits.
 _MOST_DIGITS = 300
 _KINDS = "columns must contain numbers, text, booleans or dates"
-_RESULTS_IN = {name: name for name in ("pandas", "polars", "pyarrow")} | {"dask": "pandas", "modin": "pandas"}
+_RESULTS_IN = {name: name for name in ("pandas", "polars", "pyarrow")} | {
+    "dask": "pandas",
+    "modin": "pandas",
+}
 _PANDAS_LIKE = ("pandas", "modin", "cudf", "dask")
 # Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
-_SHORT = {"float32": np.float32, "float": np.float32, "float16": np.float16, "halffloat": np.float16}
+_SHORT = {
+    "float32": np.float32,
+    "float": np.float32,
+    "float16": np.float16,
+    "halffloat": np.float16,
+}
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -109,11 +117,15 @@ class Table:
             raise InvalidInput(f"`data` cannot be read: {first_line(error)}") from None
         self.native = native if pandas_like else frame.to_native()
         if pandas_like and native.columns.nlevels > 1:
-            raise InvalidInput(f"`data` has {native.columns.nlevels} levels of column names; pass a dataframe with one")
+            raise InvalidInput(
+                f"`data` has {native.columns.nlevels} levels of column names; pass a dataframe with one"
+            )
         self.engine = str(frame.implementation).lower().rpartition(".")[2]
         self.is_lazy = not isinstance(frame, nw.DataFrame)
         is_named = self.engine in _PANDAS_LIKE
-        self.names: list[Any] = list(self.native.columns if is_named else frame.collect_schema().names())
+        self.names: list[Any] = list(
+            self.native.columns if is_named else frame.collect_schema().names()
+        )
 
     @property
     def library(self) -> str | None:
@@ -131,7 +143,9 @@ class Table:
         place = self.place(name)
         if self.engine in _PANDAS_LIKE:
             return self.native.iloc[:, place]
-        return self.native.column(place) if self.engine == "pyarrow" else self.native.get_column(name)
+        return (
+            self.native.column(place) if self.engine == "pyarrow" else self.native.get_column(name)
+        )
 
     def select(self, columns: Sequence[Hashable]) -> Any:
         """A lazy narwhals frame of these columns, which may repeat, called ``evenhand_0`` and so on."""
@@ -146,16 +160,27 @@ class Table:
         elif "pyspark" in self.engine:
             native = native.toDF(*unique)
         elif self.engine == "duckdb":
-            renamed = (f"{identifier(self.names[place])} AS {unique[place]}" for place in dict.fromkeys(places))
+            renamed = (
+                f"{identifier(self.names[place])} AS {unique[place]}"
+                for place in dict.fromkeys(places)
+            )
             native = native.project(", ".join(renamed))
         else:
             chosen = [nw.nth(place) for place in places]
-        return nw.from_native(native).lazy().select(*(c.alias(f"evenhand_{i}") for i, c in enumerate(chosen)))
+        return (
+            nw.from_native(native)
+            .lazy()
+            .select(*(c.alias(f"evenhand_{i}") for i, c in enumerate(chosen)))
+        )
 
     def place(self, name: Hashable) -> int:
         """The position of a column; columns of the same name that are equal in every row are one."""
         # 1 and True are two names.
-        places = [i for i, n in enumerate(self.names) if isinstance(n, bool) == isinstance(name, bool) and n == name]
+        places = [
+            i
+            for i, n in enumerate(self.names)
+            if isinstance(n, bool) == isinstance(name, bool) and n == name
+        ]
         is_pandas = self.engine in _PANDAS_LIKE
         if not places:
             if is_pandas and name in getattr(self.native.index, "names", [self.native.index.name]):
@@ -164,10 +189,16 @@ class Table:
                 )
             raise unknown_column(name, self.names)
         if len(places) > 1:
-            held = [] if self.is_lazy or not is_pandas else [self.native.iloc[:, place] for place in places]
+            held = (
+                []
+                if self.is_lazy or not is_pandas
+                else [self.native.iloc[:, place] for place in places]
+            )
             if not held or not all(held[0].equals(other) for other in held):
                 differ = ", which differ" if held else ""
-                raise InvalidInput(f"`data` has {len(places)} columns called {brief(name)}{differ}; rename all but one")
+                raise InvalidInput(
+                    f"`data` has {len(places)} columns called {brief(name)}{differ}; rename all but one"
+                )
         return places[0]
 
 
@@ -191,17 +222,25 @@ def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted
         else:
             keys.append(nw.col(name))
     # Libraries cut nanoseconds off when rows are fetched.
-    timed = [i for i, dtype in enumerate(schema.values()) if _has_nanoseconds(dtype) and i not in cuts]
-    keys += [(nw.col(f"evenhand_{i}").dt.nanosecond() % 1000).alias(f"evenhand_ns{i}") for i in timed]
+    timed = [
+        i for i, dtype in enumerate(schema.values()) if _has_nanoseconds(dtype) and i not in cuts
+    ]
+    keys += [
+        (nw.col(f"evenhand_{i}").dt.nanosecond() % 1000).alias(f"evenhand_ns{i}") for i in timed
+    ]
     frame = frame.select(*keys)
     try:
-        rows = _fetch_rows(frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1))
+        rows = _fetch_rows(
+            frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1)
+        )
     except (ArithmeticError, NotImplementedError, TypeError) as error:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
     width = len(columns)
     if any(plain(part) for row in rows for part in row[width:-1]):
         listed = " and ".join(brief(columns[i]) for i in timed)
-        raise InvalidInput(f"times must not have nanoseconds; {listed} has some: round them to microseconds")
+        raise InvalidInput(
+            f"times must not have nanoseconds; {listed} has some: round them to microseconds"
+        )
     dtypes = list(schema.values())
     counts = collect_rows(((*row[:width], row[-1]) for row in rows), dtypes)
     return Counted(counts, table.library, table.source, _declared_orders(dtypes))
@@ -233,7 +272,9 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
             values = []
             for i, column in enumerate(held):
                 part = getattr(column, "iloc", column)[start : start + _BLOCK]
-                values.append(_levels(part, dtypes[i], cuts[i], names[i]) if i in cuts else _values(part))
+                values.append(
+                    _levels(part, dtypes[i], cuts[i], names[i]) if i in cuts else _values(part)
+                )
             for key, n in Counter(zip(*values, strict=True)).items():
                 yield *key, n
 
@@ -259,7 +300,9 @@ def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key
         for i, kind in short.items():
             values[i] = kind(values[i]) if isinstance(values[i], float) else values[i]
         key = tuple(None if value == "" else value for value in map(plain, values))
-        if unfit := [type(value).__name__ for value in key if isinstance(value, (list, dict, Fraction))]:
+        if unfit := [
+            type(value).__name__ for value in key if isinstance(value, (list, dict, Fraction))
+        ]:
             raise InvalidInput(f"{_KINDS}; got a {unfit[0]}")
         counts[key] += int(n)
         if len(counts) > MOST_ROWS:
@@ -318,7 +361,9 @@ def _level_expression(dtype: Any, value: Any, name: Hashable, cuts: tuple[float,
         raise InvalidInput(f"{brief(name)} must contain numbers; it contains {dtype}")
     missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
     number = value.cast(nw.Float64)
-    return nw.when(~missing).then(_total([(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]))
+    return nw.when(~missing).then(
+        _total([(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)])
+    )
 
 
 def _total(terms: list[Any]) -> Any:
@@ -332,7 +377,10 @@ def _levels(values: Any, dtype: Any, cuts: tuple[float, ...], name: str) -> list
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         numbers = values.astype(float)
         levels = np.searchsorted(cuts, numbers, side="right")
-        return [None if lacks else n for lacks, n in zip(np.isnan(numbers), levels.tolist(), strict=True)]
+        return [
+            None if lacks else n
+            for lacks, n in zip(np.isnan(numbers), levels.tolist(), strict=True)
+        ]
     plain_values = list(map(plain, _values(values)))
     for number in plain_values:
         if not (number is None or isinstance(number, (Real, Decimal))):
@@ -351,7 +399,10 @@ def _round_cuts(cuts: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
     with np.errstate(over="ignore"):
         rounded = [(cut, kind(cut)) for cut in cuts]
         above = [float(near) == nextafter(cut, -inf) for cut, near in rounded]
-        return tuple(float(np.nextafter(n, kind(inf)) if up else n) for up, (_, n) in zip(above, rounded, strict=True))
+        return tuple(
+            float(np.nextafter(n, kind(inf)) if up else n)
+            for up, (_, n) in zip(above, rounded, strict=True)
+        )
 
 
 def _short_float(dtype: Any) -> type | None:
@@ -397,7 +448,9 @@ def _fetch_rows(frame: Any) -> list[Key]:
     native, engine = frame.to_native(), str(frame.implementation).lower()
     if "duckdb" in engine:
         return cast("list[Key]", native.fetchall())
-    return [tuple(row) for row in native.collect()] if "pyspark" in engine else frame.collect().rows()
+    return (
+        [tuple(row) for row in native.collect()] if "pyspark" in engine else frame.collect().rows()
+    )
 
 
 def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
@@ -409,7 +462,11 @@ def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
     if isinstance(name, str) and all(isinstance(known, str) for known in names):
         return UnknownName.among("column", name, names)
     alike = [known for known in names if str(known) == str(name)]
-    hint = f"did you mean {' or '.join(map(brief, alike[:3]))}?" if alike else f"known: {', '.join(map(brief, names))}"
+    hint = (
+        f"did you mean {' or '.join(map(brief, alike[:3]))}?"
+        if alike
+        else f"known: {', '.join(map(brief, names))}"
+    )
     return UnknownName(f"no column is called {brief(name)}; {hint}")
 
 

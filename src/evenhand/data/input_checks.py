@@ -64,7 +64,10 @@ def read_first_columns(data: Any) -> dict[str, list[Any]]:
         return dict(zip(names, map(list, columns), strict=True)) if rows else {}
     if is_mapping(data):
         names, limit = list(data), _row_limit(len(data))
-        columns = [column[:limit] if hasattr(type(column), "__getitem__") else () for column in data.values()]
+        columns = [
+            column[:limit] if hasattr(type(column), "__getitem__") else ()
+            for column in data.values()
+        ]
     else:
         table = Table(data)
         names = list(dict.fromkeys(table.names))
@@ -75,7 +78,9 @@ def read_first_columns(data: Any) -> dict[str, list[Any]]:
         except InvalidInput:  # Columns of the same name differ.
             return {}
         columns = [head.get_column(name) for name in head.columns]
-    return {str(name): list(map(plain, column)) for name, column in zip(names, columns, strict=True)}
+    return {
+        str(name): list(map(plain, column)) for name, column in zip(names, columns, strict=True)
+    }
 
 
 def _row_limit(columns: int) -> int:
@@ -83,7 +88,9 @@ def _row_limit(columns: int) -> int:
     return min(_MAX_ROWS, _MAX_VALUES // max(columns, 1) + 1)
 
 
-def check_not_counts(columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any) -> None:
+def check_not_counts(
+    columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any
+) -> None:
     """Refuse a table whose rows seem to stand for several cases each.
 
     ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
@@ -107,10 +114,16 @@ def are_counts(values: Collection[Any]) -> bool:
     (True, False, False)
     """
     try:
-        numbers = [float("nan" if value is None or isinstance(value, bool) else value) for value in values]
+        numbers = [
+            float("nan" if value is None or isinstance(value, bool) else value) for value in values
+        ]
     except (TypeError, ValueError, OverflowError):
         return False
-    if not numbers or not all(0 <= number < 1e18 and number.is_integer() for number in numbers) or max(numbers) <= 1:
+    if (
+        not numbers
+        or not all(0 <= number < 1e18 and number.is_integer() for number in numbers)
+        or max(numbers) <= 1
+    ):
         return False
     steps = {after - before for before, after in pairwise(numbers)}
     return len(numbers) <= _MIN_NUMBERED or steps not in ({1}, {-1})
@@ -126,7 +139,9 @@ def check_not_stacked(
     name, models = stacked
     rows_are = "are equal in everything but the predictions and"
     if models == 1:
-        models = _count_models(data, name, [column for column in columns if column in used and column not in decisions])
+        models = _count_models(
+            data, name, [column for column in columns if column in used and column not in decisions]
+        )
         rows_are = "have the same labels and groups for each"
     if models > 1:
         raise InvalidInput(
@@ -146,11 +161,16 @@ def _count_models(data: Any, model: str, beside: list[str]) -> int:
     for (name, *values), n in rows.items():
         cases.setdefault(name, {})[tuple(values)] = n
     first, *others = cases.values()
-    return len(cases) if len(cases) <= _MAX_MODELS and all(other == first for other in others) else 1
+    return (
+        len(cases) if len(cases) <= _MAX_MODELS and all(other == first for other in others) else 1
+    )
 
 
 def find_model_column(
-    columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str], cluster: str | None = None
+    columns: Mapping[str, list[Any]],
+    decisions: Collection[str],
+    used: Collection[str],
+    cluster: str | None = None,
 ) -> Stacked | None:
     """The column that names the model, if the decisions of several on the same cases stand below each other.
 
@@ -161,7 +181,9 @@ def find_model_column(
     rows = len(next(iter(columns.values()), []))
     cut_off = rows >= _row_limit(len(columns))
     needs_name = cluster is not None or not any(map(is_identifier, columns))
-    texts = {name: list(map(str, values)) for name, values in columns.items() if name not in decisions}
+    texts = {
+        name: list(map(str, values)) for name, values in columns.items() if name not in decisions
+    }
     for name, model_names in texts.items():
         models = len(set(model_names))
         if name in used or name == cluster:
@@ -169,7 +191,11 @@ def find_model_column(
         if models == 1 and cut_off and _ONLY_MODEL.fullmatch(name):
             # One of several models may have more rows than were looked at.
             return Stacked(name, 1)
-        if not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models or (needs_name and not _MODEL.search(name)):
+        if (
+            not 2 <= models <= _MAX_MODELS
+            or rows < _MIN_CASES * models
+            or (needs_name and not _MODEL.search(name))
+        ):
             continue
         others = [values for other, values in texts.items() if other != name]
         case = list(zip(*others, strict=True)) if cluster is None else texts[cluster]
@@ -188,7 +214,9 @@ def is_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
 
 
-def find_repeated_identifier(columns: Mapping[str, list[Any]], used: Collection[str]) -> Repeated | None:
+def find_repeated_identifier(
+    columns: Mapping[str, list[Any]], used: Collection[str]
+) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
     for name, values in columns.items():
         present = [str(value) for value in values if value is not None]

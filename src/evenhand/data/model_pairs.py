@@ -49,7 +49,9 @@ def build_model_tally(
         must = "pass one of `models`, `model_column` and `y_score`, which say what is compared"
         raise InvalidInput(f"{must}; got {got}")
     if y_true is None:
-        raise InvalidInput(argument="y_true", must="be the name of a column or its values", got=None)
+        raise InvalidInput(
+            argument="y_true", must="be the name of a column or its values", got=None
+        )
     for name, value in (("cluster", cluster), ("y_pred", y_pred)):
         if (value is None) != (model_column is None):
             text = f"`{name}` and `model_column` are for rows that are decisions of one model each"
@@ -101,7 +103,9 @@ def _read_thresholds(count: CountRows, y_true: Any, y_score: Any, threshold: Any
     return names, replace(rows, answers=("y_true", *names), rows=dict(decisions))
 
 
-def _read_lines(count: CountRows, y_true: Any, y_pred: Any, model_column: Any, cluster: Any) -> Decisions:
+def _read_lines(
+    count: CountRows, y_true: Any, y_pred: Any, model_column: Any, cluster: Any
+) -> Decisions:
     """Each row a decision of one model on one case."""
     answers = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column, "cluster": cluster}
     rows = count(answers)
@@ -114,7 +118,9 @@ def _read_lines(count: CountRows, y_true: Any, y_pred: Any, model_column: Any, c
     key_of: dict[Any, Key] = {}
     for (*key, decision, model, case), n in rows.rows.items():
         if case is None:
-            raise InvalidInput("`cluster` must say in every row which case it is about; it is missing in some")
+            raise InvalidInput(
+                "`cluster` must say in every row which case it is about; it is missing in some"
+            )
         by_model = decisions.setdefault(case, {})
         if n > 1 or model in by_model:
             text = f"{case!r} is decided on twice by {model}"
@@ -123,11 +129,15 @@ def _read_lines(count: CountRows, y_true: Any, y_pred: Any, model_column: Any, c
             must = "have the same label and groups in all of its rows"
             raise InvalidInput(f"`cluster` must {must}; {case!r} has not")
         by_model[model] = decision
-    counts = Counter((*key_of[case], *map(by_model.get, models)) for case, by_model in decisions.items())
+    counts = Counter(
+        (*key_of[case], *map(by_model.get, models)) for case, by_model in decisions.items()
+    )
     return names, replace(rows, answers=("y_true", *names), rows=dict(counts))
 
 
-def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any, *, are_decisions: bool) -> Tally:
+def _tally_pairs(
+    names: list[str], rows: CountedRows, first: int, positive: Any, *, are_decisions: bool
+) -> Tally:
     """The tally of each model against the first."""
     width = len(rows.columns)
     labels = {row[width] for row in rows.rows}
@@ -142,12 +152,17 @@ def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any,
         raise InvalidInput(
             f"`y_true` contains one class only ({occurring}); if that is right, pass the positive label as `positive=`"
         )
-    answers = ["y_true", *("y_score" if are_decisions else f"prediction of {name}" for name in names)]
+    answers = [
+        "y_true",
+        *("y_score" if are_decisions else f"prediction of {name}" for name in names),
+    ]
     left_out: Counter[str] = Counter()
     kept: list[tuple[Key, list[int], int]] = []
     for row, times in rows.rows.items():
         codes = [label_of[row[width]], *(decision_of[value] for value in row[width + 1 :])]
-        missing = dict.fromkeys(what for what, code in zip(answers, codes, strict=True) if code is None)
+        missing = dict.fromkeys(
+            what for what, code in zip(answers, codes, strict=True) if code is None
+        )
         if missing:
             left_out[" and ".join(missing)] += times
         else:
@@ -157,7 +172,10 @@ def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any,
     keys = sort_keys({key for key, *_ in kept})
     index_of = {key: i for i, key in enumerate(keys)}
     key = np.array([index_of[key] for key, *_ in kept], dtype=np.int64)
-    binary, n = np.array([binary for _, binary, _ in kept]), np.array([n for *_, n in kept], dtype=np.float64)
+    binary, n = (
+        np.array([binary for _, binary, _ in kept]),
+        np.array([n for *_, n in kept], dtype=np.float64),
+    )
     others = [i for i in range(len(names)) if i != first]
     counts = np.zeros((len(others), len(keys), 2, 2, 2))
     for place, other in enumerate(others):

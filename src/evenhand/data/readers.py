@@ -41,7 +41,17 @@ from ..confusion import MISSING_WORDS
 from ..errors import InvalidInput, MissingExtra, UnknownName, brief, escaped
 from ..progress import watch
 from ..wording import several
-from .frames import MOST_ROWS, Counted, Cuts, collect_rows, count_frame, first_line, identifier, level, unused
+from .frames import (
+    MOST_ROWS,
+    Counted,
+    Cuts,
+    collect_rows,
+    count_frame,
+    first_line,
+    identifier,
+    level,
+    unused,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -177,7 +187,9 @@ def connected(files: Sequence[Path]) -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
-    allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})
+    allowed = ", ".join(
+        literal(text) for file in files for text in {str(file.absolute()), pattern(file)}
+    )
     settings = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -232,11 +244,15 @@ def _select(expressions: Iterable[str], columns: Sequence[str], table: str) -> s
     for name in columns:
         distinct = unused(name.casefold(), names)
         names[distinct] = name + distinct[len(name.casefold()) :]
-    selected = (f"{e} AS {identifier(name)}" for e, name in zip(expressions, names.values(), strict=True))
+    selected = (
+        f"{e} AS {identifier(name)}" for e, name in zip(expressions, names.values(), strict=True)
+    )
     return f"SELECT {', '.join(selected)} FROM {table}"
 
 
-def _count_query(connection: DuckDBPyConnection, sql: str, path: Path, cuts: Cuts) -> Counter[tuple[Any, ...]]:
+def _count_query(
+    connection: DuckDBPyConnection, sql: str, path: Path, cuts: Cuts
+) -> Counter[tuple[Any, ...]]:
     relation = connection.sql(sql)
     with watch(f"counting {path.name or path}", connection.query_progress):
         return count_frame(relation, relation.columns, cuts).rows
@@ -280,7 +296,10 @@ def _count_texts(
 
 
 def _count_text(
-    connection: DuckDBPyConnection | None, file: CsvFile | JsonFile, columns: Sequence[str], cuts: Cuts
+    connection: DuckDBPyConnection | None,
+    file: CsvFile | JsonFile,
+    columns: Sequence[str],
+    cuts: Cuts,
 ) -> Counter[tuple[Any, ...]]:
     """Count the texts by DuckDB or, if it refuses them, in Python."""
     query = file.query(columns, cuts)
@@ -290,7 +309,10 @@ def _count_text(
     counts: Counter[tuple[Any, ...]] = Counter()
     with watch(f"counting {file.path.name}", lambda: -1.0):
         for row in file.texts(columns, cuts):
-            values = (_level_of(text, cuts[i], columns[i]) if i in cuts else text for i, text in enumerate(row))
+            values = (
+                _level_of(text, cuts[i], columns[i]) if i in cuts else text
+                for i, text in enumerate(row)
+            )
             counts[tuple(values)] += 1
             if len(counts) > MOST_ROWS:
                 break
@@ -400,7 +422,9 @@ def _fit(rows: list[list[str]]) -> tuple[bool, int]:
 def _first_records(head: Iterable[str], separator: str) -> list[list[str]]:
     records: list[list[str]] = []
     with suppress(csv.Error):  # `CsvFile.rows` says where
-        records.extend(islice(filter(None, csv_reader(head, separator, strict=False)), _CHECKED + 1))
+        records.extend(
+            islice(filter(None, csv_reader(head, separator, strict=False)), _CHECKED + 1)
+        )
     # The last record may be cut off.
     return records[:-1] if len(records) > 1 and sum(map(len, head)) >= _HEAD else records[:_CHECKED]
 
@@ -440,11 +464,15 @@ class JsonFile:
 
     def query(self, columns: Sequence[str], cuts: Cuts) -> str:
         """The query for some columns."""
-        pointers = ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in columns)
+        pointers = ", ".join(
+            literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in columns
+        )
         values = [f"evenhand_values[{i}]" for i in range(1, len(columns) + 1)]
         return _select(
             (
-                _as_number(f"json_extract_string({value}, '$')", columns[i]) if i in cuts else f"{value}::VARCHAR"
+                _as_number(f"json_extract_string({value}, '$')", columns[i])
+                if i in cuts
+                else f"{value}::VARCHAR"
                 for i, value in enumerate(values)
             ),
             columns,
@@ -484,7 +512,9 @@ def _json_records(path: Path, lines: Iterable[str], **options: Any) -> Iterator[
         except (ValueError, RecursionError) as error:
             raise unreadable(f"line {number} of {path}", error) from None
         if line.lstrip()[:1] not in ("", "{"):
-            raise InvalidInput(f"line {number} of {escaped(path)} must be a JSON object; got {brief(record, 60)}")
+            raise InvalidInput(
+                f"line {number} of {escaped(path)} must be a JSON object; got {brief(record, 60)}"
+            )
         if record is not None:
             yield record
 
@@ -518,7 +548,10 @@ def _lines(path: Path) -> Iterator[Iterator[str]]:
             with closing(_zstd_lines(path)) as lines:
                 yield lines
         else:
-            with _open(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            with (
+                _open(path) as stream,
+                TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text,
+            ):
                 yield _bounded_lines(text, path)
 
 
@@ -543,7 +576,9 @@ def _zstd_lines(path: Path) -> Generator[str, None, None]:
                 yield from (f"{line or ''}\n" for (line,) in batch)
         except _duckdb_errors() as error:
             if "state machine" in str(error):
-                raise unreadable(path, "its lines do not all end in the same way; unpack it first") from None
+                raise unreadable(
+                    path, "its lines do not all end in the same way; unpack it first"
+                ) from None
             raise
 
 
@@ -586,7 +621,9 @@ def _skip_zstd_frame(file: IO[bytes]) -> None:
         raise EOFError("it is cut short, or not compressed by zstd")
     flags = _little_endian(file.read(1))
     has_window = not flags & 32
-    header = has_window + _DICTIONARY_BYTES[flags & 3] + max(_CONTENT_BYTES[flags >> 6], not has_window)
+    header = (
+        has_window + _DICTIONARY_BYTES[flags & 3] + max(_CONTENT_BYTES[flags >> 6], not has_window)
+    )
     file.seek(header, os.SEEK_CUR)
     is_last = 0
     while not is_last:
@@ -633,8 +670,12 @@ def count_parquet(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted
         schemas = _parquet_schemas(connection, source)
         check_columns({file: schema.names for schema in schemas for file in schema.files}, columns)
         _check_types(schemas, columns)
-        queries = (schema.query(columns, map(schema.names.index, columns), cuts) for schema in schemas)
-        return Counted(_count_query(connection, " UNION ALL ".join(queries), source.path, cuts), None, {})
+        queries = (
+            schema.query(columns, map(schema.names.index, columns), cuts) for schema in schemas
+        )
+        return Counted(
+            _count_query(connection, " UNION ALL ".join(queries), source.path, cuts), None, {}
+        )
 
 
 def first_parquet_rows(source: Source, most: int) -> Table:
@@ -667,7 +708,9 @@ def _parquet_schemas(connection: DuckDBPyConnection, source: Source) -> list[Sch
     for schema, same in files.items():
         names = _top_level_names(schema)
         _check_folder_columns(source, names, folders)
-        described = connection.execute(f"DESCRIBE FROM {_parquet_table(same[:1], hive=False)}").fetchall()
+        described = connection.execute(
+            f"DESCRIBE FROM {_parquet_table(same[:1], hive=False)}"
+        ).fetchall()
         schemas.append(
             Schema(
                 same,
@@ -701,7 +744,9 @@ def _folder_columns(source: Source) -> dict[str, str]:
     for file, found in zip(source.files, columns, strict=True):
         if set(found) != set(widest):
             wanted = ", ".join(f"{name}=…" for name in widest)
-            raise InvalidInput(f"{escaped(file)} must be in folders called {escaped(wanted)}, as other files are")
+            raise InvalidInput(
+                f"{escaped(file)} must be in folders called {escaped(wanted)}, as other files are"
+            )
     return columns[0]
 
 
@@ -730,15 +775,21 @@ def _check_types(schemas: Iterable[Schema], columns: Iterable[str]) -> None:
         for schema in schemas:
             kinds.setdefault(_kind(schema.types[schema.names.index(name)]), schema.files[0])
         if len(kinds) > 1:
-            listed = " and ".join(f"{kind} in {escaped(file)}" for kind, file in list(kinds.items())[:2])
-            raise InvalidInput(f"{brief(name)} must have one type in all files; it contains {listed}")
+            listed = " and ".join(
+                f"{kind} in {escaped(file)}" for kind, file in list(kinds.items())[:2]
+            )
+            raise InvalidInput(
+                f"{brief(name)} must have one type in all files; it contains {listed}"
+            )
 
 
 def _kind(sql_type: str) -> str:
     base = sql_type.partition("(")[0]
     if base in ("VARCHAR", "ENUM"):
         return "text"
-    is_number = base in ("FLOAT", "DOUBLE", "DECIMAL", "INTEGER", "UINTEGER") or base.endswith("INT")
+    is_number = base in ("FLOAT", "DOUBLE", "DECIMAL", "INTEGER", "UINTEGER") or base.endswith(
+        "INT"
+    )
     return "numbers" if is_number else f"{sql_type.lower()}s"
 
 

@@ -316,7 +316,9 @@ def build_tally(
     else:
         tally = _tally_decisions(rows, answers, needs, selects, rule)
     repeated = find_repeated_identifier(head, names) if rule is None else None
-    tally = replace(tally, orders=rows.orders, source=rows.source, library=rows.library, repeated=repeated)
+    tally = replace(
+        tally, orders=rows.orders, source=rows.source, library=rows.library, repeated=repeated
+    )
     return tally if rule is None else hide_facts(tally)
 
 
@@ -329,7 +331,9 @@ def hide_facts(tally: Tally) -> Tally:
 def _occur_once(rows: CountedRows) -> bool:
     """Whether every combination of groups, label and prediction is that of one row."""
     width = len(rows.columns)
-    others = [rows.answers.index(name) for name in ("sample_weight", "cluster") if name in rows.answers]
+    others = [
+        rows.answers.index(name) for name in ("sample_weight", "cluster") if name in rows.answers
+    ]
     left_out = {width + place for place in others}
     seen = {tuple(value for i, value in enumerate(row) if i not in left_out) for row in rows.rows}
     return len(seen) == sum(rows.rows.values()) > 1
@@ -365,13 +369,17 @@ def _tally_decisions(
     if coding is not None:
         for fact in ("positive", "negative"):
             labels = getattr(coding, fact).items()
-            known[fact] = {_COLUMN_NAMES[name]: tuple(map(plain, values)) for name, values in labels}
+            known[fact] = {
+                _COLUMN_NAMES[name]: tuple(map(plain, values)) for name, values in labels
+            }
         known |= {"absent": coding.absent, "missing_words": coding.missing_words}
     tally = Tally(keys=(), **known)
     if "cells" in needs:
         assert coding is not None
         coded = _code(rows, coding, answers)
-        tally = _count_cells(replace(tally, places=coded.places), rows, coded, answers, selects, rule)
+        tally = _count_cells(
+            replace(tally, places=coded.places), rows, coded, answers, selects, rule
+        )
         if len(coded.places) == 1 and answers.y_pred is None:
             threshold = 0.5 if answers.thresholds is None else answers.thresholds[0]
             tally = replace(tally, threshold=threshold)
@@ -405,7 +413,10 @@ def _code(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Coded:
     label = np.zeros(len(n), dtype=np.int64)
     if answers.y_true is not None:
         codes = {**coding.codes["y_true"]}
-        label[:] = [_NO_LABEL if (code := codes[value]) is None else code for value in _column(rows, "y_true")]
+        label[:] = [
+            _NO_LABEL if (code := codes[value]) is None else code
+            for value in _column(rows, "y_true")
+        ]
     positive_from: tuple[int, ...] = (1,)
     places: tuple[Place, ...] = ((),)
     if answers.y_pred is not None:
@@ -434,7 +445,12 @@ def _column(rows: CountedRows, answer: str) -> Iterable[Any]:
 
 
 def _count_cells(
-    tally: Tally, rows: CountedRows, coded: _Coded, answers: Answers, selects: bool, rule: Rule | None
+    tally: Tally,
+    rows: CountedRows,
+    coded: _Coded,
+    answers: Answers,
+    selects: bool,
+    rule: Rule | None,
 ) -> Tally:
     """The tally with its cells, and how many rows were left out."""
     weights = [*_column(rows, "sample_weight")] if answers.sample_weight is not None else None
@@ -445,7 +461,9 @@ def _count_cells(
     is_used = ~(is_missing["y_pred"] | is_missing["sample_weight"] | is_missing["cluster"])
     left_out: Counter[str] = Counter()
     for row in np.flatnonzero(np.any(list(is_missing.values()), axis=0)):
-        left_out[" and ".join(name for name in is_missing if is_missing[name][row])] += int(coded.n[row])
+        left_out[" and ".join(name for name in is_missing if is_missing[name][row])] += int(
+            coded.n[row]
+        )
     weight = _check_weights(weights, is_used)
     if not (is_used & ~is_missing["y_true"]).any():
         raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
@@ -472,9 +490,13 @@ def _count_cells(
     cases = histogram(coded.n)
     published = low = high = cases
     if rule is not None:
-        check_cost(cases.size, MAX_CELLS, "`protect` rounds {} counts", "choose coarser group columns")
+        check_cost(
+            cases.size, MAX_CELLS, "`protect` rounds {} counts", "choose coarser group columns"
+        )
         occurs = cases.any(axis=0)
-        published, low, high = (np.where(occurs, counts, 0.0) for counts in round_counts(cases, rule))
+        published, low, high = (
+            np.where(occurs, counts, 0.0) for counts in round_counts(cases, rule)
+        )
         left_out = _round_left_out(key, coded, len(keys), rule)
         if selects:
             # No second rounding of the same cases is published.
@@ -489,7 +511,14 @@ def _count_cells(
         for array, whole in zip(everybody, arrays, strict=True):
             array[:, 0] += whole[:, _NO_LABEL]
         selections = Counts(*(_split_decisions(array, coded.positive_from) for array in everybody))
-    tally = replace(tally, keys=tuple(keys), counts=counts, selections=selections, left_out=dict(+left_out), rule=rule)
+    tally = replace(
+        tally,
+        keys=tuple(keys),
+        counts=counts,
+        selections=selections,
+        left_out=dict(+left_out),
+        rule=rule,
+    )
     if weights is not None:
         total = {"n": float(counts.cases[0].sum()), "weight": float(counts.cells[0].sum())}
         tally = replace(tally, weighted=total)
@@ -532,7 +561,9 @@ def _split_decisions(histogram: Floats, positive_from: Sequence[int]) -> Floats:
     for place, start in enumerate(positive_from):
         positive = histogram[:, :, start:].sum(axis=2)
         negative = histogram[:, :, :start].sum(axis=2)
-        tp_fn, fp_tn = (np.stack([positive[:, label], negative[:, label]], axis=1) for label in (1, 0))
+        tp_fn, fp_tn = (
+            np.stack([positive[:, label], negative[:, label]], axis=1) for label in (1, 0)
+        )
         cells[place] = np.hstack([tp_fn, fp_tn])
     return cells
 
@@ -549,7 +580,12 @@ def cross_keys(keys: Collection[Key]) -> list[Key]:
 
 
 def _add_clusters(
-    tally: Tally, clusters: list[Any], key: Integers, coded: _Coded, is_complete: Any, answers: Answers
+    tally: Tally,
+    clusters: list[Any],
+    key: Integers,
+    coded: _Coded,
+    is_complete: Any,
+    answers: Answers,
 ) -> Tally:
     """The tally with its clusters, each of which must lie in one group."""
     complete = np.flatnonzero(is_complete)
@@ -571,7 +607,9 @@ def _add_clusters(
     cells = _split_decisions(histogram, coded.positive_from)
     table = ClusterTable(np.array([place for place, _ in pairs], dtype=np.int64), cells)
     if answers.draw_case is not None:
-        drawn = _draw_cases(table, [cluster for _, cluster in pairs], len(tally.keys), answers.draw_case)
+        drawn = _draw_cases(
+            table, [cluster for _, cluster in pairs], len(tally.keys), answers.draw_case
+        )
         return replace(tally, counts=Counts.of(drawn), selections=None)
     name = answers.cluster if isinstance(answers.cluster, str) else "cluster"
     return replace(tally, clusters=table, cluster=name)
@@ -597,7 +635,9 @@ def _draw_cases(
 # Rows
 
 
-def _add_rows(tally: Tally, rows: CountedRows, label_codes: Mapping[Any, int | None] | None) -> Tally:
+def _add_rows(
+    tally: Tally, rows: CountedRows, label_codes: Mapping[Any, int | None] | None
+) -> Tally:
     """The tally with every case as a row, of those that lack nothing."""
     width = len(rows.columns)
     places = [(name, width + i) for i, name in enumerate(rows.answers) if name != "level"]
@@ -624,7 +664,10 @@ def _add_rows(tally: Tally, rows: CountedRows, label_codes: Mapping[Any, int | N
     key = np.repeat(np.array([index_of[key] for key, *_ in kept], dtype=np.int64), repeats)
     columns = zip(*(values for _, values, _ in kept), strict=True)
     names = [*(name for name, _ in places), "positive"]
-    arrays = {name: np.repeat(_as_array(column), repeats) for name, column in zip(names, columns, strict=True)}
+    arrays = {
+        name: np.repeat(_as_array(column), repeats)
+        for name, column in zip(names, columns, strict=True)
+    }
     tally = _with_keys(tally, keys)
     return replace(tally, rows=RowTable(key, arrays), left_out=tally.left_out or dict(left_out))
 
@@ -641,7 +684,9 @@ def _with_keys(tally: Tally, keys: list[Key]) -> Tally:
         cells[:, places] = counts.cells
         return Counts.of(cells)
 
-    return replace(tally, keys=tuple(keys), counts=spread(tally.counts), selections=spread(tally.selections))
+    return replace(
+        tally, keys=tuple(keys), counts=spread(tally.counts), selections=spread(tally.selections)
+    )
 
 
 def _as_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -655,11 +700,18 @@ def _as_array(values: Sequence[Any]) -> NDArray[Any]:
 # Several classes
 
 
-def _tally_classes(rows: CountedRows, answers: Answers, needs: Collection[Needs], selects: bool) -> Tally:
+def _tally_classes(
+    rows: CountedRows, answers: Answers, needs: Collection[Needs], selects: bool
+) -> Tally:
     """The tally of several classes: each against the rest, and matrices of all of them."""
     coding = read_classes({name: rows.values(name) for name in _COLUMN_NAMES}, None, parse=True)
     true, pred = (
-        np.array([-1 if (code := coding.codes[name][value]) is None else code for value in _column(rows, name)])
+        np.array(
+            [
+                -1 if (code := coding.codes[name][value]) is None else code
+                for value in _column(rows, name)
+            ]
+        )
         for name in _COLUMN_NAMES
     )
     n, k = np.array(list(rows.rows.values()), dtype=np.float64), len(coding.classes)
@@ -785,7 +837,9 @@ def _as_matrix(group: object, given: Any) -> ConfusionMatrix:
         except (TypeError, ValueError):
             named = {}
         if named.keys() != set(CELLS):
-            raise InvalidInput(f"group {brief(group)} must have tp, fn, fp and tn; got {brief(given)}")
+            raise InvalidInput(
+                f"group {brief(group)} must have tp, fn, fp and tn; got {brief(given)}"
+            )
         matrix = ConfusionMatrix(**named)
     if not matrix.is_whole:
         raise InvalidInput(f"group {brief(group)} must have whole counts; got {matrix!r}")

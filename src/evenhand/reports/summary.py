@@ -13,7 +13,16 @@ from functools import cached_property
 from math import isnan
 from typing import Any
 
-from ..auditing import Audit, Finding, Row, Verdict, lookup_metric, margins_text, place_text, told_apart
+from ..auditing import (
+    Audit,
+    Finding,
+    Row,
+    Verdict,
+    lookup_metric,
+    margins_text,
+    place_text,
+    told_apart,
+)
 from ..wording import join_and, legible, number, percent, several
 from .narrative import (
     collecting_text,
@@ -29,7 +38,11 @@ from .narrative import (
 from .words import Words
 
 _APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
-_ADJUSTMENTS = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
+_ADJUSTMENTS = {
+    "holm": "Holm for discrete tests",
+    "bh": "Benjamini-Hochberg",
+    "none": "no adjustment",
+}
 _AXES = {
     "threshold": ("threshold", "thresholds"),
     "class": ("class", "classes"),
@@ -37,7 +50,15 @@ _AXES = {
     "model": ("model", "models"),
 }
 _IDENTIFYING = 11
-_NOTES_OF_ROWS = ("differs", "beyond-margin", "base-rate", "selection-rate", "four-fifths", "undefined", "too-few")
+_NOTES_OF_ROWS = (
+    "differs",
+    "beyond-margin",
+    "base-rate",
+    "selection-rate",
+    "four-fifths",
+    "undefined",
+    "too-few",
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +81,9 @@ class Line:
     @property
     def differing(self) -> list[Row]:
         """Its rows that differ, the largest bound first."""
-        return sorted((row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap)
+        return sorted(
+            (row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap
+        )
 
 
 @dataclass(frozen=True)
@@ -146,11 +169,20 @@ class Summary:
     @property
     def places(self) -> str:
         """The axes with the number of their values; "" without axes."""
-        values = {axis: [value for value in values if value != "pooled"] for axis, values in self.audit.axes.items()}
+        values = {
+            axis: [value for value in values if value != "pooled"]
+            for axis, values in self.audit.axes.items()
+        }
         if self.is_of_models:
-            pairs = dict.fromkeys((row.at.get("model"), row.at.get("against")) for row in self.audit.rows)
-            return join_and([f"{model} against {against}" for model, against in pairs if model is not None])
-        counts = [several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES]
+            pairs = dict.fromkeys(
+                (row.at.get("model"), row.at.get("against")) for row in self.audit.rows
+            )
+            return join_and(
+                [f"{model} against {against}" for model, against in pairs if model is not None]
+            )
+        counts = [
+            several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES
+        ]
         return join_and(counts) if counts else place_text(self.audit.provenance.get("at") or {})
 
     @property
@@ -184,10 +216,18 @@ class Summary:
         methods = {row.method for row in self.audit.rows} - {None}
         is_exact = [method not in _APPROXIMATE for method in methods]
         kind = (
-            "Exact tests" if all(is_exact) else "Exact and approximate tests" if any(is_exact) else "Approximate tests"
+            "Exact tests"
+            if all(is_exact)
+            else "Exact and approximate tests"
+            if any(is_exact)
+            else "Approximate tests"
         )
         adjust = str(self.settings["adjust"])
-        name = "Holm" if adjust == "holm" and self.settings["protect"] is not None else _ADJUSTMENTS[adjust]
+        name = (
+            "Holm"
+            if adjust == "holm" and self.settings["protect"] is not None
+            else _ADJUSTMENTS[adjust]
+        )
         scope = "" if adjust == "none" else " within each metric"
         if adjust != "none" and self.settings["family"] == "audit":
             scope = " over all rows"
@@ -206,7 +246,13 @@ class Summary:
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
         counts = Counter(row.verdict for row in self.audit.rows)
-        order = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+        order = (
+            Verdict.HIGHER,
+            Verdict.LOWER,
+            Verdict.UNLIKE,
+            Verdict.EQUIVALENT,
+            Verdict.INCONCLUSIVE,
+        )
         return Counter({verdict: counts[verdict] for verdict in dict.fromkeys([*order, *counts])})
 
     @property
@@ -258,7 +304,11 @@ class Summary:
         """That a difference is to the disadvantage of the group; "" if that is not known."""
         if not harms(row, self.settings):
             return ""
-        return f"Worse than before, relative to {reference_text(row)}." if row.is_change else "Worse for this group."
+        return (
+            f"Worse than before, relative to {reference_text(row)}."
+            if row.is_change
+            else "Worse for this group."
+        )
 
     # Lines below the table
 
@@ -295,7 +345,9 @@ class Summary:
             score = "undefined" if isnan(row.score) else number(row.score)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
-            baseline = "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            baseline = (
+                "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            )
             places.setdefault(place_text(row.at), []).append(f"{row.metric} {score}{baseline}")
         return [(place, ", ".join(scores)) for place, scores in places.items()]
 
@@ -306,9 +358,13 @@ class Summary:
         cautions = []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        is_small = any(0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,)))
+        is_small = any(
+            0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,))
+        )
         if is_small and self.settings["protect"] is None:
-            cautions.append(f"Counts below {_IDENTIFYING} can identify people: round them before publishing")
+            cautions.append(
+                f"Counts below {_IDENTIFYING} can identify people: round them before publishing"
+            )
         if self.settings["favourable"] is None and self.settings["labelled"]:
             cautions.append("Nothing is said of harm: it is not known which decision is favourable")
         return cautions
@@ -322,7 +378,11 @@ class Summary:
         source = provenance.get("source") or {}
         left_out = ", ".join(f"{n:,} without {what}" for what, n in self.audit.left_out.items())
         size = f"{source['rows']:,} rows" if isinstance(source.get("rows"), int) else ""
-        data = [self.source or str(source.get("kind", "")), size, f"left out: {left_out}" if left_out else ""]
+        data = [
+            self.source or str(source.get("kind", "")),
+            size,
+            f"left out: {left_out}" if left_out else "",
+        ]
         digest = f"SHA-256 {source['sha256'][:12]}…" if source.get("sha256") else ""
         made = str(provenance.get("made", ""))[:16].replace("T", " ")
         pairs = [
@@ -330,13 +390,22 @@ class Summary:
             ("Tests", self.tests),
             ("Intervals", f"{level}, one comparison each"),
             ("“At least”", "bounds that hold for all such statements together"),
-            ("Equivalent", f"no difference was found, and the interval of the gap lies within {self.margin}"),
-            ("Worse", "said of selection rates and of the error rate whose errors are unfavourable"),
+            (
+                "Equivalent",
+                f"no difference was found, and the interval of the gap lies within {self.margin}",
+            ),
+            (
+                "Worse",
+                "said of selection rates and of the error rate whose errors are unfavourable",
+            ),
             ("Smoothed", "Cross-Prior Smoothing towards the reference; not used in any test"),
             ("Label", _describe_column(columns.get("label"), positive.get("label"))),
             ("Prediction", _describe_column(columns.get("prediction"), positive.get("prediction"))),
             ("Data", ", ".join(filter(None, [*data, digest]))),
-            ("Software", ", ".join(f"{name} {version}" for name, version in self.audit.versions.items())),
+            (
+                "Software",
+                ", ".join(f"{name} {version}" for name, version in self.audit.versions.items()),
+            ),
             ("Made", f"{made} UTC" if made else ""),
         ]
         is_used = {

@@ -123,18 +123,30 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
         return [summary.no_difference]
     cells = [_cells(row, summary) for _, row in chosen]
     headers = {"CI": f"{percent(summary.settings['confidence_level'])} CI", "verdict": ""}
-    table = {title: [headers.get(title, title), *(row[title] for row in cells)] for title in cells[0]}
+    table = {
+        title: [headers.get(title, title), *(row[title] for row in cells)] for title in cells[0]
+    }
     labels = {line.name: printable(summary.label_row(line.first)) for line, _ in chosen}
     names, table = _fit(table, labels, width)
-    verdicts = [paint.verdict(row.verdict, text) for (_, row), text in zip(chosen, table["verdict"][1:], strict=True)]
+    verdicts = [
+        paint.verdict(row.verdict, text)
+        for (_, row), text in zip(chosen, table["verdict"][1:], strict=True)
+    ]
     table["verdict"][1:] = verdicts
     shown = [names[line.name] for line, _ in chosen]
     repeated = [name == before for before, name in pairwise(["", *shown])]
-    first_column = [_GROUP, *("" if is_again else name for name, is_again in zip(shown, repeated, strict=True))]
+    first_column = [
+        _GROUP,
+        *("" if is_again else name for name, is_again in zip(shown, repeated, strict=True)),
+    ]
     right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
-    first, *lines = aligned(zip(first_column, *table.values(), strict=True), right=right, between=" ")
+    first, *lines = aligned(
+        zip(first_column, *table.values(), strict=True), right=right, between=" "
+    )
     said, shown_rows = {claim_key(row) for _, row in chosen}, {row for _, row in chosen}
-    differ = [row for line in summary.lines for row in line.differing if mirror_key(row) not in said]
+    differ = [
+        row for line in summary.lines for row in line.differing if mirror_key(row) not in said
+    ]
     hidden = sum(row not in shown_rows for row in differ)
     more = [f"… and {hidden:,} more that differ"] if hidden > 0 else []
     return [paint.bold(first), *lines, *more]
@@ -160,7 +172,9 @@ def _choose_rows(lines: Sequence[Line], most: int | None) -> Iterator[tuple[Line
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
     form = "{:+.3f}".format if row.is_change else number
-    score, reference = ("-" if isnan(value) else form(value) for value in (row.score, row.reference_score))
+    score, reference = (
+        "-" if isnan(value) else form(value) for value in (row.score, row.reference_score)
+    )
     gap = "-" if isnan(row.gap) else f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
     star = "*" if row.driver is not None and row.differs else ""
     worse = " worse" if harms(row, summary.settings) else ""
@@ -189,10 +203,14 @@ def _fit(table: _Table, labels: dict[str, str], width: int) -> tuple[dict[str, s
     """The names and the columns that fit: names are shortened, then columns left out, last the words of verdicts."""
     longest = max(_NAME_WIDTH, width - 64)
     for left_out in range(len(_DISPENSABLE) + 1):
-        kept = {title: cells for title, cells in table.items() if title not in _DISPENSABLE[:left_out]}
+        kept = {
+            title: cells for title, cells in table.items() if title not in _DISPENSABLE[:left_out]
+        }
         room = width - _measure(kept)
         names = _shorten(labels, min(room, longest))
-        if max(map(columns, [_GROUP, *names.values()])) <= room and (room >= _SHORTEST_NAME or names == labels):
+        if max(map(columns, [_GROUP, *names.values()])) <= room and (
+            room >= _SHORTEST_NAME or names == labels
+        ):
             return names, kept
     metrics = _shorten({name: name for name in table["metric"]}, _SHORTEST_METRIC)
     kept["metric"] = [metrics[name] for name in table["metric"]]
@@ -235,18 +253,24 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
     impacts = summary.impacts
     if impacts:
         favourable = summary.words.favourable(summary.settings["favourable"])
-        yield printable(f"Impact ratio (favourable: {favourable}; highest rate: {impacts[0][0].impact_group})")
+        yield printable(
+            f"Impact ratio (favourable: {favourable}; highest rate: {impacts[0][0].impact_group})"
+        )
         yield from (f"  {printable(text)}" for _, text in impacts[:MOST_IMPACTS])
         if len(impacts) > MOST_IMPACTS:
             yield f"  and {len(impacts) - MOST_IMPACTS:,} more below 0.80"
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if summary.collecting:
-            yield printable(f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}")
+            yield printable(
+                f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}"
+            )
     if driven := summary.driven:
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
         named = "--reference" if is_command else "reference"
-        yield printable(f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more} (try a named {named})")
+        yield printable(
+            f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more} (try a named {named})"
+        )
     if summary.cautions:
         yield f"{'. '.join(summary.cautions)}."
     yield _COMMAND if is_command else _PYTHON
