@@ -37,7 +37,20 @@ _NAMES = {
 }
 # Words for decisions against a person, or for little of something; the others of such a column are positive.
 _NEGATIVE = frozenset(
-    {"low", "no", "none", "false", "negative", "declined", "denied", "rejected", "refused", "fail", "failed", "bad"}
+    {
+        "low",
+        "no",
+        "none",
+        "false",
+        "negative",
+        "declined",
+        "denied",
+        "rejected",
+        "refused",
+        "fail",
+        "failed",
+        "bad",
+    }
 )
 
 
@@ -59,10 +72,13 @@ def kind_of(values: Sequence[Any]) -> Kind:
     >>> kind_of(["0.5", "0.25", None, "0.25"])
     Kind(kind='numbers', distinct=2, unit=True, examples=['0.25', '0.5'])
     """
-    texts = (str(value) if isinstance(value, (list, dict)) else value for value in values if value is not None)
-    sizes = Counter(value[:_MAX_LENGTH] if isinstance(value, (str, bytes)) else value for value in texts)
-    numbers: set[float] = set()
-    kind = "text" if sizes else "empty"
+    texts = [str(value) if isinstance(value, (list, dict)) else value for value in values]
+    sizes = Counter(
+        text[:_MAX_LENGTH] if isinstance(text, (str, bytes)) else text
+        for text in texts
+        if text is not None
+    )
+    kind, numbers = "text" if sizes else "empty", set()
     with suppress(TypeError, ValueError, OverflowError):
         numbers = {float(value) for value in sizes}
         kind = "numbers" if numbers else kind
@@ -83,30 +99,41 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
      'count': None}
     """
     kinds = {name: kind_of(values) for name, values in columns.items()}
-    few = [name for name, kind in kinds.items() if 0 < kind.distinct <= _MAX_LABELS]
-    many = [name for name, kind in kinds.items() if kind.kind == "numbers" and (kind.distinct > 2 or kind.unit)]
     roles: dict[str, Any] = {}
-    for role, names in (("y_true", few), ("y_pred", few), ("y_score", many)):
-        roles[role] = next(iter(_rank(role, [name for name in names if name not in roles.values()])), None)
+    for role in ("y_true", "y_pred", "y_score"):
+        free = {name: kind for name, kind in kinds.items() if name not in roles.values()}
+        if role == "y_score":
+            is_score = [
+                n for n, k in free.items() if k.kind == "numbers" and (k.distinct > 2 or k.unit)
+            ]
+            roles[role] = _first(_rank(role, is_score))
+        else:
+            few = [n for n, k in free.items() if 0 < k.distinct <= _MAX_LABELS]
+            roles[role] = _first(_rank(role, few))
     if not (roles["y_pred"] or roles["y_score"]):
-        roles["y_score"] = _only([name for name, kind in kinds.items() if kind.unit and name != roles["y_true"]])
+        units = [name for name, kind in kinds.items() if kind.unit and name != roles["y_true"]]
+        roles["y_score"] = _only(units)
     decided = roles["y_pred"] or roles["y_score"]
     # Of a single column of two values nobody can say which of them it is.
     if bool(roles["y_true"]) != bool(decided):
         roles["y_true" if decided else "y_pred"] = _only(has_two_values(columns, roles.values()))
-    few = [name for name, kind in kinds.items() if 1 < kind.distinct <= _MAX_GROUPS and name not in roles.values()]
+    used = {*roles.values()} - {None}
+    few = [n for n, k in kinds.items() if 1 < k.distinct <= _MAX_GROUPS and n not in used]
     groups = _rank("groups", few)[:_MAX_GROUP_COLUMNS]
-    used = {*roles.values(), *groups} - {None}
+    used |= {*groups}
     repeated = find_repeated_identifier(columns, used)
-    cluster = repeated.column if repeated and _lie_in_one_group(columns, repeated.column, groups) else None
-    stacked = find_model_column(columns, {str(roles["y_pred"]), str(roles["y_score"])}, used, cluster)
+    cluster = None
+    if repeated and _lie_in_one_group(columns, repeated.column, groups):
+        cluster = repeated.column
+    decisions = {str(roles["y_pred"]), str(roles["y_score"])}
+    stacked = find_model_column(columns, decisions, used, cluster)
+    free = [name for name in columns if name not in {*used, cluster}]
     combined = [name for name in (roles["y_true"], roles["y_pred"], *groups) if name]
-    counts = [name for name, values in columns.items() if name not in {*used, cluster} and are_counts(values)]
     return roles | {
         "groups": groups,
         "cluster": cluster,
         "model_column": stacked.column if stacked else None,
-        "count": _guess_count(columns, counts, combined),
+        "count": _guess_count(columns, [n for n in free if are_counts(columns[n])], combined),
     }
 
 
@@ -135,21 +162,31 @@ def guess_positive(values: Collection[Any]) -> list[Any]:
     """
     words = {value: str(value).strip().casefold() for value in sorted(values, key=str)}
     negative = [word for word in words.values() if word in _NEGATIVE]
-    others = [value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}]
+    others = [
+        value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}
+    ]
     return others if len(negative) == 1 else []
+
+
+def _first(names: Sequence[str]) -> str | None:
+    return names[0] if names else None
 
 
 def _only(names: Sequence[str]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _lie_in_one_group(columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]) -> bool:
+def _lie_in_one_group(
+    columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]
+) -> bool:
     """Whether all rows of an identifier are in one group."""
     keys = set(zip(*(map(str, columns[name]) for name in (cluster, *groups)), strict=True))
     return len(keys) == len({key[0] for key in keys})
 
 
-def _guess_count(columns: Mapping[str, list[Any]], counts: list[str], combined: Sequence[str]) -> str | None:
+def _guess_count(
+    columns: Mapping[str, list[Any]], counts: list[str], combined: Sequence[str]
+) -> str | None:
     """A column that is called a count, or beside which every combination of the others occurs once."""
     named = _rank("count", counts, whole=True)
     rows = len(next(iter(columns.values()), []))
