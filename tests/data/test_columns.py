@@ -138,10 +138,11 @@ class Offered:
 
 def test_what_is_or_becomes_one_column_is_a_column() -> None:
     """Shape (n, 1), of any container, with missing values."""
-    y, p, g = (np.array(TABLE[name])[:, None] for name in "ypg")
+    y, p, g = [np.array(TABLE[name])[:, None] for name in "ypg"]
     frames: dict[str, Any] = {"y_true": pd.DataFrame({"y": TABLE["y"]}), "y_pred": pa.table({"p": TABLE["p"]})}
     assert cells(None, y_true=y, y_pred=p.astype(object), groups=g) == cells(None, **frames, groups=g) == CELLS
-    y, p, g = (Offered(TABLE[name]) for name in "ypg")
+    offered: list[Any] = [Offered(TABLE[name]) for name in "ypg"]
+    y, p, g = offered
     assert cells(None, y_true=y, y_pred=p, groups=g) == cells(TABLE, y_pred=p) == CELLS
     assert eh.ConfusionMatrix.from_labels(y, p).cells == (2, 1, 1, 1)
     decimals = [Decimal(1), Decimal(0), Decimal("nan")]

@@ -186,7 +186,7 @@ def test_values_are_counted_in_blocks() -> None:
     y, p, g = (values * times for values in TABLE.values())
     wanted = {group: tuple(times * n for n in cm) for group, cm in CELLS.items()}
     for wrap in (list, tuple, np.array, pd.Series, pl.Series, pa.array, deque, iter):
-        assert cells(None, y_true=wrap(y), y_pred=wrap(p), groups=np.array(g)) == wanted, wrap  # type: ignore[operator]
+        assert cells(None, y_true=wrap(y), y_pred=wrap(p), groups=np.array(g)) == wanted, wrap
 
 
 # One value, one group
@@ -284,7 +284,7 @@ def test_values_come_out_plain() -> None:
 
 def test_lists_and_fractions_are_refused_in_a_sentence() -> None:
     for make in (pd.DataFrame, pl.DataFrame, pa.table, dict):
-        table = make({"y": [1, 0], "p": [1, 1], "g": [["a"], ["b"]]})  # type: ignore[operator]
+        table = make({"y": [1, 0], "p": [1, 1], "g": [["a"], ["b"]]})
         assert refusal(table).startswith("columns must contain numbers, text, booleans or dates; "), make
     assert refusal(TABLE, y_true=[Fraction(1, 3)] * 5).endswith("; got a Fraction")
 

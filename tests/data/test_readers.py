@@ -298,8 +298,8 @@ def test_folders_mean_to_evenhand_what_they_mean_to_duckdb(tmp_path: Path) -> No
     for i, value in enumerate(["a%20b", "__HIVE_DEFAULT_PARTITION__", "x", "10", "ü"]):
         parquet(tmp_path / f"Year={value}" / f"sex={'mf'[i % 2]}" / "d.parquet", g=[1] * (i + 1))
     listed = f"read_parquet('{tmp_path}/*/*/*.parquet', hive_partitioning = true, hive_types_autocast = false)"
-    by_duckdb = duckdb.sql(f"SELECT Year, sex, count(*) FROM {listed} GROUP BY ALL").fetchall()
-    assert count_rows(tmp_path, ["Year", "sex"], {}).rows == {(year, sex): n for year, sex, n in by_duckdb}
+    by_duckdb: Any = duckdb.sql(f"SELECT Year, sex, count(*) FROM {listed} GROUP BY ALL")
+    assert count_rows(tmp_path, ["Year", "sex"], {}).rows == {(year, sex): n for year, sex, n in by_duckdb.fetchall()}
 
 
 def test_parquet_files_have_the_same_columns_of_the_same_types(tmp_path: Path) -> None:

@@ -197,15 +197,13 @@ def read_classes(
     (1, 2, 3)
     """
     asked = () if labels is None else as_classes(labels)
-    label_of = {
-        name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()
-    }
-    label_of = _to_one_kind(label_of, parse)
+    read = {name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()}
+    label_of = _to_one_kind(read, parse)
     occurring = set().union(*_distinct_labels(label_of, "count").values())
     if not asked and len(occurring) > 2 and _are_scores(occurring):
-        text = f"{_argument_names(columns)} contain {len(occurring)} distinct numbers"
-        text += f" that are not whole ({format_values(occurring)})"
-        raise InvalidInput(f"{text}; classes must be labels, not scores")
+        text = f"{len(occurring)} distinct numbers that are not whole ({format_values(occurring)})"
+        hint = "classes must be labels, not scores"
+        raise InvalidInput(f"{_argument_names(columns)} contain {text}; {hint}")
     classes = asked or tuple(sorted(occurring))
     if unknown := occurring - set(classes):
         hint = f"got labels without {format_values(unknown)}"
@@ -225,21 +223,17 @@ def as_classes(labels: Any) -> Labels:
 
     They must be of one kind (numbers, text or booleans), and each must occur once.
     """
-    must, hint = "be a sequence of classes", f"got {brief(labels)}"
-    if isinstance(labels, Iterable) and not isinstance(labels, (str, bytes)):
-        classes = tuple(map(_as_plain, labels))
-        distinct = _distinct_values("labels", classes)
-        if classes:
-            _common_kind("labels", distinct)
-        if 0 < len(classes) == len(distinct):
-            return classes
-        must, hint = "name at least one class", "got none"
-        if classes:
-            must, hint = (
-                "name each class once",
-                f"got {', '.join(map(brief, classes[:20]))}",
-            )
-    raise InvalidInput(argument="labels", must=must, hint=hint)
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        must = "be a sequence of classes"
+        raise InvalidInput(argument="labels", must=must, got=labels)
+    classes = tuple(map(_as_plain, labels))
+    distinct = _distinct_values("labels", classes)
+    if len(distinct) < max(1, len(classes)):
+        must = "name each class once" if classes else "name at least one class"
+        got = ", ".join(map(brief, classes[:20])) or "none"
+        raise InvalidInput(argument="labels", must=must, hint=f"got {got}")
+    _common_kind("labels", distinct)
+    return classes
 
 
 def is_missing(value: object) -> bool:
@@ -256,9 +250,9 @@ def _as_list(values: Any, name: str) -> list[Any]:
     if not is_sequence(values):
         raise InvalidInput(argument=name, must="be a sequence of labels", got=values)
     # Masked arrays stay masked.
-    array = np.asanyarray(values) if hasattr(values, "__array__") else None
-    if array is None:
+    if not hasattr(values, "__array__"):
         return list(values)
+    array = np.asanyarray(values)
     if array.ndim != 1:
         hint = f"got shape {array.shape}"
         raise InvalidInput(argument=name, must="be one-dimensional", hint=hint)
@@ -392,10 +386,11 @@ def _choose_positive(
         hint = f"{_USE_THRESHOLD}; otherwise " if _are_scores(labels["y_pred"]) else ""
         raise InvalidInput(f"{_describe_contents(labels)}; {hint}{_NAME_BOTH}")
     chosen = _check_positive("positive", shared, together) if shared else ()
-    is_disjoint = not set.intersection(*labels.values())
     # One label in a column may be chance. Two that the other column lacks are another coding,
     # unless they are scores, for which there is a better message below.
-    is_recoded = is_disjoint and all(len(distinct) > 1 for distinct in labels.values())
+    is_recoded = (
+        not set.intersection(*labels.values()) and min(map(len, labels.values())) > 1
+    )
     has_positives = all(distinct & set(chosen) for distinct in labels.values())
     if is_recoded and not has_positives and not _are_scores(together):
         shown = " and ".join(f"`{k}` {format_values(v)}" for k, v in labels.items())
@@ -438,32 +433,25 @@ def _refuse_variants(chosen: Labels, labels: set[Any], option: str) -> None:
 def _check_positive(option: str, given: Labels, labels: set[Any]) -> Labels:
     """The labels given as positive in an option, each once and of the kind of the others.
 
+    It is an error if a kind differs, except for 0 and 1 among booleans and the other way round.
     At least one must be among the ``labels`` that occur. If only one label occurs, the positive
     one may be another, since all cases may be negative.
     """
-    chosen = tuple(dict.fromkeys(_read_option(labels, v, option) for v in given))
+    kinds = {_kind_of(label) for label in labels}
+    chosen: dict[Any, None] = {}
+    for value in given:
+        # Options on a command line are text, also where the labels are numbers.
+        label = value if "text" in kinds else _parse_texts({value: value})[value]
+        if _kind_of(label) not in kinds and not {label, *labels} <= {0, 1}:
+            contents = f"{' and '.join(sorted(kinds))} ({format_values(labels)})"
+            must = f"be one of the labels, which are {contents}"
+            raise InvalidInput(argument=option, must=must, got=label)
+        chosen[label] = None
     if labels.isdisjoint(chosen) and len(labels) > 1:
         must = f"be one of the labels ({format_values(labels)})"
         hint = f"got {format_values(chosen)}"
         raise InvalidInput(argument=option, must=must, hint=hint)
-    return chosen
-
-
-def _read_option(labels: set[Any], value: Any, option: str) -> Any:
-    """A given label, read as a number or boolean if it is text and the labels are not.
-
-    So options on a command line, which are text, match labels that are numbers. It is an error if
-    its kind still differs from theirs, except for 0 and 1 among booleans and the other way round.
-    ``option`` is the argument in the error.
-    """
-    kinds = {_kind_of(label) for label in labels}
-    if "text" not in kinds:
-        value = _parse_texts({value: value})[value]
-    if _kind_of(value) in kinds or {value, *labels} <= {0, 1}:
-        return value
-    contents = f"{' and '.join(sorted(kinds))} ({format_values(labels)})"
-    must = f"be one of the labels, which are {contents}"
-    raise InvalidInput(argument=option, must=must, got=value)
+    return tuple(chosen)
 
 
 def _infer_positive(labels: set[Any]) -> Labels:
@@ -530,8 +518,8 @@ def _as_plain(value: Any) -> Any:
 
 def _fold(label: Any) -> Any:
     """Text without case, spaces and signs, to compare spellings; other labels unchanged."""
-    is_text = isinstance(label, str)
-    return "".join(filter(str.isalnum, label.casefold())) if is_text else label
+    text = label.casefold() if isinstance(label, str) else None
+    return label if text is None else "".join(filter(str.isalnum, text))
 
 
 def _are_scores(labels: set[Any]) -> bool:

@@ -99,17 +99,13 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
      'count': None}
     """
     kinds = {name: kind_of(values) for name, values in columns.items()}
+    few = [name for name, kind in kinds.items() if 0 < kind.distinct <= _MAX_LABELS]
+    numbers = [name for name, kind in kinds.items() if kind.kind == "numbers"]
+    many = [name for name in numbers if kinds[name].distinct > 2 or kinds[name].unit]
     roles: dict[str, Any] = {}
-    for role in ("y_true", "y_pred", "y_score"):
-        free = {name: kind for name, kind in kinds.items() if name not in roles.values()}
-        if role == "y_score":
-            is_score = [
-                n for n, k in free.items() if k.kind == "numbers" and (k.distinct > 2 or k.unit)
-            ]
-            roles[role] = _first(_rank(role, is_score))
-        else:
-            few = [n for n, k in free.items() if 0 < k.distinct <= _MAX_LABELS]
-            roles[role] = _first(_rank(role, few))
+    for role, names in (("y_true", few), ("y_pred", few), ("y_score", many)):
+        free = [name for name in names if name not in roles.values()]
+        roles[role] = next(iter(_rank(role, free)), None)
     if not (roles["y_pred"] or roles["y_score"]):
         units = [name for name, kind in kinds.items() if kind.unit and name != roles["y_true"]]
         roles["y_score"] = _only(units)
@@ -118,22 +114,22 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     if bool(roles["y_true"]) != bool(decided):
         roles["y_true" if decided else "y_pred"] = _only(has_two_values(columns, roles.values()))
     used = {*roles.values()} - {None}
-    few = [n for n, k in kinds.items() if 1 < k.distinct <= _MAX_GROUPS and n not in used]
-    groups = _rank("groups", few)[:_MAX_GROUP_COLUMNS]
+    varied = [name for name, kind in kinds.items() if 1 < kind.distinct <= _MAX_GROUPS]
+    groups = _rank("groups", [name for name in varied if name not in used])[:_MAX_GROUP_COLUMNS]
     used |= {*groups}
     repeated = find_repeated_identifier(columns, used)
-    cluster = None
-    if repeated and _lie_in_one_group(columns, repeated.column, groups):
-        cluster = repeated.column
+    cluster = repeated.column if repeated else None
+    if cluster is not None and not _lie_in_one_group(columns, cluster, groups):
+        cluster = None
     decisions = {str(roles["y_pred"]), str(roles["y_score"])}
     stacked = find_model_column(columns, decisions, used, cluster)
-    free = [name for name in columns if name not in {*used, cluster}]
     combined = [name for name in (roles["y_true"], roles["y_pred"], *groups) if name]
+    free = [name for name in columns if name not in {*used, cluster}]
     return roles | {
         "groups": groups,
         "cluster": cluster,
         "model_column": stacked.column if stacked else None,
-        "count": _guess_count(columns, [n for n in free if are_counts(columns[n])], combined),
+        "count": _guess_count(columns, free, combined),
     }
 
 
@@ -168,10 +164,6 @@ def guess_positive(values: Collection[Any]) -> list[Any]:
     return others if len(negative) == 1 else []
 
 
-def _first(names: Sequence[str]) -> str | None:
-    return names[0] if names else None
-
-
 def _only(names: Sequence[str]) -> str | None:
     return names[0] if len(names) == 1 else None
 
@@ -185,16 +177,17 @@ def _lie_in_one_group(
 
 
 def _guess_count(
-    columns: Mapping[str, list[Any]], counts: list[str], combined: Sequence[str]
+    columns: Mapping[str, list[Any]], free: Sequence[str], combined: Sequence[str]
 ) -> str | None:
     """A column that is called a count, or beside which every combination of the others occurs once."""
+    counts = [name for name in free if are_counts(columns[name])]
     named = _rank("count", counts, whole=True)
     rows = len(next(iter(columns.values()), []))
     # One column of few values says nothing.
     keys = set(zip(*(map(str, columns[name]) for name in combined), strict=True))
-    once = len(combined) > 1 and rows > 1 and len(keys) == rows
-    unnamed = [name for name in counts if not is_identifier(name)] if once else []
-    return next(iter([*named, *unnamed]), None)
+    if len(combined) > 1 and len(keys) == rows > 1:
+        named += [name for name in counts if not is_identifier(name)]
+    return next(iter(named), None)
 
 
 def _rank(role: str, names: Sequence[str], whole: bool = False) -> list[str]:

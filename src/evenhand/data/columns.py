@@ -69,7 +69,7 @@ def group_columns(groups: Any, data: Any) -> dict[str, Any]:
 
 def _named_groups(groups: Any, data: Any) -> Iterable[tuple[Any, Any]]:
     if is_mapping(groups):
-        return groups.items()
+        return list(groups.items())
     if _is_name(groups):
         return [(groups, groups)]
     is_list = isinstance(groups, (list, tuple)) and len(groups) > 0

@@ -324,8 +324,8 @@ def _total(terms: list[Any]) -> Any:
 def _levels(values: Any, dtype: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
     cuts = _round_cuts(cuts, dtype)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        numbers = values.astype(float)
-        levels = np.where(np.isnan(numbers), -1, np.searchsorted(cuts, numbers, side="right"))
+        given = values.astype(float)
+        levels = np.where(np.isnan(given), -1, np.searchsorted(cuts, given, side="right"))
         return [None if n < 0 else n for n in levels.tolist()]
     numbers = [plain(value) for value in _values(values)]
     for number in numbers:
@@ -386,10 +386,11 @@ def _has_nanoseconds(dtype: Any) -> bool:
 
 def _fetch_rows(frame: Any) -> list[Any]:
     """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
-    native, engine = frame.to_native(), str(frame.implementation).lower()
+    native: Any = frame.to_native()
+    engine = str(frame.implementation).lower()
     if "duckdb" in engine:
         return list(native.fetchall())
-    return native.collect() if "pyspark" in engine else frame.collect().rows()
+    return list(native.collect() if "pyspark" in engine else frame.collect().rows())
 
 
 def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:

@@ -48,9 +48,8 @@ def build_model_tally(
         must = "pass one of `models`, `model_column` and `y_score`, which say what is compared"
         raise InvalidInput(f"{must}; got {got}")
     if y_true is None:
-        raise InvalidInput(
-            argument="y_true", must="be the name of a column or its values", got=None
-        )
+        must = "be the name of a column or its values"
+        raise InvalidInput(argument="y_true", must=must, got=None)
     for name, value in (("cluster", cluster), ("y_pred", y_pred)):
         if (value is None) != (model_column is None):
             text = f"`{name}` and `model_column` are for rows that are decisions of one model each"
@@ -69,12 +68,6 @@ def build_model_tally(
     return _tally_pairs(names, rows, first, positive)
 
 
-def _check_names(argument: str, names: Sequence[Any], must: str) -> None:
-    """There must be several models with different names."""
-    if len(set(names)) < max(2, len(names)):
-        raise InvalidInput(f"`{argument}` must {must}; got {format_values(names)}")
-
-
 def _read_columns(count: CountRows, y_true: Any, models: Any) -> Decisions:
     """Each model in a column of its own."""
     if not is_mapping(models) and not hasattr(models, "columns"):
@@ -82,7 +75,9 @@ def _read_columns(count: CountRows, y_true: Any, models: Any) -> Decisions:
         raise InvalidInput(argument="models", must=must, got=models)
     columns = models if is_mapping(models) else {name: models[name] for name in models.columns}
     names = [str(name) for name in columns]
-    _check_names("models", names, "contain at least two models with different names")
+    if len(set(names)) < max(2, len(names)):
+        must = "contain at least two models with different names"
+        raise InvalidInput(f"`models` must {must}; got {format_values(names)}")
     answers = {f"prediction of {name}": column for name, column in columns.items()}
     return names, count({"y_true": y_true} | answers)
 
@@ -129,8 +124,8 @@ def _read_lines(
             raise InvalidInput(f"`cluster` must {must}; {case!r} has not")
         by_model[model] = decision
     counts = Counter((*key_of[case], *map(of.get, models)) for case, of in decisions.items())
-    answers = ("y_true", *(f"prediction of {name}" for name in names))
-    return names, replace(rows, answers=answers, rows=dict(counts))
+    decided = [f"prediction of {name}" for name in names]
+    return names, replace(rows, answers=("y_true", *decided), rows=dict(counts))
 
 
 def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any) -> Tally:

@@ -604,7 +604,7 @@ def _list_files(files: Iterable[Path]) -> str:
 
 def _describe(
     connection: DuckDBPyConnection, source: Source
-) -> dict[Path, list[tuple[Column, ...]]]:
+) -> dict[Path, tuple[tuple[Column, ...], tuple[Column, ...]]]:
     """The columns of each file, and those that its folders give."""
     elements: dict[str, list[Key]] = {}
     for file_name, *element in connection.execute(

@@ -12,7 +12,6 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from math import inf, nextafter, prod
 from typing import Any, Literal, NamedTuple
@@ -355,15 +354,25 @@ def _occur_once(rows: CountedRows) -> bool:
 class _Coded(NamedTuple):
     """Counted rows as codes.
 
-    Decisions that are missing are -1, and labels ``no_label``, the last of their codes. ``split``
-    turns counts by key, label and decision into cells of shape (places, keys, 4).
+    Decisions that are missing are -1, and labels ``no_label``, the last of their codes. At each place, ``positive`` has
+    the positive label, and of the decisions the first that is positive and the one after the last.
     """
 
     label: Integers
     decision: Integers
     no_label: int
-    split: Callable[[Floats], Floats]
+    positive: Sequence[tuple[int, int, int | None]]
     places: tuple[Place, ...]
+
+    def split(self, histogram: Floats) -> Floats:
+        """Cells of shape (places, keys, 4), of counts by key, label and decision."""
+        cells = []
+        for label, first, end in self.positive:
+            others = np.delete(histogram, label, axis=1).sum(axis=1)
+            for part in (histogram[:, label], others):
+                cells.append(part[:, first:end].sum(axis=1))
+                cells.append(np.delete(part, slice(first, end), axis=1).sum(axis=1))
+        return np.stack(cells, axis=1).reshape(len(histogram), -1, 4).swapaxes(0, 1)
 
 
 def _code(values: Iterable[Any], codes: Mapping[Any, int | None], missing: int) -> Integers:
@@ -412,7 +421,7 @@ def _code_decisions(rows: CountedRows, coding: LabelCoding, answers: Answers) ->
         label = _code(rows.answer("y_true"), coding.codes["y_true"], 2)
     if answers.y_pred is not None:
         decision = _code(rows.answer("y_pred"), coding.codes["y_pred"], -1)
-        return _Coded(label, decision, 2, partial(_split_decisions, [1]), ((),))
+        return _Coded(label, decision, 2, [(1, 1, None)], ((),))
     decision = np.array([-1 if level is None else level for level in rows.answer("level")])
     thresholds = answers.thresholds
     if thresholds is None and {0, len(_UNIT)} & {*decision.tolist()}:
@@ -420,23 +429,10 @@ def _code_decisions(rows: CountedRows, coding: LabelCoding, answers: Answers) ->
             "`y_score` must be between 0 and 1 for the default threshold of 0.5; for other scores "
             "pass `threshold=`, at or above which they are positive"
         )
-    reached = [bisect_right(thresholds or _UNIT, threshold) for threshold in thresholds or [0.5]]
-    places: tuple[Place, ...] = ((),)
-    if answers.has_threshold_axis:
-        places = tuple((("threshold", threshold),) for threshold in thresholds or ())
-    return _Coded(label, decision, 2, partial(_split_decisions, reached), places)
-
-
-def _split_decisions(positive_from: Sequence[int], histogram: Floats) -> Floats:
-    """Cells at each place, where decisions from some code on are positive; label 1 is the positive one."""
-    actual, others = histogram[:, 1], histogram[:, 0] + histogram[:, 2:].sum(axis=1)
-    cells = [
-        part.sum(axis=1)
-        for start in positive_from
-        for label in (actual, others)
-        for part in (label[:, start:], label[:, :start])
-    ]
-    return np.stack(cells, axis=1).reshape(len(histogram), -1, 4).swapaxes(0, 1)
+    positive = [(1, bisect_right(thresholds or _UNIT, cut), None) for cut in thresholds or [0.5]]
+    axis = thresholds or [] if answers.has_threshold_axis else []
+    places = tuple((("threshold", threshold),) for threshold in axis) or ((),)
+    return _Coded(label, decision, 2, positive, places)
 
 
 def _code_classes(rows: CountedRows, answers: Answers) -> tuple[LabelCoding, _Coded]:
@@ -452,24 +448,9 @@ def _code_classes(rows: CountedRows, answers: Answers) -> tuple[LabelCoding, _Co
             "`y_true` and `y_pred` have no class in common; predictions must be of the same classes as labels"
         )
     chosen = _choose_classes(answers.classes, coding.classes)
+    indexes = [coding.classes.index(one) for one in chosen]
     places = tuple((("class", plain(one)),) for one in chosen)
-    split = partial(_split_classes, [coding.classes.index(one) for one in chosen], k)
-    return coding, _Coded(label, decision, k, split, places)
-
-
-def _split_classes(chosen: Sequence[int], k: int, histogram: Floats) -> Floats:
-    """The cells of each class against all others."""
-    n, cells = histogram.sum(axis=(1, 2)), []
-    for i in chosen:
-        tp, labels, decisions = (
-            histogram[:, i, i],
-            histogram[:, i].sum(axis=1),
-            histogram[:, :, i].sum(axis=1),
-        )
-        cells.append(
-            np.stack([tp, labels - tp, decisions - tp, n - labels - decisions + tp], axis=1)
-        )
-    return np.stack(cells)
+    return coding, _Coded(label, decision, k, [(i, i, i + 1) for i in indexes], places)
 
 
 def _choose_classes(classes: Any, labels: tuple[Any, ...]) -> tuple[Any, ...]:
