@@ -116,7 +116,7 @@ def test_dates_and_durations_are_not_read_as_integers() -> None:
 
 EACH = "pass the positive labels of each as positive['label'] and positive['prediction']"
 ONE_MISSING, TWO_MISSING = "1 missing value; drop that row first", "2 missing values; drop those rows first"
-ALIKE = "look like one label; pass all of them as positive, or unify their spelling"
+ALIKE = "look like one label; pass all of them as positive=, or unify their spelling"
 ONE_OF, LABEL_OR_LIST = "positive must be one of the labels", "positive must be a label or a list of labels; got"
 NOT_LABELS = "y_true must contain numbers, text or booleans; got values of type"
 INFER, SAME = "the positive label cannot be inferred from", "labels and predictions must name the same classes"

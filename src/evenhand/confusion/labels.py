@@ -426,7 +426,7 @@ def _refuse_variants(chosen: Labels, labels: set[Any], option: str) -> None:
         similar = [other for other in chosen if _fold(other) == _fold(label)]
         if similar and _fold(label):
             shown = format_values({label, *similar})
-            hint = f"pass all of them as `{option}`, or unify their spelling"
+            hint = f"pass all of them as `{option}=`, or unify their spelling"
             raise InvalidInput(f"{shown} look like one label; {hint}")
 
 
