@@ -137,7 +137,7 @@ def test_a_path_is_a_file_a_glob_or_starts_at_home(tmp_path: Path, monkeypatch: 
     assert cells(str(tmp_path / "d?/*.parquet")) == CELLS
 
 
-LOCAL = "data must be a local file; got '{}'; download it, or pass a table of a database as a relation of DuckDB"
+LOCAL = "data must be a local file; got '{}', which must be downloaded first"
 REFUSED = [
     ("dta.csv", "there is no file {}/dta.csv; did you mean data.csv?"),
     ("none.parquet", "there is no file {}/none.parquet"),

@@ -159,10 +159,8 @@ def _common_format(formats: Iterable[Format], must: str) -> Format:
 def _find_one(text: str) -> Source:
     if "://" in text:
         hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
-        raise InvalidInput(
-            f"`data` must be a local file; got {brief(hidden)}; download it, or pass a table of a "
-            "database as a relation of DuckDB"
-        )
+        got = f"{brief(hidden)}, which must be downloaded first"
+        raise InvalidInput(f"`data` must be a local file; got {got}")
     if not text.strip() or "\0" in text:
         got = brief(text) if text.strip() else "an empty path"
         raise InvalidInput(f"`data` must be a path to a file; got {got}")
