@@ -100,7 +100,7 @@ def test_another_ending_is_refused_with_those_that_there_are(tmp_path: Path) -> 
         (tmp_path / name).write_bytes(b"x")
         assert refusal(tmp_path / name) == (
             f"{tmp_path}/{name} must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, .tsv, .txt, "
-            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst); read others into a dataframe and pass that"
+            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"
         )
 
 

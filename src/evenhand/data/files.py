@@ -288,7 +288,7 @@ def _format_of(path: Path) -> Format:
         packed = any_of([f"{FORMATS[0].endings[0]}{packing}" for packing in PACKINGS])
         raise InvalidInput(
             f"{escaped(path)} must be a {any_of(names_of(FORMATS))} file by its extension ({usual}; "
-            f"also {packed}); read others into a dataframe and pass that"
+            f"also {packed})"
         )
     return file_format
 
