@@ -70,13 +70,7 @@ class ConfusionMatrix:
 
     @classmethod
     def from_labels(
-        cls,
-        y_true: Iterable[object],
-        y_pred: Iterable[object],
-        positive: object = None,
-        *,
-        positive_label: object = None,
-        positive_prediction: object = None,
+        cls, y_true: Iterable[object], y_pred: Iterable[object], positive: object = None
     ) -> ConfusionMatrix:
         """Count labels against predictions.
 
@@ -86,11 +80,10 @@ class ConfusionMatrix:
             Labels and predictions of the same length, without missing values: numbers,
             text or booleans. Lists, arrays and columns of any dataframe library are
             accepted.
-        positive : label or list of labels, optional
+        positive : label, list of labels, or dict, optional
             The positive labels; all others are negative. Optional for 0/1, -1/1,
-            booleans, no/yes, n/y, negative/positive and false/true.
-        positive_label, positive_prediction : label or list of labels, optional
-            The positive labels of ``y_true`` and of ``y_pred``, if they differ.
+            booleans, no/yes, n/y, negative/positive and false/true. If those of
+            ``y_true`` and ``y_pred`` differ, ``{"label": ..., "prediction": ...}``.
 
         Returns
         -------
@@ -103,8 +96,7 @@ class ConfusionMatrix:
         >>> ConfusionMatrix.from_labels(labels, predictions, positive="good")
         ConfusionMatrix(tp=1, fn=0, fp=1, tn=1)
         """
-        options = (positive, positive_label, positive_prediction)
-        counts, _ = count_pairs(y_true, y_pred, lambda v: read_labels(v, *options))
+        counts, _ = count_pairs(y_true, y_pred, lambda v: read_labels(v, positive))
         # Codes are 0 for negative and 1 for positive labels.
         (tn, fp), (fn, tp) = counts.tolist()
         return cls(tp=tp, fn=fn, fp=fp, tn=tn)
