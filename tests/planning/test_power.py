@@ -77,15 +77,26 @@ def test_random_denominators_are_averaged_over() -> None:
 
 
 def test_scores_without_a_value_are_not_rejected() -> None:
-    """The original F1 is undefined without a true positive, of the group or of the reference."""
+    """The original F1 is undefined without a true positive, FN / FP without a false positive."""
     rest, n = eh.ConfusionMatrix(tp=3, fn=4, fp=2, tn=0), 8
-    plan = eh.power("f1_original", n, rest, truth=[0.8, 0.1, 0.1, 0], alpha=0.3)
-    rejected = sum(
-        binom.pmf(a, n, 0.8) * binom.pmf(b, 9, 3 / 9) * (fisher_pvalue(a, n, b, 9) <= 0.3)
-        for a, b in product(range(1, n + 1), range(1, 10))
-    )
-    assert plan.method == "simulation" and plan.power == approx(rejected, abs=4 * plan.error)
-    assert plan.p_undefined == approx(0.2**n)
+    for key, truth, p, q in (
+        ("f1_original", [0.8, 0.1, 0.1, 0], 0.8, 3 / 9),
+        ("te_part", [0.2, 0.6, 0.2, 0], 0.75, 4 / 6),
+    ):
+        is_odds = key == "te_part"
+        plan = eh.power(key, n, rest, truth=truth, alpha=0.3, denominator=n)
+        cases = 6 if is_odds else 9
+        defined = [
+            (a, b)
+            for a, b in product(range(n + 1), range(cases + 1))
+            if (a < n and b < cases if is_odds else a > 0 and b > 0)
+        ]
+        rejected = sum(
+            binom.pmf(a, n, p) * binom.pmf(b, cases, q) * (fisher_pvalue(a, n, b, cases) <= 0.3)
+            for a, b in defined
+        )
+        assert plan.method == "exact" and plan.power == approx(rejected, abs=1e-9)
+        assert plan.p_undefined == approx(p**n if is_odds else (1 - p) ** n)
 
 
 def test_known_rates_have_a_binomial_test() -> None:
@@ -119,7 +130,7 @@ def test_comparisons_share_the_level() -> None:
     assert sizes[1] == eh.sample_size("acc", RATES, -0.2, alpha=0.005).n > sizes[0]
     differences = [eh.detectable_difference("acc", 60, RATES, comparisons=c).lower for c in (1, 10)]
     assert differences[1] < differences[0] < 0  # type: ignore[operator]
-    with pytest.raises(InvalidInput, match=r"^comparisons must be a whole number from 1 to 1e9; got 0$"):
+    with pytest.raises(InvalidInput, match=r"^comparisons must be a whole number from 1 to 1,000,000,000; got 0$"):
         eh.power("tpr", 60, REST, difference=-0.2, comparisons=0)
 
 
@@ -140,7 +151,7 @@ def test_simulated_power_agrees_with_a_list_of_all_groups_and_references(key: st
         if p > 1e-4:
             pvalues = equality_test(eh.metric(key).base, groups, np.broadcast_to(reference, groups.shape)).pvalues
             expected += p * float(weight @ (pvalues <= 0.2))
-    plan = eh.power(key, 6, rest, truth=truth, alpha=0.2)
+    plan = eh.power(key, 6, rest, truth=truth, alpha=0.2, draws=400)
     assert plan.method == "simulation" and plan.error <= 0.02
     assert plan.power == approx(expected, abs=4 * plan.error)
     undefined = float(weight @ np.isnan(eh.metric(key).base.scores(groups)))
@@ -240,9 +251,9 @@ def test_what_cannot_be_planned_is_refused() -> None:
         (lambda: power(alpha=1), "alpha must lie between 0 and 1"),
         (lambda: power(n=-1), "n must not be negative"),
         (lambda: power(n=0), "tpr is always undefined at n = 0"),
-        (lambda: power("acc", denominator=3), "denominator must be from 1 to n = 9, and only for scores that have one"),
-        (lambda: power(denominator=10), "denominator must be from 1 to n = 9"),
-        (lambda: power(draws=10**6), "draws must be at most 10,000"),
+        (lambda: power("acc", denominator=3), "acc has no denominator but n; leave denominator out"),
+        (lambda: power(denominator=10), "denominator must be a whole number from 1 to 9; got 10"),
+        (lambda: power(draws=10**6), "draws must be a whole number from 2 to 10,000; got 1000000"),
         (lambda: power("mcc", difference=-1.6), "a difference of -1.6 from"),
         (lambda: eh.detectable_difference("tpr", 3, REST, alpha=0.001), "no likely outcome of n = 3 cases reaches p"),
         (lambda: power(truth=[0, 0, 0.5, 0.5], difference=None), "tpr is always undefined at n = 9: no actual"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matrices import matrix
 from pytest import approx
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 import evenhand as eh
 from evenhand.errors import InvalidInput, TooLarge
@@ -46,6 +46,23 @@ def test_large_sizes_are_found_without_looking_at_all_smaller_ones() -> None:
     assert plan.n == n[np.argmax(power >= 0.8)]
     assert plan.n_looked is not None
     assert plan.n_stays == 1 + n[: plan.n_looked][power[: plan.n_looked] < 0.8].max()
+
+
+def test_against_a_tiny_reference_the_size_is_the_smallest_of_all() -> None:
+    """Five cases: the sum over both binomials, with SciPy's Fisher test, at every size."""
+    for correct, truth, power in ((5, 0.3, 0.8), (4, 0.15, 0.5)):
+        rest = matrix(correct, 5 - correct, 0, 0)
+
+        def reached(n: int, correct: int = correct, truth: float = truth) -> float:
+            k, b = np.arange(n + 1)[:, None], np.arange(6)
+            tails = [hypergeom.cdf(x, n + 5, k + b, n) for x in (k, k - 1)]
+            p = 2 * np.minimum(tails[0], 1 - tails[1])
+            weights = binom.pmf(k, n, truth) * binom.pmf(b, 5, correct / 5)
+            return float(weights[p <= 0.05 * (1 + 1e-9)].sum())
+
+        plan = eh.sample_size("acc", rest, truth - correct / 5, power=power)
+        assert plan.n == next(n for n in range(1, 500) if reached(n) >= power)
+        assert plan.method == "exact" and plan.value == approx(reached(plan.n), abs=1e-9)
 
 
 def test_exact_power_saws_so_that_the_two_sizes_differ() -> None:
@@ -111,7 +128,7 @@ def test_what_cannot_be_reached_is_refused_with_what_can() -> None:
         (lambda: size(difference=None), "pass one goal: a difference or the group's truth, half_width"),
         (lambda: size(half_width=0.1), "pass one goal"),
         (lambda: size(difference=0), "the true tpr is that of the reference, so there is no difference"),
-        (lambda: size(most=0), "most must be a whole number of cases above 0; got 0"),
+        (lambda: size(most=0), "most must be a whole number from 1 to inf; got 0"),
         (lambda: size(power=1), "power must lie between 0 and 1"),
         (lambda: size(most=20), "no number of cases up to 20 reaches 0.8 and stays there; 20 cases can reach"),
         (lambda: size(matrix(4, 1, 2, 3)), "no number of cases up to 100,000 reaches 0.8 and stays there; "),

@@ -26,7 +26,6 @@ from ..metrics import Metric, OneGroupMetric
 from ..progress import progress
 from ..records import Record, reach
 from .planned_tests import MAX_CASES
-from .power import block
 from .scenario import cell_rates
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -130,17 +129,7 @@ class Jaggedness(Record):
         return reach("Jaggedness.plot")(self, ax=ax)
 
     def __str__(self) -> str:
-        i = int(np.argmax(np.abs(self.jumps)))
-        jump = f"{self.jumps[i]:+.4g} from n = {self.sizes[i]} to {self.sizes[i + 1]}"
-        facts = {
-            "total": f"{100 * self.total:.3g}% of the spread back and forth per step",
-            "movement": f"{self.movement:.4g} in all, in units of the score",
-            "largest": f"the median jumps by {jump}",
-        }
-        if self.decay is not None:
-            facts["decay"] = f"about as n to the power of {-self.decay:.2g}"
-        name = f"{self.metric.name} ({self.metric.key})"
-        return block(f"Jaggedness of {name}, n = {self.sizes[0]} to {self.sizes[-1]}", facts)
+        return str(reach("Jaggedness.__str__")(self))
 
 
 def jaggedness(

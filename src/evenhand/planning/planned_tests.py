@@ -9,8 +9,7 @@ keeps its denominator, and its successes are drawn anew with its rate.
 **Other tests** are simulated: groups, and the reference if it is given as counts, are drawn, and the
 audit's own test is run on them. Its p-values are costly, and mostly on the same side of the level as
 those of a normal test, which are cheap. So power is that of the normal test in many draws, plus the
-mean difference of both tests in a few. These are sampled with probabilities that are the larger, the
-closer the normal p-value is to the level, and weighted by their inverse; the standard error is stated.
+mean difference of both tests in the first few of them; the standard error is stated.
 """
 
 from __future__ import annotations
@@ -37,7 +36,6 @@ from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
     ROUNDING,
     MatchSettings,
-    NullName,
     TwoRates,
     count_successes,
     equality_test,
@@ -48,22 +46,20 @@ from ..inference import (
 )
 from ..metrics import Metric, OneGroupMetric, sum_cells
 from ..progress import progress
-from ..randomness import check_draws, generator
-from .scenario import Side, cell_rates, check_number, move_rates, success_rate
+from ..randomness import generator
+from .scenario import Side, cell_rates, check_number, check_whole, move_rates, success_rate
 
 TestName = Literal["fisher", "match"]
 
 MAX_CASES = 10**15
 # Draws that are tested, and cases of simulated tests, at most.
-DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 256, 10_000, 2_000, 2**28
+DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 160, 10_000, 2_000, 2**28
 # Probability that windows of counts leave out on either side: of known rates, and of samples.
 _EPS, _SAMPLE_EPS = 1e-16, 1e-11
-# Tests of an exact power, and probabilities that are computed at once.
-_MAX_TESTS, _BLOCK = 2**17, 2**20
-# Draws of the normal test, and the smallest chance of one to be tested, relative to the largest.
-_NORMAL_DRAWS, _FAR = 20_000, 0.1
-# Known rates stand for a reference of this many cases where a test needs counts.
-_KNOWN_CASES = 1e9
+# Tests of an exact power.
+_MAX_TESTS = 2**18
+# Draws of the normal test, and the cases of a reference that stands for known rates.
+_NORMAL_DRAWS, _KNOWN_CASES = 20_000, 1e9
 _HINT = "take fewer cases, or give the `denominator`"
 
 
@@ -82,8 +78,8 @@ class PlannedTest:
     """A test at one level, with the rates of the reference, and the group's true rates and size.
 
     ``reference_counts`` is None if the reference's rates are known, ``denominator`` if the group's
-    is random, and ``null``, that of MATCH, for other tests. If ``is_exact``, it is Fisher's test of
-    one rate, or the binomial test against known rates.
+    is random. If ``is_exact``, it is Fisher's test of one rate, or the binomial test against known
+    rates.
     """
 
     metric: OneGroupMetric
@@ -93,76 +89,11 @@ class PlannedTest:
     alpha: float
     comparisons: int
     test: str
-    null: NullName | None
     is_exact: bool
     settings: MatchSettings
     seed: int
     n: int = 0
     denominator: int | None = None
-
-    @classmethod
-    def of(
-        cls,
-        name: str | Metric,
-        reference: Side,
-        difference: float | None,
-        truth: Side | None,
-        alpha: float,
-        comparisons: int,
-        test: str,
-        settings: MatchSettings,
-    ) -> PlannedTest:
-        """A test from the arguments of `power`, which are checked."""
-        m, counts, null = one_group_metric(name), None, settings.null
-        rates = cell_rates(reference, "reference", m)
-        if isinstance(reference, ConfusionMatrix):
-            counts = require_counts(reference, "the reference")
-        if reason := m.why_undefined(rates):
-            raise InvalidInput(f"the reference's {m.key} is undefined, {reason}")
-        if (difference is None) == (truth is None):
-            goals = "a `difference` from the reference's score, or the group's `truth`"
-            raise InvalidInput(f"pass either {goals}")
-        if not 1 <= as_size(comparisons, "comparisons") <= 10**9:
-            must = "be a whole number from 1 to 1e9"
-            raise InvalidInput(argument="comparisons", must=must, got=comparisons)
-        if check_draws(settings.draws, 2) > _MAX_DRAWS:
-            must = f"be at most {_MAX_DRAWS:,}"
-            raise InvalidInput(argument="draws", must=must, got=settings.draws)
-        is_match, is_exact = (test == "match", m.curve is not None and m.defined_by_denominator)
-        if is_match and counts is None:
-            if null == "predictive":
-                must = "not be 'predictive' for known rates: it needs the reference's counts"
-                raise InvalidInput(argument="null", must=must)
-            null = "known"
-        if is_match:
-            has_size = settings.given == "margin" or not m.tree.margin
-            is_exact &= null != "predictive" and has_size
-        elif test not in get_args(TestName):
-            raise UnknownName.among("test", test, get_args(TestName))
-        elif m.curve is None:
-            test = "mid-p"
-        elif counts is None:
-            test = "binomial"
-        alpha = check_number(alpha, "alpha", 0, 1)
-        # A search draws the same groups again and again.
-        seed = int(generator(settings.rng).integers(2**63))
-        planned = cls(
-            m,
-            counts,
-            rates,
-            rates,
-            alpha,
-            int(comparisons),
-            test,
-            null if is_match else None,
-            is_exact,
-            settings,
-            seed,
-        )
-        if truth is not None:
-            return replace(planned, rates=cell_rates(truth, "truth", m))
-        gap = check_number(difference, "difference")
-        return planned.at(planned.reference_score + gap)
 
     def at(self, score: float) -> PlannedTest:
         """The same with a group whose true score is ``score``."""
@@ -175,10 +106,9 @@ class PlannedTest:
         if as_size(n) > MAX_CASES:
             raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {n:,}")
         if denominator is not None:
-            limit = n if m.denominator else 0
-            if not 1 <= as_size(denominator, "denominator") <= limit:
-                must = f"be from 1 to n = {n:,}, and only for scores that have one"
-                raise InvalidInput(argument="denominator", must=must, got=denominator)
+            if not m.denominator:
+                raise InvalidInput(f"{m.key} has no denominator but `n`; leave `denominator` out")
+            check_whole(denominator, "denominator", n)
         planned = replace(self, n=int(n), denominator=denominator)
         reason = m.why_undefined(self.rates)
         if reason or planned.p_undefined >= 1:
@@ -190,6 +120,11 @@ class PlannedTest:
     def level(self) -> float:
         """The level of a single test."""
         return self.alpha / self.comparisons
+
+    @property
+    def null(self) -> str | None:
+        """The null of MATCH; None for other tests."""
+        return self.settings.null if self.test == "match" else None
 
     @property
     def reference_n(self) -> int | None:
@@ -208,11 +143,6 @@ class PlannedTest:
         return float(self.metric.scores(self.rates))
 
     @property
-    def success_rate(self) -> float:
-        """The group's rate in the last split of the metric's tree."""
-        return success_rate(self.metric, self.rates)
-
-    @property
     def p_undefined(self) -> float:
         """The probability that the score of ``n`` cases is undefined."""
         rates, n, tree = self.rates, self.n, self.metric.tree
@@ -229,18 +159,17 @@ class PlannedTest:
 
     def power(self) -> PowerEstimate:
         """The exact power, or a simulated one if there are too many terms."""
-        n = self.denominator or self.n
+        n, gap = self.denominator or self.n, self.true_score - self.reference_score
         try:
             lower, higher = self.mean_over_denominators(n, n, self.p_rejected)[:, 0]
         except TooLarge:
             if self.is_exact and self.reference_n is None:
                 raise
             return self._simulate()
-        gap, power = self.true_score - self.reference_score, min(lower + higher, 1.0)
-        wrong_way = power if gap == 0 else lower if gap > 0 else higher
+        wrong_way = lower if gap > 0 else higher if gap < 0 else lower + higher
+        power, wrong_way = (min(float(p), 1.0) for p in (lower + higher, wrong_way))
         error = 0.0 if self.reference_n is None else 4 * _SAMPLE_EPS
-        facts = float(power), float(wrong_way), self.p_undefined
-        return PowerEstimate(*facts, "exact", error)
+        return PowerEstimate(power, wrong_way, self.p_undefined, "exact", error)
 
     def mean_over_denominators(
         self, first: int, last: int, given: Callable[[float, float], Floats]
@@ -250,28 +179,32 @@ class PlannedTest:
         rate = 1.0 if self.denominator else self.denominator_rate
         if rate == 1:
             return given(first, last)
-        split, n = Binomial(rate, 1 - rate), np.arange(first, last + 1.0)
-        (low, *_), (*_, high) = split.window(n, _EPS)
-        values, d = given(low, high), np.arange(low, high + 1)[:, None]
-        blocks = np.array_split(n, 1 + len(n) * len(d) // _BLOCK)
-        means = [values @ split.pmf(d, block) for block in blocks]
-        return np.concatenate(means, axis=1)
+        split = Binomial(rate, 1 - rate)
+        (low, _), (_, high) = split.window(np.array([first, last], float), _EPS)
+        values, means = given(low, high), []
+        p = split.pmf(np.arange(low, high + 1), first)
+        for _ in range(first, last + 1):
+            means.append(values @ p)
+            # One case more.
+            p = (1 - rate) * p + rate * np.append(0.0, p[:-1])
+        return np.transpose(means)
 
     def p_rejected(self, first: float, last: float) -> Floats:
         """P(rejected as lower) and P(rejected as higher), for denominators from first to last."""
         if not self.is_exact:
             raise TooLarge("there is no exact power of this test")
-        m, cases = self.metric, None
+        m, p, cases = self.metric, success_rate(self.metric, self.rates), 0.0
         if self.reference_counts is not None:
             cases = float(count_successes(m, self.reference_counts)[1])
-        is_known = cases is None or self.null == "known"
-        reference = success_rate(m, self.reference_rates), cases, is_known
-        weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
-        p, d = self.success_rate, np.arange(first, last + 1)[:, None]
-        tails = [
-            binomial_cdf(bound, d, rate) @ weights
-            for bound, rate in zip(bounds, (p, 1 - p), strict=True)
-        ]
+        # Some scores are undefined without a success, or without a failure.
+        ends = m.tree.cells(1.0, 1.0, 0.0, np.array([0.0, 1.0]))
+        is_undefined = tuple(m.undefined_sets[0].contains(*ends.T).tolist())
+        reference = success_rate(m, self.reference_rates), cases, self.null == "known"
+        weights, *bounds = _rejection_bounds(*reference, is_undefined, first, last, self.level)
+        d, tails = np.arange(first, last + 1)[:, None], []
+        for bound, rate, has_no_score in zip(bounds, (p, 1 - p), is_undefined, strict=True):
+            lowest = binomial_cdf(np.minimum(bound, 0), d, rate) if has_no_score else 0.0
+            tails.append((binomial_cdf(bound, d, rate) - lowest) @ weights)
         # Without cases in the denominator there is no score.
         return np.where(d[:, 0] > 0, tails, 0.0)
 
@@ -286,31 +219,26 @@ class PlannedTest:
         return float(power) * (1 - self.p_undefined)
 
     def _simulate(self) -> PowerEstimate:
-        """The simulated power."""
+        """The simulated power: that of the normal test, and how much the test itself differs."""
         from scipy.special import ndtr
 
-        m, level, draws = self.metric, self.level, self.settings.draws
+        m, draws, gap = self.metric, self.settings.draws, self.true_score - self.reference_score
         limit = _MAX_MATCH if self.test == "match" else _MAX_SIMULATED
         check_cost(self.n, limit, "simulated tests have n = {} cases", "take fewer cases")
         groups, references = self._draw()
-        normal = np.maximum(2 * ndtr(-_normal_scores(m, groups, references)), 1e-300)
-        closeness = np.sqrt(np.minimum(normal / level, level / normal))
-        chances = np.maximum(closeness, _FAR)
-        weights, rng = chances.mean() / chances, np.random.default_rng(self.seed)
-        rows = rng.choice(len(normal), draws, p=chances / chances.sum())
-        parts = progress(np.array_split(rows, 1 + draws // 32), "testing simulated groups")
-        pvalues = [self._pvalues(groups[part], references[part]) for part in parts]
-        is_rejected = np.concatenate(pvalues) <= level * ROUNDING
-        terms = weights[rows] * (is_rejected * 1.0 - (normal[rows] <= level))
-        power = float(np.clip((normal <= level).mean() + terms.mean(), 0.0, 1.0))
-        error = sqrt(terms.var() / draws + 0.25 / len(normal) + 1 / draws**2)
-        scores, gap = m.scores(groups), self.true_score - self.reference_score
-        is_wrong = ((scores - m.scores(references)) * gap)[rows] < 0
-        wrong_way = (weights[rows] * is_rejected * (is_wrong | (gap == 0))).mean()
-        is_given = self.denominator is not None
-        p_undefined = np.isnan(scores).mean() if is_given else self.p_undefined
-        facts = power, min(float(wrong_way), power), float(p_undefined)
-        return PowerEstimate(*facts, "simulation", error)
+        normal = 2 * ndtr(-_normal_scores(m, groups, references)) <= self.level
+        blocks = np.array_split(np.arange(draws), 1 + draws // 32)
+        parts = progress(blocks, "testing simulated groups")
+        pvalues = [self._pvalues(groups[rows], references[rows]) for rows in parts]
+        is_rejected = np.concatenate(pvalues) <= self.level * ROUNDING
+        excess = is_rejected.astype(float) - normal[:draws]
+        power = float(np.clip(normal.mean() + excess.mean(), 0.0, 1.0))
+        error = sqrt(excess.var() / draws + 0.25 / len(normal) + 1 / draws**2)
+        scores = m.scores(groups)
+        is_wrong = ((scores - m.scores(references)) * gap < 0) | (gap == 0)
+        wrong_way = min(float(np.mean(is_rejected & is_wrong[:draws])), power)
+        p_undefined = float(np.isnan(scores).mean()) if self.denominator else self.p_undefined
+        return PowerEstimate(power, wrong_way, p_undefined, "simulation", error)
 
     def _draw(self) -> tuple[Floats, Floats]:
         """Groups, and their references."""
@@ -326,38 +254,92 @@ class PlannedTest:
 
     def _pvalues(self, groups: Floats, references: Floats) -> Floats:
         """P-values of the test itself."""
-        m, null, given = self.metric, self.null, self.settings.given
-        if null is None:
+        m, how = self.metric, self.settings
+        if self.test != "match":
             return equality_test(m, groups, references).pvalues
-        pvalues = []
-        for pair in zip(groups, references, strict=True):
-            group, reference = map(ConfusionMatrix.from_array, pair)
-            test = match_test(group, reference, m, null=null, given=given)
-            pvalues.append(test.pvalue)
-        return np.array(pvalues)
+        matrix = ConfusionMatrix.from_array
+        pairs = [(matrix(g), matrix(r)) for g, r in zip(groups, references, strict=True)]
+        tests = [match_test(*pair, m, null=how.null, given=how.given) for pair in pairs]
+        return np.array([test.pvalue for test in tests])
+
+
+def plan_test(
+    name: str | Metric,
+    reference: Side,
+    difference: float | None,
+    truth: Side | None,
+    alpha: float,
+    comparisons: int,
+    test: str,
+    settings: MatchSettings,
+) -> PlannedTest:
+    """A test from the arguments of `power`, which are checked."""
+    m, counts = one_group_metric(name), None
+    reference_rates = cell_rates(reference, "reference", m)
+    if isinstance(reference, ConfusionMatrix):
+        counts = require_counts(reference, "the reference")
+    if reason := m.why_undefined(reference_rates):
+        raise InvalidInput(f"the reference's {m.key} is undefined, {reason}")
+    if (difference is None) == (truth is None):
+        goals = "a `difference` from the reference's score, or the group's `truth`"
+        raise InvalidInput(f"pass either {goals}")
+    check_whole(settings.draws, "draws", _MAX_DRAWS, 2)
+    if test not in get_args(TestName):
+        raise UnknownName.among("test", test, get_args(TestName))
+    is_exact = m.curve is not None
+    if test == "match":
+        if counts is None and settings.null == "predictive":
+            must = "not be 'predictive' for known rates: it needs the reference's counts"
+            raise InvalidInput(argument="null", must=must)
+        settings = settings if counts is not None else replace(settings, null="known")
+        is_conditional = settings.given == "margin" or not m.tree.margin
+        is_exact &= m.defined_by_denominator and settings.null != "predictive" and is_conditional
+    elif not is_exact:
+        test = "mid-p"
+    elif counts is None:
+        test = "binomial"
+    if truth is None:
+        score = float(m.scores(reference_rates)) + check_number(difference, "difference")
+        rates = move_rates(m, reference_rates, score)
+    else:
+        rates = cell_rates(truth, "truth", m)
+    # A search draws the same groups again and again.
+    seed = int(generator(settings.rng).integers(2**63))
+    level = check_number(alpha, "alpha", 0, 1), check_whole(comparisons, "comparisons", 10**9)
+    return PlannedTest(m, counts, reference_rates, rates, *level, test, is_exact, settings, seed)
 
 
 @lru_cache(maxsize=1)
 def _rejection_bounds(
-    rate: float, cases: float | None, is_known: bool, first: float, last: float, level: float
+    rate: float,
+    cases: float,
+    is_known: bool,
+    is_undefined: tuple[bool, bool],
+    first: float,
+    last: float,
+    level: float,
 ) -> tuple[Floats, Floats, Floats]:
     """The largest numbers of successes rejected as lower, and of failures rejected as higher.
 
     There is a row for each denominator, and a column for each likely count of the reference, whose
     probabilities come first. Without ``cases``, its rate is known; if it ``is_known``, the test
-    takes that of the counts as known. What is rejected does not depend on the truth, so that a
+    takes that of the counts as known. ``is_undefined`` says whether a reference without successes,
+    or without failures, has no score. What is rejected does not depend on the truth, so that a
     search over true scores computes it once.
     """
+    is_known |= not cases
     total, split = cases or 1.0, Binomial(rate, 1 - rate)
-    (low,), (high,) = split.window(np.array([cases or 0.0]), _SAMPLE_EPS)
+    (low,), (high,) = split.window(np.array([cases]), _SAMPLE_EPS)
     # Tails of Fisher's test are sums over about so many terms.
     spread = 128.0 if is_known else sqrt(last / (1 + last / total))
     cost = (last - first + 1) * (high - low + 1) * (1 + spread / 128)
     subject = f"an exact power of up to {last:,.0f} cases needs {{}} tests"
     check_cost(cost, _MAX_TESTS, subject, _HINT)
     x = np.arange(low, high + 1)
-    weights = split.pmf(x, cases or 0.0)
-    if cases is None:
+    weights = split.pmf(x, cases)
+    if cases:
+        weights[(is_undefined[0] & (x == 0)) | (is_undefined[1] & (x == cases))] = 0.0
+    else:
         x = np.array([rate])
     d = np.repeat(np.arange(first, last + 1), len(x))
 

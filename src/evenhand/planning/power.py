@@ -16,8 +16,7 @@ from ..inference import Given, MatchSettings, NullName
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
 from ..records import Record, reach
-from ..wording import decided, several
-from .planned_tests import DRAWS, PlannedTest, TestName, first_place, search_simulated
+from .planned_tests import DRAWS, PlannedTest, TestName, first_place, plan_test, search_simulated
 from .scenario import Side, check_number, reachable_scores
 
 # Scores without an upper limit are looked at up to so many times the reference's.
@@ -112,11 +111,11 @@ def power(
     0.76
     """
     settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(
+    planned = plan_test(
         metric, reference, difference, truth, alpha, comparisons, test, settings
     ).of_size(n, denominator)
-    result, score = planned.power()._asdict(), planned.true_score
-    return make_plan(planned, "power", true_score=score, **result)
+    result = planned.power()._asdict()
+    return make_plan(planned, "power", true_score=planned.true_score, **result)
 
 
 def detectable_difference(
@@ -168,9 +167,9 @@ def detectable_difference(
     """
     target = check_number(power, "power", 0, 1)
     settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(
-        metric, reference, 0.0, None, alpha, comparisons, test, settings
-    ).of_size(n, denominator)
+    planned = plan_test(metric, reference, 0.0, None, alpha, comparisons, test, settings).of_size(
+        n, denominator
+    )
     result = planned.power()
     planned = replace(planned, is_exact=result.method == "exact")
     ends = reachable_scores(planned.metric, planned.reference_rates)
@@ -447,82 +446,7 @@ class Plan(Record):
             raise InvalidInput(f"{goal}, so it has no power")
 
     def __str__(self) -> str:
-        cases, value = several(self.n, "case"), 100 * self.value
-        # With the digits that show on which side of the target it is.
-        limits = [] if self.target is None else [100 * self.target]
-        share = decided(value, limits, lambda more: f"{value:.{3 + more}g}") + "%"
-        gap = f"of {self.difference:+.4g}" if self.difference else "where none is"
-        find, s = f"a difference in {self.metric.key} {gap}", "s" * (self.n == 1)
-        key, interval = self.metric.key, 100 * (self.confidence_level or 0)
-        width = f"a {interval:g}% interval of {key} within ±{self.half_width}"
-        headlines = {
-            "power": f"Power {share} to find {find}",
-            "sample_size": f"{cases} find{s} {find} with a power of {share}",
-            "detectable_difference": f"Smallest differences in {key} that {cases} "
-            f"show{s} with a power of {self.target}",
-            "half-width": f"{cases} give{s} {width} in {share} of groups",
-            "undefined": f"{cases} leave{s} {key} undefined with probability {share}",
-        }
-        question = self.question if self.goal == "power" else self.goal
-        return block(headlines[question], self._facts())
-
-    def _facts(self) -> dict[str, str]:
-        """The lines below the first one: labels and texts, of which some are empty."""
-        facts, part = {}, self.metric.base.denominator
-        level = f"{self.alpha or 0:g}"
-        if self.comparisons not in (None, 1):
-            level += f" / {self.comparisons:,}"
-        if self.question == "power":
-            given = self.denominator
-            count = f", {part.format_count(given)}" if part and given else ""
-            truth = f"true score {self.true_score:.4g}"
-            facts["group"] = f"{several(self.n, 'case')}{count}, {truth}"
-        elif self.question == "sample_size":
-            limit = "at most" if self.goal == "undefined" else "at least"
-            facts["goal"] = f"{limit} {self.target:g}{self._stays()}"
-            expected = round(self.expected_denominator or 0)
-            facts["of them"] = f"about {part.format_count(expected)}" if part else ""
-        else:
-            for side in ("lower", "higher"):
-                gap, score = getattr(self, side), getattr(self, f"{side}_score")
-                text = gap and f"{gap:+.4g}, to a true score of {score:.4g}"
-                facts[side] = text or "none"
-        known, cases = "known rates", self.reference_n
-        reference = known if cases is None else several(cases, "case")
-        facts["reference"] = f"{reference}, score {self.reference_score:.4g}"
-        facts["test"] = f"{self.test_name}, p <= {level}" if self.test else ""
-        if self.wrong_way is not None and self.difference:
-            differ = "of groups differ significantly in the wrong direction"
-            facts["wrong way"] = f"{percent(self.wrong_way)} {differ}"
-        if self.p_undefined is not None and self.question == "power":
-            undefined = percent(self.p_undefined)
-            facts["undefined"] = f"{undefined} of groups have no score"
-        facts["method"] = self.method
-        if self.method == "simulation":
-            facts["method"] += f", standard error {self.error:.2g}"
-        elif self.test and self.value == 0:
-            facts["caution"] = f"no outcome that this truth allows reaches p <= {level}"
-        return facts
-
-    def _stays(self) -> str:
-        """From which number of cases on the goal is reached, in words."""
-        if self.n_stays is None:
-            return ""
-        number = f"number from {self.n_stays:,}"
-        larger = "larger number" if self.n_stays == self.n else number
-        looked = "" if self.n_looked is None else f" up to {self.n_looked:,}"
-        return f"; so does every {larger}{looked}"
-
-
-def block(head: str, facts: dict[str, str]) -> str:
-    """Format a result: a sentence, and a line with its label for each fact that is not empty."""
-    lines = [f"  {label:<11} {text}" for label, text in facts.items() if text]
-    return "\n".join([head, *lines])
-
-
-def percent(probability: float) -> str:
-    """Format a probability as a percentage with three digits."""
-    return f"{100 * probability:.3g}%"
+        return str(reach("Plan.__str__")(self))
 
 
 def make_plan(planned: PlannedTest, question: Any, **facts: Any) -> Plan:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..confusion import as_size
 from ..distributions import Binomial, Multinomial, sample_cells
 from ..errors import InvalidInput, TooLarge, check_cost
 from ..inference import Given, MatchSettings, NullName, check_confidence_level, score_intervals
@@ -24,16 +23,24 @@ from ..metrics import Metric
 from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
-from .planned_tests import DRAWS, MAX_CASES, PlannedTest, TestName, first_place, search_simulated
+from .planned_tests import (
+    DRAWS,
+    MAX_CASES,
+    PlannedTest,
+    TestName,
+    first_place,
+    plan_test,
+    search_simulated,
+)
 from .power import Plan, make_plan
-from .scenario import Side, check_number
+from .scenario import Side, check_number, check_whole, success_rate
 
 # All sizes up to this one are looked at, and so many at once at first.
 _SMALL, _BLOCK = 512, 64
 # A goal must hold over this share of the sizes that were looked at before it is said to stay.
 _STAYS = 0.3
 # Simulated intervals, points of a plot, and intervals that are computed for an exact answer.
-_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**18
+_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**17
 _MAX_CASES = 10**7
 # A value that rounding leaves just short of the target counts.
 _ROUNDING = 1e-12
@@ -116,10 +123,7 @@ def sample_size(
     14
     """
     check_confidence_level(confidence_level)
-    if as_size(most, "most") < 1:
-        must = "be a whole number of cases above 0"
-        raise InvalidInput(argument="most", must=must, got=most)
-    target, most = check_number(power, "power", 0, 1), min(most, MAX_CASES)
+    most = min(check_whole(most, "most", inf), MAX_CASES)
     goals = [difference, half_width, undefined_below]
     n_goals = sum(goal is not None for goal in goals)
     if n_goals > 1 or (n_goals == 0 and truth is None):
@@ -128,24 +132,22 @@ def sample_size(
     if truth is None and difference is None:
         difference = 0.0
     settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = PlannedTest.of(
-        metric, reference, difference, truth, alpha, comparisons, test, settings
-    )
-    key = planned.metric.key
-    facts: dict[str, Any] = {"method": "exact", "error": 0.0, "target": target}
+    planned = plan_test(metric, reference, difference, truth, alpha, comparisons, test, settings)
+    key, target = planned.metric.key, check_number(power, "power", 0, 1)
     if reason := planned.metric.why_undefined(planned.rates):
         raise InvalidInput(f"{key} is always undefined at any n: {reason}")
     if undefined_below is not None:
         target = check_number(undefined_below, "undefined_below", 0, 1)
-        facts |= _size_for_defined(planned, target, most)
+        facts = _size_for_defined(planned, target, most)
     elif half_width is not None:
         width = check_number(half_width, "half_width", 0)
-        facts |= _size_for_interval(planned, width, confidence_level, target, most)
+        facts = _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
         text = f"the true {key} is that of the reference"
         raise InvalidInput(f"{text}, so there is no difference to find")
     else:
-        facts |= _size_for_power(planned, target, most)
+        facts = _size_for_power(planned, target, most)
+    facts = {"method": "exact", "error": 0.0, "target": target} | facts
     n, values = facts.pop("n"), facts.pop("values")
     sizes = np.array(sorted(values))
     is_shown = np.abs(sizes - n) <= 20
@@ -173,11 +175,18 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
     results = search_simulated(at, [most], target)
     if not results:
         raise _not_reached(most, at(most).normal_power(), target, most)
-    n, result = list(results.items())[-1]
-    if result.value < target - 2 * result.error:
-        raise _not_reached(n, result.value, target, most)
+    *_, (n, result) = results.items()
     values = {n: result.value for n, result in results.items()}
-    return {"n": n, "values": values, "method": result.method, "error": result.error}
+    return _check_simulated(n, values, result.error, target, most)
+
+
+def _check_simulated(
+    n: int, values: dict[int, float], error: float, target: float, most: int
+) -> dict[str, Any]:
+    """A simulated size; an error if it clearly misses the target."""
+    if values[n] < target - 2 * error:
+        raise _not_reached(n, values[n], target, most)
+    return {"n": n, "values": values, "method": "simulation", "error": error}
 
 
 def _search_sizes(
@@ -192,37 +201,34 @@ def _search_sizes(
     The rows of what is ``given`` the denominator add up to what is reached. Below the first size
     that is looked at, the target is clearly missed.
     """
-    p = planned.success_rate
-    variance = guess * planned.denominator_rate * p * (1 - p)
+    p, rate = success_rate(planned.metric, planned.rates), planned.denominator_rate
     # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
-    doubt = min(0.5, 4 / sqrt(max(variance, 1.0)) + 0.05)
-    first = int(guess * (1 - doubt))
+    jump = 1 / sqrt(max(guess * rate * p * (1 - p), 1.0))
+    first = int(guess * (1 - min(0.5, 4 * jump + 0.05)))
     # Against a small reference, the guess can be far too large.
-    while first > _SMALL:
-        d = float(np.round(first * planned.denominator_rate))
-        if np.sum(given(d, d)) < target:
-            break
+    while first > _SMALL and given(d := round(first * rate), d).sum() >= target:
         first //= 2
     first = 1 if first <= _SMALL else first
-    last, reached = min(first - 1 + max(_BLOCK, first // 16), most), np.empty(0)
+    last, reached = first - 1, np.empty(0)
     with ProgressLine() as report:
         while True:
+            start, length = last + 1, max(len(reached), _BLOCK, first // 16)
+            last = min(last + length, most)
             report("looking at sizes", last, most)
-            start = first + len(reached)
             means = planned.mean_over_denominators(start, last, given)
             reached = np.append(reached, means.sum(axis=0))
-            missed = np.flatnonzero(reached < target - _ROUNDING)
-            below = int(missed[-1]) + 1 if len(missed) else 0
-            is_long = below <= (1 - _STAYS) * len(reached) or last == most
-            if below < len(reached) and is_long:
+            is_missed = reached < target - _ROUNDING
+            n_below = int(np.flatnonzero(is_missed).max(initial=-1)) + 1
+            if n_below <= (1 - _STAYS) * len(reached):
                 break
-            if last == most:
+            if last == most and is_missed[-1]:
                 best = int(np.argmax(reached))
                 raise _not_reached(first + best, reached[best], target, most)
-            last = min(last + len(reached), most)
+            if last == most:
+                break
     values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
-    n = first + int(np.argmax(reached >= target - _ROUNDING))
-    return {"n": n, "n_stays": first + below, "n_looked": last, "values": values}
+    n = first + int(np.argmin(is_missed))
+    return {"n": n, "n_stays": first + n_below, "n_looked": last, "values": values}
 
 
 def _not_reached(n: int, value: float, target: float, most: int) -> InvalidInput:
@@ -240,12 +246,11 @@ def _size_for_interval(
     It is simulated first: widths are about proportional to 1 / sqrt(n).
     """
     m, values = planned.metric, {}
-    facts = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
+    goal = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
 
     def half_widths(cells: Floats) -> Floats:
         low, high = score_intervals(m, cells, level)
-        is_undefined = m.undefined_sets[0].contains(*cells.T)
-        return np.where(is_undefined, inf, (high - low) / 2)
+        return np.where(np.isnan(m.scores(cells)), inf, (high - low) / 2)
 
     size = 4 * ((planned.true_score if m.is_unbounded else 1.0) / half_width) ** 2
     for _ in range(3):
@@ -257,27 +262,24 @@ def _size_for_interval(
         quantile = float(halves[min(ceil(target * _INTERVALS), _INTERVALS) - 1])
         size = n * min((quantile / half_width) ** 2, 100.0)
 
-    def given(first: float, last: float) -> Floats:
-        d, p = np.arange(first, last + 1), planned.success_rate
+    def p_narrow(first: float, last: float) -> Floats:
+        d, p = np.arange(first, last + 1), success_rate(m, planned.rates)
         table = Binomial(p, 1 - p).table(d, 1e-12)
         subject = "an exact answer takes {} intervals"
         check_cost(table.pmf.size, _MAX_INTERVALS, subject, "take a larger `half_width`")
-        sizes = np.repeat(d, table.pmf.shape[1])
-        counts = (table.start[:, None] + np.arange(table.pmf.shape[1])).ravel()
-        halves = half_widths(m.tree.cells(sizes, sizes, 0.0, np.minimum(counts, sizes)))
-        is_narrow = (halves <= half_width * (1 + _ROUNDING)).reshape(table.pmf.shape)
-        means: Floats = (table.pmf * is_narrow).sum(axis=1)
-        return means[None]
+        counts = table.start[:, None] + np.arange(table.pmf.shape[1])
+        cells = m.tree.cells(d[:, None], d[:, None], 0.0, np.minimum(counts, d[:, None]))
+        halves = half_widths(cells.reshape(-1, 4)).reshape(table.pmf.shape)
+        is_narrow = halves <= half_width * (1 + _ROUNDING)
+        return np.sum(table.pmf * is_narrow, axis=1)[None]
 
     if m.curve is not None:
         try:
-            return facts | _search_sizes(planned, given, n, target, most)
+            return goal | _search_sizes(planned, p_narrow, n, target, most)
         except TooLarge:
             pass
     error = sqrt(max(value * (1 - value), 1 / _INTERVALS) / _INTERVALS)
-    if value < target - 2 * error:
-        raise _not_reached(n, value, target, most)
-    return facts | {"n": n, "values": values, "method": "simulation", "error": error}
+    return goal | _check_simulated(n, values, error, target, most)
 
 
 def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
@@ -288,25 +290,19 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
     key, is_jagged = planned.metric.key, planned.metric.undefined_at_equal_rates
     most = min(most, 2_000) if is_jagged else most
 
-    def undefined(n: int) -> float:
+    def p_undefined(n: int) -> float:
         return replace(planned, n=n).p_undefined
 
-    high = 1
-    while undefined(high) > target:
-        if high == most:
-            text = f"no number of cases up to {most:,} leaves {key} undefined with a probability"
-            hint = f"of at most {target:g}; {most:,} cases do with {undefined(most):.3g}"
-            raise InvalidInput(f"{text} {hint}")
-        high = min(2 * high, most)
-    sizes = [*range(1, min(4 * high, most) + 1)]
-    if not is_jagged:
-        n = first_place(lambda n: undefined(n) <= target, [high]) or high
-        sizes = sorted({n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()})
-    values = {n: undefined(n) for n in sizes}
-    missed = [n for n in sizes if values[n] > target]
-    n = next(n for n in sizes if values[n] <= target)
-    facts = {"goal": "undefined", "target": target, "p_undefined": values[n]}
-    if is_jagged:
-        facts["n_looked"] = sizes[-1]
-    n_stays = max(missed, default=0) + 1 if is_jagged else n
-    return facts | {"n": n, "n_stays": n_stays, "values": values}
+    powers = [2**k for k in range(most.bit_length()) if 2**k < most]
+    n = first_place(lambda n: p_undefined(n) <= target, [*powers, most])
+    if n is None:
+        text = f"no number of cases up to {most:,} leaves {key} undefined with a probability"
+        hint = f"of at most {target:g}; {most:,} cases do with {p_undefined(most):.3g}"
+        raise InvalidInput(f"{text} {hint}")
+    sizes = {n - 1, n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()} - {0}
+    sizes = range(1, min(4 * n, most) + 1) if is_jagged else sizes
+    values = {size: p_undefined(size) for size in sizes}
+    n_stays = max((size for size in sizes if values[size] > target), default=0) + 1
+    n = min(size for size in sizes if values[size] <= target)
+    facts = {"goal": "undefined", "target": target, "p_undefined": values[n], "values": values}
+    return facts | {"n": n, "n_stays": n_stays, "n_looked": max(sizes) if is_jagged else None}

@@ -16,7 +16,7 @@ the reference's and move until the score is the wanted one:
 from __future__ import annotations
 
 from math import inf
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -40,10 +40,18 @@ def check_number(value: Any, argument: str, low: float = -inf, high: float = inf
     """Check that an argument is a number strictly between two others."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not low < value < high:
-        limits = f"lie between {low:g} and {high:g}"
-        must = "be a number" if low == -inf else limits
+        must = "be a number" if low == -inf else f"lie between {low:g} and {high:g}"
         raise InvalidInput(argument=argument, must=must, got=value)
     return float(value)
+
+
+def check_whole(value: Any, argument: str, high: float, low: int = 1) -> int:
+    """Check that an argument is a whole number from ``low`` to ``high``."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not low <= value <= high:
+        must = f"be a whole number from {low} to {high:,}"
+        raise InvalidInput(argument=argument, must=must, got=value)
+    return int(value)
 
 
 def cell_rates(side: Side, argument: str, metric: OneGroupMetric | None = None) -> Floats:
@@ -55,8 +63,8 @@ def cell_rates(side: Side, argument: str, metric: OneGroupMetric | None = None) 
     if metric is None or np.ndim(side):
         return np.array(as_probabilities(side))
     if metric.curve is None:
-        hint = "pass four cell probabilities or a ConfusionMatrix"
-        raise InvalidInput(f"{metric.key} depends on several rates; {hint}")
+        text = f"{metric.key} depends on several rates"
+        raise InvalidInput(f"{text}; pass four cell probabilities or a ConfusionMatrix")
     score = check_number(side, argument)
     if not metric.low <= score <= metric.high:
         must = f"be a {metric.key} from {metric.low:g} to {metric.high:g}"

@@ -6,6 +6,7 @@ from .markdown import as_markdown
 from .monitor_summary import monitor_text
 from .narrative import finding_sentence
 from .notebook import as_html
+from .plans import exploitable_text, jaggedness_text, plan_text
 from .plots import (
     draw_audit,
     draw_distribution,
