@@ -35,7 +35,9 @@ from ..distributions import (
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
     ROUNDING,
+    Given,
     MatchSettings,
+    NullName,
     TwoRates,
     count_successes,
     equality_test,
@@ -46,7 +48,7 @@ from ..inference import (
 )
 from ..metrics import Metric, OneGroupMetric, sum_cells
 from ..progress import progress
-from ..randomness import generator
+from ..randomness import Rng, generator
 from .scenario import Side, cell_rates, check_number, check_whole, move_rates, success_rate
 
 TestName = Literal["fisher", "match"]
@@ -271,10 +273,14 @@ def plan_test(
     alpha: float,
     comparisons: int,
     test: str,
-    settings: MatchSettings,
+    null: NullName,
+    given: Given,
+    draws: int,
+    rng: Rng,
 ) -> PlannedTest:
     """A test from the arguments of `power`, which are checked."""
     m, counts = one_group_metric(name), None
+    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
     reference_rates = cell_rates(reference, "reference", m)
     if isinstance(reference, ConfusionMatrix):
         counts = require_counts(reference, "the reference")
@@ -283,7 +289,7 @@ def plan_test(
     if (difference is None) == (truth is None):
         goals = "a `difference` from the reference's score, or the group's `truth`"
         raise InvalidInput(f"pass either {goals}")
-    check_whole(settings.draws, "draws", _MAX_DRAWS, 2)
+    check_whole(draws, "draws", _MAX_DRAWS, 2)
     if test not in get_args(TestName):
         raise UnknownName.among("test", test, get_args(TestName))
     is_exact = m.curve is not None

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ..errors import InvalidInput
-from ..inference import Given, MatchSettings, NullName
+from ..inference import Given, NullName
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
 from ..records import Record, reach
@@ -110,9 +110,8 @@ def power(
     >>> round(power("tpr", 50, 0.7, difference=-0.2).power, 3)
     0.76
     """
-    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
     planned = plan_test(
-        metric, reference, difference, truth, alpha, comparisons, test, settings
+        metric, reference, difference, truth, alpha, comparisons, test, null, given, draws, rng
     ).of_size(n, denominator)
     result = planned.power()._asdict()
     return make_plan(planned, "power", true_score=planned.true_score, **result)
@@ -166,10 +165,9 @@ def detectable_difference(
       method      exact
     """
     target = check_number(power, "power", 0, 1)
-    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = plan_test(metric, reference, 0.0, None, alpha, comparisons, test, settings).of_size(
-        n, denominator
-    )
+    planned = plan_test(
+        metric, reference, 0.0, None, alpha, comparisons, test, null, given, draws, rng
+    ).of_size(n, denominator)
     result = planned.power()
     planned = replace(planned, is_exact=result.method == "exact")
     ends = reachable_scores(planned.metric, planned.reference_rates)

@@ -18,9 +18,8 @@ import numpy as np
 from ..arrays import Floats
 from ..distributions import Binomial, Multinomial, sample_cells
 from ..errors import InvalidInput, TooLarge, check_cost
-from ..inference import Given, MatchSettings, NullName, check_confidence_level, score_intervals
+from ..inference import Given, NullName, check_confidence_level, score_intervals
 from ..metrics import Metric
-from ..progress import ProgressLine
 from ..randomness import Rng
 from ..wording import several
 from .planned_tests import (
@@ -40,7 +39,7 @@ _SMALL, _BLOCK = 512, 64
 # A goal must hold over this share of the sizes that were looked at before it is said to stay.
 _STAYS = 0.3
 # Simulated intervals, points of a plot, and intervals that are computed for an exact answer.
-_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 200, 2**17
+_INTERVALS, _MAX_POINTS, _MAX_INTERVALS = 200, 300, 2**17
 _MAX_CASES = 10**7
 # A value that rounding leaves just short of the target counts.
 _ROUNDING = 1e-12
@@ -124,18 +123,18 @@ def sample_size(
     """
     check_confidence_level(confidence_level)
     most = min(check_whole(most, "most", inf), MAX_CASES)
-    goals = [difference, half_width, undefined_below]
-    n_goals = sum(goal is not None for goal in goals)
-    if n_goals > 1 or (n_goals == 0 and truth is None):
+    goals = [goal for goal in (difference, half_width, undefined_below) if goal is not None]
+    if len(goals) > 1 or not (goals or truth is not None):
         text = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
         raise InvalidInput(f"pass one goal: {text}")
     if truth is None and difference is None:
         difference = 0.0
-    settings = MatchSettings(null=null, given=given, draws=draws, rng=rng)
-    planned = plan_test(metric, reference, difference, truth, alpha, comparisons, test, settings)
-    key, target = planned.metric.key, check_number(power, "power", 0, 1)
-    if reason := planned.metric.why_undefined(planned.rates):
-        raise InvalidInput(f"{key} is always undefined at any n: {reason}")
+    planned = plan_test(
+        metric, reference, difference, truth, alpha, comparisons, test, null, given, draws, rng
+    )
+    m, target = planned.metric, check_number(power, "power", 0, 1)
+    if reason := m.why_undefined(planned.rates):
+        raise InvalidInput(f"{m.key} is always undefined at any n: {reason}")
     if undefined_below is not None:
         target = check_number(undefined_below, "undefined_below", 0, 1)
         facts = _size_for_defined(planned, target, most)
@@ -143,18 +142,15 @@ def sample_size(
         width = check_number(half_width, "half_width", 0)
         facts = _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
-        text = f"the true {key} is that of the reference"
+        text = f"the true {m.key} is that of the reference"
         raise InvalidInput(f"{text}, so there is no difference to find")
     else:
         facts = _size_for_power(planned, target, most)
     facts = {"method": "exact", "error": 0.0, "target": target} | facts
     n, values = facts.pop("n"), facts.pop("values")
-    sizes = np.array(sorted(values))
-    is_shown = np.abs(sizes - n) <= 20
-    is_shown[:: -1 - len(sizes) // _MAX_POINTS] = True
-    facts["sizes"] = tuple(sizes[is_shown].tolist())
-    facts["values"] = tuple(values[size] for size in facts["sizes"])
-    facts["value"], facts["true_score"] = values[n], planned.true_score
+    sizes = sorted({n, *list(values)[:: 1 + len(values) // _MAX_POINTS]})
+    facts |= {"sizes": tuple(sizes), "values": tuple(values[size] for size in sizes)}
+    facts |= {"value": values[n], "true_score": planned.true_score}
     return make_plan(replace(planned, n=n), "sample_size", **facts)
 
 
@@ -164,10 +160,14 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
     def at(n: int) -> PlannedTest:
         return replace(planned, n=n)
 
+    def reach(first: int, last: int) -> Floats:
+        means = planned.mean_over_denominators(first, last, planned.p_rejected)
+        return np.asarray(means.sum(axis=0))
+
     if planned.is_exact:
         guess = first_place(lambda n: at(n).normal_power() >= target, [most])
         try:
-            return _search_sizes(planned, planned.p_rejected, guess or most, target, most)
+            return _search_sizes(planned, reach, guess or most, target, most)
         except TooLarge:
             if planned.reference_n is None:
                 raise
@@ -175,60 +175,51 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
     results = search_simulated(at, [most], target)
     if not results:
         raise _not_reached(most, at(most).normal_power(), target, most)
-    *_, (n, result) = results.items()
     values = {n: result.value for n, result in results.items()}
-    return _check_simulated(n, values, result.error, target, most)
-
-
-def _check_simulated(
-    n: int, values: dict[int, float], error: float, target: float, most: int
-) -> dict[str, Any]:
-    """A simulated size; an error if it clearly misses the target."""
-    if values[n] < target - 2 * error:
-        raise _not_reached(n, values[n], target, most)
-    return {"n": n, "values": values, "method": "simulation", "error": error}
+    return _check_simulated(values, [*results.values()][-1].error, target, most)
 
 
 def _search_sizes(
-    planned: PlannedTest,
-    given: Callable[[float, float], Floats],
-    guess: int,
-    target: float,
-    most: int,
+    planned: PlannedTest, reach: Callable[[int, int], Floats], guess: int, target: float, most: int
 ) -> dict[str, Any]:
     """The smallest size that reaches the target, and the one from which on all do.
 
-    The rows of what is ``given`` the denominator add up to what is reached. Below the first size
-    that is looked at, the target is clearly missed.
+    ``reach`` says what is reached from one size to another. Below the first size that is looked
+    at, the target is clearly missed.
     """
     p, rate = success_rate(planned.metric, planned.rates), planned.denominator_rate
     # Power rises by about 0.4 times the relative change of n, and jumps by about 1 / sd.
     jump = 1 / sqrt(max(guess * rate * p * (1 - p), 1.0))
     first = int(guess * (1 - min(0.5, 4 * jump + 0.05)))
     # Against a small reference, the guess can be far too large.
-    while first > _SMALL and given(d := round(first * rate), d).sum() >= target:
+    while first > _SMALL and reach(first, first)[0] >= target:
         first //= 2
     first = 1 if first <= _SMALL else first
     last, reached = first - 1, np.empty(0)
-    with ProgressLine() as report:
-        while True:
-            start, length = last + 1, max(len(reached), _BLOCK, first // 16)
-            last = min(last + length, most)
-            report("looking at sizes", last, most)
-            means = planned.mean_over_denominators(start, last, given)
-            reached = np.append(reached, means.sum(axis=0))
-            is_missed = reached < target - _ROUNDING
-            n_below = int(np.flatnonzero(is_missed).max(initial=-1)) + 1
-            if n_below <= (1 - _STAYS) * len(reached):
-                break
-            if last == most and is_missed[-1]:
-                best = int(np.argmax(reached))
-                raise _not_reached(first + best, reached[best], target, most)
-            if last == most:
-                break
+    while True:
+        start, length = last + 1, max(len(reached), _BLOCK, first // 16)
+        last = min(last + length, most)
+        reached = np.append(reached, reach(start, last))
+        is_missed = reached < target - _ROUNDING * abs(target)
+        n_below = int(np.flatnonzero(is_missed).max(initial=-1)) + 1
+        if n_below <= (1 - _STAYS) * len(reached) or (last == most and not is_missed[-1]):
+            break
+        if last == most:
+            best = int(np.argmax(reached))
+            raise _not_reached(first + best, reached[best], target, most)
     values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
     n = first + int(np.argmin(is_missed))
     return {"n": n, "n_stays": first + n_below, "n_looked": last, "values": values}
+
+
+def _check_simulated(
+    values: dict[int, float], error: float, target: float, most: int
+) -> dict[str, Any]:
+    """The last of the simulated sizes; an error if it clearly misses the target."""
+    n = [*values][-1]
+    if values[n] < target - 2 * error:
+        raise _not_reached(n, values[n], target, most)
+    return {"n": n, "values": values, "method": "simulation", "error": error}
 
 
 def _not_reached(n: int, value: float, target: float, most: int) -> InvalidInput:
@@ -245,7 +236,7 @@ def _size_for_interval(
 
     It is simulated first: widths are about proportional to 1 / sqrt(n).
     """
-    m, values = planned.metric, {}
+    m, values, limit = planned.metric, {}, half_width * (1 + _ROUNDING)
     goal = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
 
     def half_widths(cells: Floats) -> Floats:
@@ -258,28 +249,31 @@ def _size_for_interval(
         check_cost(n, _MAX_CASES, "simulated intervals have n = {} cases", "lower `most`")
         law, rng = Multinomial(n, tuple(planned.rates)), np.random.default_rng(planned.seed)
         halves = np.sort(half_widths(sample_cells(m.tree, law, rng, _INTERVALS)))
-        values[n] = value = float((halves <= half_width * (1 + _ROUNDING)).mean())
-        quantile = float(halves[min(ceil(target * _INTERVALS), _INTERVALS) - 1])
+        values.pop(n, None)
+        values[n] = value = float((halves <= limit).mean())
+        quantile = float(halves[ceil(target * _INTERVALS) - 1])
         size = n * min((quantile / half_width) ** 2, 100.0)
 
     def p_narrow(first: float, last: float) -> Floats:
-        d, p = np.arange(first, last + 1), success_rate(m, planned.rates)
-        table = Binomial(p, 1 - p).table(d, 1e-12)
+        d, p = np.arange(first, last + 1)[:, None], success_rate(m, planned.rates)
+        table = Binomial(p, 1 - p).table(d[:, 0], 1e-12)
         subject = "an exact answer takes {} intervals"
         check_cost(table.pmf.size, _MAX_INTERVALS, subject, "take a larger `half_width`")
         counts = table.start[:, None] + np.arange(table.pmf.shape[1])
-        cells = m.tree.cells(d[:, None], d[:, None], 0.0, np.minimum(counts, d[:, None]))
-        halves = half_widths(cells.reshape(-1, 4)).reshape(table.pmf.shape)
-        is_narrow = halves <= half_width * (1 + _ROUNDING)
-        return np.sum(table.pmf * is_narrow, axis=1)[None]
+        cells = m.tree.cells(d, d, 0.0, np.minimum(counts, d))
+        is_narrow = half_widths(cells.reshape(-1, 4)).reshape(counts.shape) <= limit
+        return np.asarray((table.pmf * is_narrow).sum(axis=1))[None]
+
+    def reach(first: int, last: int) -> Floats:
+        return planned.mean_over_denominators(first, last, p_narrow)[0]
 
     if m.curve is not None:
         try:
-            return goal | _search_sizes(planned, p_narrow, n, target, most)
+            return goal | _search_sizes(planned, reach, n, target, most)
         except TooLarge:
             pass
     error = sqrt(max(value * (1 - value), 1 / _INTERVALS) / _INTERVALS)
-    return goal | _check_simulated(n, values, error, target, most)
+    return goal | _check_simulated(values, error, target, most)
 
 
 def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[str, Any]:
@@ -293,16 +287,18 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
     def p_undefined(n: int) -> float:
         return replace(planned, n=n).p_undefined
 
-    powers = [2**k for k in range(most.bit_length()) if 2**k < most]
-    n = first_place(lambda n: p_undefined(n) <= target, [*powers, most])
-    if n is None:
+    def reach(first: int, last: int) -> Floats:
+        return np.array([-p_undefined(n) for n in range(first, last + 1)])
+
+    powers = [2**k for k in range(most.bit_length() - 1)]
+    guess = first_place(lambda n: p_undefined(n) <= target, [*powers, most])
+    if guess is None:
         text = f"no number of cases up to {most:,} leaves {key} undefined with a probability"
         hint = f"of at most {target:g}; {most:,} cases do with {p_undefined(most):.3g}"
         raise InvalidInput(f"{text} {hint}")
-    sizes = {n - 1, n, *np.linspace(1, max(2 * n, 10), 60).astype(int).tolist()} - {0}
-    sizes = range(1, min(4 * n, most) + 1) if is_jagged else sizes
-    values = {size: p_undefined(size) for size in sizes}
-    n_stays = max((size for size in sizes if values[size] > target), default=0) + 1
-    n = min(size for size in sizes if values[size] <= target)
-    facts = {"goal": "undefined", "target": target, "p_undefined": values[n], "values": values}
-    return facts | {"n": n, "n_stays": n_stays, "n_looked": max(sizes) if is_jagged else None}
+    facts = _search_sizes(planned, reach, guess, -target, most)
+    facts["values"] = {n: -value for n, value in facts["values"].items()}
+    if not is_jagged:
+        facts["n_looked"] = None
+    p = facts["values"][facts["n"]]
+    return facts | {"goal": "undefined", "target": target, "p_undefined": p}
