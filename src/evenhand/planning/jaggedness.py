@@ -25,8 +25,7 @@ from ..inference import one_group_metric, sample_sizes
 from ..metrics import Metric, OneGroupMetric
 from ..progress import progress
 from ..records import Record, reach
-from .planned_tests import MAX_CASES
-from .scenario import cell_rates
+from .scenario import MAX_CASES, cell_rates
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 

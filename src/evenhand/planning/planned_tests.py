@@ -25,13 +25,7 @@ import numpy as np
 
 from ..arrays import Bools, Floats, Integers
 from ..confusion import CELLS, ConfusionMatrix, as_size, require_counts
-from ..distributions import (
-    Binomial,
-    Multinomial,
-    binomial_cdf,
-    sample_cells,
-    undefined_probability_of,
-)
+from ..distributions import Binomial, Multinomial, binomial_cdf, sample_cells
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
     ROUNDING,
@@ -45,15 +39,23 @@ from ..inference import (
     match_test,
     one_group_metric,
     score_slopes,
+    undefined_probability,
 )
 from ..metrics import Metric, OneGroupMetric, sum_cells
 from ..progress import progress
 from ..randomness import Rng, generator
-from .scenario import Side, cell_rates, check_number, check_whole, move_rates, success_rate
+from .scenario import (
+    MAX_CASES,
+    Side,
+    cell_rates,
+    check_number,
+    check_whole,
+    move_rates,
+    success_rate,
+)
 
 TestName = Literal["fisher", "match"]
 
-MAX_CASES = 10**15
 # Draws that are tested, and cases of simulated tests, at most.
 DRAWS, _MAX_DRAWS, _MAX_MATCH, _MAX_SIMULATED = 160, 10_000, 2_000, 2**28
 # Probability that windows of counts leave out on either side: of known rates, and of samples.
@@ -150,8 +152,7 @@ class PlannedTest:
         rates, n, tree = self.rates, self.n, self.metric.tree
         if self.denominator is not None and not tree.side:
             rates, n = rates * np.isin(CELLS, tree.margin), self.denominator
-        law = Multinomial(n, tuple(rates.tolist()))
-        return undefined_probability_of(self.metric.undefined_sets[0], law)
+        return undefined_probability(self.metric, n, rates / rates.sum())
 
     @property
     def denominator_rate(self) -> float:
@@ -200,11 +201,13 @@ class PlannedTest:
             cases = float(count_successes(m, self.reference_counts)[1])
         # Some scores are undefined without a success, or without a failure.
         ends = m.tree.cells(1.0, 1.0, 0.0, np.array([0.0, 1.0]))
-        is_undefined = tuple(m.undefined_sets[0].contains(*ends.T).tolist())
+        ends_undefined = m.undefined_sets[0].contains(*ends.T)
         reference = success_rate(m, self.reference_rates), cases, self.null == "known"
-        weights, *bounds = _rejection_bounds(*reference, is_undefined, first, last, self.level)
+        x, weights, *bounds = _rejection_bounds(*reference, first, last, self.level)
+        if cases:
+            weights = np.where(np.isin(x, np.array([0, cases])[ends_undefined]), 0.0, weights)
         d, tails = np.arange(first, last + 1)[:, None], []
-        for bound, rate, has_no_score in zip(bounds, (p, 1 - p), is_undefined, strict=True):
+        for bound, rate, has_no_score in zip(bounds, (p, 1 - p), ends_undefined, strict=True):
             lowest = binomial_cdf(np.minimum(bound, 0), d, rate) if has_no_score else 0.0
             tails.append((binomial_cdf(bound, d, rate) - lowest) @ weights)
         # Without cases in the denominator there is no score.
@@ -287,8 +290,8 @@ def plan_test(
     if reason := m.why_undefined(reference_rates):
         raise InvalidInput(f"the reference's {m.key} is undefined, {reason}")
     if (difference is None) == (truth is None):
-        goals = "a `difference` from the reference's score, or the group's `truth`"
-        raise InvalidInput(f"pass either {goals}")
+        either = "pass either a `difference` from the reference's score"
+        raise InvalidInput(f"{either}, or the group's `truth`")
     check_whole(draws, "draws", _MAX_DRAWS, 2)
     if test not in get_args(TestName):
         raise UnknownName.among("test", test, get_args(TestName))
@@ -317,20 +320,13 @@ def plan_test(
 
 @lru_cache(maxsize=1)
 def _rejection_bounds(
-    rate: float,
-    cases: float,
-    is_known: bool,
-    is_undefined: tuple[bool, bool],
-    first: float,
-    last: float,
-    level: float,
-) -> tuple[Floats, Floats, Floats]:
+    rate: float, cases: float, is_known: bool, first: float, last: float, level: float
+) -> tuple[Floats, ...]:
     """The largest numbers of successes rejected as lower, and of failures rejected as higher.
 
-    There is a row for each denominator, and a column for each likely count of the reference, whose
-    probabilities come first. Without ``cases``, its rate is known; if it ``is_known``, the test
-    takes that of the counts as known. ``is_undefined`` says whether a reference without successes,
-    or without failures, has no score. What is rejected does not depend on the truth, so that a
+    There is a row for each denominator, and a column for each likely count of the reference. These
+    counts and their probabilities come first. Without ``cases``, its rate is known; if it
+    ``is_known``, the test takes that of the counts as known. What is rejected does not depend on the truth, so that a
     search over true scores computes it once.
     """
     is_known |= not cases
@@ -341,12 +337,8 @@ def _rejection_bounds(
     cost = (last - first + 1) * (high - low + 1) * (1 + spread / 128)
     subject = f"an exact power of up to {last:,.0f} cases needs {{}} tests"
     check_cost(cost, _MAX_TESTS, subject, _HINT)
-    x = np.arange(low, high + 1)
-    weights = split.pmf(x, cases)
-    if cases:
-        weights[(is_undefined[0] & (x == 0)) | (is_undefined[1] & (x == cases))] = 0.0
-    else:
-        x = np.array([rate])
+    x = np.arange(low, high + 1) if cases else np.array([rate])
+    weights = split.pmf(x, cases) if cases else np.ones(1)
     d = np.repeat(np.arange(first, last + 1), len(x))
 
     def largest_rejected(x: Floats) -> Floats:
@@ -364,7 +356,7 @@ def _rejection_bounds(
         bounds = last_true(rejects, np.floor(d * p - 2 * np.sqrt(variance)), d)
         return bounds.reshape(-1, len(x))
 
-    return weights, largest_rejected(x), largest_rejected(total - x)
+    return x, weights, largest_rejected(x), largest_rejected(total - x)
 
 
 def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest: Floats) -> Floats:
@@ -410,7 +402,7 @@ def first_place(is_enough: Callable[[int], bool], limits: Iterable[int]) -> int 
     return limit and 1 + bisect_left(range(1, limit), True, key=is_enough)
 
 
-def search_simulated(
+def search_power(
     at: Callable[[int], PlannedTest], limits: Iterable[int], target: float
 ) -> dict[int, PowerEstimate]:
     """Simulated powers of up to three places, the last of which has the target.

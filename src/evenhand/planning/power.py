@@ -16,7 +16,7 @@ from ..inference import Given, NullName
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
 from ..records import Record, reach
-from .planned_tests import DRAWS, PlannedTest, TestName, first_place, plan_test, search_simulated
+from .planned_tests import DRAWS, PlannedTest, TestName, first_place, plan_test, search_power
 from .scenario import Side, check_number, reachable_scores
 
 # Scores without an upper limit are looked at up to so many times the reference's.
@@ -477,7 +477,7 @@ def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | No
     if planned.is_exact:
         place, error = first_place(is_enough, limits), planned.power().error
         return place and place * step, error
-    results = search_simulated(at, limits, target)
+    results = search_power(at, limits, target)
     if not results:
         return None, 0.0
     place = min(results, key=lambda place: abs(results[place].value - target))

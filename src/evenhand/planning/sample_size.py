@@ -22,15 +22,7 @@ from ..inference import Given, NullName, check_confidence_level, score_intervals
 from ..metrics import Metric
 from ..randomness import Rng
 from ..wording import several
-from .planned_tests import (
-    DRAWS,
-    MAX_CASES,
-    PlannedTest,
-    TestName,
-    first_place,
-    plan_test,
-    search_simulated,
-)
+from .planned_tests import DRAWS, PlannedTest, TestName, first_place, plan_test, search_power
 from .power import Plan, make_plan
 from .scenario import Side, check_number, check_whole, success_rate
 
@@ -122,7 +114,7 @@ def sample_size(
     14
     """
     check_confidence_level(confidence_level)
-    most = min(check_whole(most, "most", inf), MAX_CASES)
+    most = check_whole(most, "most")
     goals = [goal for goal in (difference, half_width, undefined_below) if goal is not None]
     if len(goals) > 1 or not (goals or truth is not None):
         text = "a `difference` or the group's `truth`, `half_width`, or `undefined_below`"
@@ -172,7 +164,7 @@ def _size_for_power(planned: PlannedTest, target: float, most: int) -> dict[str,
             if planned.reference_n is None:
                 raise
             planned = replace(planned, is_exact=False)
-    results = search_simulated(at, [most], target)
+    results = search_power(at, [most], target)
     if not results:
         raise _not_reached(most, at(most).normal_power(), target, most)
     values = {n: result.value for n, result in results.items()}

@@ -32,6 +32,7 @@ from ..metrics import OneGroupMetric, sum_cells
 #: Counts, four cell probabilities, or the score of a metric of one rate.
 Side = ConfusionMatrix | ArrayLike
 
+MAX_CASES = 10**15
 # Log odds move at most this far, and rates not to 0 and 1, where some scores are undefined.
 _MAX_MOVE, _LIMITS = 80.0, (1e-14, 1 - 1e-14)
 
@@ -45,7 +46,7 @@ def check_number(value: Any, argument: str, low: float = -inf, high: float = inf
     return float(value)
 
 
-def check_whole(value: Any, argument: str, high: float, low: int = 1) -> int:
+def check_whole(value: Any, argument: str, high: int = MAX_CASES, low: int = 1) -> int:
     """Check that an argument is a whole number from ``low`` to ``high``."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or not low <= value <= high:
