@@ -249,7 +249,7 @@ def test_what_cannot_be_planned_is_refused() -> None:
         (lambda: power(reference=no_positive), "the reference's tpr is undefined, no actual positives"),
         (lambda: power(test="t"), "no test is called 't'"),
         (lambda: power(alpha=1), "alpha must lie between 0 and 1"),
-        (lambda: power(n=-1), "n must not be negative"),
+        (lambda: power(n=-1), "n must be a whole number from 0 to 1,000,000,000,000,000; got -1"),
         (lambda: power(n=0), "tpr is always undefined at n = 0"),
         (lambda: power("acc", denominator=3), "acc has no denominator but n; leave denominator out"),
         (lambda: power(denominator=10), "denominator must be a whole number from 1 to 9; got 10"),

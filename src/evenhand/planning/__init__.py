@@ -1,11 +1,10 @@
 """Planning: power, sample sizes, and the sizes at which scores jump or can be gamed."""
 
-from .exploitable_sizes import ExploitableSizes, Passing, exploitable_sizes
-from .jaggedness import Jaggedness, jaggedness
 from .planned_tests import TestName
 from .power import Plan, detectable_difference, power
 from .required_n import required_n
 from .sample_size import sample_size
+from .score_jumps import ExploitableSizes, Jaggedness, Passing, exploitable_sizes, jaggedness
 
 __all__ = [
     "ExploitableSizes",

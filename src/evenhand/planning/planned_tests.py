@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..confusion import CELLS, ConfusionMatrix, as_size, require_counts
+from ..confusion import CELLS, ConfusionMatrix, require_counts
 from ..distributions import Binomial, Multinomial, binomial_cdf, sample_cells
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import (
@@ -44,15 +44,7 @@ from ..inference import (
 from ..metrics import Metric, OneGroupMetric, sum_cells
 from ..progress import progress
 from ..randomness import Rng, generator
-from .scenario import (
-    MAX_CASES,
-    Side,
-    cell_rates,
-    check_number,
-    check_whole,
-    move_rates,
-    success_rate,
-)
+from .scenario import Side, cell_rates, check_number, check_whole, move_rates, success_rate
 
 TestName = Literal["fisher", "match"]
 
@@ -107,13 +99,12 @@ class PlannedTest:
     def of_size(self, n: Any, denominator: Any = None) -> PlannedTest:
         """The same with so many cases; an error if the score can never be defined."""
         m = self.metric
-        if as_size(n) > MAX_CASES:
-            raise TooLarge(f"`n` must be at most {MAX_CASES:,} cases; got {n:,}")
+        n = check_whole(n, "n", low=0)
         if denominator is not None:
             if not m.denominator:
                 raise InvalidInput(f"{m.key} has no denominator but `n`; leave `denominator` out")
             check_whole(denominator, "denominator", n)
-        planned = replace(self, n=int(n), denominator=denominator)
+        planned = replace(self, n=n, denominator=denominator)
         reason = m.why_undefined(self.rates)
         if reason or planned.p_undefined >= 1:
             text = f"{m.key} is always undefined at n = {n:,}"
