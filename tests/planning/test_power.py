@@ -92,8 +92,7 @@ def test_scores_without_a_value_are_not_rejected() -> None:
             if (a < n and b < cases if is_odds else a > 0 and b > 0)
         ]
         rejected = sum(
-            binom.pmf(a, n, p) * binom.pmf(b, cases, q) * (fisher_pvalue(a, n, b, cases) <= 0.3)
-            for a, b in defined
+            binom.pmf(a, n, p) * binom.pmf(b, cases, q) * (fisher_pvalue(a, n, b, cases) <= 0.3) for a, b in defined
         )
         assert plan.method == "exact" and plan.power == approx(rejected, abs=1e-9)
         assert plan.p_undefined == approx(p**n if is_odds else (1 - p) ** n)

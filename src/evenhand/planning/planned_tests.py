@@ -107,8 +107,8 @@ class PlannedTest:
         planned = replace(self, n=n, denominator=denominator)
         reason = m.why_undefined(self.rates)
         if reason or planned.p_undefined >= 1:
-            text = f"{m.key} is always undefined at n = {n:,}"
-            raise InvalidInput(f"{text}: {reason or 'it needs more cases'}")
+            reason = reason or "it needs more cases"
+            raise InvalidInput(f"{m.key} is always undefined at n = {n:,}: {reason}")
         return planned
 
     @property
@@ -375,16 +375,14 @@ def last_true(holds: Callable[[Floats, Integers], Bools], guess: Floats, highest
 def _normal_scores(metric: OneGroupMetric, groups: Floats, references: Floats) -> Floats:
     """Gaps in standard errors, by the delta method; 0 where a score is undefined."""
     gap, variance = np.zeros((2, len(groups)))
-    is_defined = np.ones(len(groups), bool)
     for cells, sign in ((groups, 1), (references, -1)):
         score, slopes = metric.scores(cells + 0.5), score_slopes(metric, cells)
         if metric.is_unbounded:
             score, slopes = np.log(score), slopes / score[:, None]
         gap += sign * score
         variance += (slopes**2 * (cells + 0.5)).sum(axis=1)
-        is_defined &= ~metric.undefined_sets[0].contains(*cells.T)
-    z = np.abs(gap) / np.sqrt(variance)
-    return np.nan_to_num(np.where(is_defined, z, 0.0))
+        gap[metric.undefined_sets[0].contains(*cells.T)] = np.nan
+    return np.nan_to_num(np.abs(gap) / np.sqrt(variance))
 
 
 def first_place(is_enough: Callable[[int], bool], limits: Iterable[int]) -> int | None:
@@ -403,8 +401,7 @@ def search_power(
     """
     from scipy.special import ndtr, ndtri
 
-    goal = target
-    results: dict[int, PowerEstimate] = {}
+    goal, results = target, dict[int, PowerEstimate]()
 
     def is_enough(place: int) -> bool:
         return at(place).normal_power() >= goal

@@ -175,10 +175,9 @@ def detectable_difference(
     if result.value < 1e-9 and not lower and not higher:
         reached = f"n = {n:,} cases reaches p <= {planned.level:g}"
         raise InvalidInput(f"no likely outcome of {reached}, so no difference is detectable")
-    facts = {"lower": lower, "higher": higher, "error": max(error, other_error)}
-    return make_plan(
-        planned, "detectable_difference", target=target, value=target, method=result.method, **facts
-    )
+    facts = {"method": result.method, "error": max(error, other_error) or result.error}
+    facts |= {"target": target, "value": target}
+    return make_plan(planned, "detectable_difference", lower=lower, higher=higher, **facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -449,11 +448,10 @@ class Plan(Record):
 
 def make_plan(planned: PlannedTest, question: Any, **facts: Any) -> Plan:
     """A plan with what it assumes; one of another goal than power has no test."""
+    names = ["metric", "n", "denominator", "reference_n", "reference_score"]
     if facts.get("goal", "power") == "power":
-        for name in ("alpha", "comparisons", "test", "null"):
-            facts[name] = getattr(planned, name)
-    for name in ("metric", "n", "denominator", "reference_n", "reference_score"):
-        facts[name] = getattr(planned, name)
+        names += ["alpha", "comparisons", "test", "null"]
+    facts |= {name: getattr(planned, name) for name in names}
     seed = None if facts["method"] == "exact" else seed_of(planned.settings.rng)
     return Plan(question=question, rng=seed, _planned=planned, **facts)
 
@@ -462,21 +460,18 @@ def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | No
     """The difference closest to 0 that has the power, on the way to an end of the range.
 
     If it is lost again near the end, where some scores become undefined, it starts from before. The
-    second number is the error of the power there.
+    second number is the standard error of a simulated power.
     """
     start = planned.reference_score
     step = (min(end, start + _TIMES * max(start, 1.0)) - start) / _STEPS
     limits = [int(share * _STEPS) for share in (0.999, 0.97, 0.9, 0.75, 0.5) if step]
 
-    def at(steps: int) -> PlannedTest:
-        return planned.at(start + steps * step)
-
-    def is_enough(steps: int) -> bool:
-        return at(steps).power().value >= target
+    def at(place: int) -> PlannedTest:
+        return planned.at(start + place * step)
 
     if planned.is_exact:
-        place, error = first_place(is_enough, limits), planned.power().error
-        return place and place * step, error
+        place = first_place(lambda place: at(place).power().value >= target, limits)
+        return place and place * step, 0.0
     results = search_power(at, limits, target)
     if not results:
         return None, 0.0

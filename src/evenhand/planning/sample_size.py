@@ -138,11 +138,10 @@ def sample_size(
         raise InvalidInput(f"{text}, so there is no difference to find")
     else:
         facts = _size_for_power(planned, target, most)
-    facts = {"method": "exact", "error": 0.0, "target": target} | facts
     n, values = facts.pop("n"), facts.pop("values")
     sizes = sorted({n, *list(values)[:: 1 + len(values) // _MAX_POINTS]})
     facts |= {"sizes": tuple(sizes), "values": tuple(values[size] for size in sizes)}
-    facts |= {"value": values[n], "true_score": planned.true_score}
+    facts |= {"value": values[n], "true_score": planned.true_score, "target": target}
     return make_plan(replace(planned, n=n), "sample_size", **facts)
 
 
@@ -201,7 +200,8 @@ def _search_sizes(
             raise _not_reached(first + best, reached[best], target, most)
     values = dict(enumerate(np.minimum(reached, 1.0).tolist(), first))
     n = first + int(np.argmin(is_missed))
-    return {"n": n, "n_stays": first + n_below, "n_looked": last, "values": values}
+    facts = {"n": n, "n_stays": first + n_below, "n_looked": last, "values": values}
+    return facts | {"method": "exact", "error": 0.0}
 
 
 def _check_simulated(
@@ -228,7 +228,8 @@ def _size_for_interval(
 
     It is simulated first: widths are about proportional to 1 / sqrt(n).
     """
-    m, values, limit = planned.metric, {}, half_width * (1 + _ROUNDING)
+    m, limit = planned.metric, half_width * (1 + _ROUNDING)
+    values: dict[int, float] = {}
     goal = {"goal": "half-width", "half_width": half_width, "confidence_level": level}
 
     def half_widths(cells: Floats) -> Floats:
@@ -257,7 +258,7 @@ def _size_for_interval(
         return np.asarray((table.pmf * is_narrow).sum(axis=1))[None]
 
     def reach(first: int, last: int) -> Floats:
-        return planned.mean_over_denominators(first, last, p_narrow)[0]
+        return np.ravel(planned.mean_over_denominators(first, last, p_narrow))
 
     if m.curve is not None:
         try:
@@ -292,5 +293,4 @@ def _size_for_defined(planned: PlannedTest, target: float, most: int) -> dict[st
     facts["values"] = {n: -value for n, value in facts["values"].items()}
     if not is_jagged:
         facts["n_looked"] = None
-    p = facts["values"][facts["n"]]
-    return facts | {"goal": "undefined", "target": target, "p_undefined": p}
+    return facts | {"goal": "undefined", "p_undefined": facts["values"][facts["n"]]}

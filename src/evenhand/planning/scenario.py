@@ -93,10 +93,9 @@ def move_rates(metric: OneGroupMetric, rates: Floats, score: float) -> Floats:
     low, high = reachable_scores(metric, rates)
     target = min(max(score, low), high)
     if abs(score - target) > 1e-12 * max(1.0, abs(score)):
-        raise InvalidInput(
-            f"a `difference` of {score - start:.6g} from the reference's {metric.key} of "
-            f"{start:.6g} gives {score:.6g}, which must be from {low:.6g} to {high:.6g}"
-        )
+        gap = f"a `difference` of {score - start:.6g} from the reference's {metric.key}"
+        limits = f"{round(low, 9):g} to {round(high, 9):g}; choose a smaller difference"
+        raise InvalidInput(f"{gap} of {start:.6g} gives {score:.6g}, outside its range {limits}")
     from scipy.optimize import brentq
 
     def excess(t: float) -> float:

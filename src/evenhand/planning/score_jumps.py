@@ -1,23 +1,23 @@
 """How scores jump from one sample size to the next, and how that can be exploited.
 
-**Jaggedness.** A small group has few possible scores, and which ones they are changes with every case. As ``n``
-grows, quantiles of the score therefore move back and forth while they converge to the true score.
-For the steps d_i of a quantile from one size to the next, this movement is
+**Jaggedness.** A small group has few possible scores, and which ones they are changes with every
+case. As ``n`` grows, quantiles of the score therefore move back and forth while they converge to the
+true score. For the steps d_i of a quantile from one size to the next, this movement is
 
     sum |d_i| - |sum d_i|,
 
 which is 0 if the quantile only rises or only falls. It is averaged over five quantiles.
 
-**Exploitable sizes.** "At least 0.8" of 5 cases is 4 of 5; of 6 cases it is 5 of 6, which is more than 0.8. A group of 5
-therefore passes more often than one of 6 with the same true rate. A party that may choose the
-number of cases, or stop when it suits, can exploit that.
+**Exploitable sizes.** "At least 0.8" of 5 cases is 4 of 5; of 6 cases it is 5 of 6, which is more
+than 0.8. A group of 5 therefore passes more often than one of 6 with the same true rate. A party that
+may choose the number of cases, or stop when it suits, can exploit that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb, inf, isnan, isqrt, nan
+from math import comb, inf, isqrt
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -46,7 +46,6 @@ Passing = Literal["at least", "at most"]
 _MAX_STATES, _MAX_LISTED = 3 * 10**8, 2**21
 # The most paths of all sizes; each size takes at least the time of so many.
 _MAX_PATHS, _PATHS_PER_SIZE = 10**7, 10**4
-_CONFIGURATIONS = 3
 # Scores this close to the threshold equal it; smaller differences of probabilities are rounding.
 _NEAR, _ROUNDING = 1e-12, 1e-9
 
@@ -200,16 +199,15 @@ def jaggedness(
         if scores.p_undefined < 1:
             rows[size] = tuple(scores.quantile(LEVELS).tolist())
     if len(rows) < 2:
-        needs = f"at least two sample sizes at which {m.key} can be defined"
-        raise InvalidInput(f"`n` must contain {needs}")
+        must = f"contain at least two sample sizes at which {m.key} can be defined"
+        raise InvalidInput(f"`n` must {must}")
     defined, quantiles = np.array([*rows]), np.array([*rows.values()])
-    steps, score = np.diff(quantiles, axis=0), nan
+    steps = np.diff(quantiles, axis=0)
     shares = steps / _spread_between(defined, quantiles)[:, None]
-    if reference is not None:
-        score = float(m.scores(cell_rates(reference, "reference")))
+    rates = None if reference is None else cell_rates(reference, "reference")
     return Jaggedness(
         metric=m,
-        reference_score=None if isnan(score) else score,
+        reference_score=None if rates is None or m.why_undefined(rates) else float(m.scores(rates)),
         sizes=tuple(rows),
         levels=LEVELS,
         quantiles=tuple(rows.values()),
@@ -254,14 +252,12 @@ def _back_and_forth(steps: Floats) -> float:
 
 def _fit_decay(sizes: Floats, steps: Floats) -> float | None:
     """The power of n with which the total falls."""
-    points: list[tuple[float, float]] = []
-    start = float(sizes[0])
-    while 2 * start <= sizes[-1] + 1:
+    points = []
+    for start in sizes[0] * 2.0 ** np.arange(int(np.log2((sizes[-1] + 1) / sizes[0]))):
         within = steps[(sizes[:-1] >= start) & (sizes[1:] <= 2 * start)]
-        total = _back_and_forth(within) / len(within) if len(within) else 0.0
+        total = _back_and_forth(within) / max(len(within), 1)
         if len(within) >= _MIN_STEPS and total > 1e-12:
-            points.append((np.log(start), np.log(total)))
-        start *= 2
+            points.append(np.log([start, total]))
     if len(points) < _MIN_BLOCKS:
         return None
     log_sizes, log_totals = np.transpose(points)
@@ -408,11 +404,11 @@ def exploitable_sizes(
     """
     m = find_metric(metric)
     if m.is_distance:
-        hint = "take one of them at a time"
-        raise InvalidInput(f"{m.key} is the largest of several differences; {hint}")
+        text = f"{m.key} is the largest of several differences"
+        raise InvalidInput(f"{text}; take one of them at a time")
     if truth is not None and not m.comparisons:
-        hint = "whose true rates are the reference's; leave `truth` out"
-        raise InvalidInput(f"{m.key} is a metric of one group, {hint}")
+        text = f"{m.key} is a metric of one group, whose true rates are the reference's"
+        raise InvalidInput(f"{text}; leave `truth` out")
     passing = passing or ("at most" if m.better == "lower" else "at least")
     if passing not in get_args(Passing):
         raise UnknownName.among("passing", passing, get_args(Passing))
@@ -481,8 +477,8 @@ class _Rule(NamedTuple):
 
 def _find_peaks(values: dict[int, float], sizes: list[int]) -> tuple[int, ...]:
     """Sizes with larger values than with one case less and with one more."""
-    neighbours = {k: max(values[k - 1], values[k + 1]) for k in sizes}
-    return tuple(k for k in sizes if values[k] > neighbours[k] + _ROUNDING)
+    limits = {k: max(values[k - 1], values[k + 1]) + _ROUNDING for k in sizes}
+    return tuple(k for k in sizes if values[k] > limits[k])
 
 
 def _preferred_sizes(rule: _Rule, rates: Floats, sizes: list[int]) -> tuple[int, ...]:
@@ -536,6 +532,5 @@ def _likely_configurations(rule: _Rule, rates: Floats, n: int) -> tuple[Confusio
         return ()
     cells, weights = map(np.concatenate, zip(*blocks, strict=True))
     weights = np.where(rule.passes(cells), weights, 0.0)
-    order = np.argsort(-weights, kind="stable")[:_CONFIGURATIONS]
-    likely = cells[order[weights[order] > 0]]
-    return tuple(ConfusionMatrix.from_array(c) for c in likely.astype(int))
+    order = [place for place in np.argsort(-weights, kind="stable")[:3] if weights[place] > 0]
+    return tuple(ConfusionMatrix.from_array(c) for c in cells[order].astype(int))
