@@ -79,7 +79,7 @@ def test_impossible_or_costly_requests_are_refused_before_the_work() -> None:
         ("acc", [5], two),
         ("acc", 5, two),
         ("acc", [], "n must contain at least one sample size"),
-        ("acc", [10**19, 10**19 + 1], "n must contain sample sizes of at most 1e15 cases"),
+        ("acc", [10**19, 10**19 + 1], f"n must be a whole number from 0 to {10**15:,}; got {10**19}"),
         ("mcc", [10**6, 10**6 + 1], "quantiles of mcc at these sizes need about 1,458,486,094,002 "
          "matrices, more than the limit of 20,000,000; choose fewer or smaller sizes in n"),
     ]:  # fmt: skip

@@ -38,7 +38,7 @@ from ..inference import one_group_metric, sample_sizes
 from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric, sum_cells
 from ..progress import progress
 from ..records import Record, reach
-from .scenario import MAX_CASES, Side, cell_rates, check_number, move_rates
+from .scenario import Side, cell_rates, check_number, check_whole, move_rates
 
 Passing = Literal["at least", "at most"]
 
@@ -49,12 +49,12 @@ _MAX_PATHS, _PATHS_PER_SIZE = 10**7, 10**4
 # Scores this close to the threshold equal it; smaller differences of probabilities are rounding.
 _NEAR, _ROUNDING = 1e-12, 1e-9
 
-LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
+_LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 # The most matrices of all sizes together if rates are known, and under other laws. Each size takes
 # at least the time of so many.
 _MAX_KNOWN, _MAX_OTHER, _PER_SIZE = 2 * 10**7, 5 * 10**6, 2 * 10**4
-FEWER = "choose fewer or smaller sizes in `n`"
+_FEWER = "choose fewer or smaller sizes in `n`"
 # The spread at a size is averaged over sizes up to this factor away.
 _NEARBY = 1.5
 # A rate of decay is fitted to blocks of sizes, each from some size up to twice that size.
@@ -117,7 +117,7 @@ class Jaggedness(Record):
         >>> jaggedness("acc", [0.25, 0.25, 0.25, 0.25], n=[4, 6]).median
         (0.5, 0.5)
         """
-        return tuple(row[LEVELS.index(0.5)] for row in self.quantiles)
+        return tuple(row[_LEVELS.index(0.5)] for row in self.quantiles)
 
     @property
     def jumps(self) -> tuple[float, ...]:
@@ -189,15 +189,15 @@ def jaggedness(
       largest     the median jumps by +0.1333 from n = 5 to 6
       decay       about as n to the power of -0.41
     """
-    m, sizes, rows = one_group_metric(metric), check_sizes(n), {}
+    m, sizes, rows = one_group_metric(metric), _check_sizes(n), {}
     has_rates = reference is not None and law == "multinomial"
-    cost = sum(_PER_SIZE + count_likely(m, size, 1, has_rates) for size in sizes)
+    cost = sum(_PER_SIZE + _count_likely(m, size, 1, has_rates) for size in sizes)
     subject = f"quantiles of {m.key} at these sizes need about {{}} matrices"
-    check_cost(cost, _MAX_KNOWN if has_rates else _MAX_OTHER, subject, FEWER)
+    check_cost(cost, _MAX_KNOWN if has_rates else _MAX_OTHER, subject, _FEWER)
     for size in progress(sizes, f"computing quantiles of {m.key}"):
         scores = distribution(m, size, reference, law=law)
         if scores.p_undefined < 1:
-            rows[size] = tuple(scores.quantile(LEVELS).tolist())
+            rows[size] = tuple(scores.quantile(_LEVELS).tolist())
     if len(rows) < 2:
         must = f"contain at least two sample sizes at which {m.key} can be defined"
         raise InvalidInput(f"`n` must {must}")
@@ -209,7 +209,7 @@ def jaggedness(
         metric=m,
         reference_score=None if rates is None or m.why_undefined(rates) else float(m.scores(rates)),
         sizes=tuple(rows),
-        levels=LEVELS,
+        levels=_LEVELS,
         quantiles=tuple(rows.values()),
         total=_back_and_forth(shares) / len(steps),
         movement=_back_and_forth(steps),
@@ -217,15 +217,7 @@ def jaggedness(
     )
 
 
-def check_sizes(n: Iterable[int]) -> list[int]:
-    """Distinct sample sizes in ascending order."""
-    sizes = sorted(set(sample_sizes(n)))
-    if sizes[-1] > MAX_CASES:
-        raise TooLarge("`n` must contain sample sizes of at most 1e15 cases")
-    return sizes
-
-
-def count_likely(m: OneGroupMetric, n: int, given: int, has_rates: bool) -> float:
+def _count_likely(m: OneGroupMetric, n: int, given: int, has_rates: bool) -> float:
     """About how many combinations of counts, but for ``given`` ones, are listed for ``n`` cases.
 
     At known rates these are counts within 9 standard deviations.
@@ -233,6 +225,11 @@ def count_likely(m: OneGroupMetric, n: int, given: int, has_rates: bool) -> floa
     counts = len(m.tree.merged_cells) - given
     likely = (9 * isqrt(n) + 1) ** counts if has_rates else inf
     return min(comb(n + counts, counts), likely)
+
+
+def _check_sizes(n: Iterable[int], low: int = 0) -> list[int]:
+    """Distinct sample sizes in ascending order."""
+    return sorted({check_whole(size, "n", low=low) for size in sample_sizes(n)})
 
 
 def _spread_between(sizes: Floats, quantiles: Floats) -> Floats:
@@ -414,9 +411,7 @@ def exploitable_sizes(
         raise UnknownName.among("passing", passing, get_args(Passing))
     reference_rates = cell_rates(reference, "reference")
     rates = reference_rates if truth is None else cell_rates(truth, "truth")
-    sizes = [size for size in check_sizes(n) if size > 0]
-    if not sizes:
-        raise InvalidInput("`n` must contain at least one sample size above 0")
+    sizes = _check_sizes(n, 1)
     if not m.low <= check_number(threshold, "threshold") <= m.high:
         must = f"lie in the range of {m.key}, {m.low:g} to {m.high:g}"
         raise InvalidInput(argument="threshold", must=must, got=threshold)
@@ -428,8 +423,8 @@ def exploitable_sizes(
         score = float(m.base.scores(reference_rates))
         limit = score + limit if m.kind == "difference" else score * limit
     subject = f"probabilities of {m.base.key} at these sizes need about {{}} terms"
-    cost = sum(_PATHS_PER_SIZE + count_likely(m.base, size, 2, True) for size in sizes)
-    check_cost(cost, _MAX_PATHS, subject, FEWER)
+    cost = sum(_PATHS_PER_SIZE + _count_likely(m.base, size, 2, True) for size in sizes)
+    check_cost(cost, _MAX_PATHS, subject, _FEWER)
     rule = _Rule(m.base, limit, 1 if passing == "at least" else -1)
     near = rule.chances(rates, sizes)
     exploitable, chances = _find_peaks(near, sizes), [near[k] for k in sizes]
