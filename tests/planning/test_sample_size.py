@@ -73,6 +73,12 @@ def test_exact_power_saws_so_that_the_two_sizes_differ() -> None:
     assert (capped.n, capped.n_stays, capped.n_looked) == (plan.n, plan.n_stays, plan.n_stays + 3)
 
 
+def test_few_draws_do_not_make_a_simulated_size_impossible() -> None:
+    """Three corrections once ended at 67 cases, which miss the power, and were refused."""
+    for draws in (100, 160):
+        assert 70 < eh.sample_size("informedness", REST, -0.3, draws=draws).n < 95
+
+
 def test_a_simulated_size_has_the_power() -> None:
     plan = eh.sample_size("informedness", RATES, -0.3)
     assert (plan.method, plan.n_stays, plan.rng) == ("simulation", None, 0)

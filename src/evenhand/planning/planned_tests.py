@@ -394,9 +394,9 @@ def first_place(is_enough: Callable[[int], bool], limits: Iterable[int]) -> int 
 def search_power(
     at: Callable[[int], PlannedTest], limits: Iterable[int], target: float
 ) -> dict[int, PowerEstimate]:
-    """Simulated powers of up to three places, the last of which has the target.
+    """Simulated powers of a few places, the last of which is the closest to the target.
 
-    The power that is searched is that of the normal test, and then corrected: the normal quantiles
+    A place whose power is clearly below it comes last only if there is no other. The power that is searched is that of the normal test, and then corrected: the normal quantiles
     of both tests differ by about the same amount everywhere. Without such a place, it is empty.
     """
     from scipy.special import ndtr, ndtri
@@ -406,7 +406,7 @@ def search_power(
     def is_enough(place: int) -> bool:
         return at(place).normal_power() >= goal
 
-    for _ in range(3):
+    for _ in range(6):
         place = first_place(is_enough, limits)
         if place is None:
             return {}
@@ -416,4 +416,10 @@ def search_power(
             break
         powers = [at(place).normal_power(), target, result.value]
         goal = float(ndtr(ndtri(np.clip(powers, 0.01, 0.99)) @ [1, 1, -1]))
-    return results
+
+    def distance(place: int) -> tuple[bool, float]:
+        gap = results[place].value - target
+        return gap < -2 * results[place].error, abs(gap)
+
+    best = min(results, key=distance)
+    return results | {best: results.pop(best)}

@@ -475,5 +475,5 @@ def _detect(planned: PlannedTest, target: float, end: float) -> tuple[float | No
     results = search_power(at, limits, target)
     if not results:
         return None, 0.0
-    place = min(results, key=lambda place: abs(results[place].value - target))
-    return place * step, results[place].error
+    place, result = [*results.items()][-1]
+    return place * step, result.error
