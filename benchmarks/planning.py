@@ -51,7 +51,7 @@ def beside_simulation() -> Iterator[str]:
     for key in ("acc", "tpr", "f1"):
         for n in SIZES:
             ours, found = best(lambda k=key, n=n: power(k, n, REST, difference=-0.1))  # type: ignore[misc]
-            rates = found._scenario.truth
+            rates = found._planned.rates
             theirs, share = best(lambda k=key, n=n, r=rates: simulated(k, n, r), 1)  # type: ignore[misc]
             powers = f"{found.power:.4f} | {ours:.1f} | {share:.4f} | {theirs:.1f}"
             yield f"| {key} | {n:,} | {powers} | {theirs / ours:.1f} |"

@@ -396,8 +396,9 @@ def search_power(
 ) -> dict[int, PowerEstimate]:
     """Simulated powers of a few places, the last of which is the closest to the target.
 
-    A place whose power is clearly below it comes last only if there is no other. The power that is searched is that of the normal test, and then corrected: the normal quantiles
-    of both tests differ by about the same amount everywhere. Without such a place, it is empty.
+    A place whose power is clearly below it comes last only if there is no other. The power that is
+    searched is that of the normal test, and then corrected: the normal quantiles of both tests differ
+    by about the same amount everywhere. Without such a place, it is empty.
     """
     from scipy.special import ndtr, ndtri
 
