@@ -125,9 +125,9 @@ def test_another_user_can_read_no_copy_and_is_told_what_cannot_be_written(tmp_pa
 
 def test_a_copy_is_private_and_what_a_killed_process_leaves_is_removed(tmp_path: Path, spool: Path) -> None:
     code = (
-        "import os, sys, signal, evenhand.cli.inputs as inputs\n"
+        "import os, sys, signal, evenhand.cli.audit as cli\n"
         "from evenhand.__main__ import main\n"
-        "inputs.arguments = lambda *_: {'y_true': 'y'}\n"
+        "cli.read_arguments = lambda *_: {'y_true': 'y'}\n"
         "def audit(path, **_):\n"
         "    modes = (oct(os.stat(one).st_mode & 0o777) for one in (path, os.path.dirname(path)))\n"
         "    print(*modes, flush=True)\n"
