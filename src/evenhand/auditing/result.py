@@ -565,9 +565,6 @@ class Audit:
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def __rich__(self) -> Any:
-        return reach("Audit.__rich__")(self)
-
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow stream, with the columns of `to_frame`, for any library that reads such streams."""
         for library in _STREAMING:
