@@ -84,7 +84,7 @@ def _audit_files(
     files: Sequence[str], function: Any, request: Any, options: dict[str, Any]
 ) -> None:
     """Audit files, repeat a saved audit or, if no column is named, list columns."""
-    _check_names(files)
+    _check_names([*files, ""] if options["repeat"] == "" else files)
     if repeat := options["repeat"]:
         if typed := _first_typed(flat_settings(request)):
             raise InvalidInput(

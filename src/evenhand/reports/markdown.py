@@ -25,8 +25,9 @@ def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
     level = percent(audit.settings["confidence_level"])
-    about = f"Each group against {summary.compared_with}; {summary.independence}. {summary.tests}. {summary.verdict_line}."
-    parts = [f"# {_escape(summary.title)}", _escape(about)]
+    compared = f"Each group against {summary.compared_with}; {summary.independence}"
+    about = ". ".join([compared, summary.tests, summary.verdict_line])
+    parts = [f"# {_escape(summary.title)}", _escape(f"{about}.")]
     if protection := audit.provenance.get("protection"):
         parts.append(_escape(str(protection)))
     for name, rows in summary.key_groups.items():

@@ -30,6 +30,7 @@ from .narrative import (
     harms,
     impact_texts,
     inconclusive_groups,
+    interval_text,
     key_sentence,
     nested_names,
     reference_text,
@@ -150,9 +151,9 @@ class Summary:
 
     @property
     def source(self) -> str:
-        """What the data are called; "" if that is not known."""
+        """What the data are called; "" if that is not known, as of standard input."""
         source = self.audit.provenance.get("source") or {}
-        return str(source.get("name") or "")
+        return str(source.get("name") or "").removeprefix("-")
 
     @property
     def columns(self) -> dict[str, int]:
@@ -342,7 +343,10 @@ class Summary:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            score = "undefined" if isnan(row.score) else number(row.score)
+            # Scores of rounded counts can be hidden, and then have a range at most.
+            hidden = interval_text(row.low, row.high) or "not shown"
+            without = "undefined" if self.settings["protect"] is None else hidden
+            score = without if isnan(row.score) else number(row.score)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
             baseline = (
@@ -377,10 +381,12 @@ class Summary:
         level = percent(s["confidence_level"])
         source = provenance.get("source") or {}
         left_out = ", ".join(f"{n:,} without {what}" for what, n in self.audit.left_out.items())
-        size = f"{source['rows']:,} rows" if isinstance(source.get("rows"), int) else ""
+        sizes = {"file": source.get("files"), "row": source.get("rows")}
+        skipped = source.get("skipped")
         data = [
             self.source or str(source.get("kind", "")),
-            size,
+            *(several(n, noun) for noun, n in sizes.items() if isinstance(n, int)),
+            f"{several(skipped, 'other file')} skipped" if skipped else "",
             f"left out: {left_out}" if left_out else "",
         ]
         digest = f"SHA-256 {source['sha256'][:12]}…" if source.get("sha256") else ""
