@@ -88,10 +88,10 @@ def test_the_output_of_a_command_is_audited_and_looked_at(tmp_path: Path, spool:
     write_csv(TABLE, tmp_path / "d.csv")
     audit = f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv)"
     done = command(spool, shell=f"{audit} {' '.join(WORDS)} --csv {tmp_path}/out.csv")
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Audit of 5 cases in 2 groups by g")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "evenhand audit: 63.csv, 5 cases, g (2 groups)")
     done = command(spool, shell=audit)
     assert done.stdout.splitlines()[0].endswith(" has 3 columns. In its first 5 rows:")
-    assert done.stderr.startswith("No audit was run: name the columns to audit, the groups with --group, and --label, ")
+    assert done.stderr.startswith("No audit was run: type that command, or name other columns")
     assert list(spool.iterdir()) == []
 
 
@@ -125,9 +125,9 @@ def test_another_user_can_read_no_copy_and_is_told_what_cannot_be_written(tmp_pa
 
 def test_a_copy_is_private_and_what_a_killed_process_leaves_is_removed(tmp_path: Path, spool: Path) -> None:
     code = (
-        "import os, sys, signal, evenhand.cli.inputs as inputs\n"
+        "import os, sys, signal, evenhand.cli.audit as cli\n"
         "from evenhand.__main__ import main\n"
-        "inputs.arguments = lambda *_: {'y_true': 'y'}\n"
+        "cli.read_arguments = lambda *_: {'y_true': 'y'}\n"
         "def audit(path, **_):\n"
         "    modes = (oct(os.stat(one).st_mode & 0o777) for one in (path, os.path.dirname(path)))\n"
         "    print(*modes, flush=True)\n"

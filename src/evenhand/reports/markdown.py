@@ -25,11 +25,10 @@ def as_markdown(audit: Audit) -> str:
     """The key sentences, all scores as a table, the findings and how the audit was made."""
     summary = Summary(audit)
     level = percent(audit.settings["confidence_level"])
-    about = f"Each group against {summary.compared_with}; {summary.independence}. {summary.tests}."
-    about += f" {summary.verdict_line}."
-    parts = [f"# {_escape(summary.title)}", _escape(about)]
-    if protection := audit.provenance.get("protection"):
-        parts.append(_escape(str(protection)))
+    compared = f"Each group against {summary.compared_with}; {summary.independence}"
+    about = ". ".join([compared, summary.tests, summary.verdict_line])
+    parts = [f"# {_escape(summary.title)}", _escape(f"{about}.")]
+    parts += [_escape(summary.protection)] if summary.protection else []
     for name, rows in summary.key_groups.items():
         sentences = (
             " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows

@@ -55,7 +55,10 @@ class MonitorSummary:
         )
         compared = f"Each group against {each}; " if references else ""
         cluster = self.monitor.cluster
-        return f"{compared}assumes that each {cluster or 'case'} is new and independent of others."
+        if cluster is None:
+            return f"{compared}assumes that each case is new and independent of others."
+        once = f"Each {cluster} counts once, with a case drawn at random."
+        return f"{compared}assumes that each {cluster} is independent of others. {once}"
 
     @property
     def alarms(self) -> list[str]:

@@ -33,6 +33,7 @@ from .narrative import (
     key_sentence,
     nested_names,
     reference_text,
+    score_text,
     select_key_rows,
 )
 from .words import Words
@@ -150,9 +151,9 @@ class Summary:
 
     @property
     def source(self) -> str:
-        """What the data are called; "" if that is not known."""
+        """What the data are called; "" if that is not known, as of standard input."""
         source = self.audit.provenance.get("source") or {}
-        return str(source.get("name") or "")
+        return str(source.get("name") or "").removeprefix("-")
 
     @property
     def columns(self) -> dict[str, int]:
@@ -335,14 +336,21 @@ class Summary:
     @property
     def notes(self) -> list[Finding]:
         """What the data lack, and what was approximated: the findings that are not about rows."""
-        return [finding for finding in self.audit.findings if finding.kind not in _NOTES_OF_ROWS]
+        others = (*_NOTES_OF_ROWS, "protected")
+        return [finding for finding in self.audit.findings if finding.kind not in others]
+
+    @property
+    def protection(self) -> str:
+        """How counts were rounded; "" if they were not."""
+        sentences = [f.sentence for f in self.audit.findings if f.kind == "protected"]
+        return f"{sentences[0]}." if sentences else ""
 
     @property
     def overall(self) -> list[tuple[str, str]]:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            score = "undefined" if isnan(row.score) else number(row.score)
+            score = score_text(row)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
             baseline = (
@@ -377,10 +385,12 @@ class Summary:
         level = percent(s["confidence_level"])
         source = provenance.get("source") or {}
         left_out = ", ".join(f"{n:,} without {what}" for what, n in self.audit.left_out.items())
-        size = f"{source['rows']:,} rows" if isinstance(source.get("rows"), int) else ""
+        sizes = {"file": source.get("files"), "row": source.get("rows")}
+        skipped = source.get("skipped")
         data = [
             self.source or str(source.get("kind", "")),
-            size,
+            *(several(n, noun) for noun, n in sizes.items() if isinstance(n, int)),
+            f"{several(skipped, 'other file')} skipped" if skipped else "",
             f"left out: {left_out}" if left_out else "",
         ]
         digest = f"SHA-256 {source['sha256'][:12]}…" if source.get("sha256") else ""

@@ -4,7 +4,6 @@ import { picks } from "./picks.js";
 const ROLES = { y_true: "positive_label", y_pred: "positive_prediction" };
 const offerModels = picks("models"), offerStrata = picks("strata");
 let file = null, kinds = {}, counted = {};
-
 export const offerColumns = (seen) => {
   [file, kinds, counted] = [seen.file, seen.columns, {}];
   const { guesses } = seen, names = Object.keys(kinds), isStacked = guesses.model_column !== null;

@@ -31,7 +31,6 @@ export const sizes = ({ values, distinct, missing }) => {
   const left = missing ? [note(`without a value, and left out: ${several(missing, "case")}`)] : [];
   return [make("ul", {}, ...rows), ...more, ...left];
 };
-
 export class GivenUp extends Error {}
 // Do something for a place, which tells what went wrong.
 export const attempt = async (place, task) => {
