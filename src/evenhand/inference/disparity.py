@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from math import isnan, nan
+from math import isnan
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -37,8 +36,6 @@ FOUR_FIFTHS = 0.8
 #: The counts of a group, or those of each stratum.
 Counts = ConfusionMatrix | Mapping[Any, ConfusionMatrix]
 DisparityKind = Literal["difference", "ratio", "odds ratio"]
-# The metrics of two groups that compare a score; the catalogue is searched once.
-_GAPS = {"difference": cache(difference), "ratio": cache(ratio)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -78,7 +75,7 @@ class Stratum(Record):
         return f"{printable(str(self.name))}: {counts}{note}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Disparity(Record):
     """The gap between a group's score and the reference's.
 
@@ -262,32 +259,20 @@ def disparity(
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)
-    comparison = _GAPS[kind or "difference"](m)
-    group_score, reference_score = float(m.scores(group)[0]), float(m.scores(others)[0])
-    estimate = group_score - reference_score
-    if comparison.kind == "ratio":
-        estimate = group_score / reference_score if reference_score else nan
+    comparison = ratio(m) if kind == "ratio" else difference(m)
+    kind, estimate = comparison.kind, float(comparison.scores(group, others)[0])
     test = equality_test(m, group, others)
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
-    gaps = score_gaps(m, group, others, comparison.kind, prior=prior)
     # A one-sided interval is half of a two-sided one with twice the tail.
-    is_one_sided = alternative != "two-sided"
-    level = 2 * confidence_level - 1 if is_one_sided else confidence_level
-    low, high = gaps.interval(level, estimate)
-    return Disparity(
-        metric=comparison,
-        kind=comparison.kind,
-        estimate=estimate,
-        low=comparison.low if alternative == "less" else float(low[0]),
-        high=comparison.high if alternative == "greater" else float(high[0]),
-        confidence_level=confidence_level,
-        pvalue=float(pvalues[alternative][0]),
-        alternative=alternative,
-        method=test.method,
-        group_score=group_score,
-        reference_score=reference_score,
-        reason=comparison.why_undefined(cm, reference) if isnan(estimate) else None,
-    )
+    level = confidence_level if alternative == "two-sided" else 2 * confidence_level - 1
+    ends = score_gaps(m, group, others, kind, prior=prior).interval(level, estimate)
+    low, high = np.ravel(ends).tolist()
+    low = comparison.low if alternative == "less" else low
+    high = comparison.high if alternative == "greater" else high
+    pvalue, scores = float(pvalues[alternative][0]), (float(m(cm)), float(m(reference)))
+    test_of = (low, high, confidence_level, pvalue, alternative, test.method)
+    reason = comparison.why_undefined(cm, reference) if isnan(estimate) else None
+    return Disparity(comparison, kind, estimate, *test_of, *scores, reason)
 
 
 def _compare_within_strata(
@@ -311,21 +296,9 @@ def _compare_within_strata(
     columns: Any = *counts.astype(int).T.tolist(), is_informative(counts).tolist()
     strata = tuple(Stratum(*values) for values in zip(names, *columns, strict=True))
     pooled = pooled_odds_ratio(counts, confidence_level)
-    reason = "no stratum has cases of both, with both outcomes"
-    return Disparity(
-        metric=metric,
-        kind="odds ratio",
-        estimate=pooled.odds_ratio,
-        low=pooled.low,
-        high=pooled.high,
-        confidence_level=confidence_level,
-        pvalue=pooled.pvalue,
-        alternative="two-sided",
-        method=pooled.method,
-        group_score=float(metric.scores(group.sum(axis=0))),
-        reference_score=float(metric.scores(others.sum(axis=0))),
-        reason=reason if isnan(pooled.pvalue) else None,
-        strata=strata,
-        crude_estimate=pooled.crude_odds_ratio,
-        crude_pvalue=pooled.crude_pvalue,
-    )
+    scores = [float(metric.scores(side.sum(axis=0))) for side in (group, others)]
+    reason = "no stratum has cases of both, with both outcomes" if isnan(pooled.pvalue) else None
+    facts: Any = [pooled.low, pooled.high, confidence_level, pooled.pvalue, "two-sided"]
+    facts += [pooled.method, *scores, reason, strata]
+    facts += [pooled.crude_odds_ratio, pooled.crude_pvalue]
+    return Disparity(metric, "odds ratio", pooled.odds_ratio, *facts)
