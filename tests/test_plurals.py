@@ -9,7 +9,6 @@ import pytest
 
 import evenhand as eh
 from evenhand.metrics import CATALOGUE
-from evenhand.web.what_ifs import what_if
 
 REST = eh.ConfusionMatrix(tp=300, fn=100, fp=120, tn=480)
 SINGLE = eh.ConfusionMatrix(tp=1, fn=0, fp=1, tn=6)
@@ -26,7 +25,6 @@ TEXTS: dict[str, Any] = {
     "reference": lambda: (
         eh.audit_counts({"A": (1, 0, 0, 0), "B": REST}, metrics="acc", reference="A").rows[1].reference
     ),
-    "page": lambda: what_if({"group": [1, 0, 1, 6], "reference": [300, 100, 120, 480], "metric": "tpr"})["given"],
 }
 
 

@@ -84,7 +84,7 @@ def test_the_wheel_has_the_package_and_nothing_else(release: Release) -> None:
             *("[console_scripts]", "evenhand", "=", "evenhand.__main__:main"),
         ]
     package = {name.removeprefix("src/") for name in shipped("src")}
-    assert {"evenhand/py.typed", "evenhand/__init__.pyi", "evenhand/web/static/page.html"} <= package
+    assert {"evenhand/py.typed", "evenhand/__init__.pyi", "evenhand/web/templates/page.html"} <= package
     ours = {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     assert names == package | ours
 
@@ -114,7 +114,7 @@ cm = eh.ConfusionMatrix(tp=9, fn=6, fp=4, tn=21)
 page = eh.audit_counts({{"A": cm, "B": cm}}, metrics=["tpr"]).to_html()
 print(eh.__file__)
 print(version("evenhand"), eh.__version__)
-print(page.count("</html>"), (files("evenhand.web") / "static" / "page.html").is_file())
+print(page.count("</html>"), (files("evenhand.web") / "templates" / "page.html").is_file())
 """
     file, versions, found = run(release.python, "-I", "-c", code, cwd=release.installed).splitlines()
     assert Path(file).is_relative_to(release.installed)

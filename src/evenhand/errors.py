@@ -40,7 +40,10 @@ def printable(text: str, keep: str = "") -> str:
     >>> print(printable("race\x1b[2J"))
     race\x1b[2J
     """
-    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii")
+        for c in text
+    )
 
 
 def brief(value: object, most: int = 200) -> str:
@@ -100,7 +103,9 @@ def format_values(values: Iterable[object], most: int = 6) -> str:
     return ", ".join(shown[:most]) + (", …" if len(shown) > most else "")
 
 
-_ARGUMENT = re.compile(r"(?<!\\)`(?P<argument>[a-z][a-z_]*(?:\['[a-z]+'\])?)(?:(?P<sign>=)(?P<value>[^`\n]*))?`")
+_ARGUMENT = re.compile(
+    r"(?<!\\)`(?P<argument>[a-z][a-z_]*(?:\['[a-z]+'\])?)(?:(?P<sign>=)(?P<value>[^`\n]*))?`"
+)
 _NOTHING: Any = object()
 
 
@@ -184,10 +189,20 @@ class InvalidInput(EvenhandError, ValueError):
     argument: str | None
 
     def __init__(
-        self, message: str = "", *, argument: str | None = None, must: str = "", got: Any = _NOTHING, hint: str = ""
+        self,
+        message: str = "",
+        *,
+        argument: str | None = None,
+        must: str = "",
+        got: Any = _NOTHING,
+        hint: str = "",
     ) -> None:
         if not message:
-            parts = [f"`{argument}` must {must}", "" if got is _NOTHING else f"got {brief(got)}", hint]
+            parts = [
+                f"`{argument}` must {must}",
+                "" if got is _NOTHING else f"got {brief(got)}",
+                hint,
+            ]
             message = "; ".join(part for part in parts if part)
         super().__init__(message)
         self.argument = argument
@@ -208,7 +223,12 @@ class UnknownName(InvalidInput):
 
     @classmethod
     def among(
-        cls, what: str, name: object, known: Iterable[str], see: str = "", argument: str | None = None
+        cls,
+        what: str,
+        name: object,
+        known: Iterable[str],
+        see: str = "",
+        argument: str | None = None,
     ) -> UnknownName:
         """Create the error for an unknown name, with suggestions.
 
@@ -241,7 +261,9 @@ class UnknownName(InvalidInput):
         shown = str(name) if len(str(name)) <= 60 else f"{str(name)[:60]}…"
         near = get_close_matches(shown.casefold(), choices, n=3, cutoff=0.6)
         hint = (
-            f"did you mean {' or '.join(map(brief, near))}?" if near else see or escaped(f"known: {', '.join(choices)}")
+            f"did you mean {' or '.join(map(brief, near))}?"
+            if near
+            else see or escaped(f"known: {', '.join(choices)}")
         )
         called = what if argument is None else what.replace(argument, f"`{argument}`")
         return cls(f"no {called} is called {brief(shown)}; {hint}", argument=argument)

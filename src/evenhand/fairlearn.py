@@ -159,7 +159,9 @@ def _make_parity(name: str, example: float) -> Callable[..., float]:
     parity, _, kind = name.rpartition("_")
     rates = _RATES[parity]
 
-    def compare(y_true: Any, y_pred: Any, *, sensitive_features: Any, positive: Any = None) -> float:
+    def compare(
+        y_true: Any, y_pred: Any, *, sensitive_features: Any, positive: Any = None
+    ) -> float:
         """The {extreme} {kind} of two groups in {rates}.
 
         Equal to fairlearn's function of this name if every group has a score. A group whose score

@@ -24,22 +24,22 @@ import numpy as np
 from .errors import EvenhandError, InvalidInput
 
 REACHES = {
-    "Audit.plot": "views.draw_audit",
-    "Audit.to_html": "views.as_page",
-    "Audit.to_markdown": "views.as_markdown",
-    "Audit.to_text": "views.as_text",
-    "Distribution.plot": "views.draw_distribution",
-    "ExploitableSizes.plot": "views.draw_exploitable",
-    "Finding.sentence": "views.finding_sentence",
-    "Jaggedness.plot": "views.draw_jaggedness",
-    "MatchResult.plot": "views.draw_match",
-    "Monitor.plot": "views.draw_monitor",
-    "Monitor.to_html": "views.monitor_page",
-    "Monitor.to_text": "views.monitor_text",
+    "Audit.plot": "reports.draw_audit",
+    "Audit.to_html": "reports.as_page",
+    "Audit.to_markdown": "reports.as_markdown",
+    "Audit.to_text": "reports.as_text",
+    "Distribution.plot": "reports.draw_distribution",
+    "ExploitableSizes.plot": "reports.draw_exploitable",
+    "Finding.sentence": "reports.finding_sentence",
+    "Jaggedness.plot": "reports.draw_jaggedness",
+    "MatchResult.plot": "reports.draw_match",
+    "Monitor.plot": "reports.draw_monitor",
+    "Monitor.to_html": "reports.monitor_page",
+    "Monitor.to_text": "reports.monitor_text",
     "MulticlassConfusion.scores": "metrics.score_classes",
-    "Plan.plot": "views.draw_plan",
-    "Record._repr_html_": "views.as_html",
-    "Risks.plot": "views.draw_risks",
+    "Plan.plot": "reports.draw_plan",
+    "Record._repr_html_": "reports.as_html",
+    "Risks.plot": "reports.draw_risks",
 }
 """The packages and functions that carry out methods of results below them."""
 

@@ -24,14 +24,7 @@ from .inference import (
     UndefinedRow as UndefinedRow,
 )
 from .metrics import Metric as Metric
-from .planning import (
-    ExploitableSizes as ExploitableSizes,
-    Jaggedness as Jaggedness,
-    Plan as Plan,
-)
-from .small_samples import (
-    ReportedClass as ReportedClass,
-    SmallSampleReport as SmallSampleReport,
-)
+from .planning import ExploitableSizes as ExploitableSizes, Jaggedness as Jaggedness, Plan as Plan
+from .small_samples import ReportedClass as ReportedClass, SmallSampleReport as SmallSampleReport
 
 __all__: tuple[str, ...]

@@ -39,6 +39,10 @@ def folded_text(text: str, width: int, after: str = _BREAKS) -> list[str]:
     for piece in re.findall(rf"[^\s{after}]*[\s{after}]*", text):
         if lines[-1] and columns(lines[-1] + piece.rstrip()) > width:
             lines.append("")
+        # Short pieces stay whole, and with them the codes of colours.
+        if columns(piece.rstrip()) <= width:
+            lines[-1] += piece
+            continue
         for character in piece:
             if columns(lines[-1] + character) > width and not character.isspace():
                 lines.append("")

@@ -29,7 +29,7 @@ def test_cases_are_counted_by_what_is_positive(pairs: Pairs, label: set[str], pr
     true, pred = zip(*pairs, strict=True)
     expected = Counter((a in label, b in prediction) for a, b in pairs)
     assume(all(len(set(y)) == 1 or positive & set(y) for y, positive in ((true, label), (pred, prediction))))
-    cm = count(true, pred, positive_label=label, positive_prediction=sorted(prediction))
+    cm = count(true, pred, {"label": label, "prediction": sorted(prediction)})
     assert cm.cells == tuple(expected[a, b] for a in (True, False) for b in (True, False))
 
 
@@ -114,7 +114,7 @@ def test_dates_and_durations_are_not_read_as_integers() -> None:
         assert refusal(count_classes, [0, 1], [0, 1], column[:2]) == f"InvalidInput: {message} {kind}"
 
 
-EACH = "pass the positive labels of each as positive_label= and positive_prediction="
+EACH = "pass the positive labels of each as positive['label'] and positive['prediction']"
 ONE_MISSING, TWO_MISSING = "1 missing value; drop that row first", "2 missing values; drop those rows first"
 ALIKE = "look like one label; pass all of them as positive=, or unify their spelling"
 ONE_OF, LABEL_OR_LIST = "positive must be one of the labels", "positive must be a label or a list of labels; got"
@@ -153,7 +153,7 @@ REFUSED: list[tuple[Any, Any, Any, str]] = [
     (["a", "1"], ["a", "1"], 1, f"{ONE_OF}, which are text ('1', 'a'); got 1"),
     ([False, True], [True, True], 2, f"{ONE_OF}, which are booleans (False, True); got 2"),
     ([1, 2], [1, 2], True, f"{ONE_OF}, which are numbers (1, 2); got True"),
-    ([1, 2], [1, 2], [], f"{LABEL_OR_LIST} []"), ([1, 2], [1, 2], {1: 2}, f"{LABEL_OR_LIST} {{1: 2}}"),
+    ([1, 2], [1, 2], [], f"{LABEL_OR_LIST} []"), ([1, 2], [1, 2], [[1]], f"{LABEL_OR_LIST} [[1]]"),
 ]
 REFUSED_CLASSES: list[tuple[Any, Any, Any, str]] = [
     (["a", "b"], ["NA", " "], None, "every value of y_pred is missing; there is nothing to count"),
@@ -175,13 +175,13 @@ def test_labels_that_cannot_be_counted_are_explained() -> None:
     assert refusal(count, pd.Series([1, 0]), pd.Series([1, 0], index=[1, 0])) == f"InvalidInput: {same_index}"
     too_many = "TooLarge: there are 2,001 classes, more than the limit of 2,000; merge rare ones"
     assert refusal(count_classes, range(2001), range(2001)) == too_many
-    both = "positive is not needed beside positive_label and positive_prediction; leave it out"
-    assert refusal(count, [1, 0], [1, 0], 1, positive_label=1, positive_prediction=1) == f"InvalidInput: {both}"
-    for option in ("positive_label", "positive_prediction"):
-        message = f"InvalidInput: {option} must be one of the labels ('a', 'b'); got 'x'"
-        assert refusal(count, ["a", "b"], ["a", "b"], "a", **{option: ["x"]}) == message
-    no_labels = "InvalidInput: positive_label is for the labels of y_true, and there are none; leave it out"
-    assert refusal(read_labels, {"y_pred": {0, 1}}, positive_label=1) == no_labels
+    for part in ("label", "prediction"):
+        message = f"InvalidInput: positive['{part}'] must be one of the labels ('a', 'b'); got 'x'"
+        assert refusal(count, ["a", "b"], ["a", "b"], {part: ["x"]}) == message
+    no_labels = "InvalidInput: positive['label'] is for the labels of y_true, and there are none; leave it out"
+    assert refusal(read_labels, {"y_pred": {0, 1}}, {"label": 1}) == no_labels
+    unknown = "UnknownName: no part of positive is called 'lable'; did you mean 'label'?"
+    assert refusal(count, [1, 0], [1, 0], {"lable": 1}) == unknown
 
 
 def test_a_message_shows_a_few_short_labels() -> None:
@@ -189,3 +189,12 @@ def test_a_message_shows_a_few_short_labels() -> None:
     assert len(refusal(count, ["x" * 10_000, "y"], ["y", "y"])) < 200
     # Python refuses to parse an integer of more than 4,300 digits.
     assert "but y_pred contains numbers (0, 1)" in refusal(count, ["9" * 5_000, "0"], ["1", "0"], "0")
+
+
+def test_signs_tell_labels_apart_and_spellings_do_not() -> None:
+    for positive, negative in (("HER2+", "HER2-"), ("+", "-"), ("C++", "C"), ("-1 unit", "1 unit")):
+        cm = ConfusionMatrix.from_labels([positive, negative], [positive, positive], positive=positive)
+        assert cm.cells == (1, 0, 1, 0)
+    assert "look like one label" in refusal(
+        lambda: ConfusionMatrix.from_labels(["Re-offended", "reoffended"], ["no", "no"], positive="reoffended")
+    )

@@ -1,4 +1,4 @@
-"""Counted rows: every way of giving groups and answers is counted in the same way, and nothing is merged."""
+"""Counted rows: every way of giving groups and answers is counted in the same way, and nothing is merged unasked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from decisions import write_parquet
 from engines import pa, pl
 from hypothesis import given, strategies as st
 
 import evenhand as eh
-from evenhand.data import check_second_class, count_rows, frames
+from evenhand.cli import evenhand
+from evenhand.data import count_rows, similar_names, sort_keys, sort_values
+from evenhand.data.counted_rows import merge_variants
 
 TABLE: dict[str, list[Any]] = {
     "race": ["b", "a", None, "a", "b", "a"],
@@ -27,7 +30,6 @@ TABLE: dict[str, list[Any]] = {
     "score": [0.9, 0.5, 0.1, None, 0.45, 0.5],
 }
 ANSWERS = {"y_true": "label", "y_pred": "old"}
-ROWS = Counter(zip(TABLE["race"], TABLE["label"], TABLE["old"], strict=True))
 
 HELD: dict[str, Callable[[Any], Any]] = {
     "mapping": lambda c: c,
@@ -39,42 +41,32 @@ HELD: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("held", HELD)
-def test_rows_are_the_combinations_that_occur(held: str) -> None:
-    found = count_rows(HELD[held](TABLE), "race", ANSWERS)
-    assert found.rows == ROWS
-    assert (found.columns, found.answers, found.orders, found.answer_orders) == (
-        ("race",),
-        ("y_true", "y_pred"),
-        {},
-        {},
-    )
-    assert found.source["rows"] == 6
-    assert found.values("y_true") == {0, 1, None}
-
-
-def test_rows_are_in_an_order_that_does_not_depend_on_the_data() -> None:
+def test_rows_are_the_combinations_that_occur_in_a_stable_order() -> None:
     backwards = {name: values[::-1] for name, values in TABLE.items()}
-    rows = list(count_rows(TABLE, "race", ANSWERS).rows)
-    assert rows == list(count_rows(backwards, "race", ANSWERS).rows)
-    assert [race for race, *_ in rows] == ["a", "a", "b", "b", None]
+    expected = Counter(zip(TABLE["race"], TABLE["label"], TABLE["old"], strict=True))
+    for held, make in HELD.items():
+        found = count_rows(make(TABLE), "race", ANSWERS)
+        assert found.rows == expected, held
+        assert (found.columns, found.answers) == (("race",), ("y_true", "y_pred"))
+        assert (found.orders, found.answer_orders, found.source["rows"]) == ({}, {}, 6)
+        assert list(found.rows) == list(count_rows(make(backwards), "race", ANSWERS).rows)
+        assert [race for (race,) in found.keys] == ["a", "a", "b", "b", None]
 
 
-@pytest.mark.parametrize(
-    ("groups", "columns"),
-    [
+def test_groups_are_names_or_columns() -> None:
+    race, sex = TABLE["race"], TABLE["sex"]
+    given: list[tuple[Any, tuple[str, ...]]] = [
         (["race", "sex"], ("race", "sex")),
         ({"r": "race", "s": "sex"}, ("r", "s")),
-        ({"r": TABLE["race"], "s": np.array(TABLE["sex"])}, ("r", "s")),
+        ({"r": race, "s": np.array(sex)}, ("r", "s")),
         (pl.DataFrame(TABLE).select("race", "sex"), ("race", "sex")),
-        (np.array([TABLE["race"], TABLE["sex"]], dtype=object).T, ("group_1", "group_2")),
-        ([pd.Series(TABLE["race"], name="race"), np.array(TABLE["sex"])], ("race", "group_2")),
-    ],
-)
-def test_groups_are_names_or_columns(groups: Any, columns: tuple[str, ...]) -> None:
-    found = count_rows(TABLE, groups, {"y_true": "label"})
-    assert found.columns == columns
-    assert found.rows == Counter(zip(TABLE["race"], TABLE["sex"], TABLE["label"], strict=True))
+        (np.array([race, sex], dtype=object).T, ("group_1", "group_2")),
+        ([pd.Series(race, name="race"), np.array(sex)], ("race", "group_2")),
+    ]
+    for groups, columns in given:
+        found = count_rows(TABLE, groups, {"y_true": "label"})
+        assert found.columns == columns
+        assert found.rows == Counter(zip(race, sex, TABLE["label"], strict=True))
 
 
 def test_any_number_of_answers_are_counted_and_none_is_left_out() -> None:
@@ -83,16 +75,14 @@ def test_any_number_of_answers_are_counted_and_none_is_left_out() -> None:
     found = count_rows(TABLE, "race", answers | {"y_score": "old"}, cuts={"y_score": (0.5,)})
     assert found.answers == ("old", "new", "weight", "y_score")
     assert found.rows == Counter(zip(*(TABLE[c] for c in ("race", "old", "label", "old", "old")), strict=True))
-    assert count_rows(TABLE, "race", {}).rows == Counter((race,) for race in TABLE["race"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("held", HELD)
 @given(cuts=st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.45, 0.5, 0.7, 0.9, 1.0]), min_size=1, unique=True).map(sorted))
-def test_an_answer_with_cuts_is_how_many_it_reaches(held: str, cuts: list[float]) -> None:
-    found = count_rows(HELD[held](TABLE), "sex", {"y_score": "score"}, cuts={"y_score": cuts})
+def test_an_answer_with_cuts_is_how_many_it_reaches(cuts: list[float]) -> None:
     levels = [None if score is None else sum(cut <= score for cut in cuts) for score in TABLE["score"]]
-    assert found.rows == Counter(zip(TABLE["sex"], levels, strict=True))
+    for held in ("mapping", "pandas", "pyarrow"):
+        found = count_rows(HELD[held](TABLE), "sex", {"y_score": "score"}, cuts={"y_score": cuts})
+        assert found.rows == Counter(zip(TABLE["sex"], levels, strict=True))
 
 
 def test_group_columns_are_cut_into_bins_that_have_names_and_an_order() -> None:
@@ -106,8 +96,7 @@ def test_group_columns_are_cut_into_bins_that_have_names_and_an_order() -> None:
 def test_numbers_are_floats_whatever_they_are_written_as(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("g,s\na,0.50\na,.5\na,\na,nan\nb,1\nb,1.0\n")
     found = count_rows(tmp_path / "d.csv", "g", {"y_score": "s"}, numbers=["y_score"])
-    assert found.rows == {("a", 0.5): 2, ("a", None): 2, ("b", 1.0): 2}
-    assert found.source["rows"] == 6
+    assert (found.rows, found.source["rows"]) == ({("a", 0.5): 2, ("a", None): 2, ("b", 1.0): 2}, 6)
     (tmp_path / "d.csv").write_text("g,s\na,high\n")
     with pytest.raises(eh.errors.InvalidInput, match=r"^y_score must contain numbers; got 'high'$"):
         count_rows(tmp_path / "d.csv", "g", {"y_score": "s"}, numbers=["y_score"])
@@ -116,26 +105,20 @@ def test_numbers_are_floats_whatever_they_are_written_as(tmp_path: Path) -> None
 def test_values_that_differ_are_never_merged_or_made_text() -> None:
     values = [None, "missing", "None", "nan", "", " ", 1, "1", "1.0", True, "True", float("nan"), 1.0]
     found = count_rows(None, np.array(values, dtype=object), {"y_pred": [1] * len(values)})
-    assert found.rows == {
-        (None, 1): 3, ("missing", 1): 1, ("None", 1): 1, ("nan", 1): 1, (" ", 1): 1,
-        (1, 1): 3, ("1", 1): 1, ("1.0", 1): 1, ("True", 1): 1,
-    }  # fmt: skip
-    assert Counter(type(value).__name__ for value, _ in found.rows) == {"str": 7, "int": 1, "NoneType": 1}
+    texts = ("missing", "None", "nan", " ", "1", "1.0", "True")
+    assert found.rows == {(None, 1): 3, (1, 1): 3} | {(text, 1): 1 for text in texts}
+    assert Counter(type(value).__name__ for (value,) in found.keys) == {"str": 7, "int": 1, "NoneType": 1}
 
 
-def test_declared_orders_are_kept_for_groups_and_answers_apart() -> None:
+def test_declared_orders_sources_and_libraries_are_kept(tmp_path: Path) -> None:
     """A group column and an answer may have the same name."""
     sizes = pd.Categorical(["low", "high"], ["low", "high"], ordered=True)
     grades = pd.Categorical(["b", "a"], ["b", "a"], ordered=True)
     found = count_rows(None, {"y_true": sizes}, {"y_true": grades})
     assert (found.orders, found.answer_orders) == ({"y_true": ("low", "high")}, {"y_true": ("b", "a")})
-
-
-def test_where_rows_come_from_and_their_library_are_kept(tmp_path: Path) -> None:
     write_parquet(TABLE, tmp_path / "d.parquet")
     found = count_rows(tmp_path / "d.parquet", "race", ANSWERS)
     assert (found.source["name"], found.source["rows"], found.library) == ("d.parquet", 6, None)
-    assert count_rows(pl.DataFrame(TABLE), "race", ANSWERS).library == "polars"
     frame = count_rows(pd.DataFrame(TABLE), "race", ANSWERS | {"y_pred": TABLE["old"]})
     assert (frame.source["library"], frame.library) == ("pandas", "pandas")
     assert count_rows(None, ["a", "b"], {"y_true": [1, 0]}).source == {"kind": "columns", "shape": [2, 2], "rows": 2}
@@ -149,75 +132,84 @@ def test_of_two_columns_of_probabilities_the_second_is_counted() -> None:
     read = count_rows(None, groups, {"y_true": labels, "new": both}, numbers=["new"])
     assert read.rows == {("a", "no", 0.1): 1, ("a", "yes", 0.8): 1, ("b", "yes", None): 1}
     assert cut.source["score_column"] == read.source["score_column"] == 2
-    check_second_class(cut.values("y_true"), "yes")
-    with pytest.raises(eh.errors.InvalidInput, match=r"^new has 3 columns; pass the column of the positive class$"):
-        count_rows(None, groups, {"new": np.zeros((3, 3))}, numbers=["new"])
-    with pytest.raises(eh.errors.InvalidInput, match=r"^y_pred must be one column; got 2$"):
-        count_rows(None, groups, {"y_pred": both})
 
 
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: count_rows({"g": [], "y": []}, "g", {"y_true": "y"}), "data must have at least one row; got none"),
-        (
-            lambda: count_rows(None, ["a"], {"y_true": [1, 0]}),
-            "columns must have the same length; got group 1, y_true 2",
-        ),
-        (
-            lambda: count_rows(TABLE, "race", ANSWERS, bins={"age": [3]}),
-            "no group column to cut into bins is called 'age'; known: race",
-        ),
-        (lambda: count_rows(TABLE, "race", {}, bins={"race": []}), "bins of 'race' must contain at least one number"),
-        (
-            lambda: count_rows(TABLE, "race", ANSWERS, bins={"race": "3"}),  # type: ignore[dict-item]
-            "bins of 'race' must be numbers; got '3'",
-        ),
-        (
-            lambda: count_rows(TABLE, "race", ANSWERS, bins=[3]),  # type: ignore[arg-type]
-            "bins must map group columns to the numbers at which to cut them; got [3]",
-        ),
-        (
-            lambda: count_rows(TABLE, "race", ANSWERS, bins={"race": [math.nan]}),
-            "bins of 'race' must be a finite number; got nan",
-        ),
-        (
-            lambda: count_rows(TABLE, "race", ANSWERS | {"y_pred": "older"}),
-            "no column is called 'older'; did you mean 'old'?",
-        ),
-        (
-            lambda: count_rows(TABLE, "race", {"model `A`": 3.5}),
-            "no column is called 3.5; known: 'race', 'sex', 'label', 'old', 'score'",
-        ),
-        (
-            lambda: count_rows(None, ["a"], {"model `A`": ["x"]}, cuts={"model `A`": [0.5]}),
-            "model `A` must contain numbers; got 'x'",
-        ),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_counted_is_refused_in_a_sentence(call: Any, sentence: str) -> None:
-    with pytest.raises(eh.EvenhandError) as found:
-        call()
-    assert str(found.value) == sentence
+REFUSED: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
+    ({"g": [], "y": []}, "g", {"y_true": "y"}, {}, "data must have at least one row; got none"),
+    (TABLE, "race", {}, {"bins": {"age": [3]}}, "no group column to cut into bins is called 'age'; known: race"),
+    (TABLE, "race", {}, {"bins": {"race": []}}, "bins of 'race' must contain at least one number"),
+    (TABLE, "race", {}, {"bins": {"race": "3"}}, "bins of 'race' must be numbers; got '3'"),
+    (TABLE, "race", {}, {"bins": [3]}, "bins must map group columns to the numbers at which to cut them; got [3]"),
+    (TABLE, "race", {}, {"bins": {"race": [math.nan]}}, "bins of 'race' must be a finite number; got nan"),
+    (TABLE, "race", {"y_pred": "older"}, {}, "no column is called 'older'; did you mean 'old'?"),
+    (TABLE, "race", {"model `A`": 3.5}, {},
+     "no column is called 3.5; known: 'race', 'sex', 'label', 'old', 'score'"),
+    (None, ["a"], {"model `A`": ["x"]}, {"cuts": {"model `A`": [0.5]}}, "model `A` must contain numbers; got 'x'"),
+    (None, ["a"], {"y_pred": np.ones((1, 2))}, {}, "y_pred must be one column; got 2"),
+    (None, ["a"], {"new": np.zeros((1, 3))}, {"numbers": ["new"]},
+     "new has 3 columns; pass the column of the positive class"),
+]  # fmt: skip
 
 
-def test_a_message_names_the_option_of_an_answer_but_not_of_a_group_column_called_like_one() -> None:
-    with pytest.raises(eh.errors.InvalidInput) as found:
+def test_what_cannot_be_counted_is_refused_in_a_sentence() -> None:
+    for data, groups, answers, more, sentence in REFUSED:
+        with pytest.raises(eh.EvenhandError) as found:
+            count_rows(data, groups, answers, **more)
+        assert str(found.value) == sentence
+    # A message names the option of an answer, but not of a group column that is called like one.
+    with pytest.raises(eh.errors.InvalidInput) as refused:
         count_rows(None, {"y_pred": ["a"]}, {"y_true": [1, 0]})
-    assert found.value.spelled({"y_true": "--label", "y_pred": "--prediction"}) == (
-        "columns must have the same length; got y_pred 1, --label 2"
-    )
+    spelled = refused.value.spelled({"y_true": "--label", "y_pred": "--prediction"})
+    assert spelled == "columns must have the same length; got y_pred 1, --label 2"
 
 
-def test_too_many_distinct_scores_are_told_apart_from_identifiers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "MOST_ROWS", 3)
-    values = list(range(10))
-    with pytest.raises(
-        eh.errors.TooLarge, match=r"so one of them contains scores or identifiers; choose another column"
-    ):
-        count_rows(None, values, {"y_true": values})
-    with pytest.raises(
-        eh.errors.TooLarge, match=r"round the scores to fewer decimals, or audit a random part of the rows$"
-    ):
-        count_rows(None, ["a"] * 10, {"y_score": values}, numbers=["y_score"])
-    assert len(count_rows(None, ["a"] * 10, {"y_score": values}, cuts={"y_score": [5]}).rows) == 2
+# Names of groups
+
+
+def test_numbers_are_in_their_order_and_missing_groups_last() -> None:
+    assert sort_values([10, 9, None, 1]) == [1, 9, 10, None]
+    assert sort_values(["10", "9", "b", "a"]) == ["9", "10", "a", "b"]
+    assert sort_values(["b", None, "a"], declared=["b", "a"]) == ["b", "a", None]
+    assert sort_keys([(None,), ("b",), (10,), ("a",), (9,)]) == [(10,), (9,), ("a",), ("b",), (None,)]
+    assert sort_keys([("1",), (1,)]) == sort_keys([(1,), ("1",)]) == [("1",), (1,)]
+
+
+WHITE = ["White", "white", "White ", "White\xa0", "\uff37hite", "Whit\u0435"]
+
+
+def people() -> pd.DataFrame:
+    names = [*WHITE, "Cafe\u0301", "Caf\xe9", "Black"]
+    cases = [(name, y, p) for name in names for y in (0, 1) for p in (0, 1)]
+    return pd.DataFrame(cases, columns=["race", "y", "p"])
+
+
+def test_groups_that_look_alike_are_named_and_merged_if_asked(tmp_path: Path) -> None:
+    """Letters of other scripts are named and not merged."""
+    data = people()
+    given: Any = {"y_true": "y", "groups": "race", "metrics": "acc"}
+    assert len({row.group for row in eh.audit(data, y_pred="p", **given).rows}) == 9
+    assert similar_names(data["race"].unique()) == [["Cafe\u0301", "Caf\xe9"], sorted(WHITE)]
+    a = eh.audit(data, y_pred="p", merge_variants=True, **given)
+    sizes = {"White": 20, "Whit\u0435": 4, "Cafe\u0301": 8, "Black": 4}
+    assert {row.group: row.n for row in a.rows} == sizes
+    (finding,) = (finding for finding in a.findings if finding.kind == "similar-groups")
+    assert finding.sentence.startswith(r"'White' and 'Whit\u0435'")
+    assert a.provenance["call"]["merge_variants"] is True
+    assert a.repeat(people()) == a
+    counts = dict.fromkeys(dict.fromkeys(data["race"]), (1, 1, 1, 1))
+    b = eh.audit_counts(counts, merge_variants=True, metrics="acc", by="race")
+    assert {row.group: row.n for row in b.rows} == sizes
+    c = eh.compare(data.assign(q=1), models={"old": "p", "new": "q"}, merge_variants=True, **given)
+    data.to_csv(tmp_path / "d.csv", index=False)
+    words = ["--label", "y", "--prediction", "p", "--group", "race", "--merge-variants", "--metric", "acc"]
+    output = CliRunner().invoke(evenhand, ["audit", str(tmp_path / "d.csv"), *words, "--json", "-"]).stdout
+    for audit in (c, eh.Audit.from_json(output)):
+        assert {row.group for row in audit.rows} == {*sizes}
+
+
+def test_the_most_frequent_spelling_is_kept() -> None:
+    rows = {("a ", 1): 1, ("A", 1): 2, ("A", 0): 1, (None, 1): 1, (3, 1): 1}
+    assert merge_variants(rows, 1) == {("A", 1): 3, ("A", 0): 1, (None, 1): 1, (3, 1): 1}
+    assert merge_variants({("b", 1): 1, ("B", 1): 9}, 1, first=True) == {("B", 1): 10}
+    assert similar_names(["A+", "A-", "18-24", "18–25", "B", "", 1, None, "1"]) == []
+    assert similar_names(["zero\u200bwidth", "zerowidth"]) == [["zerowidth", "zero\u200bwidth"]]

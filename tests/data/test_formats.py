@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +30,20 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "parquet": lambda frame, path: frame.write_parquet(path),
     "jsonl": lambda frame, path: path.write_text(frame.write_ndjson()),
 }
-FILES = [
-    (found.key, f"{ending}{packed}")
-    for found in FORMATS
-    for ending in found.endings
-    for packed in (("", *PACKINGS) if found.is_packed else ("",))
-]
 
 
-def written(key: str, ending: str, folder: Path, frame: pl.DataFrame | None = None) -> Path:
+def every_ending() -> Iterator[tuple[Any, str]]:
+    for found in FORMATS:
+        for ending in found.endings:
+            for packed in ("", *PACKINGS) if found.is_packed else ("",):
+                yield found, f"{ending}{packed}"
+
+
+def written(found: Any, ending: str, folder: Path, frame: pl.DataFrame | None = None) -> Path:
     """A file of a format that this test writes with another library."""
+    folder.mkdir(exist_ok=True)
     path = folder / f"d{ending}"
-    WRITERS[key](pl.DataFrame(TABLE) if frame is None else frame, path)
+    WRITERS[found.key](pl.DataFrame(TABLE) if frame is None else frame, path)
     codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     if codec:
         content = path.read_bytes()
@@ -51,101 +52,56 @@ def written(key: str, ending: str, folder: Path, frame: pl.DataFrame | None = No
     return path
 
 
-def test_every_format_is_tested() -> None:
-    assert set(WRITERS) == {found.key for found in FORMATS}
-    assert len({found.key for found in FORMATS}) == len(FORMATS)
-    assert all(set(found.endings) & set(hostile.FORMATS) for found in FORMATS), "the fuzzers write every format"
-    endings = [ending for _, ending in FILES]
-    assert len(set(endings)) == len(endings), "an ending has one meaning"
-    assert all(ending == ending.lower() and ending.startswith(".") for ending in endings)
-    assert [found.key for found in FORMATS if not found.magic] == ["csv"]
-
-
-@pytest.mark.parametrize(("key", "ending"), FILES)
-def test_every_ending_is_read(key: str, ending: str, tmp_path: Path) -> None:
-    path = written(key, ending, tmp_path)
-    assert cells(path) == cells(str(path.rename(tmp_path / f"D{ending.upper()}"))) == CELLS
-    assert ending_of(path.name) == ending
-
-
-@pytest.mark.parametrize(("key", "ending"), FILES)
-def test_every_file_begins_as_its_format_says(key: str, ending: str, tmp_path: Path) -> None:
+def test_every_ending_is_read_and_every_file_begins_as_its_format_says(tmp_path: Path) -> None:
     """So standard input needs no name; an ending stands for all those of the format."""
-    (found,) = (found for found in FORMATS if found.key == key)
-    head = written(key, ending, tmp_path).read_bytes()[:16]
-    packed = Path(ending).suffix if ending.count(".") > 1 else ""
-    assert ending_by_content(head) == (f".csv{packed}" if packed else found.endings[0])
+    endings = [ending for _, ending in every_ending()]
+    assert len(set(endings)) == len(endings), "an ending has one meaning"
+    assert [*WRITERS] and {*WRITERS} == {found.key for found in FORMATS}
+    assert [found.key for found in FORMATS if not found.magic] == ["csv"]
+    for i, (found, ending) in enumerate(every_ending()):
+        path = written(found, ending, tmp_path / str(i))
+        assert ending_of(path.name) == ending
+        packed = Path(ending).suffix if ending.count(".") > 1 else ""
+        assert ending_by_content(path.read_bytes()[:16]) == (f".csv{packed}" if packed else found.endings[0])
+        assert cells(path) == cells(str(path.rename(path.with_name(f"D{ending.upper()}")))) == CELLS
 
 
-@pytest.mark.parametrize("key", WRITERS)
-def test_standard_input_may_be_of_any_format(key: str, tmp_path: Path) -> None:
-    (found,) = (found for found in FORMATS if found.key == key)
-    content = written(key, found.endings[0], tmp_path).read_bytes()
-    words = ["audit", "-", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", "--json", "-"]
-    result = CliRunner().invoke(evenhand, words, input=content)
-    assert {row.group: row.n for row in eh.Audit.from_json(result.stdout).rows} == {"a": 2, "b": 3}
-
-
-@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
-def test_values_are_texts_if_the_format_says_so(found: Any, tmp_path: Path) -> None:
-    path = written(found.key, found.endings[0], tmp_path)
-    _, rows = first_rows(path, 1)
-    assert rows == ([("1", "1", "a")] if found.key == "csv" else [(1, 1, "a")])
-
-
-@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
-def test_several_files_and_folders_are_one_table_if_the_format_says_so(found: Any, tmp_path: Path) -> None:
+def test_a_format_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its values, its files together and in folders, standard input, and the library that it needs."""
     frame = pl.DataFrame(TABLE)
-    parts = []
-    for name, part in (("one", frame.head(2)), ("two", frame.tail(3))):
-        (tmp_path / name).mkdir()
-        parts.append(written(found.key, found.endings[0], tmp_path / name, part))
-    assert cells(parts) == CELLS
-    if found.in_folders:
-        assert cells(tmp_path) == CELLS
-    else:
-        assert refusal(tmp_path).startswith(f"the folder {tmp_path} contains no ")
-
-
-@pytest.mark.parametrize("found", FORMATS, ids=lambda found: found.key)
-def test_a_format_needs_what_it_says(found: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(found.key, found.endings[0], tmp_path)
-    for library in {other.needs for other in FORMATS} - {""}:
-        with monkeypatch.context() as context:
-            context.setitem(__import__("sys").modules, library, None)
-            if library != found.needs:
-                assert cells(path) == CELLS
-            else:
-                with pytest.raises((eh.errors.MissingExtra, eh.errors.InvalidInput), match=r"^reading .* needs "):
-                    cells(path)
-
-
-@pytest.mark.parametrize(
-    ("ending", "reader"),
-    [
-        (".db", "pandas.read_sql"),
-        (".SQLITE", "pandas.read_sql"),
-        (".feather", "polars.read_ipc"),
-        (".arrow", "polars.read_ipc"),
-    ],
-)
-def test_files_of_other_libraries_are_read_into_a_dataframe_first(ending: str, reader: str, tmp_path: Path) -> None:
-    path = tmp_path / f"d{ending}"
-    path.write_bytes(b"x")
-    assert refusal(path) == (
-        f"{path} must be read into a dataframe, such as by {reader}, and the dataframe passed as data, or saved as "
-        "Parquet"
-    )
+    for found in FORMATS:
+        assert set(found.endings) & set(hostile.FORMATS), "the fuzzers write every format"
+        ending, folder = found.endings[0], tmp_path / found.key
+        path = written(found, ending, folder)
+        assert first_rows(path, 1)[1] == ([("1", "1", "a")] if found.key == "csv" else [(1, 1, "a")])
+        words = ["audit", "-", "--label", "y", "--prediction", "p", "--group", "g", "--metric", "acc", "--json", "-"]
+        result = CliRunner().invoke(evenhand, words, input=path.read_bytes())
+        assert {row.group: row.n for row in eh.Audit.from_json(result.stdout).rows} == {"a": 2, "b": 3}
+        for library in {other.needs for other in FORMATS} - {""}:
+            with monkeypatch.context() as context:
+                context.setitem(__import__("sys").modules, library, None)
+                if library != found.needs:
+                    assert cells(path) == CELLS
+                else:
+                    with pytest.raises(eh.errors.MissingExtra, match=r"^reading .* files needs the extra 'files': pip"):
+                        cells(path)
+        path.unlink()
+        parts = [written(found, ending, folder / name, part) for name, part in
+                 (("one", frame.head(2)), ("two", frame.tail(3)))]  # fmt: skip
+        assert cells(parts) == CELLS
+        if found.in_folders:
+            assert cells(folder) == CELLS
+        else:
+            assert refusal(folder).startswith(f"the folder {folder} contains no ")
 
 
 def test_another_ending_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    (tmp_path / "d.xlsx").write_text("x")
-    assert refusal(tmp_path / "d.xlsx") == (
-        f"{tmp_path}/d.xlsx must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, .tsv, .txt, "
-        ".jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"
-    )
-    (tmp_path / "d.parquet.gz").write_bytes(gzip.compress(b"x"))
-    assert refusal(tmp_path / "d.parquet.gz").startswith(f"{tmp_path}/d.parquet.gz must be a CSV, TSV, ")
+    for name in ("d.xlsx", "d.db", "d.feather", "d.parquet.gz"):
+        (tmp_path / name).write_bytes(b"x")
+        assert refusal(tmp_path / name) == (
+            f"{tmp_path}/{name} must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, .tsv, .txt, "
+            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"
+        )
 
 
 def test_the_command_and_the_page_name_every_format() -> None:
@@ -153,4 +109,4 @@ def test_the_command_and_the_page_name_every_format() -> None:
     assert listed == "CSV, TSV, JSON Lines or Parquet"
     help_text = " ".join(CliRunner().invoke(evenhand, ["audit", "--help"]).output.split())
     assert f"FILE is a {listed} file, a folder of Parquet files, a glob, or - for standard input." in help_text
-    assert {Path(f"d{ending}").suffix for _, ending in FILES} == set(accepted_endings())
+    assert {Path(f"d{ending}").suffix for _, ending in every_ending()} == set(accepted_endings())

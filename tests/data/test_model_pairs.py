@@ -122,7 +122,7 @@ def test_what_cannot_be_paired_is_refused() -> None:
         ({"baseline": "r"}, "no model in baseline is called 'r'; known: p, q"),
         ({"y_pred": [1, 0]}, f"y_pred {alone}"),
         (lines | {"cluster": None}, f"cluster {alone}"),
-        (lines | {"cluster": [1, None]}, "cluster must say in every row which case it is about; it is missing in some"),
+        (lines | {"cluster": [1, None]}, "cluster must say in every row which case it is about"),
         (lines | {"model_column": [1, "1"]}, "model_column must name at least two models, with different names, in "
          "every row; got '1', 1"),
         (lines | {"model_column": ["a", "a"]}, "model_column must name at least two models, with different names, in "

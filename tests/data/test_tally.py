@@ -77,9 +77,8 @@ YES_AND_NO: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("frame", [lambda c: c, pd.DataFrame, pl.DataFrame])
-def test_labels_in_the_wild(frame: Any) -> None:
-    for negative, positive, asked in YES_AND_NO:
+def test_labels_in_the_wild() -> None:
+    for frame, (negative, positive, asked) in product((dict, pd.DataFrame, pl.DataFrame), YES_AND_NO):
         y, p = ([(negative, positive)[bit] for bit in bits] for bits in ([1, 1, 0, 0], [1, 0, 0, 1]))
         data = frame({"y": y, "p": p, "g": list("aaab")})
         expected = {("a",): (1, 1, 0, 1), ("b",): (0, 0, 1, 0)}
@@ -99,32 +98,23 @@ def test_labels_that_can_mean_one_thing_only_are_the_same() -> None:
         assert cells(tallied(y_true=y, y_pred=p, groups=["a"] * 7)) == {("a",): by_hand}
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        lambda v: pd.Series(v, dtype="boolean"),
-        lambda v: pd.Series(v, dtype="Int8"),
-        lambda v: pd.Series(v).astype("category"),
-        lambda v: pd.Series(pd.Categorical([str(x) for x in v])),
-        lambda v: with_arrow(lambda: pd.Series(v, dtype="int64[pyarrow]")),
-        lambda v: with_arrow(lambda: pd.Series([bool(x) for x in v], dtype="bool[pyarrow]")),
-        lambda v: with_arrow(lambda: pd.Series([str(x) for x in v], dtype="string[pyarrow]")),
-        lambda v: pl.Series([str(x) for x in v], dtype=pl.Enum(["1", "0"])),
-        lambda v: pl.Series([str(x) for x in v], dtype=pl.Categorical),
-        lambda v: pl.Series([bool(x) for x in v]),
-        lambda v: np.array(v, dtype=np.uint8),
-        lambda v: np.array(v, dtype=bool),
-        lambda v: pa.array([bool(x) for x in v]),
-    ],
-)
-def test_every_kind_of_column_of_zeros_and_ones_is_the_same(column: Any) -> None:
+def test_every_kind_of_column_of_zeros_and_ones_is_the_same() -> None:
     y, p = [1, 1, 0, 0, 1], [1, 0, 1, 0, 1]
-    held = column(y)
-    library: Any = pl if isinstance(held, pl.Series) else pd
-    frame = library.DataFrame({"y": held, "p": p, "g": list("aaabb")})
+    texts, booleans = [str(x) for x in y], [bool(x) for x in y]
+    columns: list[Any] = [
+        pd.Series(y, dtype="boolean"), pd.Series(y, dtype="Int8"), pd.Series(y).astype("category"),
+        pd.Series(pd.Categorical(texts)), with_arrow(lambda: pd.Series(y, dtype="int64[pyarrow]")),
+        with_arrow(lambda: pd.Series(booleans, dtype="bool[pyarrow]")),
+        with_arrow(lambda: pd.Series(texts, dtype="string[pyarrow]")), pl.Series(texts, dtype=pl.Enum(["1", "0"])),
+        pl.Series(texts, dtype=pl.Categorical), pl.Series(booleans), np.array(y, dtype=np.uint8),
+        np.array(y, dtype=bool), pa.array(booleans),
+    ]  # fmt: skip
     expected = {("a",): (1, 1, 1, 0), ("b",): (1, 0, 0, 1)}
-    assert cells(tallied(frame, y_true="y", y_pred="p", groups="g")) == expected
-    assert cells(tallied(y_true=held, y_pred=p, groups=list("aaabb"))) == expected
+    for held in columns:
+        library: Any = pl if isinstance(held, pl.Series) else pd
+        frame = library.DataFrame({"y": held, "p": p, "g": list("aaabb")})
+        assert cells(tallied(frame, y_true="y", y_pred="p", groups="g")) == expected, held
+        assert cells(tallied(y_true=held, y_pred=p, groups=list("aaabb"))) == expected, held
 
 
 def test_words_for_missing_values_leave_a_row_out() -> None:
@@ -138,52 +128,36 @@ def test_words_for_missing_values_leave_a_row_out() -> None:
     assert cells(tally) == {("a",): (1, 0, 0, 1), ("b",): (0, 1, 0, 0)}, "a word that is one of two labels is a label"
 
 
-def test_a_group_called_na_is_a_group_and_a_label_called_na_is_missing(tmp_path: Path) -> None:
+def test_what_values_of_groups_and_labels_mean(tmp_path: Path) -> None:
+    """A group may be called NA; infinity is a text among labels, and a number among groups."""
     path = tmp_path / "data.csv"
     path.write_text("g,y,p\nNA,1,1\n,0,1\nNA,NA,0\nEU,0,0\n", encoding="utf-8")
     tally = tallied(path, y_true="y", y_pred="p", groups="g")
-    assert tally.keys == (("EU",), ("NA",), (None,))
-    assert tally.left_out == {"y_true": 1}
-
-
-def test_without_labels_predictions_are_counted_as_of_negatives() -> None:
-    """Positive predictions are FP, negative ones TN."""
-    tally = tallied(y_pred=[1, 0, 0, None], groups=list("aaba"))
-    assert cells(tally) == {("a",): (0, 0, 1, 1), ("b",): (0, 0, 0, 1)}
-    assert (tally.labelled, tally.left_out) == (False, {"y_pred": 1})
-
-
-def test_infinity_is_a_text_among_labels_and_a_number_among_values() -> None:
+    assert (tally.keys, tally.left_out) == ((("EU",), ("NA",), (None,)), {"y_true": 1})
+    without = tallied(y_pred=[1, 0, 0, None], groups=list("aaba"))
+    assert cells(without) == {("a",): (0, 0, 1, 1), ("b",): (0, 0, 0, 1)}, "predictions as of negatives"
+    assert (without.labelled, without.left_out) == (False, {"y_pred": 1})
     data = {"y": ["inf", "1", "1"], "p": ["inf", "inf", "1"], "g": [Decimal("Infinity"), Decimal("2.5"), Decimal(3)]}
     tally = tallied(data, y_true="y", y_pred="p", groups="g", positive="inf")
     assert tally.positive == {"label": ("inf",), "prediction": ("inf",)}
     assert tally.keys == ((2.5,), (3,), (float("inf"),))
-
-
-def test_the_positive_label_is_kept_as_a_plain_value() -> None:
-    tally = tallied(y_true=[1, 2], y_pred=[1, 2], groups=["a", "a"], positive=np.int64(2))
-    assert [type(label) for labels in tally.positive.values() for label in labels] == [int, int]
+    numbers = tallied(y_true=[1, 2], y_pred=[1, 2], groups=["a", "a"], positive=np.int64(2))
+    assert [type(label) for labels in numbers.positive.values() for label in labels] == [int, int]
 
 
 # Scores
 
 
-@pytest.mark.parametrize("frame", [lambda c: c, pd.DataFrame, pl.DataFrame, pl.LazyFrame, lambda c: pa.table(c)])
-def test_scores_are_compared_with_the_threshold_and_missing_ones_left_out(frame: Any) -> None:
-    data = frame({"y": [1, 0, 1, 0, 1], "s": [0.7, 0.5, 0.2, float("nan"), None], "g": list("abaab")})
+def test_scores_are_compared_with_the_threshold_and_missing_ones_left_out(tmp_path: Path) -> None:
+    columns = {"y": [1, 0, 1, 0, 1], "s": [0.7, 0.5, 0.2, float("nan"), None], "g": list("abaab")}
+    path = tmp_path / "scores.csv"
+    path.write_text("g,y,s\na,1,0.7\nb,0,0.5\na,1,0.2\na,0,n/a\nb,1,\n", encoding="utf-8")
+    frames = [columns, pd.DataFrame(columns), pl.DataFrame(columns), pl.LazyFrame(columns), pa.table(columns), path]
     asked: list[tuple[dict[str, Any], float]] = [({}, 0.5), ({"threshold": 0.65}, 0.65)]
-    for more, threshold in asked:
+    for data, (more, threshold) in product(frames, asked):
         tally = tallied(data, y_true="y", y_score="s", groups="g", **more)
         assert cells(tally) == {("a",): (1, 1, 0, 0), ("b",): (0, 0, threshold == 0.5, threshold != 0.5)}
         assert (tally.left_out, tally.threshold) == ({"y_pred": 2}, threshold)
-
-
-def test_scores_in_a_csv(tmp_path: Path) -> None:
-    path = tmp_path / "scores.csv"
-    path.write_text("g,y,the score\na,1,0.7\nb,0,0.5\na,1,0.2\nb,1,n/a\n", encoding="utf-8")
-    tally = tallied(path, y_true="y", y_score="the score", groups="g")
-    assert cells(tally) == {("a",): (1, 1, 0, 0), ("b",): (0, 0, 1, 0)}
-    assert tally.left_out == {"y_pred": 1}
 
 
 def test_thresholds_and_scores_are_numbers() -> None:
@@ -202,15 +176,19 @@ def test_thresholds_and_scores_are_numbers() -> None:
 PROBABILITIES = np.array([[0.1, 0.9], [0.5, 0.5], [0.8, 0.2], [1.0, 0.0], [0.2, 0.8]])
 
 
-@pytest.mark.parametrize("data", [TABLE, pd.DataFrame(TABLE)])
-def test_of_two_columns_of_scores_the_second_must_be_of_the_positive_class(data: Any) -> None:
-    columns: dict[str, Any] = {"data": data, "y_true": "y", "y_score": PROBABILITIES, "groups": "g"}
-    tally = tallied(**columns)
-    assert cells(tally) == CELLS
-    assert tally.source["score_column"] == 2
-    assert "the second is that of 1, but the positive label is 0; pass the column" in refusal(**columns, positive=0)
-    words = columns | {"y_true": ["Yes" if y else "no" for y in TABLE["y"]]}
-    assert "the second is that of 'no', but the positive label is 'Yes'; pass" in refusal(**words)
+def test_of_two_columns_of_scores_the_second_must_be_of_the_positive_class() -> None:
+    """As scikit-learn orders labels, also if only one of two classes occurs."""
+    for data in (TABLE, pd.DataFrame(TABLE)):
+        columns: dict[str, Any] = {"data": data, "y_true": "y", "y_score": PROBABILITIES, "groups": "g"}
+        tally = tallied(**columns)
+        assert (cells(tally), tally.source["score_column"]) == (CELLS, 2)
+        assert "the second is that of 1, but the positive label is 0; pass the column" in refusal(**columns, positive=0)
+        words = columns | {"y_true": ["Yes" if y else "no" for y in TABLE["y"]]}
+        assert "the second is that of 'no', but the positive label is 'Yes'; pass" in refusal(**words)
+        assert tallied(**columns | {"y_true": ["0"] * 5}, positive=1).n == 5
+        for labels, positive in ((list("abcab"), "c"), ([1] * 5, 1)):
+            refused = refusal(**columns | {"y_true": labels}, positive=positive)
+            assert refused == "y_score has two columns; pass the column of the positive class"
 
 
 # Counts, against plain loops over rows
@@ -503,22 +481,6 @@ def test_if_zero_is_not_shown_every_combination_of_groups_is_a_key() -> None:
 # What does not fit together
 
 
-def test_a_file_that_cannot_be_audited_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    path = tmp_path / "d.csv"
-    for content, sentence, answers in [
-        ("g,y,p\n", f"{path} has no rows; there is nothing to audit", {}),
-        ("g,y,p\na,1,1\n", "no column is called 'pp'; did you mean 'p'?", {"y_pred": "pp"}),
-        ("g,y,p\na,1,1\nb,1,0\n", "y_true contains one class only (1); if that is right, pass the positive label as "
-         "positive=", {}),
-        ("g,y,p\na,x,x\nb,y,z\n", "y_true and y_pred contain 3 distinct labels ('x', 'y', 'z'); pass the positive ones "
-         "as positive=, or audit each class with classes='all'", {}),
-        ("g,y,p\na,x,x\nb,y,x\n", "the positive label cannot be inferred from 'x', 'y'; pass it as positive=", {}),
-        ("g,y,p\na,,1\nb,,0\n", "every value of y_true is missing; there is nothing to audit", {}),
-    ]:  # fmt: skip
-        path.write_text(content, encoding="utf-8")
-        assert refusal(data=path, **{"y_true": "y", "y_pred": "p", "groups": "g"} | answers) == sentence
-
-
 LABELS = [1, 0]
 CLASSES: dict[str, Any] = {"y_true": ["x", "y"], "y_pred": ["x", "y"], "classes": "all"}
 BETWEEN = (
@@ -566,6 +528,8 @@ def test_answers_that_do_not_fit_together_are_refused() -> None:
         ("every row lacks a label or a score; there is nothing to audit",
          {"y_true": LABELS, "y_score": [None, None], "needs": ["ranking"]}),
         ("data must have at least one row; got none", {"y_true": [], "y_pred": [], "groups": []}),
+        ("y_true contains one class only (1); if that is right, pass the positive label as positive=",
+         {"y_true": [1, 1], "y_pred": LABELS}),
     ]  # fmt: skip
     for sentence, answers in refused:
         assert refusal(**answers) == sentence

@@ -1,4 +1,4 @@
-"""The page for its tests: as a client sees it, and in Chromium."""
+"""The web app for its tests: as a client sees it, and in Chromium."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any
 
 import pytest
 import uvicorn
-from page_client import Page, two_years
+from web_client import App, two_years
 
 from evenhand.web import create_app
 
 
 @pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[Page]:
-    page = Page(tmp_path, limit=10_000)
+def fresh(tmp_path: Path) -> Iterator[App]:
+    page = App(tmp_path, limit=10_000)
     yield page
     page.store.close()
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """One page for tests that need its processes, which take a while to start."""
-    page = Page(tmp_path_factory.mktemp("shared"))
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One web app for tests that need its processes, which take a while to start."""
+    page = App(tmp_path_factory.mktemp("shared"))
     yield page
     page.store.close()
 
 
 @pytest.fixture
-def recid(shared: Page) -> str:
+def recid(shared: App) -> str:
     return shared.upload("two-years.csv", two_years())
 
 
@@ -62,6 +62,7 @@ def page(browser: Any, running: tuple[str, Any]) -> Iterator[Any]:
     requests: list[str] = []
     opened.on("console", lambda m: errors.append(m.text) if m.type == "error" and "400" not in m.text else None)
     opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.set_default_timeout(8_000)
     opened.on("dialog", lambda dialog: errors.append(dialog.message))
     opened.on("request", lambda request: requests.append(request.url))
     opened.goto(address)

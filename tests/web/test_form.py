@@ -1,85 +1,84 @@
 # mypy: disable-error-code="operator, comparison-overlap, index, attr-defined, misc, arg-type"
-"""The form of the page is made from the records of settings, and what it gives is what they say."""
+"""The form is made from the records of settings, and what it gives is what they say."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from web_client import App
 
 import evenhand as eh
-from evenhand.auditing import REPORT, AuditRequest, Settings, flat_settings
-from evenhand.web.form import FIELD_NAMES, form_fields, given_settings
+from evenhand.auditing import REPORT, AuditRequest, ModelsRequest, flat_settings
+from evenhand.examples import compas
+from evenhand.metrics import CATALOGUE
+from evenhand.web.form import FIELD_NAMES, read_settings
+
+# What the script adds when a file is chosen, or gathers from parts.
+BY_SCRIPT = {"positive_label", "positive_prediction", "bins", "group_names", "reference", "positive", "wording"}
 
 
-def test_every_setting_of_an_audit_is_on_the_page_under_a_name_of_its_own() -> None:
-    """One that is added to the library is on the page, or this fails."""
-    settings = flat_settings(AuditRequest)
-    del settings["wording"]
-    assert {"cases", "outcome", "decision"} <= settings.keys()
-    assert all(known.page for _, known in settings.values())
-    names = [known.page for name, (_, known) in settings.items() if not name.startswith("positive")]
-    assert len(set(names)) == len(names)
-    assert settings.keys() <= FIELD_NAMES.keys()
-
-
-def test_fields_have_the_labels_choices_and_defaults_of_the_records() -> None:
-    fields = {field["name"]: field for field in form_fields()}
-    assert fields.keys() == {*flat_settings(Settings), *REPORT} - {"metrics", "reference", "group_names", "wording"}
-    assert fields["alpha"] == {
-        "name": "alpha",
-        "label": "Significance level (alpha)",
-        "reads": "number",
-        "value": "0.05",
-        "choices": [],
-        "hint": "",
+def test_every_setting_has_a_field_under_a_name_of_its_own(fresh: App) -> None:
+    """One that is added to the library is in the form, or this fails."""
+    text = fresh.client.get("/token/").text
+    settings = {
+        name for name, (_, one) in (flat_settings(AuditRequest) | flat_settings(ModelsRequest)).items() if one.page
     }
-    assert fields["intersections"]["choices"][1] == ["2", "pairs"]
-    assert {name: field["value"] for name, field in fields.items() if name in ("rng", "title", "strength")} == {
-        "rng": "0",
-        "title": "",
-        "strength": "auto",
-    }
-    for field in fields.values():
-        assert not field["choices"] or field["value"] in dict(field["choices"])
+    places = set(
+        re.findall(r'(?:name|id)="([^"]+)"', text.partition('id="planned"')[0] + text.partition('id="get"')[2])
+    )
+    assert settings - BY_SCRIPT <= places and REPORT.keys() <= places
+    known = flat_settings(AuditRequest)
+    labels = [one.page for name, (_, one) in known.items() if one.page and not name.startswith("positive")]
+    assert len(set(labels)) == len(labels)
+    assert settings <= FIELD_NAMES.keys()
+    assert {metric.key for metric in CATALOGUE} <= set(re.findall(r'name="metrics" value="([^"]+)"', text))
 
 
-def test_what_the_fields_show_is_what_the_library_does_without_them() -> None:
-    """All fields sent as they are shown give the defaults."""
-    shown = {field["name"]: field["value"] for field in form_fields()}
-    given = given_settings(AuditRequest, shown)
-    defaults = {name: default for name, (default, _) in flat_settings(Settings).items()}
-    assert given == {name: defaults[name] for name in given}
-    assert shown.keys() - given.keys() == {
-        *(
-            "protect",
-            "title",
-            "system",
-            "author",
-            "favourable",
-            "cases",
-            "outcome",
-            "decision",
-        ),
+def test_the_form_as_it_is_shown_gives_the_defaults(fresh: App) -> None:
+    text = fresh.client.get("/token/").text
+    inputs = re.findall(r'<input (?!type=checkbox)[^>]*value="([^"]*)" name="(\w+)"', text)
+    selects = re.findall(r'<select name="(\w+)" form="setup">(.*?)</select>', text, re.DOTALL)
+    shown = {name: value for value, name in inputs}
+    for name, options in selects:
+        chosen = re.search(r'value="([^"]*)" selected', options) or re.search(r'value="([^"]*)"', options)
+        shown[name] = chosen[1]
+    assert len(shown) > 12
+    defaults = {name: default for name, (default, _) in flat_settings(AuditRequest).items()}
+    given = read_settings(AuditRequest, shown)
+    assert given == {name: defaults[name] for name in given} and {"alpha", "rng", "adjust", "strength"} <= given.keys()
+
+
+def test_the_example_is_that_of_the_library(fresh: App) -> None:
+    rows = re.search(r"<textarea[^>]*>(.*?)</textarea>", fresh.client.get("/token/").text, re.DOTALL)[1].splitlines()
+    assert rows[0] == "race,tp,fn,fp,tn"
+    assert {row.split(",")[0]: tuple(map(int, row.split(",")[1:])) for row in rows[1:]} == {
+        group: cm.cells for group, cm in compas().items()
     }
+
+
+def test_the_form_names_no_option_of_the_command(fresh: App) -> None:
+    assert not re.search(r"(?<![\w-])--[a-z]", fresh.client.get("/token/").text)
 
 
 @pytest.mark.parametrize(
     ("asked", "given"),
     [
         ({"alpha": "0.01", "cases": " "}, {"alpha": 0.01, "wording": {"cases": " "}}),
-        ({"threshold": [5]}, {"threshold": 5.0}),
-        ({"threshold": []}, {}),
+        ({"threshold": "5"}, {"threshold": 5.0}),
+        ({"threshold": "5; 8,9"}, {"threshold": [5.0, 8.0, 9.0]}),
+        ({"threshold": ""}, {}),
+        ({"merge_variants": "on"}, {"merge_variants": True}),
         ({"intersections": "3", "strength": "prev=7,tpr=20,fpr=20"},
          {"intersections": 3, "strength": {"prev": 7.0, "tpr": 20.0, "fpr": 20.0}}),
         ({"classes": "all"}, {"classes": "all"}),
-        ({"classes": ["a", "b"]}, {"classes": ["a", "b"]}),
         ({"positive_label": [1, True]}, {"positive": {"label": [1, True]}}),
-        ({"reference": {"cells": ["3", 1, 2, 4]}}, {"reference": eh.ConfusionMatrix(tp=3, fn=1, fp=2, tn=4)}),
-        ({"reference": {"columns": {"a": {"kind": "rest"}, "b": {"group": "x"}}}}, {"reference": {"b": "x"}}),
+        ({"cells": ["3", "1", "", "4"]}, {"reference": eh.ConfusionMatrix(tp=3, fn=1, fp=0, tn=4)}),
+        ({"reference": {"a": "rest", "b": "x"}}, {"reference": {"b": "x"}}),
         ({"file": "x", "data": "/etc/passwd", "by": "x"}, {}),
     ],
 )  # fmt: skip
 def test_fields_are_read_by_their_records(asked: dict[str, Any], given: dict[str, Any]) -> None:
-    """What is no setting of the page, such as a path, is not passed on."""
-    assert given_settings(AuditRequest, asked) == given
+    """What is no setting of the form, such as a path, is not passed on."""
+    assert read_settings(AuditRequest, asked) == given

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_client import MINE, ROWS, eventually, gone
 from signals import heeded
+from web_client import MINE, ROWS, eventually, gone
 
 
 def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ class Served:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert line.startswith("The app is at http://127.0.0.1:")
+        assert " http://127.0.0.1:" in line
         self.address = line.split()[-1]
 
     def upload(self) -> None:
@@ -72,7 +72,7 @@ class Served:
 @pytest.mark.slow
 @linux
 @pytest.mark.parametrize(("sign", "code"), [("SIGINT", 130), ("SIGTERM", -15), ("SIGHUP", -1)])
-def test_nothing_is_left_when_the_page_is_stopped(tmp_path: Path, sign: str, code: int) -> None:
+def test_nothing_is_left_when_the_web_app_is_stopped(tmp_path: Path, sign: str, code: int) -> None:
     """Also if a job is running that would never end by itself."""
     served = Served(tmp_path)
     served.upload()
@@ -89,24 +89,26 @@ def test_nothing_is_left_when_the_page_is_stopped(tmp_path: Path, sign: str, cod
 
 
 @linux
-def test_what_a_killed_page_leaves_is_removed_by_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_web_app_leaves_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from evenhand.temporary import folder_of_its_own
 
     killed = Served(tmp_path)
     killed.upload()
     eventually(lambda: bool(killed.workers()))
     workers = killed.workers()
-    (tmp_path / "evenhand-page-of-somebody").mkdir()
+    (tmp_path / "evenhand-web-of-somebody").mkdir()
     killed.end(signal.SIGKILL)
     assert len(list(tmp_path.rglob("x.csv"))) == 1
     eventually(lambda: all(gone(pid) for pid in workers))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with folder_of_its_own("evenhand-page-") as running:
+    with folder_of_its_own("evenhand-web-") as running:
         assert list(tmp_path.rglob("x.csv")) == []
         last = Served(tmp_path)
         assert running.is_dir(), "it is in use"
         last.end(signal.SIGTERM)
-    assert [path.name for path in tmp_path.iterdir()] == ["evenhand-page-of-somebody"]
+    assert [path.name for path in tmp_path.iterdir()] == ["evenhand-web-of-somebody"]
 
 
 def test_a_port_in_use_is_said() -> None:
@@ -125,7 +127,7 @@ def test_a_port_in_use_is_said() -> None:
 
 @linux
 def test_the_address_that_is_printed_accepts_connections(tmp_path: Path) -> None:
-    """At once, before the page itself is ready to answer."""
+    """At once, before the web app itself is ready to answer."""
     served = Served(tmp_path)
     port = int(served.address.split(":")[2].partition("/")[0])
     with socket.create_connection(("127.0.0.1", port), timeout=5):

@@ -27,7 +27,7 @@ from .option_text import READERS
 
 #: The name of the group of those without a value.
 MISSING = "(missing)"
-METRICS = ("ppr", "tpr", "fpr", "ppv", "npv", "acc", "f1", "prev")
+METRICS = ("ppr", "tpr", "fpr", "ppv", "acc")
 WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 #: The scores of all classes that are audited by default.
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
@@ -245,7 +245,7 @@ class Settings:
     Parameters
     ----------
     metrics : str, Metric, function or sequence of them
-        Metrics of the catalogue; by default ppr, tpr, fpr, ppv, npv, acc, f1 and prev, and
+        Metrics of the catalogue; by default ppr, tpr, fpr, ppv and acc, and
         acc, ppr, tpr and fpr where models are compared. With scores, ``"auc"``, ``"brier"``
         and ``"log_loss"`` too. With ``classes``, averages such as ``"macro f1"``: any metric
         of one group after ``micro``, ``macro`` or ``weighted``; acc, inacc,

@@ -11,13 +11,7 @@ import click
 from ..auditing import read_texts
 from ..confusion import CELLS, ConfusionMatrix
 from ..errors import EvenhandError
-from ..inference import (
-    check_prior,
-    cross_prior_smooth,
-    interval,
-    match_test,
-    undefined_table,
-)
+from ..inference import check_prior, cross_prior_smooth, interval, match_test, undefined_table
 from ..metrics import CATALOGUE, FALSE_FRIENDS, Metric, list_metrics, metric
 from ..text_layout import aligned, text_table, wrapped
 from .command import (
@@ -117,7 +111,9 @@ def undefined(n: int, names: tuple[str, ...], reference: Cells | None, as_json: 
 @cells_option("--reference", "The reference's counts, or four probabilities.")
 @_metric_option("A metric, or all", required=True)
 @json_option
-def match(group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool, **settings: Any) -> None:
+def match(
+    group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool, **settings: Any
+) -> None:
     """Test a group against a reference."""
     cm, against = ConfusionMatrix.from_array(group), counts_or_rates(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
@@ -147,7 +143,9 @@ def match(group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool,
 @click.option("--strength", default="10", show_default=True, help=_STRENGTH)
 @_metric_option("A metric to show", default=_SMOOTHED)
 @json_option
-def smooth(group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool) -> None:
+def smooth(
+    group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool
+) -> None:
     """Smooth a group's scores."""
     raw, prior = map(ConfusionMatrix.from_array, (group, reference))
     weight = read_texts("strength", [strength])

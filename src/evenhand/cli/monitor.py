@@ -91,7 +91,9 @@ def _check_paths(state: str, file: str | None, html: str | None) -> None:
             raise InvalidInput(f"{overwrites}; choose another file")
 
 
-def _add_batch(current: Monitor, file: str, at: str | None, counts: bool, arguments: dict[str, Any]) -> Monitor:
+def _add_batch(
+    current: Monitor, file: str, at: str | None, counts: bool, arguments: dict[str, Any]
+) -> Monitor:
     """The monitor with one more batch; the same monitor if it has the batch."""
     if at is None:
         raise InvalidInput("say which batch it is with --at, such as --at 2026-W05")

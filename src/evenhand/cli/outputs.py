@@ -35,7 +35,10 @@ _OPTIONS = (
     click.option("--all", "everything", is_flag=True, help="Print every row of the table."),
     click.option("--explain", is_flag=True, help="Print a sentence for every comparison."),
     click.option("--quiet", is_flag=True, help="Print only findings that --fail-on names."),
-    *(click.option(f"--{kind}", metavar="FILE", help=f"{text}; - prints it.") for kind, text in FILES.items()),
+    *(
+        click.option(f"--{kind}", metavar="FILE", help=f"{text}; - prints it.")
+        for kind, text in FILES.items()
+    ),
     *(click.option(str(one.option), name, help=one.brief) for name, one in REPORT.items()),
     click.option("--fail-on", multiple=True, type=click.Choice([*KINDS, "any"]), help=_FAIL_ON),
     click.option("--github/--no-github", default=None, help=_GITHUB),

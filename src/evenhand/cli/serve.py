@@ -13,7 +13,9 @@ from .command import command
     "serve",
     "It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]"
+)
 @click.option(
     "--limit",
     type=click.IntRange(1),

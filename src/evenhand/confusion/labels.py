@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Integers, is_sequence
-from ..errors import InvalidInput, brief, check_cost, format_values
+from ..errors import InvalidInput, UnknownName, brief, check_cost, format_values
 
 Labels = tuple[Any, ...]
 #: The distinct values of ``y_true``, ``y_pred`` or both.
@@ -33,10 +33,11 @@ MISSING_WORDS = frozenset({"na", "n/a", "nan", "null", "none"})
 _PAIRS = {0: 1, -1: 1, "no": "yes", "false": "true", "n": "y", "negative": "positive"}
 # Kinds of values that can be labels.
 _KINDS = ("booleans", "numbers", "text")
-# The option that names the positive labels of each column alone.
-_OPTIONS = {"y_true": "positive_label", "y_pred": "positive_prediction"}
+# The part of `positive` that has the positive labels of each column alone.
+_PARTS = {"y_true": "label", "y_pred": "prediction"}
+_NAME_POSITIVE = "pass the positive ones as `positive=`, or audit each class with `classes='all'`"
 _USE_THRESHOLD = "if these are scores, pass them as `y_score=` with a `threshold=`"
-_NAME_BOTH = "pass the positive labels of each as `positive_label=` and `positive_prediction=`"
+_NAME_BOTH = "pass the positive labels of each as `positive['label']` and `positive['prediction']`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +81,21 @@ def count_pairs(
     >>> counts.tolist(), coding.classes
     ([[1, 0], [1, 1]], ('a', 'b'))
     """
-    columns = {"y_true": _as_list(y_true, "y_true"), "y_pred": _as_list(y_pred, "y_pred")}
+    given = {"y_true": y_true, "y_pred": y_pred}
+    columns = {name: _as_list(values, name) for name, values in given.items()}
     n, n_pred = map(len, columns.values())
-    they_must = "`y_true` and `y_pred` must"
-    if n != n_pred:
-        raise InvalidInput(f"{they_must} have the same length; got {n} and {n_pred}")
-    if n == 0:
-        raise InvalidInput(f"{they_must} contain at least one label; got none")
     # Pandas columns with different indices would be paired by position, not by index.
-    is_pandas = hasattr(y_true, "iloc") and hasattr(y_pred, "iloc")
-    if is_pandas and not y_true.index.equals(y_pred.index):
-        hint = "align them, or pass plain arrays"
-        raise InvalidInput(f"{they_must} have the same index; {hint}")
+    are_pandas = hasattr(y_true, "iloc") and hasattr(y_pred, "iloc")
+    for is_refused, must in (
+        (n != n_pred, f"have the same length; got {n} and {n_pred}"),
+        (n == 0, "contain at least one label; got none"),
+        (
+            are_pandas and n == n_pred and not y_true.index.equals(y_pred.index),
+            "have the same index; align them, or pass plain arrays",
+        ),
+    ):
+        if is_refused:
+            raise InvalidInput(f"`y_true` and `y_pred` must {must}")
     for name, column in columns.items():
         _refuse_missing(name, sum(map(is_missing, column)))
     coding = read({name: _distinct_values(name, y) for name, y in columns.items()})
@@ -107,25 +111,18 @@ def count_pairs(
     return counts.reshape(k, k), coding
 
 
-def read_labels(
-    columns: Columns,
-    positive: object = None,
-    positive_label: object = None,
-    positive_prediction: object = None,
-) -> LabelCoding:
+def read_labels(columns: Columns, positive: object = None) -> LabelCoding:
     """Code the values of columns as positive (1), negative (0) or missing (None).
 
-    Text that spells numbers or booleans is read as such. Without options, the positive label is
-    inferred from 0/1, -1/1, booleans, no/yes, n/y, negative/positive or false/true.
+    Text that spells numbers or booleans is read as such. Without ``positive``, the positive label
+    is inferred from 0/1, -1/1, booleans, no/yes, n/y, negative/positive or false/true.
 
     Parameters
     ----------
     columns : dict of str to collection
         The distinct values of ``y_true``, ``y_pred`` or both.
-    positive : label or list of labels, optional
-        The positive labels of both columns.
-    positive_label, positive_prediction : label or list of labels, optional
-        The positive labels of ``y_true`` and of ``y_pred``, in place of ``positive``.
+    positive : label, list of labels, or dict, optional
+        The positive labels of both columns, or by "label" and "prediction" those of each.
 
     Examples
     --------
@@ -135,51 +132,48 @@ def read_labels(
     >>> coding.codes["y_pred"][""] is None
     True
     """
-    shared = _as_labels("positive", positive)
-    separate = {
-        "y_true": _as_labels("positive_label", positive_label),
-        "y_pred": _as_labels("positive_prediction", positive_prediction),
-    }
-    for name, option in _OPTIONS.items():
-        if name not in columns and separate[name]:
-            hint = "and there are none; leave it out"
-            raise InvalidInput(f"`{option}` is for the labels of `{name}`, {hint}")
-    if shared and all(separate[name] for name in columns):
-        others = _argument_names(map(_OPTIONS.get, columns))
-        raise InvalidInput(f"`positive` is not needed beside {others}; leave it out")
+    by_part = positive if isinstance(positive, Mapping) else {}
+    for part in by_part:
+        if part not in _PARTS.values():
+            raise UnknownName.among("part of `positive`", part, _PARTS.values())
+    shared = () if by_part else _as_labels("positive", positive)
+    options = {name: f"positive['{part}']" for name, part in _PARTS.items()}
+    separate = {name: _as_labels(options[name], by_part.get(part)) for name, part in _PARTS.items()}
+    for name in _PARTS:
+        if separate[name] and name not in columns:
+            hint = f"is for the labels of `{name}`, and there are none; leave it out"
+            raise InvalidInput(f"`{options[name]}` {hint}")
     missing, label_of = {}, {}
     for name, values in columns.items():
-        texts = _missing_texts(name, columns, separate[name] or shared)
-        read = {value: None if value in texts else value for value in values}
-        missing[name], label_of[name] = texts, _parse_texts(read)
+        missing[name] = _missing_texts(name, columns, separate[name] or shared)
+        read = {value: None if value in missing[name] else value for value in values}
+        label_of[name] = _parse_texts(read)
     labels = _distinct_labels(label_of, "audit")
     chosen = {
-        name: _check_positive(_OPTIONS[name], given, labels[name])
-        for name, given in separate.items()
-        if given
+        name: _check_positive(options[name], separate[name], labels[name])
+        for name in columns
+        if separate[name]
     }
     undecided = {name: labels[name] for name in columns if name not in chosen}
     chosen |= _choose_positive(undecided, shared)
-    coding, absent = LabelCoding((False, True), {}), []
+    coding = LabelCoding((False, True), {})
+    absent: dict[Any, None] = {}
     for name, occurring in labels.items():
         positives = chosen[name]
-        option = _OPTIONS[name] if separate[name] else "positive"
+        _refuse_variants(positives, occurring, options[name] if separate[name] else "positive")
         # A label of `positive=` need only occur in one of the columns.
         known = occurring if separate[name] else set().union(*labels.values())
-        _refuse_variants(positives, occurring, option)
         if separate[name] or shared:
-            absent += [label for label in positives if label not in known]
-        coding.codes[name] = {
-            value: None if label is None else int(label in positives)
-            for value, label in label_of[name].items()
-        }
+            absent |= dict.fromkeys(label for label in positives if label not in known)
+        codes = {label: int(label in positives) for label in occurring} | {None: None}
+        coding.codes[name] = {v: codes[label] for v, label in label_of[name].items()}
         # Labels with their type in the column: True for 1 among booleans, since 1 == True.
         label_in_column = {label: label for label in occurring}
         coding.positive[name] = tuple(label_in_column.get(v, v) for v in positives)
         coding.negative[name] = tuple(sorted(occurring - set(positives)))
         # Blank texts are missing, too, but there is no word to report.
         coding.missing_words[name] = tuple(sorted(filter(str.strip, missing[name])))
-    return replace(coding, absent=tuple(dict.fromkeys(absent)))
+    return replace(coding, absent=tuple(absent))
 
 
 def read_classes(
@@ -196,13 +190,13 @@ def read_classes(
     (1, 2, 3)
     """
     asked = () if labels is None else as_classes(labels)
-    label_of = {name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()}
-    label_of = _to_one_kind(label_of, parse)
+    read = {name: {v: _as_class(v, asked) for v in y} for name, y in columns.items()}
+    label_of = _to_one_kind(read, parse)
     occurring = set().union(*_distinct_labels(label_of, "count").values())
     if not asked and len(occurring) > 2 and _are_scores(occurring):
-        text = f"{_argument_names(columns)} contain {len(occurring)} distinct numbers"
-        text += f" that are not whole ({format_values(occurring)})"
-        raise InvalidInput(f"{text}; classes must be labels, not scores")
+        text = f"{len(occurring)} distinct numbers that are not whole ({format_values(occurring)})"
+        hint = "classes must be labels, not scores"
+        raise InvalidInput(f"{_argument_names(columns)} contain {text}; {hint}")
     classes = asked or tuple(sorted(occurring))
     if unknown := occurring - set(classes):
         hint = f"got labels without {format_values(unknown)}"
@@ -220,16 +214,15 @@ def as_classes(labels: Any) -> Labels:
     They must be of one kind (numbers, text or booleans), and each must occur once.
     """
     if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
-        raise InvalidInput(argument="labels", must="be a sequence of classes", got=labels)
+        must = "be a sequence of classes"
+        raise InvalidInput(argument="labels", must=must, got=labels)
     classes = tuple(map(_as_plain, labels))
-    if not classes:
-        must = "name at least one class; got none"
-        raise InvalidInput(argument="labels", must=must)
     distinct = _distinct_values("labels", classes)
+    if len(distinct) < max(1, len(classes)):
+        must = "name each class once" if classes else "name at least one class"
+        got = ", ".join(map(brief, classes[:20])) or "none"
+        raise InvalidInput(argument="labels", must=must, hint=f"got {got}")
     _common_kind("labels", distinct)
-    if len(distinct) < len(classes):
-        hint = f"got {', '.join(map(brief, classes[:20]))}"
-        raise InvalidInput(argument="labels", must="name each class once", hint=hint)
     return classes
 
 
@@ -246,9 +239,9 @@ def _as_list(values: Any, name: str) -> list[Any]:
     """A column as a list of Python values, to be counted; ``name`` is the argument in errors."""
     if not is_sequence(values):
         raise InvalidInput(argument=name, must="be a sequence of labels", got=values)
+    # Masked arrays stay masked.
     if not hasattr(values, "__array__"):
         return list(values)
-    # Masked arrays stay masked.
     array = np.asanyarray(values)
     if array.ndim != 1:
         hint = f"got shape {array.shape}"
@@ -273,14 +266,13 @@ def _distinct_values(name: str, column: Collection[Any]) -> set[Any]:
 def _refuse_missing(name: str, count: int) -> None:
     """Raise if a column contains missing values; ``count`` is their number (0 is fine)."""
     if count:
-        values, rows = ("value", "that row") if count == 1 else ("values", "those rows")
-        text = f"`{name}` contains {count} missing {values}; drop {rows} first"
-        raise InvalidInput(text, argument=name)
+        values = "value; drop that row" if count == 1 else "values; drop those rows"
+        raise InvalidInput(f"`{name}` contains {count} missing {values} first", argument=name)
 
 
 def _as_labels(option: str, given: Any) -> Labels:
     """The value of an option as a tuple of labels: one label or a collection; () for None."""
-    if given is None:
+    if given is None or isinstance(given, Mapping):
         return ()
     values = given.tolist() if hasattr(given, "tolist") else given
     is_collection = isinstance(values, Set) or is_sequence(values)
@@ -328,8 +320,10 @@ def _parse_texts(label_of: LabelOf) -> LabelOf:
     texts = set(label_of.values()) - {None}
     if not all(isinstance(text, str) for text in texts):
         return label_of
-    for parse in (_parse_number, _parse_boolean):
-        parsed = {text: parse(text) for text in texts}
+    booleans = {"true": True, "false": False}
+    numbers_of = {text: _parse_number(text) for text in texts}
+    booleans_of = {text: booleans.get(text.strip().casefold()) for text in texts}
+    for parsed in (numbers_of, booleans_of):
         if None not in parsed.values():
             return {value: parsed.get(text) for value, text in label_of.items()}
     return label_of
@@ -345,11 +339,6 @@ def _parse_number(text: str) -> float | None:
             if isfinite(number):
                 return int(number) if number == int(number) else number
     return None
-
-
-def _parse_boolean(text: str) -> bool | None:
-    """The boolean that a text spells, in any case; None for other text."""
-    return {"true": True, "false": False}.get(text.strip().casefold())
 
 
 def _distinct_labels(label_of: Mapping[str, LabelOf], verb: str) -> dict[str, set[Any]]:
@@ -383,23 +372,20 @@ def _choose_positive(labels: Mapping[str, set[Any]], shared: Labels) -> dict[str
         hint = f"{_USE_THRESHOLD}; otherwise " if _are_scores(labels["y_pred"]) else ""
         raise InvalidInput(f"{_describe_contents(labels)}; {hint}{_NAME_BOTH}")
     chosen = _check_positive("positive", shared, together) if shared else ()
-    is_disjoint = not set.intersection(*labels.values())
     # One label in a column may be chance. Two that the other column lacks are another coding,
     # unless they are scores, for which there is a better message below.
-    is_recoded = is_disjoint and all(len(distinct) > 1 for distinct in labels.values())
+    is_recoded = not set.intersection(*labels.values()) and min(map(len, labels.values())) > 1
     has_positives = all(distinct & set(chosen) for distinct in labels.values())
     if is_recoded and not has_positives and not _are_scores(together):
         shown = " and ".join(f"`{k}` {format_values(v)}" for k, v in labels.items())
         text = "labels and predictions have no value in common"
         raise InvalidInput(f"{text}: {shown}; {_NAME_BOTH}")
-    verb = "contains" if len(labels) == 1 else "contain"
-    contents = f"{_argument_names(labels)} {verb} {len(together)} distinct labels"
-    contents += f" ({format_values(together)})"
-    if len(together) > 2 and _are_scores(together - set(shared)):
-        raise InvalidInput(f"{contents}; {_USE_THRESHOLD}")
-    if len(together) > 2 and not shared:
-        hint = "pass the positive ones as `positive=`"
-        raise InvalidInput(f"{contents}; {hint}, or audit each class with `classes='all'`")
+    if len(together) > 2 and (not shared or _are_scores(together - set(shared))):
+        verb = "contains" if len(labels) == 1 else "contain"
+        contents = f"{verb} {len(together)} distinct labels ({format_values(together)})"
+        are_scores = _are_scores(together - set(shared))
+        hint = _USE_THRESHOLD if are_scores else _NAME_POSITIVE
+        raise InvalidInput(f"{_argument_names(labels)} {contents}; {hint}")
     return dict.fromkeys(labels, chosen or _infer_positive(together))
 
 
@@ -417,8 +403,8 @@ def _describe_contents(labels: Mapping[str, set[Any]]) -> str:
 def _refuse_variants(chosen: Labels, labels: set[Any], option: str) -> None:
     """Raise if a negative label differs from a positive one only in spelling.
 
-    "Yes" beside "yes" would be counted as negative. ``chosen`` are the positive labels, and
-    ``option`` the argument that would change them.
+    "Yes" beside "yes" would be counted as negative. ``chosen`` are the positive labels, ``labels``
+    all that occur, and ``option`` the argument that would change them.
     """
     for label in sorted(labels - set(chosen), key=str):
         similar = [other for other in chosen if _fold(other) == _fold(label)]
@@ -431,32 +417,25 @@ def _refuse_variants(chosen: Labels, labels: set[Any], option: str) -> None:
 def _check_positive(option: str, given: Labels, labels: set[Any]) -> Labels:
     """The labels given as positive in an option, each once and of the kind of the others.
 
+    It is an error if a kind differs, except for 0 and 1 among booleans and the other way round.
     At least one must be among the ``labels`` that occur. If only one label occurs, the positive
     one may be another, since all cases may be negative.
     """
-    chosen = tuple(dict.fromkeys(_read_option(labels, v, option) for v in given))
+    kinds = {_kind_of(label) for label in labels}
+    chosen: dict[Any, None] = {}
+    for value in given:
+        # Options on a command line are text, also where the labels are numbers.
+        label = value if "text" in kinds else _parse_texts({value: value})[value]
+        if _kind_of(label) not in kinds and not {label, *labels} <= {0, 1}:
+            contents = f"{' and '.join(sorted(kinds))} ({format_values(labels)})"
+            must = f"be one of the labels, which are {contents}"
+            raise InvalidInput(argument=option, must=must, got=label)
+        chosen[label] = None
     if labels.isdisjoint(chosen) and len(labels) > 1:
         must = f"be one of the labels ({format_values(labels)})"
         hint = f"got {format_values(chosen)}"
         raise InvalidInput(argument=option, must=must, hint=hint)
-    return chosen
-
-
-def _read_option(labels: set[Any], value: Any, option: str) -> Any:
-    """A given label, read as a number or boolean if it is text and the labels are not.
-
-    So options on a command line, which are text, match labels that are numbers. It is an error if
-    its kind still differs from theirs, except for 0 and 1 among booleans and the other way round.
-    ``option`` is the argument in the error.
-    """
-    kinds = {_kind_of(label) for label in labels}
-    if "text" not in kinds:
-        value = _parse_texts({value: value})[value]
-    if _kind_of(value) in kinds or {value, *labels} <= {0, 1}:
-        return value
-    contents = f"{' and '.join(sorted(kinds))} ({format_values(labels)})"
-    must = f"be one of the labels, which are {contents}"
-    raise InvalidInput(argument=option, must=must, got=value)
+    return tuple(chosen)
 
 
 def _infer_positive(labels: set[Any]) -> Labels:
@@ -482,14 +461,11 @@ def _to_one_kind(label_of: dict[str, LabelOf], parse: bool) -> dict[str, LabelOf
     1 in one column is "1" in the other.
     """
     labels = _distinct_labels(label_of, "count")
-    kinds = {_common_kind(name, distinct) for name, distinct in labels.items()}
-    is_same_kind = len(kinds) == 1
-    if is_same_kind and not (parse and "text" in kinds):
-        return label_of
+    is_same_kind = len({_common_kind(name, of) for name, of in labels.items()}) == 1
     parsed = {name: _parse_texts(of) for name, of in label_of.items()}
     distinct = _distinct_labels(parsed, "count")
     has_text = "text" in map(_kind_of, set().union(*distinct.values()))
-    if _are_comparable(distinct) and not has_text:
+    if _are_comparable(distinct) and not has_text and (parse or not is_same_kind):
         return parsed
     if is_same_kind:
         return label_of
@@ -503,12 +479,10 @@ def _as_class(value: Any, asked: Labels) -> Any:
     Words such as NA mean a missing value, unless they are among the classes that were ``asked``
     for.
     """
-    if is_missing(value):
+    # "none" is often the name of a class.
+    is_word = _spells_missing(value) and value.strip().casefold() != "none"
+    if is_missing(value) or (is_word and value not in asked):
         return None
-    if isinstance(value, str):
-        # "none" is often the name of a class.
-        is_word = _spells_missing(value) and value.strip().casefold() != "none"
-        return None if is_word and value not in asked else value
     label = _as_plain(value)
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
@@ -527,17 +501,19 @@ def _as_plain(value: Any) -> Any:
 
 
 def _fold(label: Any) -> Any:
-    """Text without case, spaces and signs, to compare spellings; other labels unchanged."""
+    """Text without case, spaces and punctuation, to compare spellings; other labels unchanged.
+
+    Signs at its end and in front of a number tell labels apart: "HER2+" is not "HER2-".
+    """
     if not isinstance(label, str):
         return label
-    return "".join(filter(str.isalnum, label.casefold()))
+    text = label.casefold().strip()
+    sign = next((end for end in (text[-1:], text[:1]) if end in ("+", "-")), "")
+    return sign + "".join(filter(str.isalnum, text))
 
 
 def _are_scores(labels: set[Any]) -> bool:
-    """Whether labels are numbers of which some are not whole: probably scores.
-
-    Scores passed as labels get an error that says so. Text is left out of account.
-    """
+    """Whether any numeric label is not a whole number, as scores passed as labels are not."""
     given = [label for label in labels if not isinstance(label, str)]
     return not all(isfinite(label) and label == int(label) for label in given)
 
@@ -548,13 +524,14 @@ def _common_kind(name: str, labels: set[Any]) -> str:
     Labels of different kinds in one column are an error, too. Some callers call it for its errors
     only. There must be at least one label.
     """
-    kinds = {_kind_of(label) for label in labels}
-    if others := sorted(kinds - set(_KINDS)):
-        raise _not_labels(name, others[0])
+    kinds = sorted({_kind_of(label) for label in labels})
+    for kind in kinds:
+        if kind not in _KINDS:
+            raise _not_labels(name, kind)
     if len(kinds) > 1:
-        hint = f"got {' and '.join(sorted(kinds))}"
+        hint = f"got {' and '.join(kinds)}"
         raise InvalidInput(argument=name, must="contain labels of one type", hint=hint)
-    return kinds.pop()
+    return kinds[0]
 
 
 def _not_labels(name: str, kind: str) -> InvalidInput:

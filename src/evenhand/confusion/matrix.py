@@ -70,13 +70,7 @@ class ConfusionMatrix:
 
     @classmethod
     def from_labels(
-        cls,
-        y_true: Iterable[object],
-        y_pred: Iterable[object],
-        positive: object = None,
-        *,
-        positive_label: object = None,
-        positive_prediction: object = None,
+        cls, y_true: Iterable[object], y_pred: Iterable[object], positive: object = None
     ) -> ConfusionMatrix:
         """Count labels against predictions.
 
@@ -86,11 +80,10 @@ class ConfusionMatrix:
             Labels and predictions of the same length, without missing values: numbers,
             text or booleans. Lists, arrays and columns of any dataframe library are
             accepted.
-        positive : label or list of labels, optional
+        positive : label, list of labels, or dict, optional
             The positive labels; all others are negative. Optional for 0/1, -1/1,
-            booleans, no/yes, n/y, negative/positive and false/true.
-        positive_label, positive_prediction : label or list of labels, optional
-            The positive labels of ``y_true`` and of ``y_pred``, if they differ.
+            booleans, no/yes, n/y, negative/positive and false/true. If those of
+            ``y_true`` and ``y_pred`` differ, ``{"label": ..., "prediction": ...}``.
 
         Returns
         -------
@@ -103,8 +96,7 @@ class ConfusionMatrix:
         >>> ConfusionMatrix.from_labels(labels, predictions, positive="good")
         ConfusionMatrix(tp=1, fn=0, fp=1, tn=1)
         """
-        options = (positive, positive_label, positive_prediction)
-        counts, _ = count_pairs(y_true, y_pred, lambda v: read_labels(v, *options))
+        counts, _ = count_pairs(y_true, y_pred, lambda v: read_labels(v, positive))
         # Codes are 0 for negative and 1 for positive labels.
         (tn, fp), (fn, tp) = counts.tolist()
         return cls(tp=tp, fn=fn, fp=fp, tn=tn)
@@ -303,7 +295,7 @@ def first_invalid_cell(array: Array) -> tuple[int, ...] | None:
 
 
 def require_counts(cm: object, name: str) -> Floats:
-    """The cells of a matrix of whole counts, which exact tests need; ``name`` is for errors."""
+    """Return the cells of a matrix; raise unless they are whole counts, as exact tests need."""
     if not isinstance(cm, ConfusionMatrix):
         must = "must be a ConfusionMatrix of counts"
         raise InvalidInput(f"{name} {must}; got {brief(cm)}")
@@ -385,9 +377,9 @@ def as_cell(name: str, value: Any) -> float:
 
 
 def _subtract(whole: float, part: float) -> float:
-    """``whole - part``; 0 where only the rounding of real cells makes it negative.
+    """``whole - part``, with tiny negative results of rounding set to 0.
 
-    A cell of a difference of matrices, where a negative cell is an error.
+    It is a cell of the difference of two matrices, where a negative cell is an error.
     """
     rest = whole - part
     return 0 if isinstance(rest, float) and -1e-12 * whole < rest < 0 else rest

@@ -4,7 +4,7 @@ The engine that holds the data counts its rows; labels are interpreted on the fe
 """
 
 from .column_guess import guess_positive, guess_roles, has_two_values, kind_of
-from .columns import check_second_class, count, group_columns
+from .columns import count, group_columns
 from .counted_rows import CountedRows, count_rows, similar_names, sort_keys, sort_values
 from .counts_table import read_counts
 from .disclosure import PUBLIC_FACTS, RULES, Rule, rule_of

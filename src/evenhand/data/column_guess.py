@@ -37,7 +37,20 @@ _NAMES = {
 }
 # Words for decisions against a person, or for little of something; the others of such a column are positive.
 _NEGATIVE = frozenset(
-    {"low", "no", "none", "false", "negative", "declined", "denied", "rejected", "refused", "fail", "failed", "bad"}
+    {
+        "low",
+        "no",
+        "none",
+        "false",
+        "negative",
+        "declined",
+        "denied",
+        "rejected",
+        "refused",
+        "fail",
+        "failed",
+        "bad",
+    }
 )
 
 
@@ -59,10 +72,13 @@ def kind_of(values: Sequence[Any]) -> Kind:
     >>> kind_of(["0.5", "0.25", None, "0.25"])
     Kind(kind='numbers', distinct=2, unit=True, examples=['0.25', '0.5'])
     """
-    texts = (str(value) if isinstance(value, (list, dict)) else value for value in values if value is not None)
-    sizes = Counter(value[:_MAX_LENGTH] if isinstance(value, (str, bytes)) else value for value in texts)
-    numbers: set[float] = set()
-    kind = "text" if sizes else "empty"
+    texts = [str(value) if isinstance(value, (list, dict)) else value for value in values]
+    sizes = Counter(
+        text[:_MAX_LENGTH] if isinstance(text, (str, bytes)) else text
+        for text in texts
+        if text is not None
+    )
+    kind, numbers = "text" if sizes else "empty", set()
     with suppress(TypeError, ValueError, OverflowError):
         numbers = {float(value) for value in sizes}
         kind = "numbers" if numbers else kind
@@ -84,29 +100,36 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     """
     kinds = {name: kind_of(values) for name, values in columns.items()}
     few = [name for name, kind in kinds.items() if 0 < kind.distinct <= _MAX_LABELS]
-    many = [name for name, kind in kinds.items() if kind.kind == "numbers" and (kind.distinct > 2 or kind.unit)]
+    numbers = [name for name, kind in kinds.items() if kind.kind == "numbers"]
+    many = [name for name in numbers if kinds[name].distinct > 2 or kinds[name].unit]
     roles: dict[str, Any] = {}
     for role, names in (("y_true", few), ("y_pred", few), ("y_score", many)):
-        roles[role] = next(iter(_rank(role, [name for name in names if name not in roles.values()])), None)
+        free = [name for name in names if name not in roles.values()]
+        roles[role] = next(iter(_rank(role, free)), None)
     if not (roles["y_pred"] or roles["y_score"]):
-        roles["y_score"] = _only([name for name, kind in kinds.items() if kind.unit and name != roles["y_true"]])
+        units = [name for name, kind in kinds.items() if kind.unit and name != roles["y_true"]]
+        roles["y_score"] = _only(units)
     decided = roles["y_pred"] or roles["y_score"]
     # Of a single column of two values nobody can say which of them it is.
     if bool(roles["y_true"]) != bool(decided):
         roles["y_true" if decided else "y_pred"] = _only(has_two_values(columns, roles.values()))
-    few = [name for name, kind in kinds.items() if 1 < kind.distinct <= _MAX_GROUPS and name not in roles.values()]
-    groups = _rank("groups", few)[:_MAX_GROUP_COLUMNS]
-    used = {*roles.values(), *groups} - {None}
+    used = {*roles.values()} - {None}
+    varied = [name for name, kind in kinds.items() if 1 < kind.distinct <= _MAX_GROUPS]
+    groups = _rank("groups", [name for name in varied if name not in used])[:_MAX_GROUP_COLUMNS]
+    used |= {*groups}
     repeated = find_repeated_identifier(columns, used)
-    cluster = repeated.column if repeated and _lie_in_one_group(columns, repeated.column, groups) else None
-    stacked = find_model_column(columns, {str(roles["y_pred"]), str(roles["y_score"])}, used, cluster)
+    cluster = repeated.column if repeated else None
+    if cluster is not None and not _lie_in_one_group(columns, cluster, groups):
+        cluster = None
+    decisions = {str(roles["y_pred"]), str(roles["y_score"])}
+    stacked = find_model_column(columns, decisions, used, cluster)
     combined = [name for name in (roles["y_true"], roles["y_pred"], *groups) if name]
-    counts = [name for name, values in columns.items() if name not in {*used, cluster} and are_counts(values)]
+    free = [name for name in columns if name not in {*used, cluster}]
     return roles | {
         "groups": groups,
         "cluster": cluster,
         "model_column": stacked.column if stacked else None,
-        "count": _guess_count(columns, counts, combined),
+        "count": _guess_count(columns, free, combined),
     }
 
 
@@ -135,7 +158,9 @@ def guess_positive(values: Collection[Any]) -> list[Any]:
     """
     words = {value: str(value).strip().casefold() for value in sorted(values, key=str)}
     negative = [word for word in words.values() if word in _NEGATIVE]
-    others = [value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}]
+    others = [
+        value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}
+    ]
     return others if len(negative) == 1 else []
 
 
@@ -143,21 +168,26 @@ def _only(names: Sequence[str]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _lie_in_one_group(columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]) -> bool:
+def _lie_in_one_group(
+    columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]
+) -> bool:
     """Whether all rows of an identifier are in one group."""
     keys = set(zip(*(map(str, columns[name]) for name in (cluster, *groups)), strict=True))
     return len(keys) == len({key[0] for key in keys})
 
 
-def _guess_count(columns: Mapping[str, list[Any]], counts: list[str], combined: Sequence[str]) -> str | None:
+def _guess_count(
+    columns: Mapping[str, list[Any]], free: Sequence[str], combined: Sequence[str]
+) -> str | None:
     """A column that is called a count, or beside which every combination of the others occurs once."""
+    counts = [name for name in free if are_counts(columns[name])]
     named = _rank("count", counts, whole=True)
     rows = len(next(iter(columns.values()), []))
     # One column of few values says nothing.
     keys = set(zip(*(map(str, columns[name]) for name in combined), strict=True))
-    once = len(combined) > 1 and rows > 1 and len(keys) == rows
-    unnamed = [name for name in counts if not is_identifier(name)] if once else []
-    return next(iter([*named, *unnamed]), None)
+    if len(combined) > 1 and len(keys) == rows > 1:
+        named += [name for name in counts if not is_identifier(name)]
+    return next(iter(named), None)
 
 
 def _rank(role: str, names: Sequence[str], whole: bool = False) -> list[str]:

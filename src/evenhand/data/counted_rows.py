@@ -9,20 +9,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import nan
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
+import numpy as np
+
+from ..arrays import Floats, Integers
+from ..errors import InvalidInput, UnknownName, brief, escaped
 from .columns import as_finite, count, group_columns
-from .frames import MOST_ROWS, Key
+from .frames import Key
 
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
-    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι", "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi"
+    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι",
+    "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi",
 )
 
 
@@ -55,10 +59,30 @@ class CountedRows:
     source: dict[str, Any] = field(default_factory=dict)
     library: str | None = None
 
-    def values(self, answer: str) -> set[Any]:
-        """The distinct values of an answer."""
-        place = len(self.columns) + self.answers.index(answer)
-        return {row[place] for row in self.rows}
+    @property
+    def keys(self) -> list[Key]:
+        """The group values of each row."""
+        return [row[: len(self.columns)] for row in self.rows]
+
+    @property
+    def n(self) -> Floats:
+        """How often each row occurs."""
+        return np.array(list(self.rows.values()), dtype=np.float64)
+
+    def index_keys(
+        self, kept: Integers, keys: Sequence[Key] = ()
+    ) -> tuple[tuple[Key, ...], Integers]:
+        """The keys of some rows in a stable order, or those that are known, and the index of each."""
+        all_keys = self.keys
+        row_keys = [all_keys[row] for row in kept]
+        keys = tuple(keys or sort_keys({*row_keys}))
+        index_of = {key: i for i, key in enumerate(keys)}
+        return keys, np.array([index_of[key] for key in row_keys], dtype=np.int64)
+
+    def answer(self, name: str) -> list[Any]:
+        """The value of an answer in each row."""
+        place = len(self.columns) + self.answers.index(name)
+        return [row[place] for row in self.rows]
 
 
 def count_rows(
@@ -115,29 +139,22 @@ def count_rows(
     names, width = [*by, *given], len(by)
     places = {name: i for i, name in enumerate(given, start=width)}
     levels = {places[name]: tuple(cuts[name]) for name in given if name in cuts}
-    floats = [places[name] for name in given if name in {*numbers, frequency} and name not in cuts]
-    edges = {names.index(name): where for name, where in _bin_edges(bins, list(by)).items()}
-    try:
-        counted = count(data, columns, edges | levels, [*levels, *floats])
-    except TooLarge:
-        if not floats and "cluster" not in given:
-            raise
-        of, fewer, part = "label, prediction and cluster", "", "clusters"
-        if floats:
-            of, fewer, part = "label and score", "round the scores to fewer decimals, or ", "rows"
-        raise TooLarge(
-            f"the data have more than {MOST_ROWS:,} distinct combinations of group, {of}; {fewer}audit a random part "
-            f"of the {part}"
-        ) from None
+    floats = [places[name] for name in given if name in {*numbers, frequency} - {*cuts}]
+    edges = {names.index(name): where for name, where in _read_bins(bins, list(by)).items()}
+    counted = count(data, columns, edges | levels, [*levels, *floats])
     if not counted.rows:
         raise InvalidInput("`data` must have at least one row; got none")
-    bin_names = {i: _bin_names(where) for i, where in edges.items()}
-    read: dict[int, Callable[[Any], Any]] = dict.fromkeys(range(width), _without_minus)
-    read |= {i: dict(enumerate(called)).get for i, called in bin_names.items()}
-    read |= {i: _number_reader(names[i]) for i in floats}
+    bin_names = {i: _name_bins(where) for i, where in edges.items()}
     rows: Counter[Key] = Counter()
     for row, n in counted.rows.items():
-        rows[tuple(read[i](value) if i in read else value for i, value in enumerate(row))] += n
+        values = list(row)
+        for i in range(width):
+            values[i] = (
+                bin_names[i][row[i]] if i in edges and row[i] is not None else _unsigned(row[i])
+            )
+        for i in floats:
+            values[i] = _read_number(row[i], names[i])
+        rows[tuple(values)] += n
     lines = rows.total()
     if frequency in given:
         rows = _multiply(rows, places[frequency])
@@ -150,7 +167,9 @@ def count_rows(
         answers=tuple(given),
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
-        answer_orders={names[i]: order for i, order in orders.items() if i >= width and i not in levels},
+        answer_orders={
+            names[i]: orders[i] for i in places.values() if i in orders and i not in levels
+        },
         source=counted.source | {"rows": lines},
         library=counted.library,
     )
@@ -171,7 +190,8 @@ def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
         if cases is None or not cases >= 0 or cases != int(cases):
             got = "nothing" if cases is None else f"{cases:g}"
             raise InvalidInput(
-                f"`count` must contain whole numbers of cases; got {got}; other numbers can be `sample_weight=`"
+                f"`count` must contain whole numbers of cases; got {got}; other numbers can be "
+                "`sample_weight=`"
             )
         if cases:
             multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
@@ -180,27 +200,26 @@ def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
     return multiplied
 
 
-def _without_minus(value: Any) -> Any:
+def _unsigned(value: Any) -> Any:
     """A zero with a sign, as a file may have it, as zero."""
-    is_zero = isinstance(value, str) and re.fullmatch(r"-0+(\.0*)?", value)
-    return value[1:] if is_zero else value
+    return value[1:] if isinstance(value, str) and re.fullmatch(r"-0+(\.0*)?", value) else value
 
 
-def _number_reader(name: str) -> Callable[[Any], float | None]:
-    def read(value: Any) -> float | None:
-        try:
-            number = nan if value is None or str(value).isspace() else float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidInput(f"{_title(name)} must contain numbers; got {brief(value)}") from None
-        return None if number != number else number
-
-    return read
+def _read_number(value: Any, name: str) -> float | None:
+    try:
+        number = nan if value is None or str(value).isspace() else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{_title(name)} must contain numbers; got {brief(value)}") from None
+    return None if number != number else number
 
 
-def _bin_edges(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:
+def _read_bins(
+    bins: Mapping[str, Sequence[float]] | None, by: list[str]
+) -> dict[str, tuple[float, ...]]:
     """Where to cut group columns, in ascending order."""
     if not isinstance(bins, Mapping | None):
-        raise InvalidInput(f"`bins` must map group columns to the numbers at which to cut them; got {brief(bins)}")
+        must = "map group columns to the numbers at which to cut them"
+        raise InvalidInput(argument="bins", must=must, got=bins)
     edges = {}
     for name, given in (bins or {}).items():
         if name not in by:
@@ -215,7 +234,7 @@ def _bin_edges(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dic
     return edges
 
 
-def _bin_names(cuts: Sequence[float]) -> tuple[str, ...]:
+def _name_bins(cuts: Sequence[float]) -> tuple[str, ...]:
     """The names of bins by level."""
     between = [f"{low:.15g} to below {high:.15g}" for low, high in pairwise(cuts)]
     return f"below {cuts[0]:.15g}", *between, f"{cuts[-1]:.15g} and above"
@@ -230,24 +249,22 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
     >>> merge_variants({("White", 1): 5, ("white ", 1): 2, ("Black", 0): 1, ("Black\u00a0", 0): 1}, 1)
     {('White', 1): 7, ('Black', 0): 2}
     """
-    names = [_common_names(rows, i, first) for i in range(width)]
     merged: dict[Key, Any] = {}
+    names: list[dict[Any, str]] = []
+    for i in range(width):
+        sizes: Counter[str] = Counter()
+        for row, n in rows.items():
+            if isinstance(row[i], str):
+                sizes[row[i]] += 0 if first else n if isinstance(n, int) else n.n
+        common: dict[str, str] = {}
+        for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
+            common.setdefault(_fold(text), text)
+        names.append({text: common[_fold(text)] for text in sizes})
     for row, n in rows.items():
-        key = (*(name.get(value, value) for name, value in zip(names, row, strict=False)), *row[width:])
+        group = (name.get(value, value) for name, value in zip(names, row, strict=False))
+        key = (*group, *row[width:])
         merged[key] = merged[key] + n if key in merged else n
     return merged
-
-
-def _common_names(rows: Mapping[Key, Any], place: int, first: bool) -> dict[Any, str]:
-    """By text in a column, its most frequent variant, or just the first; the first of several."""
-    sizes: Counter[str] = Counter()
-    for row, n in rows.items():
-        if isinstance(row[place], str):
-            sizes[row[place]] += 0 if first else n if isinstance(n, int) else n.n
-    common: dict[str, str] = {}
-    for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
-        common.setdefault(_fold(text), text)
-    return {text: common[_fold(text)] for text in sizes}
 
 
 def similar_names(values: Iterable[Any]) -> list[list[str]]:
@@ -290,7 +307,13 @@ def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any
     rank = {value: i for i, value in enumerate(declared)}
 
     def key(value: Any) -> tuple[Any, ...]:
-        return value is None, rank.get(value, len(rank)), _natural_key(value), str(value), repr(value)
+        return (
+            value is None,
+            rank.get(value, len(rank)),
+            _natural_key(value),
+            str(value),
+            repr(value),
+        )
 
     return sorted(values, key=key)
 
@@ -305,4 +328,8 @@ def _natural_key(value: Any) -> list[tuple[bool, float, str]]:
         return [(False, number, "")]
     parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
     # Every second part is a number.
-    return [(False, float(part), "") if i % 2 else (True, 0.0, part.casefold()) for i, part in enumerate(parts) if part]
+    return [
+        (False, float(part), "") if i % 2 else (True, 0.0, part.casefold())
+        for i, part in enumerate(parts)
+        if part
+    ]

@@ -27,9 +27,9 @@ def read_counts(data: Any) -> CountsTable:
     name = "the table of counts"
     source: dict[str, Any] = {}
     if is_path(data):
-        name = str(data)
+        name = escaped(data)
         with spool(data) as path:
-            titles, rows, source = described_rows(path, _MAX_GROUPS + 1)
+            (titles, rows), source = described_rows(path, _MAX_GROUPS + 1)
         source |= {"format": "counts"}
     elif is_mapping(data):
         titles, rows = list(data), list(zip(*data.values(), strict=True))
@@ -40,38 +40,33 @@ def read_counts(data: Any) -> CountsTable:
     if len(rows) > _MAX_GROUPS:
         raise TooLarge(f"a table of counts may have at most {_MAX_GROUPS:,} rows, one per group")
     titles = [str(title).strip() for title in titles]
-    by, cells = _split_titles(titles, escaped(name))
+    folded = [title.casefold() for title in titles]
+    repeated = [title for title in titles if folded.count(title.casefold()) > 1]
+    by = [i for i, title in enumerate(folded) if title not in CELLS]
+    for is_refused, must, got in (
+        (repeated, "distinct column names", " and ".join(repeated)),
+        (not {*CELLS} <= {*folded}, "the columns tp, fn, fp and tn", ", ".join(titles)),
+        (not by, "a column of groups besides tp, fn, fp and tn", "none"),
+        (not rows, "one row per group", "no rows"),
+    ):
+        if is_refused:
+            raise InvalidInput(f"{name} must have {must}; got {escaped(got)}")
     matrices: dict[Key, ConfusionMatrix] = {}
     for line, row in enumerate(rows, start=1):
-        values = [value.strip() or None if isinstance(value, str) else value for value in map(plain, row)]
+        values = [
+            value.strip() or None if isinstance(value, str) else value for value in map(plain, row)
+        ]
         key = tuple(values[i] for i in by)
         if key in matrices:
-            raise InvalidInput(f"row {line} of {escaped(name)} repeats the group {escaped(' & '.join(map(str, key)))}")
+            group = escaped(" & ".join(map(str, key)))
+            raise InvalidInput(f"row {line} of {name} repeats the group {group}")
         try:
-            matrices[key] = ConfusionMatrix.from_array([_read_count(values[i]) for i in cells])
+            cells = [_read_count(values[folded.index(cell)]) for cell in CELLS]
+            matrices[key] = ConfusionMatrix.from_array(cells)
         except ValueError as error:
-            raise InvalidInput(f"row {line} of {escaped(name)} has an invalid count: {escaped(error)}") from None
-    if not matrices:
-        raise InvalidInput(f"{escaped(name)} must have one row per group; got no rows")
+            why = escaped(error)
+            raise InvalidInput(f"row {line} of {name} has an invalid count: {why}") from None
     return tuple(titles[i] for i in by), matrices, source
-
-
-def _split_titles(titles: list[str], name: str) -> tuple[list[int], list[int]]:
-    """The positions of group columns and of the cells, each of which must have one column."""
-    # A name that a file has twice ends in a number.
-    folded = [title.casefold() for title in titles]
-    stems = [title.rpartition(".")[0] or title for title in folded]
-    repeated = [
-        t for t, f, s in zip(titles, folded, stems, strict=True) if folded.count(f) > 1 or (s != f and s in CELLS)
-    ]
-    if repeated:
-        raise InvalidInput(f"{name} must have distinct column names; got {escaped(' and '.join(repeated))}")
-    if not set(CELLS) <= set(folded):
-        raise InvalidInput(f"{name} must have the columns tp, fn, fp and tn; got {escaped(', '.join(titles))}")
-    by = [i for i, title in enumerate(folded) if title not in CELLS]
-    if not by:
-        raise InvalidInput(f"{name} must have a column of groups besides tp, fn, fp and tn; got none")
-    return by, [folded.index(cell) for cell in CELLS]
 
 
 def _read_count(value: Any) -> int:

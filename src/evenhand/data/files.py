@@ -27,21 +27,13 @@ from ..errors import EvenhandError, InvalidInput, brief, escaped
 from ..progress import watch
 from ..temporary import folder_of_its_own
 from .frames import Counted, Cuts
-from .readers import FORMATS, PACKINGS, Format, Source, Table, nothing, unreadable
+from .readers import FORMATS, PACKINGS, FirstRows, Format, Source, nothing, unreadable
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-State = tuple[int, int, int, int]
 Result = TypeVar("Result")
 
-# Kinds of files that other libraries read.
-_READ_BY = dict.fromkeys((".db", ".sqlite", ".sqlite3"), "pandas.read_sql")
-_READ_BY |= dict.fromkeys((".feather", ".arrow"), "polars.read_ipc")
-# Tables whose own list says which files belong to them: where the list is, what they are, and how they are passed.
-_LISTED_TABLES = (
-    ("_delta_log", "a Delta table", "polars.scan_delta({})"),
-    ("metadata/*.metadata.json", "an Iceberg table", "polars.scan_iceberg({})"),
-    (".hoodie", "a Hudi table", "spark.read.format('hudi').load({})"),
-)
+# Delta, Iceberg and Hudi tables have a list of their own that says which files belong to them.
+_LISTED_TABLES = ("_delta_log", "metadata/*.metadata.json", ".hoodie")
 # The first bytes, which tell the format.
 _HEAD = 16
 
@@ -55,7 +47,7 @@ def count_file(path: Paths, columns: Sequence[str], cuts: Cuts) -> Counted:
     return counted._replace(source=described | counted.source)
 
 
-def first_rows(path: Paths, most: int) -> Table:
+def first_rows(path: Paths, most: int) -> FirstRows:
     r"""The names of the columns of one or more files, and their first rows.
 
     >>> from tempfile import TemporaryDirectory
@@ -65,51 +57,45 @@ def first_rows(path: Paths, most: int) -> Table:
     ...     first_rows(path, most=1)
     (['race', 'label'], [('A', '1')])
     """
-    source = _source(path)
+    source = _find_source(path)
     return source.format.first_rows(source, most)
 
 
-def described_rows(path: Paths, most: int) -> tuple[list[str], list[tuple[Any, ...]], dict[str, Any]]:
+def described_rows(path: Paths, most: int) -> tuple[FirstRows, dict[str, Any]]:
     """The first rows as `first_rows` gives them, and which files they are from, with their size and SHA-256."""
-    (names, rows), described = _read(path, lambda source: source.format.first_rows(source, most))
-    return names, rows, described
+    return _read(path, lambda source: source.format.first_rows(source, most))
 
 
 def input_files(path: Paths) -> list[Path]:
     """The files that a path stands for, or several paths together; what can be read only once is not opened."""
-    if isinstance(path, (str, os.PathLike)) and _is_stream(path):
-        return [Path(path)]
-    return _source(path).files
+    is_stream = isinstance(path, (str, os.PathLike)) and _is_stream(path)
+    return [Path(path)] if is_stream else _find_source(path).files  # type: ignore[arg-type]
 
 
 def _read(path: Paths, reader: Callable[[Source], Result]) -> tuple[Result, dict[str, Any]]:
     """What is read, and the files and their contents, so that someone else can tell whether theirs are the same."""
-    source = _source(path)
-    states = {file: _state(file) for file in source.files}
+    source = _find_source(path)
+    states = [_state(file) for file in source.files]
     result = reader(source)
-    digests = {file: _sha256(file) for file in source.files}
-    for file, state in states.items():
+    digests = [_sha256(file) for file in source.files]
+    for file, state in zip(source.files, states, strict=True):
         # The SHA-256 would be that of other rows.
         if _state(file) != state:
             raise InvalidInput(
                 f"{escaped(file)} changed while it was read; audit it when nobody writes to it, or a copy"
             )
-    total = next(iter(digests.values()))
+    total = digests[0]
     if len(digests) > 1:
-        lines = sorted(f"{_relative(file, source.root)}  {digest}\n" for file, digest in digests.items())
+        names = [_relative(file, source.root) for file in source.files]
+        lines = sorted(f"{name}  {digest}\n" for name, digest in zip(names, digests, strict=True))
         total = hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
-    return result, {
-        "kind": "file",
-        "name": source.name,
-        "files": len(digests),
-        **({} if source.skipped is None else {"skipped": source.skipped}),
-        "size": sum(size for *_, size, _ in states.values()),
-        "sha256": total,
-        "format": source.format.key,
-    }
+    described = {"kind": "file", "name": source.name, "files": len(digests)}
+    described |= {} if source.skipped is None else {"skipped": source.skipped}
+    size = sum(size for *_, size, _ in states)
+    return result, described | {"size": size, "sha256": total, "format": source.format.key}
 
 
-def _state(path: Path) -> State:
+def _state(path: Path) -> tuple[int, int, int, int]:
     """What tells which file or folder this is (device and inode), and whether it was written to."""
     try:
         status = path.stat()
@@ -130,78 +116,80 @@ def _sha256(file: Path) -> str:
 
 def _relative(file: Path, root: Path) -> str:
     """The name of a file below a folder on one line, as the command ``sha256sum`` escapes it."""
-    return file.absolute().relative_to(root.absolute()).as_posix().replace("\\", "\\\\").replace("\n", "\\n")
+    name = file.absolute().relative_to(root.absolute()).as_posix()
+    return name.replace("\\", "\\\\").replace("\n", "\\n")
 
 
-def _source(path: Paths) -> Source:
+def _find_source(path: Paths) -> Source:
     """The files that a path stands for, or several paths together; all of them are distinct."""
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
-    sources = [_one_source(os.fspath(one)) for one in paths]
+    sources = [_find_one(os.fspath(one)) for one in paths]
     source = sources[0]
     if len(sources) > 1:
         names = [one.name for one in sources]
-        skipped = [one.skipped for one in sources if one.skipped is not None]
         name = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+        skipped = [one.skipped for one in sources if one.skipped is not None]
         source = Source(
             Path(name),
-            _common_format([one.format for one in sources], "`data` must be"),
+            _common_format((one.format for one in sources), "`data` must be"),
             [file for one in sources for file in one.files],
             Path(os.path.commonpath([one.root.absolute() for one in sources])),
             name,
             sum(skipped) if skipped else None,
         )
-    seen: dict[tuple[int, ...], Path] = {}
+    seen: dict[Any, Path] = {}
     for file in source.files:
         first = seen.setdefault(_state(file)[:2], file)
         if first is not file:
-            both = f"{escaped(first)} twice" if first == file else f"{escaped(first)} and {escaped(file)}, a link to it"
-            raise InvalidInput(f"`data` must be distinct files; got {both}")
+            link = f"and {escaped(file)}, a link to it" if first != file else "twice"
+            raise InvalidInput(f"`data` must be distinct files; got {escaped(first)} {link}")
     return source
 
 
 def _common_format(formats: Iterable[Format], must: str) -> Format:
     """The format that all files have."""
-    first, *others = {found.key: found for found in formats}.values()
+    first, *others = dict.fromkeys(formats)
     if others:
-        raise InvalidInput(f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files")
+        raise InvalidInput(
+            f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files"
+        )
     return first
 
 
-def _one_source(text: str) -> Source:
-    if text.startswith(("postgres://", "postgresql://")):
-        raise InvalidInput(
-            "a PostgreSQL table must be passed as a relation of DuckDB: attach the database with DuckDB's extension "
-            "postgres, and pass duckdb.sql('FROM db.schema.name')"
-        )
+def _find_one(text: str) -> Source:
     if "://" in text:
         hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
-        raise InvalidInput(f"`data` must be a local file; got {brief(hidden)}, which must be downloaded first")
+        got = f"{brief(hidden)}, which must be downloaded first"
+        raise InvalidInput(f"`data` must be a local file; got {got}")
     if not text.strip() or "\0" in text:
         got = brief(text) if text.strip() else "an empty path"
         raise InvalidInput(f"`data` must be a path to a file; got {got}")
     try:
-        return _local_source(Path(text).expanduser())
+        return _find_local(Path(text).expanduser())
     except (OSError, RuntimeError) as error:
         shown = text if len(text) <= 200 else f"{text[:200]}…"
         raise unreadable(shown, getattr(error, "strerror", None) or error) from None
 
 
-def _local_source(path: Path) -> Source:
+def _find_local(path: Path) -> Source:
     name = path.name or str(path)
     if path.is_dir():
-        return _folder(path, name)
-    if path.exists() or not _is_glob(path):
-        if not path.exists():
-            raise InvalidInput(f"there is no file {escaped(path)}{_similar_names(path)}")
+        return _find_in_folder(path, name)
+    if path.exists():
         if path.stat().st_size == 0:
             raise nothing(path, "is empty")
         return Source(path, _format_of(path), [path], path.parent, name)
-    files = sorted(Path(found) for found in glob(str(path), recursive=True) if Path(found).is_file())
+    if not _is_glob(path):
+        beside = os.listdir(path.parent) if path.parent.is_dir() else []
+        similar = escaped(" or ".join(get_close_matches(path.name, beside, n=2)))
+        hint = f"; did you mean {similar}?" if similar else ""
+        raise InvalidInput(f"there is no file {escaped(path)}{hint}")
+    files = sorted(Path(file) for file in glob(str(path), recursive=True) if Path(file).is_file())
     if not files:
         raise InvalidInput(f"no file matches {escaped(path)}")
     file_format = _common_format(map(_format_of, files), f"{escaped(path)} must match")
     if file_format.in_folders:
-        _check_no_table(dict.fromkeys(above for file in files for above in file.absolute().parents))
+        _check_no_table({above for file in files for above in file.absolute().parents})
     root = next(above for above in path.parents if not _is_glob(above))
     return Source(path, file_format, files, root, name)
 
@@ -210,42 +198,37 @@ def _is_glob(path: Path) -> bool:
     return any(sign in str(path) for sign in "*?[")
 
 
-def _similar_names(path: Path) -> str:
-    try:
-        names = [beside.name for beside in path.parent.iterdir()]
-    except OSError:
-        return ""
-    similar = get_close_matches(path.name, names, n=2)
-    return f"; did you mean {escaped(' or '.join(similar))}?" if similar else ""
-
-
-def _folder(path: Path, name: str) -> Source:
+def _find_in_folder(path: Path, name: str) -> Source:
     """The files in a folder and below it; a folder that cannot be opened is an error, not empty."""
-    file_format = next(found for found in FORMATS if found.in_folders)
-    called = file_format.names[0]
-    if path.absolute() == Path(path.absolute().anchor):
-        raise InvalidInput(f"`data` must be a file or a folder of {called} files; got {escaped(path)}")
-    _check_no_table([path.absolute(), *path.absolute().parents])
+    (file_format,) = (one for one in FORMATS if one.in_folders)
+    kind = file_format.names[0]
+    here = path.absolute()
+    if here == Path(here.anchor):
+        raise InvalidInput(
+            f"`data` must be a file or a folder of {kind} files; got {escaped(path)}"
+        )
+    _check_no_table([here, *here.parents])
     files: list[Path] = []
     skipped = 0
-    seen: dict[tuple[int, ...], str] = {}
-    for here, folders, names in os.walk(path, onerror=_refuse, followlinks=True):
-        _check_no_table([Path(here)])
-        first = seen.setdefault(_state(Path(here))[:2], here)
-        if first != here:
+    seen: dict[Any, str] = {}
+    for below, folders, names in os.walk(path, onerror=_refuse, followlinks=True):
+        _check_no_table([Path(below)])
+        first = seen.setdefault(_state(Path(below))[:2], below)
+        if first != below:
             raise InvalidInput(
-                f"the folder {escaped(path)} must contain every file once; {escaped(here)} and {escaped(first)} are "
-                "the same folder, so remove the link"
+                f"the folder {escaped(path)} must contain every file once; {escaped(below)} and "
+                f"{escaped(first)} are the same folder, so remove the link"
             )
         hidden = set(filter(_is_hidden, folders))
-        skipped += sum(len(inside) for folder in hidden for *_, inside in os.walk(Path(here, folder)))
+        skipped += sum(len(inside) for one in hidden for *_, inside in os.walk(Path(below, one)))
         folders[:] = sorted(set(folders) - hidden)
-        data = [file for name in names if not _is_hidden(name) and _has_format(file := Path(here, name), file_format)]
+        visible = [Path(below, file) for file in names if not _is_hidden(file)]
+        data = [file for file in visible if _has_format(file, file_format)]
         files += data
         skipped += len(names) - len(data)
     if not files:
         raise InvalidInput(
-            f"the folder {escaped(path)} contains no {called} files; name files of other kinds one by one"
+            f"the folder {escaped(path)} contains no {kind} files; name files of other kinds one by one"
         )
     return Source(path, file_format, sorted(files), path, name, skipped)
 
@@ -262,22 +245,19 @@ def _has_format(file: Path, file_format: Format) -> bool:
     """Whether a file has the format by its ending in any case or, if it has none, by its first bytes."""
     if file.suffix or not file.is_file():
         return file.name.lower().endswith(file_format.endings)
-    try:
-        with file.open("rb") as stream:
-            return stream.read(_HEAD).startswith(file_format.magic)
-    except OSError as error:
-        raise unreadable(file, error.strerror or error) from None
+    with file.open("rb") as stream:
+        return stream.read(_HEAD).startswith(file_format.magic)
 
 
 def _check_no_table(folders: Iterable[Path]) -> None:
     """Refuse tables in which files that were removed or replaced still lie among the others."""
     for folder in folders:
-        for listed, called, passed in _LISTED_TABLES:
-            if any(folder.glob(listed)):
-                raise InvalidInput(
-                    f"{escaped(folder)} is {called}, whose folder may contain files that are no longer part of the "
-                    f"table; pass it as a frame, such as {passed.format(repr(str(folder)))}"
-                )
+        if any(any(folder.glob(listed)) for listed in _LISTED_TABLES):
+            raise InvalidInput(
+                f"{escaped(folder)} is a Delta, Iceberg or Hudi table, whose folder may contain files "
+                "that are no longer part of the table; pass it as a frame, such as "
+                f"polars.scan_delta({str(folder)!r})"
+            )
 
 
 def ending_of(name: str) -> str:
@@ -291,27 +271,26 @@ def ending_of(name: str) -> str:
     return "".join(suffixes[-2 if is_packed else -1 :])
 
 
-def _endings(file_format: Format) -> list[str]:
-    packed = ("", *PACKINGS) if file_format.is_packed else ("",)
-    return [f"{ending}{packing}" for packing in packed for ending in file_format.endings]
+def _find_format(name: str) -> Format | None:
+    ending = ending_of(name).lower()
+    for file_format in FORMATS:
+        packings = ("", *PACKINGS) if file_format.is_packed else ("",)
+        if ending in {f"{one}{packing}" for one in file_format.endings for packing in packings}:
+            return file_format
+    return None
 
 
 def _format_of(path: Path) -> Format:
     """The format of a file by its ending."""
-    ending = ending_of(path.name).lower()
-    for file_format in FORMATS:
-        if ending in _endings(file_format):
-            return file_format
-    if ending in _READ_BY:
+    file_format = _find_format(path.name)
+    if file_format is None:
+        usual = any_of([ending for one in FORMATS for ending in one.endings])
+        packed = any_of([f"{FORMATS[0].endings[0]}{packing}" for packing in PACKINGS])
         raise InvalidInput(
-            f"{escaped(path)} must be read into a dataframe, such as by {_READ_BY[ending]}, and the dataframe passed "
-            "as `data`, or saved as Parquet"
+            f"{escaped(path)} must be a {any_of(names_of(FORMATS))} file by its extension ({usual}; "
+            f"also {packed})"
         )
-    usual = any_of([ending for file_format in FORMATS for ending in file_format.endings])
-    packed = any_of([f"{FORMATS[0].endings[0]}{packing}" for packing in PACKINGS])
-    raise InvalidInput(
-        f"{escaped(path)} must be a {any_of(names_of(FORMATS))} file by its extension ({usual}; also {packed})"
-    )
+    return file_format
 
 
 def ending_by_content(head: bytes) -> str:
@@ -319,8 +298,8 @@ def ending_by_content(head: bytes) -> str:
     for file_format in FORMATS:
         if file_format.magic and head.startswith(file_format.magic):
             return file_format.endings[0]
-    packed = next((ending for ending, packing in PACKINGS.items() if head.startswith(packing.magic)), "")
-    return f"{FORMATS[0].endings[0]}{packed}"
+    packed = [ending for ending, (_, magic) in PACKINGS.items() if head.startswith(magic)]
+    return "".join([FORMATS[0].endings[0], *packed])
 
 
 def accepted_endings() -> list[str]:
@@ -345,13 +324,13 @@ def any_of(words: Sequence[str]) -> str:
 @contextmanager
 def spool(data: Any) -> Iterator[Any]:
     """The data, with paths of what can be read only once replaced by those of copies."""
-    given = list(data) if isinstance(data, (list, tuple)) else [data]
-    if not any(map(_is_stream, given)):
-        yield data
-        return
     with ExitStack() as stack:
-        copies = [stack.enter_context(_spool_path(Path(one))) if _is_stream(one) else one for one in given]
-        yield copies if isinstance(data, (list, tuple)) else copies[0]
+
+        def replace(path: Any) -> Any:
+            return stack.enter_context(_spool_path(Path(path))) if _is_stream(path) else path
+
+        is_list = isinstance(data, (list, tuple)) and any(map(_is_stream, data))
+        yield list(map(replace, data)) if is_list else replace(data)
 
 
 @contextmanager
@@ -371,8 +350,7 @@ def spool_stream(stream: IO[bytes], called: str, name: str) -> Iterator[str]:
         head = stream.read(_HEAD)
         if not head:
             raise nothing(called, "is empty")
-        known = any(ending_of(name).lower() in _endings(file_format) for file_format in FORMATS)
-        copy = folder / (name if known else f"{name}{ending_by_content(head)}")
+        copy = folder / (name if _find_format(name) else f"{name}{ending_by_content(head)}")
         with open(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(head)
             copyfileobj(stream, file)
@@ -380,7 +358,8 @@ def spool_stream(stream: IO[bytes], called: str, name: str) -> Iterator[str]:
             yield str(copy)
         except EvenhandError as error:
             # Readers, and the libraries whose messages they pass on, know the copy only.
-            error.args = (str(error.args[0]).replace(escaped(copy), escaped(called)), *error.args[1:])
+            message = str(error.args[0]).replace(escaped(copy), escaped(called))
+            error.args = (message, *error.args[1:])
             raise
 
 

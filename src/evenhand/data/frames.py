@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, nextafter
+from itertools import islice
+from math import inf
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,15 +30,18 @@ from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
 
 # No audit has more distinct rows; if there are more, a column contains scores or identifiers.
 MOST_ROWS = 200_000
-# How many rows of values are counted at once.
+# How many rows of values are counted at once: as Python objects, all of them would take much more memory.
 _BLOCK = 1 << 16
 # A decimal number with more digits is neither a float nor worth that many digits.
 _MOST_DIGITS = 300
 _KINDS = "columns must contain numbers, text, booleans or dates"
-_RESULTS_IN = {name: name for name in ("pandas", "polars", "pyarrow")} | {"dask": "pandas", "modin": "pandas"}
-_PANDAS_LIKE = ("pandas", "modin", "cudf", "dask")
 # Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
-_SHORT = {"float32": np.float32, "float": np.float32, "float16": np.float16, "halffloat": np.float16}
+_SHORT = {
+    "float32": np.float32,
+    "float": np.float32,
+    "float16": np.float16,
+    "halffloat": np.float16,
+}
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -72,7 +76,7 @@ class Table:
 
     Attributes
     ----------
-    native : dataframe
+    frame : narwhals.DataFrame or narwhals.LazyFrame
         The dataframe itself.
     engine : str
         The name of the library that holds it.
@@ -91,120 +95,100 @@ class Table:
 
     def __init__(self, native: Any) -> None:
         import narwhals.stable.v2 as nw
-        from narwhals.dependencies import is_pandas_like_dataframe
 
         if hasattr(type(native), "unify_dictionaries"):
             # An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column.
             native = native.unify_dictionaries()
-        pandas_like = is_pandas_like_dataframe(native)
         try:
-            # narwhals would refuse a frame with two columns of the same name, whichever are asked for.
-            frame = nw.from_native(native.iloc[:0, :0] if pandas_like else native)
+            self.frame: Any = nw.from_native(native)
+            self.names: list[Any] = self.frame.collect_schema().names()
         except TypeError:
             raise InvalidInput(
                 "`data` must be a dataframe, a mapping of columns or a path to a file; got "
                 f"{type(native).__name__}; pass a dataframe made of it"
             ) from None
         except nw.exceptions.NarwhalsError as error:
-            raise InvalidInput(f"`data` cannot be read: {first_line(error)}") from None
-        self.native = native if pandas_like else frame.to_native()
-        if pandas_like and native.columns.nlevels > 1:
-            raise InvalidInput(f"`data` has {native.columns.nlevels} levels of column names; pass a dataframe with one")
-        self.engine = str(frame.implementation).lower().rpartition(".")[2]
-        self.is_lazy = not isinstance(frame, nw.DataFrame)
-        is_named = self.engine in _PANDAS_LIKE
-        self.names: list[Any] = list(self.native.columns if is_named else frame.collect_schema().names())
+            why = escaped(" ".join(str(error).split()))
+            raise InvalidInput(f"`data` cannot be read: {why}") from None
+        self.engine = str(self.frame.implementation).lower().rpartition(".")[2]
+        self.is_lazy = not isinstance(self.frame, nw.DataFrame)
 
     @property
     def library(self) -> str | None:
         """The library in which results are returned; None for engines without tables in memory."""
-        return _RESULTS_IN.get(self.engine)
+        library = "pandas" if self.engine in ("dask", "modin") else self.engine
+        return library if library in ("pandas", "polars", "pyarrow") else None
 
     @property
     def source(self) -> dict[str, Any]:
         """Its library and shape."""
-        rows = None if self.is_lazy else len(self.native)
+        rows = None if self.is_lazy else len(self.frame)
         return {"kind": "frame", "library": self.engine, "shape": [rows, len(self.names)]}
 
     def column(self, name: Hashable) -> Any:
         """The values of a column, which must be in memory."""
-        place = self.place(name)
-        if self.engine in _PANDAS_LIKE:
-            return self.native.iloc[:, place]
-        return self.native.column(place) if self.engine == "pyarrow" else self.native.get_column(name)
+        return self.frame[:, self.place(name)].to_native()
 
     def select(self, columns: Sequence[Hashable]) -> Any:
         """A lazy narwhals frame of these columns, which may repeat, called ``evenhand_0`` and so on."""
         import narwhals.stable.v2 as nw
 
-        places = [self.place(name) for name in columns]
+        native = self.frame.to_native()
+        # Spark and DuckDB would interpret names.
         unique = [f"evenhand_x{i}" for i in range(len(self.names))]
-        native, chosen = self.native, [nw.col(unique[place]) for place in places]
-        if self.engine in _PANDAS_LIKE:
-            native = native.copy(deep=False)
-            native.columns = unique
-        elif "pyspark" in self.engine:
+        if "pyspark" in self.engine:
             native = native.toDF(*unique)
         elif self.engine == "duckdb":
-            renamed = (f"{identifier(self.names[place])} AS {unique[place]}" for place in dict.fromkeys(places))
-            native = native.project(", ".join(renamed))
-        else:
-            chosen = [nw.nth(place) for place in places]
-        return nw.from_native(native).lazy().select(*(c.alias(f"evenhand_{i}") for i, c in enumerate(chosen)))
+            named = zip(map(identifier, self.names), unique, strict=True)
+            native = native.project(", ".join(f"{name} AS {alias}" for name, alias in named))
+        chosen = [nw.nth(self.place(name)).alias(f"evenhand_{i}") for i, name in enumerate(columns)]
+        return nw.from_native(native).lazy().select(*chosen)
 
     def place(self, name: Hashable) -> int:
-        """The position of a column; columns of the same name that are equal in every row are one."""
-        # 1 and True are two names.
-        places = [i for i, n in enumerate(self.names) if isinstance(n, bool) == isinstance(name, bool) and n == name]
-        is_pandas = self.engine in _PANDAS_LIKE
-        if not places:
-            if is_pandas and name in getattr(self.native.index, "names", [self.native.index.name]):
-                raise UnknownName(
-                    f"no column is called {brief(name)}, but the index is; pass `data` with reset_index()"
-                )
-            raise unknown_column(name, self.names)
-        if len(places) > 1:
-            held = [] if self.is_lazy or not is_pandas else [self.native.iloc[:, place] for place in places]
-            if not held or not all(held[0].equals(other) for other in held):
-                differ = ", which differ" if held else ""
-                raise InvalidInput(f"`data` has {len(places)} columns called {brief(name)}{differ}; rename all but one")
-        return places[0]
+        """The position of a column."""
+        for i, known in enumerate(self.names):
+            # 1 and True are two names.
+            if known == name and isinstance(known, bool) == isinstance(name, bool):
+                return i
+        raise unknown_column(name, self.names)
 
 
-def count_frame(native: Any, columns: Sequence[Hashable], cuts: Cuts) -> Counted:
+def count_frame(
+    native: Any, columns: Sequence[Hashable], cuts: Cuts, titles: Sequence[Hashable] = ()
+) -> Counted:
     """Count the combinations of values in some columns of a dataframe, each given by its name.
 
     A column with cuts, by its position, is counted by level: how many cuts are at or below the value, None if it is
-    missing.
+    missing. Messages call the columns by their ``titles``, if there are any.
     """
     import narwhals.stable.v2 as nw
 
     table = Table(native)
     frame = table.select(columns)
-    schema = frame.collect_schema()
-    keys = []
-    for i, (name, dtype) in enumerate(schema.items()):
+    dtypes = frame.collect_schema()
+    keys, with_nanoseconds = [], []
+    for i, ((name, dtype), title) in enumerate(zip(dtypes.items(), titles or columns, strict=True)):
+        key = nw.col(name)
         if i in cuts:
-            keys.append(_level_expression(dtype, nw.col(name), columns[i], cuts[i]).alias(name))
+            key = _level_expression(dtype, key, title, cuts[i]).alias(name)
         elif isinstance(dtype, (nw.Duration, nw.Time)):
-            raise InvalidInput(f"{_KINDS}; {brief(columns[i])} contains {dtype}")
-        else:
-            keys.append(nw.col(name))
-    # Libraries cut nanoseconds off when rows are fetched.
-    timed = [i for i, dtype in enumerate(schema.values()) if _has_nanoseconds(dtype) and i not in cuts]
-    keys += [(nw.col(f"evenhand_{i}").dt.nanosecond() % 1000).alias(f"evenhand_ns{i}") for i in timed]
-    frame = frame.select(*keys)
+            raise InvalidInput(f"{_KINDS}; {brief(title)} contains {dtype}")
+        elif _has_nanoseconds(dtype):
+            # Libraries cut nanoseconds off when rows are fetched.
+            with_nanoseconds.append((key.dt.nanosecond() % 1000).alias(f"evenhand_ns{i}"))
+        keys.append(key)
+    frame = frame.select(*keys, *with_nanoseconds)
     try:
-        rows = _fetch_rows(frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n")).head(MOST_ROWS + 1))
+        groups = frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n"))
+        rows = _fetch_rows(groups.head(MOST_ROWS + 1))
     except (ArithmeticError, NotImplementedError, TypeError) as error:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
     width = len(columns)
     if any(plain(part) for row in rows for part in row[width:-1]):
-        listed = " and ".join(brief(columns[i]) for i in timed)
-        raise InvalidInput(f"times must not have nanoseconds; {listed} has some: round them to microseconds")
-    dtypes = list(schema.values())
-    counts = collect_rows(((*row[:width], row[-1]) for row in rows), dtypes)
-    return Counted(counts, table.library, table.source, _declared_orders(dtypes))
+        raise InvalidInput("times must not have nanoseconds; round them to microseconds")
+    types = list(dtypes.values())
+    counts = collect_rows(((*row[:width], row[-1]) for row in rows), types)
+    return Counted(counts, table.library, table.source, _declared_orders(types))
 
 
 def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
@@ -213,36 +197,43 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
-    names, given = zip(*columns, strict=True)
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
             raise InvalidInput(
-                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their values without it"
+                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their "
+                "values without it"
             )
     held = [_sliceable(column, name) for name, column in columns]
-    lengths = list(map(len, held))
-    if len(set(lengths)) > 1:
-        listed = ", ".join(f"{name} {n:,}" for name, n in zip(names, lengths, strict=True))
+    lengths = {name: len(column) for (name, _), column in zip(columns, held, strict=True)}
+    if len(set(lengths.values())) > 1:
+        listed = ", ".join(f"{name} {n:,}" for name, n in lengths.items())
         raise InvalidInput(f"columns must have the same length; got {listed}")
-    dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for column in given]
+    rows = len(held[0])
+    dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for _, column in columns]
 
-    def count_blocks() -> Iterator[Key]:
-        """As Python objects, the values of all rows would take many times the memory of an array."""
-        for start in range(0, lengths[0], _BLOCK):
+    def read_keys() -> Iterator[Key]:
+        for start in range(0, rows, _BLOCK):
             values = []
             for i, column in enumerate(held):
                 part = getattr(column, "iloc", column)[start : start + _BLOCK]
-                values.append(_levels(part, dtypes[i], cuts[i], names[i]) if i in cuts else _values(part))
-            for key, n in Counter(zip(*values, strict=True)).items():
-                yield *key, n
+                name = columns[i][0]
+                values.append(
+                    _levels(part, dtypes[i], cuts[i], name) if i in cuts else _values(part)
+                )
+            yield from zip(*values, strict=True)
 
+    source = {"kind": "columns", "shape": [rows, len(columns)]}
+    return Counted(count_keys(read_keys(), dtypes), None, source, _declared_orders(dtypes))
+
+
+def count_keys(keys: Iterator[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
+    """Count rows of values, a block at a time."""
+    blocks = iter(lambda: Counter(islice(keys, _BLOCK)), Counter())
     try:
-        rows = collect_rows(count_blocks(), dtypes)
+        return collect_rows(((*key, n) for block in blocks for key, n in block.items()), dtypes)
     except TypeError as error:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
-    source = {"kind": "columns", "shape": [lengths[0], len(columns)]}
-    return Counted(rows, None, source, _declared_orders(dtypes))
 
 
 def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key]:
@@ -259,13 +250,15 @@ def collect_rows(rows: Iterable[Key], dtypes: Sequence[Any] = ()) -> Counter[Key
         for i, kind in short.items():
             values[i] = kind(values[i]) if isinstance(values[i], float) else values[i]
         key = tuple(None if value == "" else value for value in map(plain, values))
-        if unfit := [type(value).__name__ for value in key if isinstance(value, (list, dict, Fraction))]:
-            raise InvalidInput(f"{_KINDS}; got a {unfit[0]}")
+        for value in key:
+            if isinstance(value, (list, dict, Fraction)):
+                raise InvalidInput(f"{_KINDS}; got a {type(value).__name__}")
         counts[key] += int(n)
         if len(counts) > MOST_ROWS:
             raise TooLarge(
-                f"the columns have more than {MOST_ROWS:,} distinct combinations of values, so one of them contains "
-                "scores or identifiers; choose another column, or pass scores as `y_score` with a `threshold`"
+                f"the columns have more than {MOST_ROWS:,} distinct combinations of values; choose "
+                "others for identifiers, round scores to fewer decimals or pass a `threshold`, or "
+                "audit a random part of the rows or clusters"
             )
     return counts
 
@@ -307,7 +300,7 @@ def level(value: Any, cuts: Sequence[float]) -> int | None:
     return None if value != value else bisect_right(cuts, value)
 
 
-def _level_expression(dtype: Any, value: Any, name: Hashable, cuts: tuple[float, ...]) -> Any:
+def _level_expression(dtype: Any, value: Any, title: Hashable, cuts: tuple[float, ...]) -> Any:
     """The level of a number; null if it is missing, since engines compare nulls and NaN differently.
 
     Both sides become floats of 64 bits, since engines differ in whether they round a cut to the type of the column.
@@ -315,10 +308,11 @@ def _level_expression(dtype: Any, value: Any, name: Hashable, cuts: tuple[float,
     import narwhals.stable.v2 as nw
 
     if not (dtype.is_numeric() or dtype == nw.Boolean):
-        raise InvalidInput(f"{brief(name)} must contain numbers; it contains {dtype}")
+        raise InvalidInput(f"{brief(title)} must contain numbers; it contains {dtype}")
     missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
     number = value.cast(nw.Float64)
-    return nw.when(~missing).then(_total([(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]))
+    reached = [(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]
+    return nw.when(~missing).then(_total(reached))
 
 
 def _total(terms: list[Any]) -> Any:
@@ -330,14 +324,14 @@ def _total(terms: list[Any]) -> Any:
 def _levels(values: Any, dtype: Any, cuts: tuple[float, ...], name: str) -> list[int | None]:
     cuts = _round_cuts(cuts, dtype)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        numbers = values.astype(float)
-        levels = np.searchsorted(cuts, numbers, side="right")
-        return [None if lacks else n for lacks, n in zip(np.isnan(numbers), levels.tolist(), strict=True)]
-    plain_values = list(map(plain, _values(values)))
-    for number in plain_values:
+        given = values.astype(float)
+        levels = np.where(np.isnan(given), -1, np.searchsorted(cuts, given, side="right"))
+        return [None if n < 0 else n for n in levels.tolist()]
+    numbers = [plain(value) for value in _values(values)]
+    for number in numbers:
         if not (number is None or isinstance(number, (Real, Decimal))):
             raise InvalidInput(f"{name} must contain numbers; got {brief(number)}")
-    return [None if number is None else level(number, cuts) for number in plain_values]
+    return [None if number is None else level(number, cuts) for number in numbers]
 
 
 def _round_cuts(cuts: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
@@ -349,9 +343,9 @@ def _round_cuts(cuts: tuple[float, ...], dtype: Any) -> tuple[float, ...]:
     if kind is None:
         return cuts
     with np.errstate(over="ignore"):
-        rounded = [(cut, kind(cut)) for cut in cuts]
-        above = [float(near) == nextafter(cut, -inf) for cut, near in rounded]
-        return tuple(float(np.nextafter(n, kind(inf)) if up else n) for up, (_, n) in zip(above, rounded, strict=True))
+        near = kind(cuts)
+        is_above = near.astype(float) == np.nextafter(cuts, -inf)
+        return tuple(np.where(is_above, np.nextafter(near, kind(inf)), near).astype(float).tolist())
 
 
 def _short_float(dtype: Any) -> type | None:
@@ -382,22 +376,21 @@ def _values(column: Any) -> list[Any]:
     if getattr(dtype, "kind", "") == "M" or _has_nanoseconds(dtype):
         # As integers or Python's times, these would lose their unit or their nanoseconds.
         return list(np.asarray(column))
-    for method in ("tolist", "to_pylist"):
-        if hasattr(column, method):
-            return list(getattr(column, method)())
-    return list(column)
+    as_list = getattr(column, "tolist", getattr(column, "to_pylist", None))
+    return list(as_list() if as_list else column)
 
 
 def _has_nanoseconds(dtype: Any) -> bool:
     return str(dtype).startswith("Datetime(time_unit='ns'")
 
 
-def _fetch_rows(frame: Any) -> list[Key]:
+def _fetch_rows(frame: Any) -> list[Any]:
     """The counted rows as tuples; narwhals would need pyarrow to fetch those of DuckDB and Spark."""
-    native, engine = frame.to_native(), str(frame.implementation).lower()
+    native: Any = frame.to_native()
+    engine = str(frame.implementation).lower()
     if "duckdb" in engine:
-        return cast("list[Key]", native.fetchall())
-    return [tuple(row) for row in native.collect()] if "pyspark" in engine else frame.collect().rows()
+        return list(native.fetchall())
+    return list(native.collect() if "pyspark" in engine else frame.collect().rows())
 
 
 def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
@@ -408,8 +401,9 @@ def unknown_column(name: Hashable, names: Sequence[Any]) -> UnknownName:
     """
     if isinstance(name, str) and all(isinstance(known, str) for known in names):
         return UnknownName.among("column", name, names)
-    alike = [known for known in names if str(known) == str(name)]
-    hint = f"did you mean {' or '.join(map(brief, alike[:3]))}?" if alike else f"known: {', '.join(map(brief, names))}"
+    alike = [brief(known) for known in names if str(known) == str(name)]
+    known = f"known: {', '.join(map(brief, names))}"
+    hint = f"did you mean {' or '.join(alike)}?" if alike else known
     return UnknownName(f"no column is called {brief(name)}; {hint}")
 
 
@@ -420,13 +414,6 @@ def identifier(name: str) -> str:
     '"group"'
     """
     return '"' + name.replace('"', '""') + '"'
-
-
-def unused(name: str, names: Container[Any]) -> str:
-    """The name, with underscores at its end until it is none of those that exist."""
-    while name in names:
-        name += "_"
-    return name
 
 
 def first_line(error: object) -> str:

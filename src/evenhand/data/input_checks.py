@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from itertools import pairwise
+from math import nan
 from typing import Any, NamedTuple
 
 from ..errors import InvalidInput, TooLarge, brief
@@ -63,19 +64,18 @@ def read_first_columns(data: Any) -> dict[str, list[Any]]:
         columns: Any = zip(*rows[: _row_limit(len(names))], strict=True)
         return dict(zip(names, map(list, columns), strict=True)) if rows else {}
     if is_mapping(data):
-        names, limit = list(data), _row_limit(len(data))
-        columns = [column[:limit] if hasattr(type(column), "__getitem__") else () for column in data.values()]
+        limit = _row_limit(len(data))
+        columns = {
+            name: column[:limit] if hasattr(type(column), "__getitem__") else ()
+            for name, column in data.items()
+        }
     else:
         table = Table(data)
-        names = list(dict.fromkeys(table.names))
-        if table.engine in _COSTLY or len(set(map(str, names))) < len(names):
+        if table.engine in _COSTLY or len({*map(str, table.names)}) < len(table.names):
             return {}
-        try:
-            head = table.select(names).head(_row_limit(len(names))).collect()
-        except InvalidInput:  # Columns of the same name differ.
-            return {}
-        columns = [head.get_column(name) for name in head.columns]
-    return {str(name): list(map(plain, column)) for name, column in zip(names, columns, strict=True)}
+        head = table.select(table.names).head(_row_limit(len(table.names))).collect()
+        columns = dict(zip(table.names, head.iter_columns(), strict=True))
+    return {str(name): list(map(plain, column)) for name, column in columns.items()}
 
 
 def _row_limit(columns: int) -> int:
@@ -83,20 +83,23 @@ def _row_limit(columns: int) -> int:
     return min(_MAX_ROWS, _MAX_VALUES // max(columns, 1) + 1)
 
 
-def check_not_counts(columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any) -> None:
+def check_not_counts(
+    columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any
+) -> None:
     """Refuse a table whose rows seem to stand for several cases each.
 
     ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
     have another meaning. Whole numbers that were passed as weights are asked about, too.
     """
-    names = [weights] if isinstance(weights, str) else []
-    names += [name for name in columns if name not in used]
-    counting = next((name for name in names if are_counts(columns.get(name, ()))), None)
-    if once and counting is not None:
-        name = brief(counting)
+    candidates = [weights] if isinstance(weights, str) else []
+    candidates += [name for name in columns if name not in used]
+    counting = [name for name in candidates if are_counts(columns.get(name, ()))]
+    if once and counting:
+        name = brief(counting[0])
         raise InvalidInput(
-            f"every combination of groups, label and prediction occurs once, and {name} contains whole numbers: if it "
-            f"says how many cases a row stands for, pass `count={name}`; if every row is one case, pass `count=1`"
+            f"every combination of groups, label and prediction occurs once, and {name} contains "
+            f"whole numbers: if it says how many cases a row stands for, pass `count={name}`; if "
+            "every row is one case, pass `count=1`"
         )
 
 
@@ -107,10 +110,13 @@ def are_counts(values: Collection[Any]) -> bool:
     (True, False, False)
     """
     try:
-        numbers = [float("nan" if value is None or isinstance(value, bool) else value) for value in values]
+        numbers = [
+            nan if value is None or isinstance(value, bool) else float(value) for value in values
+        ]
     except (TypeError, ValueError, OverflowError):
         return False
-    if not numbers or not all(0 <= number < 1e18 and number.is_integer() for number in numbers) or max(numbers) <= 1:
+    are_whole = all(0 <= number < 1e18 and number.is_integer() for number in numbers)
+    if not are_whole or max(numbers, default=0) <= 1:
         return False
     steps = {after - before for before, after in pairwise(numbers)}
     return len(numbers) <= _MIN_NUMBERED or steps not in ({1}, {-1})
@@ -126,13 +132,14 @@ def check_not_stacked(
     name, models = stacked
     rows_are = "are equal in everything but the predictions and"
     if models == 1:
-        models = _count_models(data, name, [column for column in columns if column in used and column not in decisions])
+        beside = [column for column in columns if column in used and column not in decisions]
+        models = _count_models(data, name, beside)
         rows_are = "have the same labels and groups for each"
     if models > 1:
         raise InvalidInput(
-            f"the rows {rows_are} {brief(name)}, as if {models} models had decided on the same cases, which are then "
-            "not independent; compare the models with `compare` and `model_column=`, or audit the rows of one "
-            "of them"
+            f"the rows {rows_are} {brief(name)}, as if {models} models had decided on the same "
+            "cases, which are then not independent; compare the models with `compare` and "
+            "`model_column=`, or audit the rows of one of them"
         )
 
 
@@ -146,11 +153,14 @@ def _count_models(data: Any, model: str, beside: list[str]) -> int:
     for (name, *values), n in rows.items():
         cases.setdefault(name, {})[tuple(values)] = n
     first, *others = cases.values()
-    return len(cases) if len(cases) <= _MAX_MODELS and all(other == first for other in others) else 1
+    return len(cases) if len(cases) <= _MAX_MODELS and others.count(first) == len(others) else 1
 
 
 def find_model_column(
-    columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str], cluster: str | None = None
+    columns: Mapping[str, list[Any]],
+    decisions: Collection[str],
+    used: Collection[str],
+    cluster: str | None = None,
 ) -> Stacked | None:
     """The column that names the model, if the decisions of several on the same cases stand below each other.
 
@@ -159,24 +169,23 @@ def find_model_column(
     was laid out by design is none.
     """
     rows = len(next(iter(columns.values()), []))
-    cut_off = rows >= _row_limit(len(columns))
+    is_cut_off = rows >= _row_limit(len(columns))
     needs_name = cluster is not None or not any(map(is_identifier, columns))
-    texts = {name: list(map(str, values)) for name, values in columns.items() if name not in decisions}
-    for name, model_names in texts.items():
-        models = len(set(model_names))
-        if name in used or name == cluster:
-            continue
-        if models == 1 and cut_off and _ONLY_MODEL.fullmatch(name):
+    texts = {name: list(map(str, columns[name])) for name in columns if name not in decisions}
+    for name in [name for name in texts if name not in {*used, cluster}]:
+        models = len(set(texts[name]))
+        if models == 1 and is_cut_off and _ONLY_MODEL.fullmatch(name):
             # One of several models may have more rows than were looked at.
             return Stacked(name, 1)
-        if not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models or (needs_name and not _MODEL.search(name)):
+        is_model = _MODEL.search(name) or not needs_name
+        if not is_model or not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models:
             continue
         others = [values for other, values in texts.items() if other != name]
-        case = list(zip(*others, strict=True)) if cluster is None else texts[cluster]
-        decided = list(Counter(case).values())
+        cases = list(zip(*others, strict=True)) if cluster is None else texts[cluster]
+        decided = list(Counter(cases).values())
         # The last case that was looked at may have been cut off, and the last of models below each other, too.
-        incomplete = sum(n < models - cut_off for n in decided)
-        is_decided_once = len(set(zip(case, model_names, strict=False))) == rows
+        incomplete = sum(n < models - is_cut_off for n in decided)
+        is_decided_once = len(set(zip(cases, texts[name], strict=False))) == rows
         enough = max(_MIN_CASES, len(decided) // 10)
         if is_decided_once and incomplete <= 1 and decided.count(models) >= enough:
             return Stacked(name, models)
@@ -188,7 +197,9 @@ def is_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
 
 
-def find_repeated_identifier(columns: Mapping[str, list[Any]], used: Collection[str]) -> Repeated | None:
+def find_repeated_identifier(
+    columns: Mapping[str, list[Any]], used: Collection[str]
+) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
     for name, values in columns.items():
         present = [str(value) for value in values if value is not None]

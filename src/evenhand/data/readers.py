@@ -1,22 +1,19 @@
 """Readers of CSV, JSON Lines and Parquet files. A format is one record of `FORMATS`.
 
-DuckDB counts the rows of a file without loading them. Files are untrusted: only those that were
-asked for can be opened, nothing is downloaded, and an error of another library becomes one
-sentence. Columns of several files are matched by name. What DuckDB refuses in a text, such as line
-ends of several kinds, values of more than 2 MB, or a row of a wrong length, is read again in
-Python, which counts it or says which line is wrong.
+DuckDB counts the rows of CSV and Parquet files without loading them. Files are untrusted: only those that were asked
+for can be opened, nothing is downloaded, and an error of another library becomes one sentence. Columns of several
+files are matched by name. Python reads JSON Lines, files of one column, and CSV that DuckDB refuses, such as line ends
+of several kinds, values of more than 2 MB, or a row of a wrong length; it counts them or says which line is wrong.
 
-CSV and TSV are read as Python's csv module reads them, in strict mode: RFC 4180, UTF-8, quotes and
-escapes are ``"``, and every value is text. Only the separator is inferred, from the header, and
-checked on the first rows. DuckDB reads two kinds of careless text that the csv module refuses or
-takes literally, as their writer meant them:
+CSV and TSV are read as Python's csv module reads them, in strict mode: RFC 4180, UTF-8, quotes and escapes are ``"``,
+and every value is text. Only the separator is inferred, from the header, and checked on the first rows. DuckDB reads
+two kinds of careless text as their writer meant them:
 
-- a space between a quote and a separator is ignored, so that ``"a", "b"`` are the values ``a`` and
-  ``b``;
+- a space between a quote and a separator is ignored, so that ``"a", "b"`` are the values ``a`` and ``b``;
 - a separator at the end of a row is ignored, where the header has none.
 
-JSON Lines are read with their types. The columns are the keys of the first records, up to 1 MB; a
-key that a record does not have is missing there.
+JSON Lines are read with their types. The columns are the keys of the first records, up to 1 MB; a key that a record
+does not have is missing there.
 """
 
 from __future__ import annotations
@@ -31,30 +28,30 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from io import TextIOWrapper
 from itertools import islice, takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 from ..confusion import MISSING_WORDS
 from ..errors import InvalidInput, MissingExtra, UnknownName, brief, escaped
 from ..progress import watch
 from ..wording import several
-from .frames import MOST_ROWS, Counted, Cuts, collect_rows, count_frame, first_line, identifier, level, unused
+from .frames import Counted, Cuts, Key, count_frame, count_keys, first_line, identifier, level
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Rows = list[tuple[Any, ...]]
-Table = tuple[list[str], Rows]
+FirstRows = tuple[list[str], list[Key]]
+#: A column of a Parquet file: its name, and its expression and type in SQL.
+Column = tuple[str, str, str]
 
-NOT_UTF_8 = (
-    "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; elsewhere: iconv -f latin1 -t utf-8), or read it "
-    "with pandas and its encoding= and pass the frame"
+_NOT_UTF_8 = (
+    "it is not UTF-8 text; save it as UTF-8 (in Excel: CSV UTF-8; elsewhere: iconv -f latin1 "
+    "-t utf-8), or read it with pandas and its encoding= and pass the frame"
 )
-"""Why a text of another encoding cannot be read, and what to do."""
-
 # The longest value that DuckDB takes, and the longest line, in characters: a small file can unpack to a huge one.
 LONGEST_VALUE, LONGEST_LINE = 1 << 21, 1 << 26
 # How much DuckDB may use; each of its threads needs some memory.
@@ -67,15 +64,8 @@ _BLOCK = 1 << 20
 _DICTIONARY_BYTES, _CONTENT_BYTES = (0, 1, 2, 4), (0, 2, 4, 8)
 
 
-class Packing(NamedTuple):
-    """A compression of text files: what DuckDB calls it, and the first bytes of such a file."""
-
-    name: str
-    magic: bytes
-
-
-PACKINGS = {".gz": Packing("gzip", b"\x1f\x8b"), ".zst": Packing("zstd", b"\x28\xb5\x2f\xfd")}
-"""The compressions by their endings."""
+PACKINGS = {".gz": ("gzip", b"\x1f\x8b"), ".zst": ("zstd", b"\x28\xb5\x2f\xfd")}
+"""The compressions of text files by their endings: what DuckDB calls them, and their first bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +109,8 @@ class Format:
     endings : tuple of str
         What names of files end in, in lower case; the first is the usual one.
     count : callable
-        Takes a Source, names of columns, and cuts by position, and returns the counted rows; ``source`` has what is to
-        be recorded besides the file itself.
+        Takes a Source, names of columns, and cuts by position, and returns the counted rows;
+        ``source`` has what is to be recorded besides the file itself.
     first_rows : callable
         Takes a Source and a number of rows, and returns the names of the columns and the rows.
     magic : bytes
@@ -137,7 +127,7 @@ class Format:
     names: tuple[str, ...]
     endings: tuple[str, ...]
     count: Callable[[Source, Sequence[str], Cuts], Counted]
-    first_rows: Callable[[Source, int], Table]
+    first_rows: Callable[[Source, int], FirstRows]
     magic: bytes = b""
     is_packed: bool = False
     in_folders: bool = False
@@ -160,7 +150,7 @@ def refusals(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError:
-        raise unreadable(path, NOT_UTF_8) from None
+        raise unreadable(path, _NOT_UTF_8) from None
     except (EOFError, OSError, zlib.error, *_duckdb_errors()) as error:  # type: ignore[misc]
         raise unreadable(path, getattr(error, "strerror", None) or error) from None
 
@@ -177,23 +167,21 @@ def connected(files: Sequence[Path]) -> DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
-    allowed = ", ".join(literal(text) for file in files for text in {str(file.absolute()), pattern(file)})
-    settings = {
-        "autoinstall_known_extensions": "false",
-        "autoload_known_extensions": "false",
-        # Progress is tracked, so that it can be polled, but not printed.
-        "enable_progress_bar": "true",
-        "enable_progress_bar_print": "false",
-        # By default DuckDB takes most of the memory, and writes what does not fit to a file.
-        "memory_limit": f"'{_MEMORY}'",
-        "temp_directory": "''",
-        "threads": min(os.cpu_count() or 1, _MOST_THREADS),
-        "allowed_paths": f"[{allowed}]",
-        "enable_external_access": "false",
-        "lock_configuration": "true",
-    }
-    for name, value in settings.items():
-        connection.execute(f"SET {name} = {value}")
+    paths = {path for file in files for path in (str(file.absolute()), pattern(file))}
+    # Progress is tracked, so that it can be polled, but not printed. By default DuckDB takes most of the memory, and
+    # writes what does not fit to a file.
+    connection.execute(f"""
+        SET autoinstall_known_extensions = false;
+        SET autoload_known_extensions = false;
+        SET enable_progress_bar = true;
+        SET enable_progress_bar_print = false;
+        SET memory_limit = '{_MEMORY}';
+        SET temp_directory = '';
+        SET threads = {min(os.cpu_count() or 1, _MOST_THREADS)};
+        SET allowed_paths = [{", ".join(map(literal, sorted(paths)))}];
+        SET enable_external_access = false;
+        SET lock_configuration = true;
+    """)
     return connection
 
 
@@ -207,39 +195,43 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def check_columns(found: Mapping[Path, Sequence[str]], columns: Sequence[str] | None) -> None:
-    """Every file must have the columns once; by default those of the first, which may be repeated."""
-    first = next(iter(found.values()))
-    for name in first if columns is None else columns:
-        if not any(name in names for names in found.values()):
-            raise UnknownName.among("column", name, first)
-        for file, names in found.items():
-            times = names.count(name)
-            if not times:
-                listed = escaped(", ".join(names))
-                raise InvalidInput(
-                    f"{escaped(file)} must have the column {brief(name)}, as other files have; got {listed}"
-                )
-            if times > 1 and columns is not None:
-                raise InvalidInput(
-                    f"{escaped(file)} must have the column {brief(name)} once; it is there {times} times"
-                )
-
-
-def _select(expressions: Iterable[str], columns: Sequence[str], table: str) -> str:
-    """A query for expressions under the names of columns, which must be distinct to DuckDB: g and G are not."""
-    names: dict[str, str] = {}
+def _check_columns(
+    names_of: Mapping[Path, Sequence[str]], columns: Sequence[str], once: bool = True
+) -> None:
+    """Every file must have the columns, once if they are to be counted."""
     for name in columns:
-        distinct = unused(name.casefold(), names)
-        names[distinct] = name + distinct[len(name.casefold()) :]
-    selected = (f"{e} AS {identifier(name)}" for e, name in zip(expressions, names.values(), strict=True))
-    return f"SELECT {', '.join(selected)} FROM {table}"
+        if not any(name in names for names in names_of.values()):
+            raise UnknownName.among("column", name, next(iter(names_of.values())))
+        for file, names in names_of.items():
+            times = names.count(name)
+            must = f"{escaped(file)} must have the column {brief(name)}"
+            if not times:
+                got = escaped(", ".join(names))
+                raise InvalidInput(f"{must}, as other files have; got {got}")
+            if times > 1 and once:
+                raise InvalidInput(f"{must} once; it is there {times} times")
 
 
-def _count_query(connection: DuckDBPyConnection, sql: str, path: Path, cuts: Cuts) -> Counter[tuple[Any, ...]]:
+def _count_query(
+    connection: DuckDBPyConnection, sql: str, path: Path, columns: Sequence[str], cuts: Cuts
+) -> Counter[Key]:
     relation = connection.sql(sql)
     with watch(f"counting {path.name or path}", connection.query_progress):
-        return count_frame(relation, relation.columns, cuts).rows
+        return count_frame(relation, relation.columns, cuts, columns).rows
+
+
+def _select(
+    expressions: Iterable[tuple[str, str]], names: Sequence[str], cuts: Cuts, table: str
+) -> str:
+    """A query for expressions of some type in SQL; texts with cuts are read as numbers."""
+    selected = []
+    for i, (expression, kind) in enumerate(expressions):
+        if kind == "VARCHAR" and i in cuts:
+            selected.append(_as_number(expression, names[i]))
+        else:
+            # DuckDB needs pytz to fetch times with a zone.
+            selected.append(f"{expression}::VARCHAR" if "TIME ZONE" in kind else expression)
+    return f"SELECT {', '.join(f'{e} AS c{i}' for i, e in enumerate(selected))} FROM {table}"
 
 
 def _as_number(text: str, name: str) -> str:
@@ -247,14 +239,14 @@ def _as_number(text: str, name: str) -> str:
     words = ", ".join(literal(word) for word in ("", *MISSING_WORDS))
     refusal = literal(f"{brief(name)} must contain numbers; got ")
     return (
-        f"coalesce(TRY_CAST(trim({text}) AS DOUBLE), CASE WHEN coalesce(lower(trim({text})), '') IN ({words}) "
-        f"THEN NULL ELSE error(concat({refusal}, {text})) END)"
+        f"coalesce(TRY_CAST(trim({text}) AS DOUBLE), CASE WHEN coalesce(lower(trim({text})), '') "
+        f"IN ({words}) THEN NULL ELSE error(concat({refusal}, {text})) END)"
     )
 
 
-def _level_of(text: str | None, cuts: tuple[float, ...], name: str) -> int | None:
-    """The level of a text that is a number, in Python."""
-    text = (text or "").strip()
+def _level_of(value: Any, cuts: tuple[float, ...], name: str) -> int | None:
+    """The level of a number or of a text that spells one, in Python."""
+    text = "" if value is None else str(value).strip()
     if text.casefold() in ("", *MISSING_WORDS):
         return None
     try:
@@ -264,11 +256,27 @@ def _level_of(text: str | None, cuts: tuple[float, ...], name: str) -> int | Non
         raise InvalidInput(f"{brief(name)} must contain numbers; got {brief(text, 60)}") from None
 
 
+class TextFile(NamedTuple):
+    """A CSV or JSON Lines file.
+
+    ``rows`` reads it in Python. ``table`` is the file as a table of DuckDB, with columns c0, c1 and so on; it is empty
+    if only Python reads the file.
+    """
+
+    path: Path
+    columns: list[str]
+    rows: Callable[[], Iterator[list[Any]]]
+    table: str = ""
+    separator: str = ""
+
+
 def _count_texts(
-    files: Sequence[CsvFile | JsonFile], source: Source, columns: Sequence[str], cuts: Cuts
-) -> Counter[tuple[Any, ...]]:
-    check_columns({file.path: file.columns for file in files}, columns)
-    rows: Counter[tuple[Any, ...]] = Counter()
+    read: Callable[[Path], TextFile], source: Source, columns: Sequence[str], cuts: Cuts
+) -> Counted:
+    """Count the combinations of values in some columns of text files."""
+    files = [read(path) for path in source.files]
+    _check_columns({file.path: file.columns for file in files}, columns)
+    rows: Counter[Key] = Counter()
     with connected(source.files) if find_spec("duckdb") else nullcontext() as connection:
         for file in files:
             with refusals(file.path):
@@ -276,100 +284,54 @@ def _count_texts(
                 rows += _count_text(connection, file, columns, cuts)
     if not rows:
         raise nothing(source.path, "has no rows")
-    return rows
+    separators = "".join(dict.fromkeys(file.separator for file in files))
+    return Counted(rows, None, {"separator": separators} if separators else {})
 
 
 def _count_text(
-    connection: DuckDBPyConnection | None, file: CsvFile | JsonFile, columns: Sequence[str], cuts: Cuts
-) -> Counter[tuple[Any, ...]]:
-    """Count the texts by DuckDB or, if it refuses them, in Python."""
-    query = file.query(columns, cuts)
-    if connection and query:
+    connection: DuckDBPyConnection | None, file: TextFile, columns: Sequence[str], cuts: Cuts
+) -> Counter[Key]:
+    """Count the rows by DuckDB or, if it refuses them, in Python."""
+    places = [file.columns.index(name) for name in columns]
+    if connection and file.table:
+        query = _select([(f"c{i}", "VARCHAR") for i in places], columns, cuts, file.table)
         with suppress(*_duckdb_errors()):
-            return _count_query(connection, query, file.path, cuts)
-    counts: Counter[tuple[Any, ...]] = Counter()
+            return _count_query(connection, query, file.path, columns, cuts)
+
+    def read_keys() -> Iterator[Key]:
+        for row in file.rows():
+            key = [row[i] for i in places]
+            for i in cuts:
+                key[i] = _level_of(key[i], cuts[i], columns[i])
+            yield tuple(key)
+
     with watch(f"counting {file.path.name}", lambda: -1.0):
-        for row in file.texts(columns, cuts):
-            values = (_level_of(text, cuts[i], columns[i]) if i in cuts else text for i, text in enumerate(row))
-            counts[tuple(values)] += 1
-            if len(counts) > MOST_ROWS:
-                break
-    return collect_rows((*key, n) for key, n in counts.items())
+        return count_keys(read_keys())
 
 
-def _first_texts(files: Sequence[CsvFile | JsonFile], source: Source, most: int) -> Rows:
-    """The first rows, with the columns of the first file."""
+def _read_first_texts(read: Callable[[Path], TextFile], source: Source, most: int) -> FirstRows:
+    """The columns of the first file, and the first rows; lists and objects are texts."""
+    files = [read(path) for path in source.files]
     columns = files[0].columns
-    check_columns({file.path: file.columns for file in files}, None)
-    found = (tuple(row) for file in files for row in file.texts(columns, {}))
-    rows = list(islice(found, max(most, 1)))
+    _check_columns({file.path: file.columns for file in files}, columns, once=False)
+    rows: list[Key] = []
+    for file in files:
+        places = [file.columns.index(name) for name in columns]
+        some = islice(file.rows(), max(most, 1) - len(rows))
+        rows += (tuple(_simple_value(row[i]) for i in places) for row in some)
     if not rows:
         raise nothing(source.path, "has no rows")
-    return rows[:most]
+    return columns, rows[:most]
 
 
-def _read_table(path: Path, options: str) -> str:
-    """A text file as a table of DuckDB without any guesses."""
-    packing = PACKINGS.get(path.suffix.lower())
-    return f"({literal(pattern(path))}, compression = '{packing.name if packing else 'none'}', {options})"
+def _simple_value(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, (list, dict)) else None if value == "" else value
 
 
-@dataclass(frozen=True, slots=True)
-class CsvFile:
-    """A CSV file; ``blank`` is the number of blank lines above its header."""
-
-    path: Path
-    separator: str
-    columns: list[str]
-    blank: int
-
-    def query(self, columns: Sequence[str], cuts: Cuts) -> str | None:
-        """The query for some columns, those with cuts as numbers; None if DuckDB reads the file otherwise.
-
-        To DuckDB a blank line is a row if there is one column.
-        """
-        if len(self.columns) == 1:
-            return None
-        types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(self.columns)))
-        places = [f"c{self.columns.index(name)}" for name in columns]
-        return _select(
-            (_as_number(c, columns[i]) if i in cuts else c for i, c in enumerate(places)),
-            columns,
-            "read_csv"
-            + _read_table(
-                self.path,
-                f"auto_detect = false, header = true, skip = {self.blank}, delim = {literal(self.separator)}, "
-                "quote = '\"', escape = '\"', comment = '', null_padding = false, strict_mode = true, "
-                f"hive_partitioning = false, columns = {{{types}}}",
-            ),
-        )
-
-    def texts(self, columns: Sequence[str], cuts: Cuts) -> Iterator[list[str | None]]:
-        """The rows of some columns, in which an empty value is missing."""
-        places = [self.columns.index(name) for name in columns]
-        return ([row[i] or None for i in places] for row in self.rows())
-
-    def rows(self) -> Iterator[list[str]]:
-        """The rows, each with as many values as the header; blank lines are skipped."""
-        line, is_header = 1, True
-        with _lines(self.path) as lines:
-            reader = csv_reader(lines, self.separator, strict=True)
-            try:
-                for row in reader:
-                    if row and len(row) != len(self.columns):
-                        raise InvalidInput(
-                            f"line {line} of {escaped(self.path)} must have {len(self.columns)} values, as its header "
-                            f"has; got {several(len(row), 'value')}"
-                        )
-                    if row and not is_header:
-                        yield row
-                    is_header = is_header and not row
-                    line = reader.line_num + 1
-            except csv.Error as error:
-                raise unreadable(f"line {line} of {self.path}", csv_problem(error)) from None
+# CSV
 
 
-def csv_file(path: Path) -> CsvFile:
+def csv_file(path: Path) -> TextFile:
     r"""The separator and the columns of a CSV file; one that ends in ``.tsv`` is separated by tabs.
 
     >>> from tempfile import TemporaryDirectory
@@ -380,103 +342,104 @@ def csv_file(path: Path) -> CsvFile:
     >>> file.separator, file.columns
     (';', ['race', 'score'])
     """
-    head = _head(path)
+    head = _read_head(path)
     is_tsv = ".tsv" in (suffix.lower() for suffix in path.suffixes)
     first = {sign: _first_records(head, sign) for sign in ("\t" if is_tsv else _SEPARATORS)}
     if not any(first.values()):
         raise nothing(path, "has no header")
-    separator = max(first, key=lambda sign: _fit(first[sign]))
+    separator = max(first, key=lambda sign: _rank_fit(first[sign]))
     columns = first[separator][0]
-    blank = takewhile(lambda line: not line.strip("\r\n"), head)
-    return CsvFile(path, separator, columns, len(list(blank)))
+    blank = list(takewhile(lambda line: not line.strip("\r\n"), head))
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(columns)))
+    options = (
+        f"header = true, skip = {len(blank)}, delim = {literal(separator)}, quote = '\"', "
+        "escape = '\"', comment = '', null_padding = false, strict_mode = true, "
+        f"hive_partitioning = false, columns = {{{types}}}"
+    )
+    # To DuckDB a blank line is a row if there is one column.
+    table = _read_csv(path, options) if len(columns) > 1 else ""
+    rows = partial(_read_csv_rows, path, separator, len(columns))
+    return TextFile(path, columns, rows, table, separator)
 
 
-def _fit(rows: list[list[str]]) -> tuple[bool, int]:
+def _read_csv(path: Path, options: str) -> str:
+    """A text file as a table of DuckDB without any guesses."""
+    compression, _ = PACKINGS.get(path.suffix.lower(), ("none", b""))
+    return (
+        f"read_csv({literal(pattern(path))}, compression = '{compression}', "
+        f"auto_detect = false, {options})"
+    )
+
+
+def _rank_fit(rows: list[list[str]]) -> tuple[bool, int]:
     """How well a separator fits: the first rows have as many values as the header, and the header has many."""
     many = len(rows[0]) if rows else 0
     return many > 1 and all(len(row) == many for row in rows), many
 
 
-def _first_records(head: Iterable[str], separator: str) -> list[list[str]]:
+def _first_records(head: Sequence[str], separator: str) -> list[list[str]]:
     records: list[list[str]] = []
-    with suppress(csv.Error):  # `CsvFile.rows` says where
-        records.extend(islice(filter(None, csv_reader(head, separator, strict=False)), _CHECKED + 1))
+    with suppress(csv.Error):  # `_read_csv_rows` says where
+        reader = _csv_reader(head, separator, strict=False)
+        records.extend(islice(filter(None, reader), _CHECKED + 1))
     # The last record may be cut off.
-    return records[:-1] if len(records) > 1 and sum(map(len, head)) >= _HEAD else records[:_CHECKED]
+    is_cut = len(records) > 1 and sum(map(len, head)) >= _HEAD
+    return records[:-1] if is_cut else records[:_CHECKED]
 
 
-def csv_reader(lines: Iterable[str], separator: str, strict: bool) -> Any:
+def _csv_reader(lines: Iterable[str], separator: str, strict: bool) -> Any:
     """A reader of the csv module for long values. Their limit is that of the whole process, and is never lowered."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
     return csv.reader(lines, delimiter=separator, strict=strict)
 
 
-def csv_problem(error: csv.Error) -> str:
-    """What is wrong with a text that the csv module cannot read."""
-    if "field limit" in str(error):
-        return f"it has a value of more than {LONGEST_VALUE:,} characters; leave the column out of the file"
-    return str(error)
+def _read_csv_rows(path: Path, separator: str, width: int) -> Iterator[list[str]]:
+    """The rows below the header, each with as many values; blank lines are skipped."""
+    line, is_header = 1, True
+    with _open_lines(path) as lines:
+        reader = _csv_reader(lines, separator, strict=True)
+        try:
+            for row in reader:
+                if row and len(row) != width:
+                    raise InvalidInput(
+                        f"line {line} of {escaped(path)} must have {width} values, as its header "
+                        f"has; got {several(len(row), 'value')}"
+                    )
+                if row and not is_header:
+                    yield row
+                is_header = is_header and not row
+                line = reader.line_num + 1
+        except csv.Error as error:
+            why = str(error)
+            if "field limit" in why:
+                why = (
+                    f"it has a value of more than {LONGEST_VALUE:,} characters; leave the column "
+                    "out of the file"
+                )
+            raise unreadable(f"line {line} of {path}", why) from None
 
 
-def count_csv(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
-    """Count the combinations of values in some columns."""
-    files = [csv_file(path) for path in source.files]
-    separators = "".join(dict.fromkeys(file.separator for file in files))
-    return Counted(_count_texts(files, source, columns, cuts), None, {"separator": separators})
+# JSON Lines
 
 
-def first_csv_rows(source: Source, most: int) -> Table:
-    """The names of the columns of the first file, and the first rows."""
-    files = [csv_file(path) for path in source.files]
-    return files[0].columns, _first_texts(files, source, most)
-
-
-@dataclass(frozen=True, slots=True)
-class JsonFile:
-    """A file of JSON Lines, each of them an object."""
-
-    path: Path
-    columns: list[str]
-
-    def query(self, columns: Sequence[str], cuts: Cuts) -> str:
-        """The query for some columns."""
-        pointers = ", ".join(literal("/" + name.replace("~", "~0").replace("/", "~1")) for name in columns)
-        values = [f"evenhand_values[{i}]" for i in range(1, len(columns) + 1)]
-        return _select(
-            (
-                _as_number(f"json_extract_string({value}, '$')", columns[i]) if i in cuts else f"{value}::VARCHAR"
-                for i, value in enumerate(values)
-            ),
-            columns,
-            "(SELECT CASE WHEN starts_with(ltrim(json, E' \\t\\r\\n'), '{') "
-            f"THEN json_extract(json, [{pointers}]) ELSE error('a line is not an object') END AS evenhand_values "
-            f"FROM read_ndjson_objects{_read_table(self.path, 'ignore_errors = false')})",
-        )
-
-    def texts(self, columns: Sequence[str], cuts: Cuts) -> Iterator[list[str | None]]:
-        """The rows of some columns, as JSON unless they have cuts."""
-        with _lines(self.path) as lines:
-            for record in _json_records(self.path, lines):
-                values = [record.get(name) for name in columns]
-                yield [
-                    json.dumps(value) if i not in cuts else None if value is None else str(value)
-                    for i, value in enumerate(values)
-                ]
-
-
-def json_file(path: Path) -> JsonFile:
+def json_file(path: Path) -> TextFile:
     """The columns of a file of JSON Lines: the keys of its first records, repeated if one of them repeats them."""
-    names: list[str] = []
-    for record in _json_records(path, _head(path), object_pairs_hook=list):
-        keys = [key for key, _ in record]
-        for key in dict.fromkeys(keys):
-            names += [key] * (keys.count(key) - names.count(key))
+    names: Counter[str] = Counter()
+    for record in _read_records(path, _read_head(path), object_pairs_hook=list):
+        names |= Counter(key for key, _ in record)
     if not names:
         raise nothing(path, "has no rows")
-    return JsonFile(path, names)
+    columns = list(names.elements())
+    return TextFile(path, columns, partial(_read_json_rows, path, columns))
 
 
-def _json_records(path: Path, lines: Iterable[str], **options: Any) -> Iterator[Any]:
+def _read_json_rows(path: Path, columns: Sequence[str]) -> Iterator[list[Any]]:
+    with _open_lines(path) as lines:
+        for record in _read_records(path, lines):
+            yield [record.get(name) for name in columns]
+
+
+def _read_records(path: Path, lines: Iterable[str], **options: Any) -> Iterator[Any]:
     """The object on each line; blank lines are skipped."""
     for number, line in enumerate(lines, start=1):
         try:
@@ -484,79 +447,53 @@ def _json_records(path: Path, lines: Iterable[str], **options: Any) -> Iterator[
         except (ValueError, RecursionError) as error:
             raise unreadable(f"line {number} of {path}", error) from None
         if line.lstrip()[:1] not in ("", "{"):
-            raise InvalidInput(f"line {number} of {escaped(path)} must be a JSON object; got {brief(record, 60)}")
+            got = brief(record, 60)
+            raise InvalidInput(f"line {number} of {escaped(path)} must be a JSON object; got {got}")
         if record is not None:
             yield record
 
 
-def count_json(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
-    """Count the combinations of values in some columns."""
-    texts = _count_texts([json_file(path) for path in source.files], source, columns, cuts)
-    rows = (
-        (*(text if i in cuts else json.loads(text or "null") for i, text in enumerate(key)), n)
-        for key, n in texts.items()
-    )
-    return Counted(collect_rows(rows), None, {})
-
-
-def first_json_rows(source: Source, most: int) -> Table:
-    """The keys of the first records, and the first rows; lists and objects are texts."""
-    files = [json_file(path) for path in source.files]
-    rows = _first_texts(files, source, most)
-    return files[0].columns, [tuple(map(_simple_value, row)) for row in rows]
-
-
-def _simple_value(text: str) -> Any:
-    return text if text[0] in "[{" else json.loads(text)
+# Lines of text
 
 
 @contextmanager
-def _lines(path: Path) -> Iterator[Iterator[str]]:
+def _open_lines(path: Path) -> Iterator[Iterator[str]]:
     """The lines of a text file with their ends."""
+    suffix = path.suffix.lower()
     with refusals(path):
-        if path.suffix.lower() == ".zst":
-            with closing(_zstd_lines(path)) as lines:
+        if suffix == ".zst":
+            with closing(_unpack_zstd(path)) as lines:
                 yield lines
         else:
-            with _open(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-                yield _bounded_lines(text, path)
+            open_text: Any = gzip.open if suffix == ".gz" else open
+            with open_text(path, "rt", encoding="utf-8-sig", newline="") as text:
+                yield _read_lines(text, path)
 
 
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
-
-
-def _bounded_lines(text: IO[str], path: Path) -> Iterator[str]:
+def _read_lines(text: IO[str], path: Path) -> Iterator[str]:
     while line := text.readline(LONGEST_LINE):
         if len(line) == LONGEST_LINE and line[-1] not in "\r\n":
             raise unreadable(path, f"it has a line of more than {LONGEST_LINE:,} characters")
         yield line
 
 
-def _zstd_lines(path: Path) -> Generator[str, None, None]:
+def _unpack_zstd(path: Path) -> Generator[str, None, None]:
     """The lines of a file that DuckDB unpacks, since Python cannot before 3.14."""
-    options = "auto_detect = false, header = false, delim = '\x01', quote = '', escape = '', columns = {'c': 'VARCHAR'}"
+    options = "header = false, delim = '\x01', quote = '', escape = '', columns = {'c': 'VARCHAR'}"
     with connected([path]) as connection:
-        try:
-            result: Any = connection.execute(f"FROM read_csv{_read_table(path, options)}")
-            while batch := result.fetchmany(10_000):
-                yield from (f"{line or ''}\n" for (line,) in batch)
-        except _duckdb_errors() as error:
-            if "state machine" in str(error):
-                raise unreadable(path, "its lines do not all end in the same way; unpack it first") from None
-            raise
+        result: Any = connection.execute(f"FROM {_read_csv(path, options)}")
+        while batch := result.fetchmany(10_000):
+            yield from (f"{line or ''}\n" for (line,) in batch)
 
 
-def _head(path: Path) -> list[str]:
+def _read_head(path: Path) -> list[str]:
     """The first lines of a text file."""
     head: list[str] = []
     size = 0
-    with _lines(path) as lines:
-        for line in lines:
+    with _open_lines(path) as lines:
+        while size < _HEAD and (line := next(lines, "")):
             head.append(line)
             size += len(line)
-            if size >= _HEAD:
-                break
     return head
 
 
@@ -568,8 +505,7 @@ def _check_packing(path: Path) -> None:
                 pass
     if path.suffix.lower() == ".zst":
         with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(0)
+            size = os.fstat(file.fileno()).st_size
             while file.tell() < size:
                 _skip_zstd_frame(file)
             if file.tell() > size:
@@ -578,168 +514,140 @@ def _check_packing(path: Path) -> None:
 
 def _skip_zstd_frame(file: IO[bytes]) -> None:
     """Go to the end of a frame by the sizes of its blocks (RFC 8878)."""
-    magic = file.read(4)
-    if magic[1:] == b"\x2a\x4d\x18":  # a frame to be skipped
-        file.seek(_little_endian(file.read(4)), os.SEEK_CUR)
+
+    def read(size: int) -> int:
+        content = file.read(size)
+        if len(content) < size:
+            raise EOFError("it is cut short")
+        return int.from_bytes(content, "little")
+
+    magic = read(4)
+    if magic >> 8 == 0x184D2A:  # a frame to be skipped
+        file.seek(read(4), os.SEEK_CUR)
         return
-    if magic != PACKINGS[".zst"].magic:
+    if magic != 0xFD2FB528:
         raise EOFError("it is cut short, or not compressed by zstd")
-    flags = _little_endian(file.read(1))
+    flags = read(1)
     has_window = not flags & 32
-    header = has_window + _DICTIONARY_BYTES[flags & 3] + max(_CONTENT_BYTES[flags >> 6], not has_window)
-    file.seek(header, os.SEEK_CUR)
+    content_bytes = max(_CONTENT_BYTES[flags >> 6], not has_window)
+    file.seek(has_window + _DICTIONARY_BYTES[flags & 3] + content_bytes, os.SEEK_CUR)
     is_last = 0
     while not is_last:
-        block = file.read(3)
-        if len(block) < 3:
-            raise EOFError("it is cut short")
-        is_last, kind, length = block[0] & 1, block[0] >> 1 & 3, _little_endian(block) >> 3
+        block = read(3)
+        is_last, kind, length = block & 1, block >> 1 & 3, block >> 3
         file.seek(1 if kind == 1 else length, os.SEEK_CUR)
     file.seek(4 if flags & 4 else 0, os.SEEK_CUR)
 
 
-def _little_endian(content: bytes) -> int:
-    return int.from_bytes(content, "little")
+# Parquet
 
 
-class Schema(NamedTuple):
-    """Parquet files with the same columns.
-
-    The names of the columns, those that folders give at the end, what DuckDB calls them, their types in SQL, and the
-    files as a table of DuckDB.
-    """
-
-    files: list[Path]
-    names: list[str]
-    identifiers: list[str]
-    types: list[str]
-    table: str
-
-    def query(self, columns: Sequence[str], places: Iterable[int], cuts: Cuts) -> str:
-        """The query for the columns at some places: DuckDB renames those whose names differ in case only."""
-        expressions = []
-        for i, place in enumerate(places):
-            expression, kind = identifier(self.identifiers[place]), self.types[place]
-            if kind == "VARCHAR" and i in cuts:
-                expression = _as_number(expression, columns[i])
-            # DuckDB needs pytz to fetch times with a zone.
-            expressions.append(f"{expression}::VARCHAR" if "TIME ZONE" in kind else expression)
-        return _select(expressions, columns, self.table)
-
-
-def count_parquet(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
+def _count_parquet(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
     """Count the combinations of values in some columns."""
+    rows: Counter[Key] = Counter()
     with refusals(source.path), connected(source.files) as connection:
-        schemas = _parquet_schemas(connection, source)
-        check_columns({file: schema.names for schema in schemas for file in schema.files}, columns)
-        _check_types(schemas, columns)
-        queries = (schema.query(columns, map(schema.names.index, columns), cuts) for schema in schemas)
-        return Counted(_count_query(connection, " UNION ALL ".join(queries), source.path, cuts), None, {})
+        for query in _query_parquet(connection, source, columns, cuts):
+            rows += _count_query(connection, query, source.path, columns, cuts)
+    return Counted(rows, None, {})
 
 
-def first_parquet_rows(source: Source, most: int) -> Table:
-    """The names of the columns of the first file, and the first rows of the files that have the same columns."""
+def _read_first_parquet(source: Source, most: int) -> FirstRows:
+    """The names of the columns of the first file, and the first rows."""
+    rows: list[Key] = []
     with refusals(source.path), connected(source.files) as connection:
-        schemas = _parquet_schemas(connection, source)
-        check_columns({schema.files[0]: schema.names for schema in schemas}, None)
-        names = schemas[0].names
-        query = schemas[0].query(names, range(len(names)), {})
-        return names, connection.execute(f"{query} LIMIT {most}").fetchall()
+        schema, folders = _describe(connection, source)[source.files[0]]
+        names = [name for name, *_ in (*schema, *folders)]
+        for query in _query_parquet(connection, source, names, {}, once=False):
+            if len(rows) < most:
+                rows += connection.execute(f"{query} LIMIT {most - len(rows)}").fetchall()
+    return names, rows
 
 
-def _parquet_table(files: Iterable[Path], hive: bool) -> str:
-    listed = ", ".join(literal(pattern(file)) for file in files)
-    return f"read_parquet([{listed}], hive_partitioning = {hive}, hive_types_autocast = false)"
-
-
-def _parquet_schemas(connection: DuckDBPyConnection, source: Source) -> list[Schema]:
-    folders = _folder_columns(source)
-    elements: dict[str, list[tuple[Any, ...]]] = {}
-    listed = ", ".join(literal(pattern(file)) for file in source.files)
-    for name, *element in connection.execute(
-        f"SELECT file_name, name, num_children, type, converted_type, logical_type FROM parquet_schema([{listed}])"
-    ).fetchall():
-        elements.setdefault(name, []).append(tuple(element))
-    files: dict[tuple[tuple[Any, ...], ...], list[Path]] = {}
-    for file in source.files:
-        files.setdefault(tuple(elements[str(file.absolute())]), []).append(file)
-    schemas = []
-    for schema, same in files.items():
-        names = _top_level_names(schema)
-        _check_folder_columns(source, names, folders)
-        described = connection.execute(f"DESCRIBE FROM {_parquet_table(same[:1], hive=False)}").fetchall()
-        schemas.append(
-            Schema(
-                same,
-                [*names, *folders],
-                [*(row[0] for row in described), *folders],
-                [*(row[1] for row in described), *("VARCHAR" for _ in folders)],
-                _parquet_table(same, hive=bool(folders)),
+def _query_parquet(
+    connection: DuckDBPyConnection,
+    source: Source,
+    names: Sequence[str],
+    cuts: Cuts,
+    once: bool = True,
+) -> list[str]:
+    """Queries for some columns: one for all files of a schema, and of folders that give the same values."""
+    tables: dict[Any, list[Path]] = {}
+    names_of = {}
+    for file, (schema, folders) in _describe(connection, source).items():
+        columns = {column[0]: column for column in reversed((*schema, *folders))}
+        names_of[file] = [name for name, *_ in (*schema, *folders)]
+        selected = tuple(columns.get(name) for name in names)
+        tables.setdefault((schema, selected), []).append(file)
+    _check_columns(names_of, names, once)
+    for i, name in enumerate(names if once else ()):
+        files = {
+            selected[i][2] in ("VARCHAR", "ENUM"): same for (_, selected), same in tables.items()
+        }
+        if len(files) > 1:
+            raise InvalidInput(
+                f"{brief(name)} must have one type in all files; it contains numbers in "
+                f"{escaped(files[False][0])} and text in {escaped(files[True][0])}"
             )
-        )
-    return schemas
+    return [
+        _select([column[1:] for column in selected], names, cuts, _read_parquet(same))
+        for (_, selected), same in tables.items()
+    ]
 
 
-def _top_level_names(schema: Iterable[tuple[Any, ...]]) -> list[str]:
+def _read_parquet(files: Iterable[Path]) -> str:
+    return f"read_parquet({_list_files(files)}, hive_partitioning = false)"
+
+
+def _list_files(files: Iterable[Path]) -> str:
+    return f"[{', '.join(literal(pattern(file)) for file in files)}]"
+
+
+def _describe(
+    connection: DuckDBPyConnection, source: Source
+) -> dict[Path, tuple[tuple[Column, ...], tuple[Column, ...]]]:
+    """The columns of each file, and those that its folders give."""
+    elements: dict[str, list[Key]] = {}
+    for file_name, *element in connection.execute(
+        "SELECT file_name, name, num_children, type, converted_type, logical_type "
+        f"FROM parquet_schema({_list_files(source.files)})"
+    ).fetchall():
+        elements.setdefault(file_name, []).append(tuple(element))
+    columns: dict[tuple[Key, ...], tuple[Column, ...]] = {}
+    described = {}
+    for file in source.files:
+        schema = tuple(elements[str(file.absolute())])
+        if schema not in columns:
+            # DuckDB renames columns whose names differ in case only.
+            found = connection.execute(f"DESCRIBE FROM {_read_parquet([file])}").fetchall()
+            columns[schema] = tuple(
+                (name, identifier(renamed), kind.partition("(")[0])
+                for name, (renamed, kind, *_) in zip(_top_level_names(schema), found, strict=True)
+            )
+        described[file] = columns[schema], _folder_columns(source, file)
+    return described
+
+
+def _top_level_names(schema: Iterable[Key]) -> Iterator[str]:
     """The names of the columns, without what is nested in them: each element is followed by its children."""
-    names: list[str] = []
     nested = 0
     for name, children, *_ in islice(schema, 1, None):
         if not nested:
-            names.append(name)
+            yield name
         nested += (children or 0) - bool(nested)
-    return names
 
 
-def _folder_columns(source: Source) -> dict[str, str]:
-    """The columns that the names of folders give, each with an example; every file must be in such a folder."""
-    if source.files == [source.path]:
-        return {}
-    root = source.root.absolute()
-    columns = [_assigned(file.absolute().parent.relative_to(root)) for file in source.files]
-    widest = max(columns, key=len)
-    for file, found in zip(source.files, columns, strict=True):
-        if set(found) != set(widest):
-            wanted = ", ".join(f"{name}=…" for name in widest)
-            raise InvalidInput(f"{escaped(file)} must be in folders called {escaped(wanted)}, as other files are")
-    return columns[0]
-
-
-def _assigned(folder: Path) -> dict[str, str]:
-    """The columns that the names of nested folders give: ``year`` for ``year=2020``."""
-    return {part.partition("=")[0]: part for part in folder.parts if "=" in part}
-
-
-def _check_folder_columns(source: Source, names: Iterable[str], folders: Mapping[str, str]) -> None:
-    """Refuse a column of the files that the name of a folder would replace: DuckDB reads those above the root, too."""
-    above = _assigned(source.root.absolute()) if folders else {}
-    taken = {name.casefold() for name in names}
-    for column, folder in (*above.items(), *folders.items()):
-        if column.casefold() in taken:
-            raise InvalidInput(
-                f"{escaped(source.path)} has the column {brief(column)} twice, in the files and in the names of "
-                f"folders ({escaped(folder)}); rename one of them"
+def _folder_columns(source: Source, file: Path) -> tuple[Column, ...]:
+    """The columns of text that the names of folders give: ``year`` for ``year=2020``."""
+    columns = []
+    root = file.parent if source.files == [source.path] else source.root
+    for part in file.absolute().parent.relative_to(root.absolute()).parts:
+        name, is_assigned, value = part.partition("=")
+        if is_assigned:
+            is_missing = value == "__HIVE_DEFAULT_PARTITION__"
+            columns.append(
+                (name, "NULL::VARCHAR" if is_missing else literal(unquote(value)), "VARCHAR")
             )
-        taken.add(column.casefold())
-
-
-def _check_types(schemas: Iterable[Schema], columns: Iterable[str]) -> None:
-    """Numbers of different types are widened; numbers and text are not mixed."""
-    for name in columns:
-        kinds: dict[str, Path] = {}
-        for schema in schemas:
-            kinds.setdefault(_kind(schema.types[schema.names.index(name)]), schema.files[0])
-        if len(kinds) > 1:
-            listed = " and ".join(f"{kind} in {escaped(file)}" for kind, file in list(kinds.items())[:2])
-            raise InvalidInput(f"{brief(name)} must have one type in all files; it contains {listed}")
-
-
-def _kind(sql_type: str) -> str:
-    base = sql_type.partition("(")[0]
-    if base in ("VARCHAR", "ENUM"):
-        return "text"
-    is_number = base in ("FLOAT", "DOUBLE", "DECIMAL", "INTEGER", "UINTEGER") or base.endswith("INT")
-    return "numbers" if is_number else f"{sql_type.lower()}s"
+    return tuple(columns)
 
 
 FORMATS = (
@@ -748,8 +656,8 @@ FORMATS = (
         names=("CSV", "TSV"),
         endings=(".csv", ".tsv", ".txt"),
         is_packed=True,
-        count=count_csv,
-        first_rows=first_csv_rows,
+        count=partial(_count_texts, csv_file),
+        first_rows=partial(_read_first_texts, csv_file),
     ),
     Format(
         key="jsonl",
@@ -757,8 +665,8 @@ FORMATS = (
         endings=(".jsonl", ".ndjson"),
         magic=b"{",
         is_packed=True,
-        count=count_json,
-        first_rows=first_json_rows,
+        count=partial(_count_texts, json_file),
+        first_rows=partial(_read_first_texts, json_file),
     ),
     Format(
         key="parquet",
@@ -767,8 +675,8 @@ FORMATS = (
         magic=b"PAR1",
         in_folders=True,
         needs="duckdb",
-        count=count_parquet,
-        first_rows=first_parquet_rows,
+        count=_count_parquet,
+        first_rows=_read_first_parquet,
     ),
 )
 """The formats. A new one is a reader and a record here: the command, the web app and the docs read it."""

@@ -29,7 +29,9 @@ _MOST_LINES = 2_000
 _PICTURES = ("draw_gaps", "draw_score", "draw_impact", "draw_share", "draw_evidence", "mark")
 
 
-def as_page(audit: Audit, title: str | None = None, system: str | None = None, author: str | None = None) -> str:
+def as_page(
+    audit: Audit, title: str | None = None, system: str | None = None, author: str | None = None
+) -> str:
     """The report of an audit."""
     summary = Summary(audit)
     about = [("System", system), ("Author", author)]
@@ -61,24 +63,37 @@ def _choose_panels(summary: Summary) -> list[dict[str, Any]]:
     lines = summary.lines
     if len(lines) > MOST_LINES_WITH_PANELS:
         return []
-    keys = dict.fromkeys([row.metric for row in summary.key_rows] + [metric.key for metric in summary.metrics])
+    keys = dict.fromkeys(
+        [row.metric for row in summary.key_rows] + [metric.key for metric in summary.metrics]
+    )
     metrics = {metric.key: metric for metric in summary.metrics}
-    differences = {row.metric for row in summary.audit.rows if row.gap_kind == "difference" and not isnan(row.gap)}
+    differences = {
+        row.metric
+        for row in summary.audit.rows
+        if row.gap_kind == "difference" and not isnan(row.gap)
+    }
     chosen = [metrics[key] for key in keys if key in differences][:MOST_PANELS]
     chosen.sort(key=summary.metrics.index)
-    rows = [row for line in lines for row in line.rows.values() if row.metric in {metric.key for metric in chosen}]
+    rows = [
+        row
+        for line in lines
+        for row in line.rows.values()
+        if row.metric in {metric.key for metric in chosen}
+    ]
     domain = svg_charts.choose_domain(rows, summary.key_rows)
     panels = []
     for metric in chosen:
         some = [line.rows.get(metric.key) for line in lines]
         gaps = [
-            f"{line.name} {narrative.points(row.gap)}, {row.verdict}"
+            f"{line.name} {'' if isnan(row.gap) else narrative.gap_text(row)} {row.verdict}"
             for line, row in zip(lines, some, strict=True)
             if row
         ]
         title = summary.words.title(metric)
         label = f"{title}: {summary.gap_title} in percentage points. {'; '.join(gaps)}."
-        picture = svg_charts.draw_gaps(some, domain, summary.settings["margin"], label, summary.key_rows)
+        picture = svg_charts.draw_gaps(
+            some, domain, summary.settings["margin"], label, summary.key_rows
+        )
         panels.append({"metric": metric, "title": title, "picture": picture})
     return panels
 
@@ -88,51 +103,71 @@ def _score_tables(summary: Summary) -> list[dict[str, Any]]:
     axes = [axis for axis in summary.audit.axes if axis != "against"]
     if len({str(row.at) for row in summary.audit.rows}) == 1:
         overall = {row.metric: row for row in summary.audit.overall}
-        heads = [{"metric": metric, "title": summary.words.title(metric)} for metric in summary.metrics]
+        heads = [
+            {"metric": metric, "title": summary.words.title(metric)} for metric in summary.metrics
+        ]
         return [
             {
                 "title": "",
                 "heads": heads,
                 "overall": [overall.get(m.key) for m in summary.metrics],
                 "rows": [
-                    (line.name, line.first, [line.rows.get(metric.key) for metric in summary.metrics])
-                    for line in summary.lines[:_MOST_LINES]
+                    (
+                        line.name,
+                        line.first.n,
+                        [line.rows.get(metric.key) for metric in summary.metrics],
+                    )
+                    for line in summary.lines[:MOST_MAPPED]
                 ],
             }
         ]
     tables = []
+    sizes: dict[Any, int] = {}
+    for row in summary.audit.rows:
+        sizes[row.by, row.group] = max(row.n, sizes.get((row.by, row.group), 0))
     for metric in summary.metrics:
         rows = [row for row in summary.audit.rows if row.metric == metric.key]
         order = {value: i for i, value in enumerate(summary.audit.axes[axes[0]])}
         places = sorted(
-            {place_text(row.at): row.at for row in rows}.items(), key=lambda p: order.get(p[1].get(axes[0]), -1)
+            {place_text(row.at): row.at for row in rows}.items(),
+            key=lambda p: order.get(p[1].get(axes[0]), -1),
         )
         cells = {(row.by, row.group, place_text(row.at)): row for row in rows}
-        groups = list(dict.fromkeys((line.first.by, line.first.group) for line in summary.lines))[:_MOST_LINES]
+        groups = list(dict.fromkeys((line.first.by, line.first.group) for line in summary.lines))[
+            :MOST_MAPPED
+        ]
         for some in (places[i : i + 8] for i in range(0, len(places), 8)):
+            lines = {group: [cells.get((*group, place)) for place, _ in some] for group in groups}
             table = [
-                (summary.names[group], first, [cells.get((*group, place)) for place, _ in some])
-                for group in groups
-                if (first := next((cells[(*group, place)] for place, _ in some if (*group, place) in cells), None))
+                (summary.names[group], sizes[group], line)
+                for group, line in lines.items()
+                if any(line)
             ]
             heads = [{"metric": None, "title": place or "all places"} for place, _ in some]
-            tables.append({"title": summary.words.title(metric), "heads": heads, "overall": [], "rows": table})
+            tables.append(
+                {"title": summary.words.title(metric), "heads": heads, "overall": [], "rows": table}
+            )
     return tables
 
 
 def _sort_inconclusive(summary: Summary) -> list[tuple[Line, list[Row]]]:
     """The groups that are inconclusive, those that lack fewest cases first."""
     lines = [
-        (line, [row for row in line.rows.values() if row.verdict is Verdict.INCONCLUSIVE]) for line in summary.lines
+        (line, [row for row in line.rows.values() if row.verdict is Verdict.INCONCLUSIVE])
+        for line in summary.lines
     ]
     some = [(line, rows) for line, rows in lines if rows]
-    return sorted(some, key=lambda one: min(narrative.lacking(row) or 10**15 for row in one[1]))[:MOST_INCONCLUSIVE]
+    return sorted(some, key=lambda one: min(narrative.lacking(row) or 10**15 for row in one[1]))[
+        :MOST_INCONCLUSIVE
+    ]
 
 
 def _sort_impacts(summary: Summary) -> list[Row]:
     """The impact ratios, those that are certainly below four fifths first."""
     rows = [row for row in summary.audit.rows if not isnan(row.impact_ratio)]
-    return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))[:_MOST_LINES]
+    return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))[
+        :_MOST_LINES
+    ]
 
 
 # Templates
@@ -145,7 +180,11 @@ def _render(template: str, **values: Any) -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
         "form-action 'none'"
     )
-    return str(_environment().get_template(template).render(style=style, script=script, policy=policy, **values))
+    return str(
+        _environment()
+        .get_template(template)
+        .render(style=style, script=script, policy=policy, **values)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -158,7 +197,9 @@ def _environment() -> Any:
 
     def show(value: Any) -> Any:
         """Text from data, before it is escaped, without characters that nobody could see."""
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return (
+            printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        )
 
     def as_markup(draw: Callable[..., str]) -> Callable[..., Any]:
         return lambda *given: Markup(draw(*given))
@@ -188,6 +229,7 @@ def _environment() -> Any:
         "number": lambda value: "–" if isnan(value) else number(value),
         "points": narrative.points,
         "pvalue": lambda p, alpha: "" if isnan(p) else pvalue(p, alpha).removeprefix("= "),
+        "score": narrative.score_text,
         "several": several,
         "lower_first": narrative.lower_first,
     }

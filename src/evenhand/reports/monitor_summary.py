@@ -44,12 +44,21 @@ class MonitorSummary:
     @property
     def opening(self) -> str:
         """What groups are compared with, and what is taken to be independent."""
-        references = {row.by: "the rest" if row.reference == "rest" else row.reference for row in self.rows}
+        references = {
+            row.by: "the rest" if row.reference == "rest" else row.reference for row in self.rows
+        }
         texts = dict.fromkeys(references.values())
-        each = next(iter(texts)) if len(texts) == 1 else ", ".join(f"{text} ({by})" for by, text in references.items())
+        each = (
+            next(iter(texts))
+            if len(texts) == 1
+            else ", ".join(f"{text} ({by})" for by, text in references.items())
+        )
         compared = f"Each group against {each}; " if references else ""
         cluster = self.monitor.cluster
-        return f"{compared}assumes that each {cluster or 'case'} is new and independent of others."
+        if cluster is None:
+            return f"{compared}assumes that each case is new and independent of others."
+        once = f"Each {cluster} counts once, with a case drawn at random."
+        return f"{compared}assumes that each {cluster} is independent of others. {once}"
 
     @property
     def alarms(self) -> list[str]:
@@ -88,7 +97,12 @@ class MonitorSummary:
             name = f"{self.names[row.by, row.group]}, {row.metric}"
             alarm = None if row.alarm is None else order[row.alarm]
             label = f"{name}: evidence {format_evidence(row.joint)} after {several(len(order), 'batch', 'batches')}"
-            yield name, draw_evidence(self.monitor.path(row), 1 / self.monitor.settings["alpha"], alarm, label)
+            yield (
+                name,
+                draw_evidence(
+                    self.monitor.path(row), 1 / self.monitor.settings["alpha"], alarm, label
+                ),
+            )
 
     @property
     def notes(self) -> list[str]:
@@ -102,15 +116,20 @@ class MonitorSummary:
         undefined = [row for row in self.rows if row.undefined]
         if undefined:
             named = [
-                f"{self.names[row.by, row.group]} {row.metric} ({row.undefined:,})" for row in undefined[:MOST_NAMED]
+                f"{self.names[row.by, row.group]} {row.metric} ({row.undefined:,})"
+                for row in undefined[:MOST_NAMED]
             ]
             more = [f"{len(undefined) - MOST_NAMED:,} more"] if len(undefined) > MOST_NAMED else []
             notes.append(f"Batches without a score: {join_and([*named, *more])}.")
         left_out = {
             "without a label, prediction or cluster": sum(batch.lacking for batch in batches),
             "without a known group in some column": sum(batch.unknown for batch in batches),
-            f"beside another of the same {self.monitor.cluster} in a batch": sum(batch.repeated for batch in batches),
-            f"of a {self.monitor.cluster} in an earlier batch": sum(batch.before for batch in batches),
+            f"beside another of the same {self.monitor.cluster} in a batch": sum(
+                batch.repeated for batch in batches
+            ),
+            f"of a {self.monitor.cluster} in an earlier batch": sum(
+                batch.before for batch in batches
+            ),
         }
         notes += [f"Left out: {several(n, 'case')} {what}." for what, n in left_out.items() if n]
         return [*notes, *self._name_twins()]
@@ -133,7 +152,10 @@ class MonitorSummary:
         raised: dict[Any, list[str]] = {}
         for row in self.monitor.alarms:
             raised.setdefault(row.alarm, []).append(f"{self.names[row.by, row.group]} {row.metric}")
-        return [(name, batch.cases, ", ".join(raised.get(name, ["-"]))) for name, batch in self.monitor.history.items()]
+        return [
+            (name, batch.cases, ", ".join(raised.get(name, ["-"])))
+            for name, batch in self.monitor.history.items()
+        ]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -154,7 +176,9 @@ def format_evidence(evidence: float) -> str:
     return f"{float(f'{evidence:.3g}'):,.0f}" if 1_000 <= evidence < 1e9 else f"{evidence:.3g}"
 
 
-def monitor_text(monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: bool = False) -> str:
+def monitor_text(
+    monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: bool = False
+) -> str:
     """The monitor for a terminal: alarms, a table of at most ``most`` rows, and notes."""
     summary = MonitorSummary(monitor)
     parts = [summary.title, summary.opening, *(f"- {alarm}" for alarm in summary.alarms)]
@@ -162,8 +186,16 @@ def monitor_text(monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: 
     rows = summary.rows if most is None else summary.rows[:most]
     if rows:
         cells = ([printable(cell) for cell in summary.cells(row)] for row in rows)
-        lines += ["", *text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH).splitlines(), ""]
+        lines += [
+            "",
+            *text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH).splitlines(),
+            "",
+        ]
     if len(rows) < len(summary.rows):
         hint = " (--all)" if is_command else ""
-        lines.append(f"… and {several(len(summary.rows) - len(rows), 'more row')} without more evidence{hint}")
-    return "\n".join([*lines, *(line for note in summary.notes for line in wrapped(printable(note), _WIDTH))])
+        lines.append(
+            f"… and {several(len(summary.rows) - len(rows), 'more row')} without more evidence{hint}"
+        )
+    return "\n".join(
+        [*lines, *(line for note in summary.notes for line in wrapped(printable(note), _WIDTH))]
+    )

@@ -8,7 +8,8 @@ says more than its row.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from math import floor, isnan
 from typing import Any
 
@@ -20,12 +21,13 @@ from ..wording import join_and, legible, number, percent, pvalue, rounded_down, 
 from .words import Words, counted_property, harmful_direction
 
 Settings = Mapping[str, Any]
+NameRow = Callable[[Row], str]
 ERROR_RATES = ("tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 SELECTION_RATES = ("ppr", "pnr")
 MOST_SENTENCES, MOST_SELECTION_RATES = 5, 2
-_MOST_NESTED, _MOST_NAMED, _MOST_STEPS = 3, 4, 1
+_MOST_NESTED, _MOST_NAMED = 3, 4
 # Bounds below this are called slight, and gaps below this are equal but for rounding.
-_SLIGHT, _ROUNDING = 1e-3, 1e-9
+_SLIGHT, _ROUNDING, _DIGITS = 1e-3, 1e-9, 12
 
 
 # Parts of a sentence
@@ -33,14 +35,22 @@ _SLIGHT, _ROUNDING = 1e-3, 1e-9
 
 def lower_first(name: str) -> str:
     """The name of a metric inside a sentence; those that begin with an abbreviation or a name keep their capital."""
-    is_proper = not name[1:2].islower() or name.startswith(("Matthews", "Cohen", "Jaccard", "Fowlkes", "Brier"))
+    is_proper = not name[1:2].islower() or name.startswith(
+        ("Matthews", "Cohen", "Jaccard", "Fowlkes", "Brier")
+    )
     return name if is_proper else name[0].lower() + name[1:]
 
 
 def reference_text(row: Row) -> str:
     """What a row is compared with."""
-    kinds = {ReferenceKind.REST: "the rest", ReferenceKind.ALL: "all cases", ReferenceKind.MATRIX: "the given matrix"}
-    return next((text for kind, text in kinds.items() if row.reference_kind == kind), legible(row.reference))
+    kinds = {
+        ReferenceKind.REST: "the rest",
+        ReferenceKind.ALL: "all cases",
+        ReferenceKind.MATRIX: "the given matrix",
+    }
+    return next(
+        (text for kind, text in kinds.items() if row.reference_kind == kind), legible(row.reference)
+    )
 
 
 def is_rate(row: Row) -> bool:
@@ -48,17 +58,21 @@ def is_rate(row: Row) -> bool:
     metric = lookup_metric(row.metric)
     is_apart = row.is_pooled or row.is_change or row.verdict is Verdict.UNLIKE
     return (
-        isinstance(metric, Metric) and not metric.comparisons and counted_property(metric) is not None and not is_apart
+        isinstance(metric, Metric)
+        and not metric.comparisons
+        and counted_property(metric) is not None
+        and not is_apart
     )
 
 
 def percents(*rates: float) -> list[str]:
     """Rates in percent, with the digits that tell them apart and from none and all."""
-    for digits in range(4):
+    distinct = {round(rate, _DIGITS) for rate in rates}
+    for digits in range(_DIGITS - 1):
         texts = [f"{100 * rate:.{digits}f}" for rate in rates]
-        extremes = [float(text) in (0, 100) and rate not in (0, 1) for text, rate in zip(texts, rates, strict=True)]
-        is_apart = len(set(texts)) == len(set(rates))
-        if is_apart and not any(extremes):
+        is_apart = len(set(texts)) == len(distinct)
+        extremes = sum(float(text) in (0, 100) for text in texts)
+        if is_apart and extremes == sum(round(rate, _DIGITS) in (0, 1) for rate in rates):
             break
     return [f"{text}%" for text in texts]
 
@@ -69,9 +83,16 @@ def points(value: float) -> str:
     return text.replace("-", "−") if float(text) else "0"
 
 
+def gap_text(row: Row) -> str:
+    """A gap in a picture: a difference in points, or a factor."""
+    return f"×{number(row.gap)}" if row.is_ratio else points(row.gap)
+
+
 def _bound_text(bound: float) -> str:
     """A bound in percentage points, rounded down."""
-    return f"{floor(100 * bound + _ROUNDING):d}" if bound >= 0.01 else f"{floor(1000 * bound) / 10:g}"
+    return (
+        f"{floor(100 * bound + _ROUNDING):d}" if bound >= 0.01 else f"{floor(1000 * bound) / 10:g}"
+    )
 
 
 def size_text(row: Row) -> str:
@@ -79,15 +100,22 @@ def size_text(row: Row) -> str:
     higher, lower = ("more", "less") if is_rate(row) else ("higher", "lower")
     direction = {Verdict.HIGHER: higher, Verdict.LOWER: lower}.get(row.verdict, "different")
     if isnan(row.at_least):
-        return "size unclear"
+        return f"{direction}, size unclear" if row.is_change else "size unclear"
+    if row.smallest_gap < _SLIGHT:
+        return f"slightly {direction}; size unclear"
     if row.is_ratio:
         return f"at least a factor of {rounded_down(row.at_least)} {direction}"
-    if row.at_least < _SLIGHT:
-        return f"slightly {direction}; size unclear"
     if is_rate(row):
         bound = _bound_text(row.at_least)
         return f"at least {bound} point{'s' if bound != '1' else ''} {direction}"
     return f"at least {rounded_down(row.at_least)} {direction}"
+
+
+def score_text(row: Row) -> str:
+    """A score, or its change; of rounded counts that do not give it, its range."""
+    if not isnan(row.score):
+        return f"{row.score:+.3f}" if row.is_change else number(row.score)
+    return "undefined" if row.reason else interval_text(row.low, row.high) or "not shown"
 
 
 def driver_text(row: Row) -> str:
@@ -99,11 +127,17 @@ def driver_text(row: Row) -> str:
 
 def tipping_text(row: Row, words: Words) -> str:
     """How few cases of unknown group could change a verdict; "" if that is not known."""
-    is_known = row.unknown_n > 0 and row.method == "fisher" and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
+    is_known = (
+        row.unknown_n > 0
+        and row.method == "fisher"
+        and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
+    )
     if not is_known or not isnan(row.n_effective) or is_change_or_pooled(row):
         return ""
     whole = words.whole(lookup_metric(row.metric))
-    unknown = f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
+    unknown = (
+        f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
+    )
     if isnan(row.tipping_point):
         return f"{unknown}; no assignment of them alone would change this verdict"
     return f"{unknown}; learning it for about {row.tipping_point:,.0f} of them could change this verdict"
@@ -123,13 +157,18 @@ def lacking(row: Row) -> int:
     metric, cells = lookup_metric(row.metric), row.reference_cells
     if not is_needed or not isinstance(metric, Metric):
         return 0
-    reference_support = row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
+    reference_support = (
+        row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
+    )
     return int(row.required_n - row.support) if reference_support >= 2 * row.required_n else 0
 
 
 def harms(row: Row, settings: Settings) -> bool:
     """Whether a difference is to the disadvantage of the group."""
-    return row.differs and harmful_direction(lookup_metric(row.metric), settings["favourable"]) == row.verdict
+    return (
+        row.differs
+        and harmful_direction(lookup_metric(row.metric), settings["favourable"]) == row.verdict
+    )
 
 
 # Sentences
@@ -160,7 +199,9 @@ def key_sentence(row: Row, words: Words) -> str:
 def _describe_change(row: Row) -> str:
     """How the scores of a group and of its reference changed from one model to another."""
     before, after = number(row.before), number(row.before + row.score)
-    reference = f"{number(row.reference_before)} to {number(row.reference_before + row.reference_score)}"
+    reference = (
+        f"{number(row.reference_before)} to {number(row.reference_before + row.reference_score)}"
+    )
     return f"changed from {before} to {after}, and in {reference_text(row)} from {reference}"
 
 
@@ -174,9 +215,11 @@ def describe_row(row: Row, settings: Settings) -> str:
     difference -0.300, 95% CI [-0.532, -0.035], adjusted p = 0.023; at least 3 points less
     """
     name = lower_first(lookup_metric(row.metric).name)
+    score = f"{name} {number(row.score)} (n = {row.support:,})"
+    if row.reason and not isnan(row.score):
+        return f"{score}, not compared: {row.reason}"
     if row.verdict is Verdict.UNDEFINED or row.reason:
         return f"{name} undefined: {row.reason}{_undefined_odds(row)}"
-    score = f"{name} {number(row.score)} (n = {row.support:,})"
     if row.is_change:
         score = f"{name} {_describe_change(row)}"
     if row.verdict is Verdict.REFERENCE:
@@ -201,7 +244,9 @@ def describe_row(row: Row, settings: Settings) -> str:
 def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     """The gap with its interval and p-value."""
     numbers = []
-    is_gap = isinstance(lookup_metric(row.metric), Metric) and bool(lookup_metric(row.metric).comparisons)
+    is_gap = isinstance(lookup_metric(row.metric), Metric) and bool(
+        lookup_metric(row.metric).comparisons
+    )
     if not isnan(row.gap) and not is_gap:
         value = number(row.gap) if row.is_ratio else f"{row.gap:+.3f}"
         numbers.append(f"{'change of the gap' if row.is_change else row.gap_kind} {value}")
@@ -240,24 +285,28 @@ def select_key_rows(rows: Sequence[Row], settings: Settings) -> list[Row]:
     metrics = {row.metric for row in rows}
     eligible = metrics & {*ERROR_RATES, *SELECTION_RATES} or metrics
     differ = [row for row in rows if row.differs and row.metric in eligible]
-    ranked = [row for row in sorted(differ, key=lambda row: _rank(row, settings)) if not _is_nested(row, differ)]
+    claims = {(row.metric, row.verdict, place_key(row), _parts(row)) for row in differ}
+    outermost = [row for row in differ if not _is_nested(row, claims)]
+    ranked = sorted(outermost, key=lambda row: _rank(row, settings))
     chosen: list[Row] = []
     error_rates = [row for row in ranked if row.metric in ERROR_RATES]
     leaders = list({row.by: row for row in reversed(ranked)}.values())
     for row in (*error_rates[:1], *sorted(leaders, key=lambda row: _rank(row, settings)), *ranked):
         selections = sum(other.metric in SELECTION_RATES for other in chosen)
         is_surplus = row.metric in SELECTION_RATES and selections >= MOST_SELECTION_RATES
-        if len(chosen) < MOST_SENTENCES and not is_surplus and not _is_said(row, chosen, rows):
+        if len(chosen) < MOST_SENTENCES and not is_surplus and not _is_said(row, chosen):
             chosen.append(row)
     chosen.sort(key=lambda row: _rank(row, settings))
     groups = list(dict.fromkeys((place_key(row), row.by, row.group) for row in chosen))
     return sorted(chosen, key=lambda row: groups.index((place_key(row), row.by, row.group)))
 
 
-def _rank(row: Row, settings: Settings) -> tuple[bool, bool, float, float]:
+def _rank(row: Row, settings: Settings) -> tuple[bool, bool, float, float, bool]:
     is_large = row.smallest_gap > margin_of(row, settings["margin"])
     size = 0.0 if isnan(row.gap) else abs(row.gap)
-    return not is_large, row.driver is not None, -round(row.smallest_gap, 9), -round(size, 9)
+    bound = round(row.smallest_gap, 9)
+    # Of two groups that mirror each other, the one that is worse off.
+    return not is_large, row.driver is not None, -bound, -round(size, 9), not harms(row, settings)
 
 
 def place_key(row: Row) -> str:
@@ -265,16 +314,21 @@ def place_key(row: Row) -> str:
     return str(row.at)
 
 
-def _is_nested(row: Row, others: Iterable[Row]) -> bool:
+def _parts(row: Row) -> frozenset[tuple[str, str]]:
+    """The columns that define a group, with its values."""
+    return frozenset(zip(row.by.split(" & "), row.group.split(" & "), strict=False))
+
+
+def _is_nested(row: Row, claims: Collection[Any]) -> bool:
     """Whether a larger group that contains the row's group differs in the same way."""
-    return any(_is_inside(row, other) for other in others)
+    parts = _parts(row)
+    larger = (frozenset(some) for n in range(1, len(parts)) for some in combinations(parts, n))
+    return any((row.metric, row.verdict, place_key(row), some) in claims for some in larger)
 
 
 def _is_inside(row: Row, other: Row) -> bool:
-    if (row.metric, row.verdict, place_key(row)) != (other.metric, other.verdict, place_key(other)):
-        return False
-    parts, larger = ({*zip(one.by.split(" & "), one.group.split(" & "), strict=False)} for one in (row, other))
-    return larger < parts
+    is_alike = (row.metric, row.verdict) == (other.metric, other.verdict)
+    return is_alike and place_key(row) == place_key(other) and _parts(other) < _parts(row)
 
 
 def nested_names(row: Row, rows: Iterable[Row], names: Mapping[Any, str]) -> str:
@@ -286,17 +340,28 @@ def nested_names(row: Row, rows: Iterable[Row], names: Mapping[Any, str]) -> str
     return f" Also: {', '.join([*listed, *more])}." if inside else ""
 
 
-def _is_said(row: Row, chosen: Sequence[Row], rows: Sequence[Row]) -> bool:
+def _is_said(row: Row, chosen: Sequence[Row]) -> bool:
     """Whether the chosen rows say the same: this row, the rate of its complement, or its mirror image."""
     for other in chosen:
-        if (other.by, place_key(other)) != (row.by, place_key(row)):
-            continue
+        is_same_place = (other.by, place_key(other)) == (row.by, place_key(row))
         is_same_size = abs(abs(row.gap) - abs(other.gap)) < _ROUNDING
-        if other.group == row.group and is_same_size and row.denominators == other.denominators:
+        is_complement = other.group == row.group and row.denominators == other.denominators
+        if is_same_place and is_same_size and is_complement:
             return True
-        if other.metric == row.metric and other.group != row.group and is_same_size and row.reference_n == other.n:
+        if mirror_key(row) == claim_key(other):
             return True
     return False
+
+
+def claim_key(row: Row) -> tuple[Any, ...]:
+    """A row by its number of cases, to find the row that mirrors it."""
+    return place_key(row), row.by, row.metric, row.n
+
+
+def mirror_key(row: Row) -> tuple[Any, ...] | None:
+    """The key of the only other group of a column, whose comparison with the rest says the same; None without rest."""
+    is_rest = row.reference_kind == ReferenceKind.REST
+    return (place_key(row), row.by, row.metric, row.reference_n) if is_rest else None
 
 
 # Lines about many rows
@@ -315,27 +380,23 @@ def inconclusive_groups(rows: Iterable[Row], names: Mapping[Any, str]) -> str:
     return ", ".join([*listed, *more])
 
 
-def collecting_text(rows: Iterable[Row], names: Mapping[Any, str], words: Words) -> str:
+def collecting_text(rows: Iterable[Row], name: NameRow, words: Words) -> str:
     """How many more cases would settle what is inconclusive, for the groups that lack fewest; "" if not known."""
     few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
     if any(not isnan(row.n_effective) for row in few):
         return "collect cases of new clusters; more cases of the same clusters add little"
-    nearest: dict[Any, Row] = {}
-    for row in sorted((row for row in few if lacking(row)), key=lacking):
-        nearest.setdefault((row.by, row.group), row)
-    steps = [
-        f"about {lacking(row):,} more {words.whole(lookup_metric(row.metric))} in {names[key]} for {row.metric} "
-        f"(have {row.support:,})"
-        for key, row in list(nearest.items())[:_MOST_STEPS]
-    ]
-    return "; ".join(steps)
+    lacks = [(n, row) for row in few if (n := lacking(row))]
+    if not lacks:
+        return ""
+    n, row = min(lacks, key=lambda lack: lack[0])
+    return f"{name(row)} {row.metric}, {n:,} more {words.whole(lookup_metric(row.metric))}"
 
 
-def impact_texts(rows: Iterable[Row], names: Mapping[Any, str]) -> list[tuple[Row, str]]:
+def impact_texts(rows: Iterable[Row], name: NameRow) -> list[tuple[Row, str]]:
     """The impact ratios that were observed below four fifths, smallest bound first."""
     below = [row for row in rows if row.impact_ratio < 0.8 and not isnan(row.impact_at_most)]
     below.sort(key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))
-    return [(row, f"{names[row.by, row.group]} {impact_text(row)}") for row in below]
+    return [(row, f"{name(row)} {impact_text(row)}") for row in below]
 
 
 def impact_text(row: Row) -> str:
@@ -343,21 +404,22 @@ def impact_text(row: Row) -> str:
     ratio, most = number(row.impact_ratio), rounded_up(row.impact_at_most, 0.8)
     if row.is_below_four_fifths:
         return f"{ratio} (at most {most}), below 0.80"
-    return f"{ratio} observed, below 0.80; the true ratio could be as high as {most}"
+    return f"{ratio} observed, but could be as high as {most}"
 
 
-def driven_texts(rows: Iterable[Row], names: Mapping[Any, str]) -> list[str]:
+def driven_texts(rows: Iterable[Row], name: NameRow) -> list[str]:
     """The verdicts that one group of the reference decides, those that would be reversed first."""
     reverse = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
-    driven: dict[Any, list[Row]] = {}
+    driven: dict[Any, list[str]] = {}
     for row in rows:
         if row.driver is not None and row.differs:
-            driven.setdefault((row.by, row.group, row.driver, row.verdict, row.driver_verdict), []).append(row)
-    order = sorted(driven.items(), key=lambda item: reverse.get(item[0][3]) is not item[0][4])
+            driven.setdefault((name(row), row.driver, row.verdict, row.driver_verdict), []).append(
+                row.metric
+            )
+    order = sorted(driven.items(), key=lambda item: reverse.get(item[0][2]) is not item[0][3])
     return [
-        f"{names[by, group]} {join_and([row.metric for row in some])} {verdict.sign} is {without.sign} without "
-        f"{legible(driver)}"
-        for (by, group, driver, verdict, without), some in order
+        f"{shown} {join_and(metrics)} {verdict.sign} is {without.sign} without {legible(driver)}"
+        for (shown, driver, verdict, without), metrics in order
     ]
 
 
@@ -371,8 +433,10 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
         highest = f"the highest rate is that of {legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
         return f"{name}: impact ratio {impact_text(row)}; {highest}"
     if kind == "too-few":
-        scores = ", ".join(f"{one.metric} ({' and '.join(f'{n:,}' for n in one.denominators)})" for one in rows)
-        steps = collecting_text(rows, {(row.by, row.group): name}, words)
+        scores = ", ".join(
+            f"{one.metric} ({' and '.join(f'{n:,}' for n in one.denominators)})" for one in rows
+        )
+        steps = collecting_text(rows, lambda _: name, words)
         power = f". For 80% power at a gap of {settings['margin']:g}: {steps}" if steps else ""
         return f"{name}: inconclusive on {scores}{power}"
     return f"{name}: {describe_row(row, settings)}"

@@ -13,7 +13,16 @@ from functools import cached_property
 from math import isnan
 from typing import Any
 
-from ..auditing import Audit, Finding, Row, Verdict, lookup_metric, margins_text, place_text, told_apart
+from ..auditing import (
+    Audit,
+    Finding,
+    Row,
+    Verdict,
+    lookup_metric,
+    margins_text,
+    place_text,
+    told_apart,
+)
 from ..wording import join_and, legible, number, percent, several
 from .narrative import (
     collecting_text,
@@ -24,12 +33,17 @@ from .narrative import (
     key_sentence,
     nested_names,
     reference_text,
+    score_text,
     select_key_rows,
 )
 from .words import Words
 
 _APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
-_ADJUSTMENTS = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
+_ADJUSTMENTS = {
+    "holm": "Holm for discrete tests",
+    "bh": "Benjamini-Hochberg",
+    "none": "no adjustment",
+}
 _AXES = {
     "threshold": ("threshold", "thresholds"),
     "class": ("class", "classes"),
@@ -37,7 +51,15 @@ _AXES = {
     "model": ("model", "models"),
 }
 _IDENTIFYING = 11
-_NOTES_OF_ROWS = ("differs", "beyond-margin", "base-rate", "selection-rate", "four-fifths", "undefined", "too-few")
+_NOTES_OF_ROWS = (
+    "differs",
+    "beyond-margin",
+    "base-rate",
+    "selection-rate",
+    "four-fifths",
+    "undefined",
+    "too-few",
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +82,9 @@ class Line:
     @property
     def differing(self) -> list[Row]:
         """Its rows that differ, the largest bound first."""
-        return sorted((row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap)
+        return sorted(
+            (row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap
+        )
 
 
 @dataclass(frozen=True)
@@ -103,12 +127,21 @@ class Summary:
         for row in self.audit.rows:
             rows.setdefault((str(row.at), row.by, row.group), {})[row.metric] = row
         lines = [Line(self.name_row(next(iter(some.values()))), some) for some in rows.values()]
-        return sorted(lines, key=lambda line: (-line.bound, -len(line.differing), -line.first.n, line.name))
+        return sorted(lines, key=self._rank_line)
+
+    def _rank_line(self, line: Line) -> tuple[Any, ...]:
+        harmed = sum(harms(row, self.settings) for row in line.differing)
+        return -line.bound, -len(line.differing), -harmed, -line.first.n, line.name
 
     def name_row(self, row: Row) -> str:
         """The group of a row, and its place."""
         name = self.names[row.by, row.group]
         return f"{name}, {place_text(row.at)}" if row.at and not self._is_at_one_place else name
+
+    def label_row(self, row: Row) -> str:
+        """The same in few characters, where the axes are named elsewhere: "group 1, 0.5"."""
+        values = () if self._is_at_one_place else row.at.values()
+        return ", ".join([self.names[row.by, row.group], *(f"{value}" for value in values)])
 
     @cached_property
     def _is_at_one_place(self) -> bool:
@@ -118,9 +151,9 @@ class Summary:
 
     @property
     def source(self) -> str:
-        """What the data are called; "" if that is not known."""
+        """What the data are called; "" if that is not known, as of standard input."""
         source = self.audit.provenance.get("source") or {}
-        return str(source.get("name") or "")
+        return str(source.get("name") or "").removeprefix("-")
 
     @property
     def columns(self) -> dict[str, int]:
@@ -137,11 +170,20 @@ class Summary:
     @property
     def places(self) -> str:
         """The axes with the number of their values; "" without axes."""
-        values = {axis: [value for value in values if value != "pooled"] for axis, values in self.audit.axes.items()}
+        values = {
+            axis: [value for value in values if value != "pooled"]
+            for axis, values in self.audit.axes.items()
+        }
         if self.is_of_models:
-            pairs = dict.fromkeys((row.at.get("model"), row.at.get("against")) for row in self.audit.rows)
-            return join_and([f"{model} against {against}" for model, against in pairs if model is not None])
-        counts = [several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES]
+            pairs = dict.fromkeys(
+                (row.at.get("model"), row.at.get("against")) for row in self.audit.rows
+            )
+            return join_and(
+                [f"{model} against {against}" for model, against in pairs if model is not None]
+            )
+        counts = [
+            several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES
+        ]
         return join_and(counts) if counts else place_text(self.audit.provenance.get("at") or {})
 
     @property
@@ -175,10 +217,18 @@ class Summary:
         methods = {row.method for row in self.audit.rows} - {None}
         is_exact = [method not in _APPROXIMATE for method in methods]
         kind = (
-            "Exact tests" if all(is_exact) else "Exact and approximate tests" if any(is_exact) else "Approximate tests"
+            "Exact tests"
+            if all(is_exact)
+            else "Exact and approximate tests"
+            if any(is_exact)
+            else "Approximate tests"
         )
         adjust = str(self.settings["adjust"])
-        name = "Holm" if adjust == "holm" and self.settings["protect"] is not None else _ADJUSTMENTS[adjust]
+        name = (
+            "Holm"
+            if adjust == "holm" and self.settings["protect"] is not None
+            else _ADJUSTMENTS[adjust]
+        )
         scope = "" if adjust == "none" else " within each metric"
         if adjust != "none" and self.settings["family"] == "audit":
             scope = " over all rows"
@@ -197,7 +247,13 @@ class Summary:
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
         counts = Counter(row.verdict for row in self.audit.rows)
-        order = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+        order = (
+            Verdict.HIGHER,
+            Verdict.LOWER,
+            Verdict.UNLIKE,
+            Verdict.EQUIVALENT,
+            Verdict.INCONCLUSIVE,
+        )
         return Counter({verdict: counts[verdict] for verdict in dict.fromkeys([*order, *counts])})
 
     @property
@@ -217,7 +273,16 @@ class Summary:
         kinds = [Verdict.EQUIVALENT, Verdict.INCONCLUSIVE, Verdict.UNDEFINED]
         kinds += [Verdict.NOT_TESTED] if self.verdicts[Verdict.NOT_TESTED] else []
         counts = ", ".join(f"{self.verdicts[kind]:,} {kind}" for kind in kinds)
-        return f"{differ:,} of {several(self.compared, 'comparison')} differ, {counts}"
+        verb = "differs" if self.compared == 1 else "differ"
+        return f"{differ:,} of {several(self.compared, 'comparison')} {verb}, {counts}"
+
+    @property
+    def no_difference(self) -> str:
+        """What is said where no difference was found."""
+        untested = self.verdicts[Verdict.UNDEFINED] + self.verdicts[Verdict.NOT_TESTED]
+        if untested == self.compared:
+            return "Nothing could be tested."
+        return "No difference was found. This does not mean that the groups are equal."
 
     @cached_property
     def key_rows(self) -> list[Row]:
@@ -240,44 +305,57 @@ class Summary:
         """That a difference is to the disadvantage of the group; "" if that is not known."""
         if not harms(row, self.settings):
             return ""
-        return f"Worse than before, relative to {reference_text(row)}." if row.is_change else "Worse for this group."
+        return (
+            f"Worse than before, relative to {reference_text(row)}."
+            if row.is_change
+            else "Worse for this group."
+        )
 
     # Lines below the table
 
     @property
     def impacts(self) -> list[tuple[Row, str]]:
         """Impact ratios that were observed below four fifths."""
-        return impact_texts(self.audit.rows, self.names)
+        return impact_texts(self.audit.rows, self.name_row)
 
-    @property
+    @cached_property
     def inconclusive(self) -> str:
         """The groups with the most inconclusive comparisons."""
         return inconclusive_groups(self.audit.rows, self.names)
 
-    @property
+    @cached_property
     def collecting(self) -> str:
         """How many more cases would settle what is inconclusive."""
-        return collecting_text(self.audit.rows, self.names, self.words)
+        return collecting_text(self.audit.rows, self.name_row, self.words)
 
-    @property
+    @cached_property
     def driven(self) -> list[str]:
         """Verdicts that one group of the reference decides."""
-        return driven_texts(self.audit.rows, self.names)
+        return driven_texts(self.audit.rows, self.name_row)
 
     @property
     def notes(self) -> list[Finding]:
         """What the data lack, and what was approximated: the findings that are not about rows."""
-        return [finding for finding in self.audit.findings if finding.kind not in _NOTES_OF_ROWS]
+        others = (*_NOTES_OF_ROWS, "protected")
+        return [finding for finding in self.audit.findings if finding.kind not in others]
+
+    @property
+    def protection(self) -> str:
+        """How counts were rounded; "" if they were not."""
+        sentences = [f.sentence for f in self.audit.findings if f.kind == "protected"]
+        return f"{sentences[0]}." if sentences else ""
 
     @property
     def overall(self) -> list[tuple[str, str]]:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            score = "undefined" if isnan(row.score) else number(row.score)
+            score = score_text(row)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
-            baseline = "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            baseline = (
+                "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            )
             places.setdefault(place_text(row.at), []).append(f"{row.metric} {score}{baseline}")
         return [(place, ", ".join(scores)) for place, scores in places.items()]
 
@@ -288,11 +366,13 @@ class Summary:
         cautions = []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        if self.driven:
-            cautions.append("The rest is dominated by the largest groups: compare with a named group")
-        is_small = any(0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,)))
+        is_small = any(
+            0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,))
+        )
         if is_small and self.settings["protect"] is None:
-            cautions.append(f"Counts below {_IDENTIFYING} can identify people: round them before publishing")
+            cautions.append(
+                f"Counts below {_IDENTIFYING} can identify people: round them before publishing"
+            )
         if self.settings["favourable"] is None and self.settings["labelled"]:
             cautions.append("Nothing is said of harm: it is not known which decision is favourable")
         return cautions
@@ -305,8 +385,14 @@ class Summary:
         level = percent(s["confidence_level"])
         source = provenance.get("source") or {}
         left_out = ", ".join(f"{n:,} without {what}" for what, n in self.audit.left_out.items())
-        size = f"{source['rows']:,} rows" if isinstance(source.get("rows"), int) else ""
-        data = [self.source or str(source.get("kind", "")), size, f"left out: {left_out}" if left_out else ""]
+        sizes = {"file": source.get("files"), "row": source.get("rows")}
+        skipped = source.get("skipped")
+        data = [
+            self.source or str(source.get("kind", "")),
+            *(several(n, noun) for noun, n in sizes.items() if isinstance(n, int)),
+            f"{several(skipped, 'other file')} skipped" if skipped else "",
+            f"left out: {left_out}" if left_out else "",
+        ]
         digest = f"SHA-256 {source['sha256'][:12]}…" if source.get("sha256") else ""
         made = str(provenance.get("made", ""))[:16].replace("T", " ")
         pairs = [
@@ -314,13 +400,22 @@ class Summary:
             ("Tests", self.tests),
             ("Intervals", f"{level}, one comparison each"),
             ("“At least”", "bounds that hold for all such statements together"),
-            ("Equivalent", f"no difference was found, and the interval of the gap lies within {self.margin}"),
-            ("Worse", "said of selection rates and of the error rate whose errors are unfavourable"),
+            (
+                "Equivalent",
+                f"no difference was found, and the interval of the gap lies within {self.margin}",
+            ),
+            (
+                "Worse",
+                "said of selection rates and of the error rate whose errors are unfavourable",
+            ),
             ("Smoothed", "Cross-Prior Smoothing towards the reference; not used in any test"),
             ("Label", _describe_column(columns.get("label"), positive.get("label"))),
             ("Prediction", _describe_column(columns.get("prediction"), positive.get("prediction"))),
             ("Data", ", ".join(filter(None, [*data, digest]))),
-            ("Software", ", ".join(f"{name} {version}" for name, version in self.audit.versions.items())),
+            (
+                "Software",
+                ", ".join(f"{name} {version}" for name, version in self.audit.versions.items()),
+            ),
             ("Made", f"{made} UTC" if made else ""),
         ]
         is_used = {

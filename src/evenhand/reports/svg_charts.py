@@ -13,7 +13,7 @@ from math import isnan, log10
 
 from ..auditing import Row, Verdict
 from ..errors import printable
-from .narrative import points
+from .narrative import gap_text, points
 
 ROW = 30
 # The share of the width of a panel that the scale takes; the rest is for values.
@@ -60,12 +60,20 @@ def _svg(content: str, height: float, label: str = "", css: str = "") -> str:
 def choose_domain(rows: Sequence[Row], key_rows: Collection[Row]) -> float:
     """The smallest scale that holds all gaps, and the intervals of the groups in the key sentences (or of all)."""
     groups = {(row.by, row.group) for row in key_rows or rows}
+    rows = [row for row in rows if not row.is_ratio]
     ends = [abs(row.gap) for row in rows]
-    ends += [abs(end) for row in rows if (row.by, row.group) in groups for end in (row.gap_low, row.gap_high)]
+    ends += [
+        abs(end)
+        for row in rows
+        if (row.by, row.group) in groups
+        for end in (row.gap_low, row.gap_high)
+    ]
     return 1.05 * max(0.02, *(float(end) for end in ends if not isnan(end)), 0.0)
 
 
-def draw_gaps(rows: Sequence[Row | None], domain: float, margin: float, label: str, strong: Collection[Row]) -> str:
+def draw_gaps(
+    rows: Sequence[Row | None], domain: float, margin: float, label: str, strong: Collection[Row]
+) -> str:
     """Gaps with intervals, a row per group, on a scale from -domain to domain; longer intervals end in an arrowhead."""
 
     def x(gap: float) -> float:
@@ -75,24 +83,37 @@ def draw_gaps(rows: Sequence[Row | None], domain: float, margin: float, label: s
     step = next((step for step in _STEPS if domain / step < 3), 1.0)
     ticks = [i * step for i in range(-int(domain / step), int(domain / step) + 1)]
     band = f'<rect class="band" x="{x(-margin):.1f}%" width="{x(margin) - x(-margin):.1f}%" height="{height}"/>'
-    parts = [band, *(_line("zero" if tick == 0 else "grid", x(tick), x(tick), 0, height) for tick in ticks)]
+    parts = [
+        band,
+        *(_line("zero" if tick == 0 else "grid", x(tick), x(tick), 0, height) for tick in ticks),
+    ]
     for i, row in enumerate(rows):
         y = i * ROW + ROW / 2
-        if row is None or isnan(row.gap):
-            parts.append(f'<text x="{x(0):.1f}%" y="{y + 4:g}" dx="8">{"" if row is None else row.verdict}</text>')
+        if row is None:
+            continue
+        if isnan(row.gap):
+            parts.append(f'<text x="{x(0):.1f}%" y="{y + 4:g}" dx="8">{row.verdict}</text>')
+            continue
+        star = "*" if row.driver is not None and row.differs else ""
+        bold = " strong" if row in strong else ""
+        value = f"{gap_text(row)}{star}"
+        parts.append(
+            f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{value}</text>'
+        )
+        if row.is_ratio:
             continue
         name = code(row.verdict)
         if not isnan(row.gap_low + row.gap_high):
             parts.append(_line(f"iv {name}", x(row.gap_low), x(row.gap_high), y, y))
         for end, is_beyond in (("start", row.gap_low < -domain), ("end", row.gap_high > domain)):
             if is_beyond:
-                parts.append(f'<use class="iv {name}" href="#{end}" x="{0 if end == "start" else _SCALE}%" y="{y:g}"/>')
+                parts.append(
+                    f'<use class="iv {name}" href="#{end}" x="{0 if end == "start" else _SCALE}%" y="{y:g}"/>'
+                )
         parts.append(f'<use class="pt {name}" href="#{name}" x="{x(row.gap):.1f}%" y="{y:g}"/>')
-        star = "*" if row.driver is not None and row.differs else ""
-        bold = " strong" if row in strong else ""
-        parts.append(f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{points(row.gap)}{star}</text>')
     parts += [
-        f'<text x="{x(tick):.1f}%" y="{height + 16}" text-anchor="middle">{points(tick)}</text>' for tick in ticks
+        f'<text x="{x(tick):.1f}%" y="{height + 16}" text-anchor="middle">{points(tick)}</text>'
+        for tick in ticks
     ]
     return _svg("".join(parts), height + 22, label)
 
@@ -126,10 +147,16 @@ def draw_impact(row: Row) -> str:
 def draw_share(share: float) -> str:
     """How much of what is needed there is."""
     bar = '<rect width="100%" height="8" rx="2"/>'
-    return _svg(f'{bar}<rect class="have" width="{100 * min(share, 1):.0f}%" height="8" rx="2"/>', 8, css="bar")
+    return _svg(
+        f'{bar}<rect class="have" width="{100 * min(share, 1):.0f}%" height="8" rx="2"/>',
+        8,
+        css="bar",
+    )
 
 
-def draw_evidence(values: Sequence[float | None], threshold: float, alarm: int | None, label: str) -> str:
+def draw_evidence(
+    values: Sequence[float | None], threshold: float, alarm: int | None, label: str
+) -> str:
     """Evidence over batches on a logarithmic scale from 0.01 to a million, with the line of alarms."""
     height, low, high = 80, -2.0, 6.0
 
@@ -142,5 +169,7 @@ def draw_evidence(values: Sequence[float | None], threshold: float, alarm: int |
     known = [(x, y(value)) for x, value in zip(xs, values, strict=True) if value is not None]
     parts += [_line("curve", x1, x2, y1, y2) for (x1, y1), (x2, y2) in pairwise(known)]
     if alarm is not None and values[alarm] is not None:
-        parts.append(f'<circle class="pt hi" cx="{xs[alarm]:.1f}%" cy="{y(values[alarm] or 1.0)}" r="4"/>')
+        parts.append(
+            f'<circle class="pt hi" cx="{xs[alarm]:.1f}%" cy="{y(values[alarm] or 1.0)}" r="4"/>'
+        )
     return _svg("".join(parts), height, label, "evidence")

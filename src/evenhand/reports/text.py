@@ -6,20 +6,23 @@ are left out; the p-value always stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import isnan
 
 from ..auditing import Audit, Row, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, wrapped
-from ..wording import number, numbered, percent
-from .narrative import describe_row, harms, interval_text
+from ..wording import number, numbered, percent, pvalue
+from .narrative import claim_key, describe_row, harms, interval_text, mirror_key, score_text
 from .summary import Line, Summary
 
 MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
 NARROWEST = 40
-_NAME_WIDTH, _SHORTEST_NAME = 16, 6
+_NAME_WIDTH, _SHORTEST_NAME, _SHORTEST_METRIC = 16, 8, 10
 _WIDTH = 80
+_Table = dict[str, list[str]]
+_GROUP = "group"
 # Columns by title, in the order in which they are left out of narrow tables.
 _DISPENSABLE = ("n", "ref", "CI", "diff")
 _RIGHT = ("n", "score", "ref", "diff", "p")
@@ -85,9 +88,7 @@ def _head(summary: Summary, paint: _Painter) -> list[str]:
         summary.tests,
         summary.verdict_line,
     ]
-    if protection := summary.audit.provenance.get("protection"):
-        lines.append(str(protection))
-    return lines
+    return [*lines, summary.protection] if summary.protection else lines
 
 
 def _notes(summary: Summary) -> list[str]:
@@ -97,6 +98,7 @@ def _notes(summary: Summary) -> list[str]:
 
 def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
     """The key sentences, then all findings."""
+    key_rows = frozenset(summary.key_rows)
     for name, rows in summary.key_groups.items():
         yield paint.bold(printable(name))
         for row in rows:
@@ -104,7 +106,7 @@ def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
             yield f"  {paint.verdict(row.verdict, row.verdict.sign)} {printable(sentence)}"
     for line in summary.lines:
         for row in line.rows.values():
-            if row.verdict is not Verdict.REFERENCE and row not in summary.key_rows:
+            if row.verdict is not Verdict.REFERENCE and row not in key_rows:
                 text = f"{line.name}: {describe_row(row, summary.settings)}."
                 yield f"  {paint.verdict(row.verdict, row.verdict.sign)} {printable(text)}"
 
@@ -116,33 +118,34 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
     """The rows that differ, by group; all rows without a limit."""
     chosen = list(_choose_rows(summary.lines, most))
     if not chosen:
-        return ["No difference was found; this does not mean that the groups are equal." if summary.compared else ""]
-    level = percent(summary.settings["confidence_level"])
-    names = _shorten({line.name: printable(line.name) for line, _ in chosen}, max(_NAME_WIDTH, width - 64))
-    cells = [_cells(row, summary, paint) for _, row in chosen]
-    titles = ["group", *cells[0]]
-    while True:
-        shown = [
-            [names[line.name], *(row[title] for title in titles[1:])]
-            for (line, _), row in zip(chosen, cells, strict=True)
-        ]
-        header = [f"{level} CI" if title == "CI" else "" if title == "verdict" else title for title in titles]
-        needed = _measure([header, *shown])
-        dispensable = [title for title in _DISPENSABLE if title in titles]
-        if needed <= width or (not dispensable and _longest(names) <= _SHORTEST_NAME):
-            break
-        if _longest(names) > (_NAME_WIDTH // 2 if dispensable else _SHORTEST_NAME):
-            shortened = max(_longest(names) - (needed - width), _SHORTEST_NAME if not dispensable else _NAME_WIDTH // 2)
-            names = _shorten({line.name: printable(line.name) for line, _ in chosen}, shortened)
-        else:
-            titles.remove(dispensable[0])
-    for i in range(len(shown) - 1, 0, -1):
-        if shown[i][0] == shown[i - 1][0]:
-            shown[i][0] = ""
-    right = [i for i, title in enumerate(titles) if title in _RIGHT]
-    first, *lines = aligned([header, *shown], right=right, between=" ")
-    differ = sum(len(line.differing) for line in summary.lines)
-    hidden = differ - sum(row.differs for _, row in chosen)
+        return [summary.no_difference]
+    cells = [_cells(row, summary) for _, row in chosen]
+    headers = {"CI": f"{percent(summary.settings['confidence_level'])} CI", "verdict": ""}
+    table = {
+        title: [headers.get(title, title), *(row[title] for row in cells)] for title in cells[0]
+    }
+    labels = {line.name: printable(summary.label_row(line.first)) for line, _ in chosen}
+    names, table = _fit(table, labels, width)
+    verdicts = [
+        paint.verdict(row.verdict, text)
+        for (_, row), text in zip(chosen, table["verdict"][1:], strict=True)
+    ]
+    table["verdict"][1:] = verdicts
+    shown = [names[line.name] for line, _ in chosen]
+    repeated = [name == before for before, name in pairwise(["", *shown])]
+    first_column = [
+        _GROUP,
+        *("" if is_again else name for name, is_again in zip(shown, repeated, strict=True)),
+    ]
+    right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
+    first, *lines = aligned(
+        zip(first_column, *table.values(), strict=True), right=right, between=" "
+    )
+    said, shown_rows = {claim_key(row) for _, row in chosen}, {row for _, row in chosen}
+    differ = [
+        row for line in summary.lines for row in line.differing if mirror_key(row) not in said
+    ]
+    hidden = sum(row not in shown_rows for row in differ)
     more = [f"… and {hidden:,} more that differ"] if hidden > 0 else []
     return [paint.bold(first), *lines, *more]
 
@@ -151,44 +154,36 @@ def _choose_rows(lines: Sequence[Line], most: int | None) -> Iterator[tuple[Line
     """The rows of a table: a few of each group that differs, or all; two groups that mirror each other once."""
     left = len(lines) * 100 if most is None else most
     differ = sum(len(line.differing) for line in lines)
-    said: set[tuple[object, ...]] = set()
+    said: set[object] = set()
     for line in lines:
         rows = list(line.rows.values()) if most is None else line.differing
         if most is not None and differ > most:
             rows = rows[:MOST_PER_GROUP]
         for row in rows:
-            mirror = (str(row.at), row.by, row.metric, round(abs(row.gap), 9), row.reference_n, row.n)
-            if left <= 0 or (most is not None and (*mirror[:4], mirror[5], mirror[4]) in said):
+            if left <= 0 or (most is not None and mirror_key(row) in said):
                 continue
-            said.add(mirror)
+            said.add(claim_key(row))
             left -= 1
             yield line, row
 
 
-def _cells(row: Row, summary: Summary, paint: _Painter) -> dict[str, str]:
+def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
-    is_change = row.is_change
-    score = "-" if isnan(row.score) else f"{row.score:+.3f}" if is_change else number(row.score)
-    reference = (
-        "-"
-        if isnan(row.reference_score)
-        else f"{row.reference_score:+.3f}"
-        if is_change
-        else number(row.reference_score)
-    )
+    form = "{:+.3f}".format if row.is_change else number
+    reference = "-" if isnan(row.reference_score) else form(row.reference_score)
     gap = "-" if isnan(row.gap) else f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
     star = "*" if row.driver is not None and row.differs else ""
     worse = " worse" if harms(row, summary.settings) else ""
-    shown = "" if row.differs else f" {row.verdict}"
+    verdict = "" if row.differs else f" {row.verdict}"
     return {
-        "metric": row.metric,
+        "metric": printable(row.metric),
         "n": f"{row.support:,}",
-        "score": score,
+        "score": score_text(row),
         "ref": reference,
         "diff": gap,
         "CI": interval_text(row.gap_low, row.gap_high) or "-",
         "p": _short_pvalue(row.p_adjusted, summary.settings["alpha"]),
-        "verdict": paint.verdict(row.verdict, f"{row.verdict.sign}{star}{shown}{worse}"),
+        "verdict": f"{row.verdict.sign}{star}{verdict}{worse}",
     }
 
 
@@ -196,25 +191,41 @@ def _short_pvalue(p: float, alpha: float) -> str:
     """A p-value on its side of alpha, without its leading zero."""
     if isnan(p):
         return "-"
-    if p < 0.001 <= alpha:
-        return "<.001"
-    digits = next((d for d in range(3, 12) if (round(p, d) <= alpha) == (p <= alpha)), 12)
-    return f"{p:.{digits}f}".removeprefix("0") if p < 1 else "1"
+    text = pvalue(p, alpha).removeprefix("= ").replace("< ", "<")
+    return text.replace("0.", ".", 1) if p < 1 else "1"
 
 
-def _measure(rows: Iterable[Sequence[str]]) -> int:
-    """The width of a table."""
-    widths = [max(columns(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return sum(widths) + len(widths) - 1
+def _fit(table: _Table, labels: dict[str, str], width: int) -> tuple[dict[str, str], _Table]:
+    """The names and the columns that fit: names are shortened, then columns left out, last the words of verdicts."""
+    longest = max(_NAME_WIDTH, width - 64)
+    for left_out in range(len(_DISPENSABLE) + 1):
+        kept = {
+            title: cells for title, cells in table.items() if title not in _DISPENSABLE[:left_out]
+        }
+        room = width - _measure(kept)
+        names = _shorten(labels, min(room, longest))
+        if max(map(columns, [_GROUP, *names.values()])) <= room and (
+            room >= _SHORTEST_NAME or names == labels
+        ):
+            return names, kept
+    metrics = _shorten({name: name for name in table["metric"]}, _SHORTEST_METRIC)
+    kept["metric"] = [metrics[name] for name in table["metric"]]
+    kept["verdict"] = [text.split(" ")[0] for text in table["verdict"]]
+    return _shorten(labels, width - _measure(kept)), kept
 
 
-def _longest(names: dict[str, str]) -> int:
-    return max(columns(name) for name in names.values())
+def _measure(table: _Table) -> int:
+    """The width of columns, each with a blank before it."""
+    return sum(1 + max(map(columns, cells)) for cells in table.values())
 
 
 def _shorten(names: dict[str, str], width: int) -> dict[str, str]:
     """Names of at most a width that are told apart; their beginnings and ends stay."""
-    return numbered({key: _shorten_name(name, width) for key, name in names.items()})
+    for shortened in range(max(width, 1), 0, -1):
+        shown = numbered({key: _shorten_name(name, shortened) for key, name in names.items()})
+        if max(map(columns, shown.values())) <= width:
+            break
+    return shown
 
 
 def _shorten_name(name: str, width: int) -> str:
@@ -238,18 +249,24 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
     impacts = summary.impacts
     if impacts:
         favourable = summary.words.favourable(summary.settings["favourable"])
-        yield printable(f"Impact ratio (favourable: {favourable}; highest rate: {impacts[0][0].impact_group})")
+        yield printable(
+            f"Impact ratio (favourable: {favourable}; highest rate: {impacts[0][0].impact_group})"
+        )
         yield from (f"  {printable(text)}" for _, text in impacts[:MOST_IMPACTS])
         if len(impacts) > MOST_IMPACTS:
             yield f"  and {len(impacts) - MOST_IMPACTS:,} more below 0.80"
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if summary.collecting:
-            yield printable(f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}")
+            yield printable(
+                f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}"
+            )
     if driven := summary.driven:
-        named = " (--reference)" if is_command else ""
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
-        yield printable(f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more}{named}")
+        named = "--reference" if is_command else "reference"
+        yield printable(
+            f"* Driven by one group: {'; '.join(driven[:MOST_DRIVEN])}{more} (try a named {named})"
+        )
     if summary.cautions:
         yield f"{'. '.join(summary.cautions)}."
     yield _COMMAND if is_command else _PYTHON

@@ -1,110 +1,105 @@
-"""The form of the page: its fields from the records of settings, what messages call them, and what they give."""
+"""The form: its fields from the records of settings, what messages call them, and what they give."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
-from ..auditing import (
-    REPORT,
-    AuditRequest,
-    ModelsRequest,
-    ReferenceKind,
-    Setting,
-    Settings,
-    flat_settings,
-    join_parts,
-    part_names,
-    read_texts,
-)
+from ..auditing import REPORT, AuditRequest, ModelsRequest, Setting, flat_settings, join_parts, part_names, read_texts
+from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput
-from .parsing import typed_cells, typed_number, typed_whole
 
-__all__ = ["FIELD_NAMES", "LABELS", "form_fields", "given_settings"]
-
-# What has a control of its own on the page.
-_CONTROLS = ("metrics", "reference", "group_names")
-_KNOWN = (
-    flat_settings(ModelsRequest) | flat_settings(AuditRequest) | {name: (None, one) for name, one in REPORT.items()}
-)
-LABELS = {name: known.page for name, (_, known) in _KNOWN.items()}
-"""What settings are called on the page."""
+SETTINGS = flat_settings(ModelsRequest) | flat_settings(AuditRequest)
+SETTINGS |= {name: ("", setting) for name, setting in REPORT.items()}
+"""Defaults and records of all settings, by name."""
+LABELS = {name: setting.page for name, (_, setting) in SETTINGS.items()}
+"""What settings are called in the web app."""
 FIELD_NAMES = {
     **{name: f"“{label}”" for name, label in LABELS.items() if label},
-    **{part: f"“{LABELS[name]}”" for part, name in part_names(AuditRequest).items()},
-    **{"data": "the data", "text": "the file", "reference": "reference", "compare": "“several models”"},
+    **{key: f"“{LABELS[name]}”" for key, name in part_names(AuditRequest).items()},
+    "at": "“Name of this batch”",
+    "data": "the data",
+    "text": "the file",
+    "compare": "“several models”",
 }
-"""What messages call the arguments of the library on the page."""
+"""What messages call the arguments of the library in the web app."""
+KINDS = {"rest", "all", "largest", "best"}
+"""What groups can be compared with, other than one of them."""
 
 
-def form_fields() -> list[dict[str, Any]]:
-    """The fields of settings: name, label, how it is read, default as text, choices with their words, and hint."""
-    return [
-        {
-            "name": name,
-            "label": known.page,
-            "reads": known.reads,
-            "value": str(default) if _is_text(default) else "",
-            "choices": [[value, known.named.get(value, value)] for value in known.named or known.choices],
-            "hint": known.hint,
-        }
-        for name, (default, known) in (flat_settings(Settings) | {name: _KNOWN[name] for name in REPORT}).items()
-        if known.page and name not in _CONTROLS
-    ]
-
-
-def _is_text(default: Any) -> bool:
-    return default is not None and not isinstance(default, bool)
-
-
-def given_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that the fields give; an empty one has its default."""
-    typed = {name: known for name, (_, known) in flat_settings(request).items() if known.page and name in asked}
+def read_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that the fields give; one that is empty has its default."""
     values = {
-        name: _given(name, known, asked[name])
-        for name, known in typed.items()
-        if asked[name] is not None and asked[name] is not False and asked[name] not in ("", [], {})
+        name: read_setting(name, setting, asked[name])
+        for name, (_, setting) in flat_settings(request).items()
+        if setting.page and asked.get(name) not in (None, "", [], [""], {}, False)
     }
+    if any(asked.get("cells", [])):
+        values["reference"] = ConfusionMatrix.from_array(read_cells(asked["cells"]))
     return join_parts(request, values)
 
 
-def _given(name: str, known: Setting, value: Any) -> Any:
-    """A setting as the library takes it: typed texts are read, and what was chosen is passed on."""
-    if name == "reference":
-        return _reference(value)
-    if known.reads == "special" and isinstance(value, str):
-        return read_texts(name, [part.strip() for part in value.split(",")] if known.many else [value])
-    if known.reads in ("number", "whole"):
-        read = typed_number if known.reads == "number" else typed_whole
-        values = [read(one, f"`{name}`") if isinstance(one, str) else one for one in _listed(value)]
-        return values[0] if len(values) == 1 else values
-    if known.reads == "text" and not all(isinstance(one, str) for one in _listed(value)):
+def read_setting(name: str, setting: Setting, value: Any) -> Any:
+    """A setting as the library takes it, from the texts of its field."""
+    if isinstance(value, Mapping):
+        return read_columns(name, value)
+    texts = value if isinstance(value, list) else [value]
+    if setting.reads == "labels" or setting.reads == "flag":
+        return texts if setting.many else True
+    if not all(isinstance(text, str) for text in texts):
         raise InvalidInput(argument=name, must="be text", got=value)
-    return value
+    if setting.reads in ("number", "whole"):
+        kind = int if setting.reads == "whole" else float
+        numbers = [read_number(part, f"`{name}`", kind) for part in split_numbers(" ".join(texts))]
+        return numbers if len(numbers) > 1 else numbers[0]
+    if setting.reads == "special" and name != "reference":
+        return read_texts(name, texts)
+    return texts if setting.many else texts[0]
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def read_columns(name: str, value: Mapping[str, Any]) -> Any:
+    """A setting that has a value for each column; an empty one has none."""
+    given = {column: one for column, one in value.items() if one}
+    if name == "bins":
+        return {column: read_cuts(text) for column, text in given.items()}
+    if name != "reference":
+        return given
+    # One kind for all columns holds for their intersections, too.
+    if len(set(given.values())) == 1 and set(given.values()) <= KINDS:
+        return next(iter(given.values()))
+    return {column: kind for column, kind in given.items() if kind != "rest"}
 
 
-def _reference(asked: Mapping[str, Any]) -> Any:
-    """What groups are compared with: ``{"cells": [...]}``, or by column ``{"kind": ...}`` or ``{"group": ...}``.
+def read_cuts(text: Any) -> list[float]:
+    """Where numbers are cut into bins."""
+    return [read_number(part, "a cut of bins") for part in split_numbers(str(text))]
 
-    The crossing of two columns may have a reference of its own.
+
+def split_numbers(text: str) -> list[str]:
+    """Texts of numbers that commas, semicolons or blanks separate."""
+    return re.split(r"[\s,;]+", text.strip())
+
+
+def read_number(text: Any, what: str, kind: type[int] | type[float] = float) -> Any:
+    """A finite number from the text of a field, which messages call ``what``.
+
+    >>> read_number("0.05", "the level"), read_number("12", "a count", int)
+    (0.05, 12)
     """
-    if "cells" in asked:
-        return typed_cells(asked["cells"], "the reference")
-    crossing, columns = asked.get("crossing"), asked["columns"]
-    kinds = {one.get("kind") for one in columns.values()}
-    if crossing is None and len(kinds) == 1 and None not in kinds:
-        # One kind for all columns holds for crossings, too.
-        return _one_reference(next(iter(columns.values())))
-    named = {column: _one_reference(one) for column, one in columns.items() if one.get("kind") != ReferenceKind.REST}
-    return named if crossing is None else named | {str(crossing["name"]): _one_reference(crossing)}
+    try:
+        number = kind(str(text))
+        if "_" in str(text) or not str(text).isascii() or not isfinite(number):
+            raise ValueError
+    except (OverflowError, ValueError):
+        noun = "whole number" if kind is int else "number"
+        raise InvalidInput(f"{what} must be a {noun}; got {str(text)[:20]!r}") from None
+    return number
 
 
-def _one_reference(one: Mapping[str, Any]) -> Any:
-    kind = one.get("kind")
-    if kind in (ReferenceKind.REST, ReferenceKind.ALL):
-        return ReferenceKind(str(kind))
-    return str(one["group"] if kind is None else kind)
+def read_cells(texts: Any) -> list[float]:
+    """The four cells of a reference; an empty one is 0."""
+    if not isinstance(texts, list) or len(texts) != 4:
+        raise InvalidInput("the reference must have four cells: TP, FN, FP and TN")
+    return [read_number(text or 0, "a cell") for text in texts]

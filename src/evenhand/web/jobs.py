@@ -1,217 +1,191 @@
-"""Work that can be ended: one process per lane, which does one job at a time.
+"""Work that can be ended: a queue has one process, which does one job at a time.
 
-A lane is a queue, a thread that watches over it, and a process that is started when the first job arrives. To cancel a
-job that is running, its process is killed, and another one started for the next job. A job never blocks the page: its
-state is read whenever somebody asks.
+A thread starts the process when the first job arrives, and watches over it. To cancel a job that is
+running, its process is killed, and another one started for the next job. A job never blocks the web
+app: its state is read whenever somebody asks.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import secrets
 import threading
 import time
 from collections import deque
-from contextlib import suppress
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from ..errors import TooLarge
 
-__all__ = ["Job", "Lane"]
-
-# How long a job that was overtaken may go on before its process is killed for it.
-_GRACE_SECONDS = 1.0
-_POLL_SECONDS = 0.02
-_CLOSE_SECONDS = 2.0
+# A job that was overtaken may go on so long before its process is killed.
+GRACE_SECONDS = 1.0
+POLL_SECONDS, CLOSE_SECONDS = 0.02, 2.0
+FULL = "too much is waiting to be computed; try again when it is done"
+ENDED = "the computation ended unexpectedly; it may have needed more memory than there is"
 
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """Something to be done by a lane, and how far it is.
+    """Something that a worker has to do, and how far it is.
 
     Attributes
     ----------
-    key : str
-        Its identifier.
     task : str
-        The name of one of `tasks.TASKS`.
+        A name in `tasks.TASKS`.
     folder : Path
         The folder that it works in.
     arguments : dict
-        What it is called with.
-    seconds : float, optional
+        What the task is called with.
+    seconds : float
         How long it may run.
+    slot : str
+        A place for one job: a later one for the same slot overtakes this one.
+    key : str
+        Its identifier.
     state : {"waiting", "working", "done", "failed", "cancelled"}
         How it stands.
-    what, done, total
-        What is being done now, and how much of it is done; a total of 0 if that is not known.
+    progress : sequence
+        What is being done now, how much of it is done, and of how much; 0 if that is not known.
     answer : object
         The result, or the sentence that says why there is none.
     version : int
         How often anything of this has changed.
+    end_by : float
+        When its process is killed, if it is running then.
     """
 
-    key: str
     task: str
     folder: Path
     arguments: dict[str, Any]
-    seconds: float | None = None
+    seconds: float = inf
+    slot: str = ""
+    key: str = field(default_factory=lambda: secrets.token_hex(8))
     state: str = "waiting"
-    what: str = ""
-    done: int = 0
-    total: int = 0
+    progress: Sequence[Any] = ("", 0, 0)
     answer: Any = None
     version: int = 1
-    end_by: float | None = field(default=None, repr=False)
+    end_by: float = inf
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """Whether nothing will change any more."""
         return self.state in ("done", "failed", "cancelled")
 
-    def tell(self, what: str, done: int, total: int) -> None:
-        """Take note of progress."""
-        self.what, self.done, self.total = what, done, total
-        self.version += 1
-
-    def become(self, state: str, answer: Any = None) -> None:
+    def change(self, state: str, answer: Any = None) -> None:
         """Change the state, unless it is final."""
-        if not self.over:
+        if not self.is_over:
             self.answer, self.state = answer, state
             self.version += 1
 
 
-class Lane:
+class WorkerQueue:
     """A queue of at most ``most_waiting`` jobs, and the process that does them one after the other.
 
-    The process may use ``memory`` bytes besides what it has after its imports, where the system can limit that.
+    The process may use ``memory`` bytes besides what it has after its imports, where the system can
+    limit that.
     """
 
     def __init__(self, memory: int, most_waiting: int = 32) -> None:
-        self.most_waiting = most_waiting
-        self._memory = memory
-        self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
-        self._closed = False
-        self._watcher: threading.Thread | None = None
-        self._process: multiprocessing.process.BaseProcess | None = None
-        self._line: Connection | None = None
-
-    @property
-    def pid(self) -> int | None:
-        """The identifier of the process; None if there is none."""
-        return None if self._process is None else self._process.pid
+        self.memory, self.most_waiting = memory, most_waiting
+        self.changed = threading.Condition()
+        self.waiting: deque[Job] = deque()
+        self.closed = False
+        self.thread: threading.Thread | None = None
+        self.worker: tuple[BaseProcess, Connection] | None = None
 
     def check_room(self) -> None:
         """Refuse if too many jobs are waiting."""
-        if len(self._waiting) >= self.most_waiting:
-            raise TooLarge("too much is waiting to be computed; try again when it is done")
+        if len(self.waiting) >= self.most_waiting:
+            raise TooLarge(FULL)
 
     def submit(self, job: Job) -> None:
         """Add a job to the end of the queue."""
-        with self._changed:
+        with self.changed:
             self.check_room()
-            self._waiting.append(job)
-            if self._watcher is None and not self._closed:
-                self._watcher = threading.Thread(target=self._watch, daemon=True)
-                self._watcher.start()
-            self._changed.notify_all()
+            self.waiting.append(job)
+            if self.thread is None and not self.closed:
+                self.thread = threading.Thread(target=self.run, daemon=True)
+                self.thread.start()
+            self.changed.notify_all()
 
     def cancel(self, job: Job, *, overtaken: bool = False) -> None:
-        """Give up a job; one that is overtaken may take a moment to finish, since a new process takes longer."""
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
-            job.end_by = time.monotonic() + (_GRACE_SECONDS if overtaken else 0.0)
-            job.become("cancelled")
+        """Give up a job; one that is overtaken may finish within a moment, which spares a new process."""
+        with self.changed:
+            if job in self.waiting:
+                self.waiting.remove(job)
+            job.end_by = time.monotonic() + (GRACE_SECONDS if overtaken else 0)
+            job.change("cancelled")
 
     def close(self) -> None:
-        """Kill the process, and give up all jobs."""
-        with self._changed:
-            self._closed = True
-            for job in self._waiting:
-                job.become("cancelled")
-            self._waiting.clear()
-            self._changed.notify_all()
-        process, watcher = self._process, self._watcher
-        if process is not None:
-            with suppress(AttributeError, ValueError):
-                process.kill()
-        if watcher is not None:
-            watcher.join(_CLOSE_SECONDS)
+        """End the process, and give up all jobs."""
+        with self.changed:
+            self.closed = True
+            self.changed.notify_all()
+        if self.thread is not None:
+            self.thread.join(CLOSE_SECONDS)
 
-    def _watch(self) -> None:
-        """Do the jobs one after the other; nobody else starts, reads from or cleans up after a process."""
-        while job := self._next():
+    def run(self) -> None:
+        """Do the jobs one after the other; only this thread starts, reads from and ends processes."""
+        while job := self.next_job():
             try:
-                self._do(job)
+                self.do(job)
             except (OSError, EOFError):
-                self._end()
-                if self._closed:
-                    job.become("cancelled")
-                job.become("failed", "the computation ended unexpectedly; it may have needed more memory than there is")
-        self._end()
+                self.end_process()
+                job.change("failed", ENDED)
+        self.end_process()
 
-    def _next(self) -> Job | None:
-        with self._changed:
-            while not self._waiting and not self._closed:
-                self._changed.wait()
-            if self._closed:
+    def next_job(self) -> Job | None:
+        """Wait for a job; None when the queue is closed."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.waiting or self.closed)
+            if self.closed:
                 return None
-            job = self._waiting.popleft()
-            job.become("working")
+            job = self.waiting.popleft()
+            job.change("working")
             return job
 
-    def _do(self, job: Job) -> None:
-        line = self._ready()
-        line.send((job.task, str(job.folder), job.arguments))
-        latest = time.monotonic() + job.seconds if job.seconds else None
-        while True:
-            if line.poll(_POLL_SECONDS):
-                kind, *content = line.recv()
-                if kind == "progress":
-                    job.tell(*content)
-                else:
-                    job.become(kind, content[0])
+    def do(self, job: Job) -> None:
+        """Let the process do a job; kill it if the job takes too long or is given up."""
+        pipe = self.ready_pipe()
+        pipe.send((job.task, str(job.folder), job.arguments))
+        latest = time.monotonic() + job.seconds
+        while not self.closed and time.monotonic() < min(latest, job.end_by):
+            if pipe.poll(POLL_SECONDS):
+                kind, *content = pipe.recv()
+                if kind != "progress":
+                    job.change(kind, *content)
                     return
-            now = time.monotonic()
-            if job.end_by is not None and now >= job.end_by:
-                break
-            if latest is not None and now >= latest:
-                job.become("failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts")
-                break
-            if self._closed:
-                job.become("cancelled")
-                break
-        self._end()
-        if not self._closed:
-            self._ready()
+                job.progress = content
+                job.version += 1
+        self.end_process()
+        job.change("failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts")
+        if not self.closed:
+            self.ready_pipe()
 
-    def _ready(self) -> Connection:
-        """The line to the process, which is started if need be."""
-        from . import worker
+    def ready_pipe(self) -> Connection:
+        """The pipe to the process, which is started if need be."""
+        from .worker import work
 
-        if self._process is None or not self._process.is_alive() or self._line is None:
-            self._end()
+        if self.worker is None or not self.worker[0].is_alive():
+            self.end_process()
             spawn = multiprocessing.get_context("spawn")
-            self._line, other = spawn.Pipe()
-            self._process = spawn.Process(target=worker.work, args=(other, self._memory), daemon=True)
-            self._process.start()
-            other.close()
-        if self._closed:
-            self._end()
-            raise EOFError
-        return self._line
+            pipe, end = spawn.Pipe()
+            process = spawn.Process(target=work, args=(end, self.memory), daemon=True)
+            process.start()
+            end.close()
+            self.worker = process, pipe
+        return self.worker[1]
 
-    def _end(self) -> None:
-        process, line = self._process, self._line
-        self._process = self._line = None
-        if process is not None:
-            with suppress(AttributeError, ValueError):
-                process.kill()
-                process.join(1)
-        if line is not None:
-            with suppress(OSError):
-                line.close()
+    def end_process(self) -> None:
+        """Kill the process, and close the pipe to it."""
+        if self.worker is not None:
+            process, pipe = self.worker
+            process.kill()
+            process.join(1)
+            pipe.close()
+            self.worker = None

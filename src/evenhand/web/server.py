@@ -1,119 +1,102 @@
-"""Serve the page until it is interrupted, and leave nothing behind."""
+"""Serve the web app until it is interrupted, and leave nothing behind."""
 
 from __future__ import annotations
 
 import secrets
 import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
-from ..errors import InvalidInput, MissingExtra
+import uvicorn
+
+from ..errors import InvalidInput
 from ..temporary import folder_of_its_own
 from .app import create_app
 
-__all__ = ["serve"]
+BACKLOG = 2048
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+SIGNALS = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
 
-_BACKLOG = 2048
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name))
 
-
-def serve(
-    port: int, *, limit: int, opened: Callable[[str], None], patience: float = 30.0, silence: float = 15.0
-) -> None:
-    """Serve the page on loopback until a signal ends it; ``opened`` is called with its address.
+def serve(port: int, *, limit: int, opened: Callable[[str], None], patience: float = 30.0) -> None:
+    """Serve the web app on loopback until a signal ends it.
 
     Parameters
     ----------
     port : int
         The port; 0 for a free one.
     limit : int
-        The size of the largest file, in bytes.
+        The size of the largest upload, in bytes.
     opened : callable
-        Called with the address of the page.
-    patience, silence : float
-        How many seconds the body of a request may take to begin, and how many a connection may be open without one.
+        Called with the address of the web app.
+    patience : float
+        How many seconds a connection may be open without a request, or a body may take to begin.
     """
-    try:
-        import uvicorn
-    except ModuleNotFoundError:
-        raise MissingExtra.named("web", "the page") from None
-    caught: list[int] = []
-    with _signals(caught), socket.socket() as listener, folder_of_its_own("evenhand-page-") as folder:
+    signals: list[int] = []
+    with catch_signals(signals), socket.socket() as listener, folder_of_its_own("evenhand-web-") as folder:
         try:
             listener.bind(("127.0.0.1", port))
-        except OSError as refusal:
-            raise InvalidInput(
-                f"port {port} cannot be used: {refusal.strerror}; leave out --port to use a free one"
-            ) from None
-        # Who opens the address that is printed must not be refused.
-        listener.listen(_BACKLOG)
+        except OSError as error:
+            raise InvalidInput(f"port {port} cannot be used: {error.strerror}; choose another one, or 0") from None
+        # Listen before the address is printed, so that who opens it is not refused.
+        listener.listen(BACKLOG)
         port = listener.getsockname()[1]
         token = secrets.token_urlsafe(24)
-        app = create_app(token, {f"127.0.0.1:{port}", f"localhost:{port}"}, folder, limit=limit, patience=patience)
+        hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        app = create_app(token, hosts, folder, limit=limit, patience=patience)
         opened(f"http://127.0.0.1:{port}/{token}/")
-        # Nothing that is still open when the page is stopped is worth waiting for.
-        config = uvicorn.Config(app, ws="none", log_level="critical", server_header=False, timeout_graceful_shutdown=0)
         try:
-            _server(uvicorn, config, caught, app.state.store.close, silence).run(sockets=[listener])
+            run_server(app, listener, signals, patience)
         finally:
             app.state.store.close()
-    for sign in caught[:1]:
-        signal.raise_signal(sign)
+    for number in signals[:1]:
+        signal.raise_signal(number)
 
 
-def _server(uvicorn: Any, config: Any, caught: list[int], close: Callable[[], None], silence: float) -> Any:
-    silent: dict[Any, float] = {}
+def run_server(app: Any, listener: socket.socket, signals: list[int], patience: float) -> None:
+    """Run uvicorn, and look several times a second for signals and for silent connections."""
+    silent_since: dict[Any, float] = {}
 
-    class Server(uvicorn.Server):  # type: ignore[misc]
-        """A server that leaves signals to `serve`, and ends all work as soon as there is one."""
-
+    class Server(uvicorn.Server):
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
 
         async def on_tick(self, counter: int) -> bool:
-            if counter % 10 == 0:
-                _hang_up(self.server_state.connections, silent, silence)
-            if caught:
-                close()
+            connections: Any = self.server_state.connections
+            close_silent(connections, silent_since, patience)
+            if signals:
+                app.state.store.close()
                 self.should_exit = True
-                self.force_exit = len(caught) > 1
-            return bool(await super().on_tick(counter))
+            return await super().on_tick(counter)
 
-    return Server(config)
+    config = uvicorn.Config(app, ws="none", lifespan="off", log_level="critical")
+    config.server_header, config.timeout_graceful_shutdown = False, 0
+    Server(config).run([listener])
 
 
-def _hang_up(connections: Iterable[Any], silent: dict[Any, float], silence: float) -> None:
-    """Close connections that are silent for too long; uvicorn waits for the rest of a request for ever."""
+def close_silent(connections: set[Any], silent_since: dict[Any, float], patience: float) -> None:
+    """Close connections without a request, for which uvicorn would wait for ever."""
     now = time.monotonic()
-    idle = [one for one in connections if one.cycle is None or one.cycle.response_complete]
-    for one in silent.keys() - set(idle):
-        del silent[one]
-    for one in idle:
-        if now - silent.setdefault(one, now) > silence:
-            one.transport.abort()
+    idle = {c for c in connections if c.cycle is None or c.cycle.response_complete}
+    for connection in silent_since.keys() - idle:
+        del silent_since[connection]
+    for connection in idle:
+        if now - silent_since.setdefault(connection, now) > patience:
+            connection.transport.abort()
 
 
 @contextmanager
-def _signals(caught: list[int]) -> Iterator[None]:
+def catch_signals(signals: list[int]) -> Iterator[None]:
     """Collect signals in place of what they would do."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def catch(sign: int, _: FrameType | None) -> None:
-        caught.append(sign)
-
     # A signal that is ignored, as HUP is under nohup, stays ignored.
-    heeded = [sign for sign in _SIGNALS if signal.getsignal(sign) is not signal.SIG_IGN]
-    before = {sign: signal.signal(sign, catch) for sign in heeded}
+    heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {n: signal.signal(n, lambda number, _: signals.append(number)) for n in heeded}
     try:
         yield
     finally:
-        for sign, handler in before.items():
-            signal.signal(sign, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)

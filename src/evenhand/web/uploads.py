@@ -1,102 +1,94 @@
-"""Files that arrive, under their own names; they are refused as soon as they are too large or of a wrong kind."""
+"""Files that arrive, under their own names; refused as soon as they are too large or of a wrong kind."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from starlette.requests import Request
 
 from ..data import ending_of, input_files
 from ..errors import EvenhandError, InvalidInput
-from .guard import arriving
+from .guard import read_body
 from .store import MEGABYTE, Store, Upload
 
-if TYPE_CHECKING:
-    from starlette.requests import Request
-
-__all__ = ["received"]
-
-_MOST_AT_ONCE, _MOST_FILES = 4, 100
+MOST_AT_ONCE, MOST_FILES, LONGEST_NAME = 4, 100, 200
 
 
-async def received(request: Request, store: Store, given: str, beside: str | None) -> Upload:
-    """The upload of a file, alone or beside others that were sent before."""
-    name = _file_name(given)
-    if store.uploading >= _MOST_AT_ONCE:
+async def receive_file(request: Request, store: Store) -> Upload:
+    """Keep a file, alone or beside others that were sent before."""
+    name = choose_name(request.query_params.get("name", ""))
+    beside = request.query_params.get("beside")
+    if store.uploading >= MOST_AT_ONCE:
         raise InvalidInput("too many files are being sent at once; wait for them")
-    first = store.upload(beside) if beside else None
-    if first is not None and first.counts:
+    upload = store.upload(beside) if beside else Upload(store.new_folder(), [])
+    if upload.counts:
         raise InvalidInput(f"{name} cannot be audited together with a table of counts")
-    folder = first.folder if first else store.new_folder()
     store.uploading += 1
     try:
-        await _written(request, folder, [*(first.names if first else []), name], store)
+        await write_file(request, upload, name, store.limit)
     except BaseException:
-        if first is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        if not beside:
+            shutil.rmtree(upload.folder, ignore_errors=True)
         raise
     finally:
         store.uploading -= 1
-    # Another file may have arrived meanwhile.
-    return Upload(folder, [*store.upload(folder.name).names, name] if first else name)
+    upload.names.append(name)
+    store.keep(upload)
+    return upload
 
 
-def _file_name(given: str) -> str:
+def choose_name(given: str) -> str:
     """The name of an uploaded file, without anything that could lead out of its folder."""
     name = given.replace("\\", "/").rpartition("/")[2].strip()
-    name = "".join(c if c.isprintable() and c not in '*?[]<>:"|' else "_" for c in name).lstrip("~.-")
-    suffix = ending_of(name)
-    stem = name.removesuffix(suffix)
+    safe = (c if c.isprintable() and c not in '*?[]<>:"|' else "_" for c in name)
+    name = "".join(safe).lstrip("~.-").encode("utf-8", "replace").decode()
+    ending = ending_of(name)
+    stem = name.removesuffix(ending)
     if not stem:
         raise InvalidInput(f"{given[:60] or 'the file'} cannot be used: its name must have a stem and an extension")
-    while len(f"{stem}{suffix}".encode("utf-8", "replace")) > 200:
-        stem = stem[:-1]
-    return f"{stem}{suffix}".encode("utf-8", "replace").decode()
+    return stem.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.iterdir())
-
-
-async def _written(request: Request, folder: Path, names: list[str], store: Store) -> None:
-    """Write the last of some files while it arrives."""
-    path, before = folder / names[-1], _size(folder)
-    limit = store.limit - before
-    too_large = InvalidInput(
-        f"{path.name} is larger than {max(limit, 0) / MEGABYTE:g} MB; start the page with a larger --limit"
-    )
-    said = request.headers.get("content-length", "")
-    if said.isdecimal() and int(said) > limit:
+async def write_file(request: Request, upload: Upload, name: str, limit: int) -> None:
+    """Write a file while it arrives."""
+    path, room = upload.folder / name, limit - folder_size(upload.folder)
+    hint = "choose a smaller file, or start the web app with a higher limit"
+    too_large = InvalidInput(f"{name} is larger than {max(room, 0) / MEGABYTE:g} MB; {hint}")
+    if (declared := request.headers.get("content-length", "")).isdecimal() and int(declared) > room:
         raise too_large
     if path.exists():
-        raise InvalidInput(f"there are two files called {path.name}; rename one of them")
-    if len(names) > _MOST_FILES:
-        raise InvalidInput(f"more than {_MOST_FILES} files cannot be audited together on the page")
-    size = 0
+        raise InvalidInput(f"there are two files called {name}; rename one of them")
+    if len(upload.names) >= MOST_FILES:
+        raise InvalidInput(f"at most {MOST_FILES} files can be audited together")
     try:
-        with path.open("xb") as copy:
-            async for part in arriving(request):
-                if size == 0 and part:
-                    copy.write(part[:1])
-                    copy.flush()
-                    _check_kind(folder, names)
-                    copy.seek(0)
-                size += len(part)
-                if size > limit:
+        # Its name says of which kind a file is.
+        path.write_bytes(b"0")
+        check_kind(upload, name)
+        with path.open("wb") as file:
+            async for part in read_body(request):
+                room -= len(part)
+                if room < 0:
                     raise too_large
-                copy.write(part)
-        _check_kind(folder, names)
-        # Others may have arrived beside it.
-        if _size(folder) - before > limit:
+                file.write(part)
+        check_kind(upload, name)
+        # Others may have arrived meanwhile.
+        if folder_size(upload.folder) > limit:
             raise too_large
     except BaseException:
         path.unlink(missing_ok=True)
         raise
 
 
-def _check_kind(folder: Path, names: list[str]) -> None:
+def folder_size(folder: Path) -> int:
+    """The size of the files in a folder."""
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+def check_kind(upload: Upload, name: str) -> None:
+    """Refuse a file of a kind that cannot be audited, alone or together with the others."""
     try:
-        input_files([folder / name for name in names])
-    except EvenhandError as refusal:
-        raise InvalidInput(str(refusal).replace(f"{folder}{os.sep}", "")) from None
+        input_files([upload.folder / one for one in (*upload.names, name)])
+    except EvenhandError as error:
+        raise InvalidInput(str(error).replace(f"{upload.folder}{os.sep}", "")) from None

@@ -1,6 +1,6 @@
-"""The process that does jobs: it receives tasks, reports progress, and returns answers, until it is killed.
+"""The process that does jobs: it receives tasks, reports progress, and sends answers, until it is killed.
 
-It has nothing to clean up: what it writes lies in the folder of the page, which the page removes.
+It has nothing to clean up: what it writes lies in the folder of the web app, which removes it.
 """
 
 from __future__ import annotations
@@ -16,98 +16,86 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-__all__ = ["work"]
-
-_REPORT_SECONDS = 0.1
+REPORT_SECONDS = 0.1
 
 
-def work(line: Connection, memory: int) -> None:
-    """Do what is asked over the line until it is closed, with ``memory`` bytes besides what imports use.
+def work(pipe: Connection, memory: int) -> None:
+    """Do what is asked over a pipe until it is closed, with ``memory`` bytes besides what imports use.
 
-    The line receives the name of a task, the folder to work in, and arguments. It sends ``("progress", what, done,
-    total)``, ``("done", answer)`` and ``("failed", sentence)``.
+    The pipe receives the name of a task, the folder to work in, and arguments. It sends
+    ``("progress", what, done, total)``, ``("done", answer)`` and ``("failed", sentence)``.
     """
-    # Ctrl-C reaches all processes of a terminal; the page decides what happens then.
+    # Ctrl-C reaches all processes of a terminal; the web app decides what happens then.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_the_page, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     from ..progress import reported
     from .tasks import TASKS
 
-    _limit(memory)
-    home = Path.cwd()
-    said = threading.Lock()
-    report = _Report(line, said)
+    limit_memory(memory)
+    home, last, sending = Path.cwd(), ("", 0.0), threading.Lock()
+
+    def report(what: str, done: int, total: int) -> None:
+        """Send progress, but not too often."""
+        nonlocal last
+        now = time.monotonic()
+        if what != last[0] or now - last[1] >= REPORT_SECONDS:
+            last = what, now
+            with sending, suppress(OSError):
+                pipe.send(("progress", what, done, total))
+
     while True:
         try:
-            task, folder, arguments = line.recv()
+            task, folder, arguments = pipe.recv()
         except (EOFError, OSError):
             return
         with reported(report):
-            answer = _done(TASKS[task], folder, arguments)
+            answer = do_task(TASKS[task], folder, arguments)
         os.chdir(home)
-        with said, suppress(OSError):
-            line.send(answer)
+        with sending, suppress(OSError):
+            pipe.send(answer)
 
 
-def _done(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any]:
+def do_task(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any]:
+    """Call a task in its folder; what it raises becomes a sentence."""
     from ..errors import EvenhandError
     from .form import FIELD_NAMES
 
     try:
-        # Files are found by their names alone, so that no answer contains the path of the folder.
+        # Files are named without their folder, so that no answer contains its path.
         os.chdir(folder)
         return "done", task(**arguments)
-    except EvenhandError as refusal:
+    except EvenhandError as error:
         # DuckDB names whole paths.
-        return "failed", refusal.spelled(FIELD_NAMES).replace(f"{folder}{os.sep}", "")
+        sentence = error.spelled(FIELD_NAMES).replace(f"{folder}{os.sep}", "")
     except MemoryError:
-        return "failed", "this needs more memory than the page may use; choose smaller counts or a smaller file"
+        sentence = "this needs too much memory; choose smaller counts or a smaller file"
     except RecursionError:
-        return "failed", "what was sent is nested too deeply"
+        sentence = "the request is nested too deeply"
     except FileNotFoundError:
-        return "failed", "the file is no longer available; choose it again"
-    except Exception as bug:
-        first = next(iter(str(bug).splitlines()), "")[:200]
-        return (
-            "failed",
-            f"evenhand failed unexpectedly ({type(bug).__name__}: {first}); this is a bug, please report it",
-        )
+        sentence = "the file is no longer available; choose it again"
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".partition("\n")[0]
+        sentence = f"evenhand failed unexpectedly ({text[:200]}); please report this bug"
+    return "failed", sentence
 
 
-class _Report:
-    """Sends progress, but not too often."""
-
-    def __init__(self, line: Connection, said: threading.Lock) -> None:
-        self._line, self._said = line, said
-        self._last, self._what = 0.0, ""
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        with self._said:
-            now = time.monotonic()
-            if what == self._what and now - self._last < _REPORT_SECONDS:
-                return
-            self._last, self._what = now, what
-            with suppress(OSError):
-                self._line.send(("progress", what, done, total))
-
-
-def _end_with_the_page() -> None:
+def end_with_parent() -> None:
     """End this process when the one that started it is gone, even if that was killed."""
-    page = multiprocessing.parent_process()
-    if page is not None:
-        page.join()
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
         os._exit(1)
 
 
-def _limit(memory: int) -> None:
-    """Limit the memory of this process, so that too large a request ends in an error; only Linux can do that."""
+def limit_memory(memory: int) -> None:
+    """Limit the memory of this process, so that too large a request ends in an error; Linux only."""
     if not sys.platform.startswith("linux"):
         return
     import resource
 
-    with suppress(OSError, ValueError, StopIteration):
-        used = next(line for line in Path("/proc/self/status").read_text("utf-8").splitlines() if "VmData" in line)
-        most = int(used.split()[1]) * 1024 + memory
+    with suppress(OSError, ValueError):
+        status = Path("/proc/self/status").read_text("utf-8")
+        used = 1024 * int(status.partition("VmData:")[2].split()[0])
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        if hard == resource.RLIM_INFINITY or most < hard:
-            resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+        if hard == resource.RLIM_INFINITY or used + memory < hard:
+            resource.setrlimit(resource.RLIMIT_DATA, (used + memory, hard))

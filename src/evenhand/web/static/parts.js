@@ -1,112 +1,97 @@
-// What all parts of the page use: elements, words, and jobs that the server does.
-// What the library calls the fields of settings on the page.
-export const labels = {};
+// Elements, sentences, and jobs that the server does.
 export const at = (id) => document.getElementById(id);
+export const setup = at("setup").elements;
 
 export const make = (tag, properties = {}, ...children) => {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name in element && name !== "list") element[name] = value;
-    else element.setAttribute(name, value);
-  }
+  const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
   return element;
 };
-
-const SVG = "http://www.w3.org/2000/svg";
-export const draw = (tag, attributes = {}, ...children) => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+export const note = (text, className = "hint") => make("p", { className }, text);
+export const several = (n, thing) => `${n.toLocaleString("en")} ${thing}${n === 1 ? "" : "s"}`;
+// What is hidden is not sent.
+export const show = (element, on) => { element.hidden = element.disabled = !on; };
+export const say = (place, textContent, isBad = false) => Object.assign(place, { textContent, className: isBad ? "bad" : "" });
+// Choices of a list after those that it always has.
+export const offer = (select, choices) => {
+  const before = select.value;
+  select.fixed ??= select.length;
+  select.length = select.fixed;
+  select.append(...choices.map(([value, text]) => new Option(text, value)));
+  select.value = before;
+  if (select.selectedIndex < 0) select.selectedIndex = 0;
 };
-
-export const several = (n, thing, things = thing + "s") => `${n.toLocaleString("en")} ${n === 1 ? thing : things}`;
-export const short = (value) => {
-  if (value === null || value === undefined) return "none";
-  if (value !== 0 && Math.abs(value) < 1e-4) return value.toExponential(2);
-  return (+value.toFixed(4)).toString();
+export const later = (call, timer) => () => { clearTimeout(timer); timer = setTimeout(call, 250); };
+// Values with the number of their rows.
+export const sizes = ({ values, distinct, missing }) => {
+  const max = Math.max(1, ...values.map(({ n }) => n)), shown = values.slice(0, 12);
+  const rows = shown.map(({ value, n }) => make("li", {}, make("span", {}, String(value)),
+    make("meter", { max, value: n, ariaHidden: "true" }), n.toLocaleString("en")));
+  const more = distinct > shown.length ? [note(`and ${several(distinct - shown.length, "more value")}`)] : [];
+  const left = missing ? [note(`without a value, and left out: ${several(missing, "case")}`)] : [];
+  return [make("ul", {}, ...rows), ...more, ...left];
 };
-// A p-value with the digits that decide whether it is at most one of the usual levels.
-export const decided = (p) => {
-  const told = [4, 5, 6, 7, 8, 9, 10, 11, 12].find((k) => [.01, .05, .1].every((level) => Math.sign(+p?.toFixed(k) - level) === Math.sign(p - level)));
-  return told > 4 ? p.toFixed(told) : short(p);
-};
-// Commas between numbers, or semicolons, or blanks; null if something is not a number.
-export const numbers = (text) => {
-  const parts = text.split(/[\s,;]+/).filter(Boolean).map(Number);
-  return parts.every(Number.isFinite) ? parts : null;
-};
-
-export const say = (text, bad = false, where = "message") => {
-  at(where).textContent = text;
-  at(where).classList.toggle("bad", bad);
-};
-
 export class GivenUp extends Error {}
-const HEADERS = { "X-Evenhand": "1", "Content-Type": "application/json" };
-const me = [...crypto.getRandomValues(new Uint8Array(8))].map((b) => b.toString(16).padStart(2, "0")).join("");
-export const slotted = (path, slot) => `${path}${path.includes("?") ? "&" : "?"}slot=${me}-${encodeURIComponent(slot)}`;
-
-const parsed = (text, ok) => {
-  let found;
-  try { found = JSON.parse(text); } catch { found = null; }
-  if (ok && found) return found;
-  throw new Error(found?.error ?? "no valid answer; is evenhand serve still running?");
+// Do something for a place, which tells what went wrong.
+export const attempt = async (place, task) => {
+  try { await task(); } catch (error) { if (!(error instanceof GivenUp)) place.replaceChildren(note(error.message, "bad")); }
 };
-const received = async (path, options) => {
-  let answer;
-  try { answer = await fetch(path, options); } catch { throw new Error("no answer; is evenhand serve still running?"); }
-  return parsed(await answer.text(), answer.ok);
-};
-export const get = (path) => received(path, {});
-
-// Wait for a job, telling what it does meanwhile.
-const open = new Set();
-export const follow = async (key, tell = () => {}) => {
-  open.add(key);
+const headers = { "X-Evenhand": "1" }, tab = crypto.randomUUID(), open = new Set();
+const request = async (path, options = {}) => {
+  let answer, content;
   try {
-    for (let seen = 0; ;) {
-      const now = await received(`job/${key}?seen=${seen}`, {});
-      if (now.state === "done") return now.answer;
-      if (now.state === "failed") throw new Error(now.error);
-      if (now.state === "cancelled") throw new GivenUp();
-      seen = now.seen;
-      tell(now);
-    }
-  } finally {
-    open.delete(key);
+    answer = await fetch(path, options);
+    content = await answer.json();
+  } catch {
+    if (options.signal?.aborted) throw new GivenUp();
+    throw new Error("no answer; was the web app stopped, or is the file too large?");
+  }
+  if (!answer.ok) throw new Error(content.error);
+  return content;
+};
+const giveUp = (job) => fetch(`job/${job}`, { method: "DELETE", headers, keepalive: true }).catch(() => {});
+addEventListener("pagehide", () => open.forEach(giveUp));
+
+// Start a job, and wait for its answer. A later one in the same slot overtakes it.
+export const ask = async (path, body, { slot = path, signal, tell = () => {} } = {}) => {
+  const sent = body instanceof File ? { method: "PUT", body } : { method: "POST", body: JSON.stringify(body) };
+  const place = `${path.includes("?") ? "&" : "?"}slot=${tab}-${encodeURIComponent(slot)}`;
+  const { job, file } = await request(path + place, { headers, signal, ...sent });
+  open.add(job);
+  signal?.addEventListener("abort", () => giveUp(job));
+  if (signal?.aborted) giveUp(job);
+  for (let now = { version: 0 }; ; tell(now)) {
+    now = await request(`job/${job}?seen=${now.version}`).catch((error) => ({ state: "failed", answer: error.message }));
+    if (!["waiting", "working"].includes(now.state)) open.delete(job);
+    if (now.state === "done") return { ...now.answer, file };
+    if (now.state === "failed") throw new Error(now.answer);
+    if (now.state === "cancelled") throw new GivenUp();
   }
 };
-export const giveUp = (key) => fetch(`job/${key}`, { method: "DELETE", headers: HEADERS, keepalive: true }).catch(() => {});
-addEventListener("pagehide", (event) => { if (!event.persisted) open.forEach(giveUp); });
+// How far a job is, in words.
+export const progress = ({ state, progress: [what, done, total] }) => state === "waiting" ? "waiting for other work to finish"
+  : total ? `${what}: ${Math.floor(100 * done / total)}%` : what;
 
-// Ask for a job, and wait for it; what is asked later in the same slot takes its place.
-const latest = {};
-export const ask = async (path, body, slot, { tell, started, answered } = {}) => {
-  const turn = latest[slot] = (latest[slot] ?? 0) + 1;
+// Work that can be cancelled, one at a time.
+let current = null;
+export const work = async (text, task) => {
+  current?.abort();
+  const mine = current = new AbortController();
+  const tell = (now) => {
+    at("doing").textContent = progress(now) || text;
+    const [, done, total] = now.progress;
+    at("progress").toggleAttribute("value", total > 0);
+    if (total) at("progress").value = done / total;
+  };
+  tell({ progress: [text, 0, 0] });
+  say(at("message"), "");
+  at("work").hidden = false;
+  at("work").scrollIntoView({ block: "nearest" });
   try {
-    const answer = await received(slotted(path, slot), { method: "POST", headers: HEADERS, body: JSON.stringify(body) });
-    const { job } = answer;
-    answered?.(answer);
-    if (turn !== latest[slot]) { giveUp(job); throw new GivenUp(); }
-    started?.(job);
-    return await follow(job, tell);
+    await task({ signal: mine.signal, tell });
   } catch (error) {
-    throw turn === latest[slot] ? error : new GivenUp();
+    if (mine === current) say(at("message"), error.message || "Cancelled.", error.message !== "");
   }
+  if (mine === current) at("work").hidden = true;
 };
-
-// A file is sent unchanged.
-export const send = (file, beside, tell) => new Promise((resolve, reject) => {
-  const request = new XMLHttpRequest();
-  const query = `name=${encodeURIComponent(file.name)}${beside ? `&beside=${beside}` : ""}`;
-  request.open("PUT", slotted(`file?${query}`, "look"));
-  request.setRequestHeader("X-Evenhand", "1");
-  request.upload.onprogress = (event) => tell(event.loaded, event.total);
-  request.onabort = () => reject(new GivenUp());
-  request.onerror = () => reject(new Error(`${file.name} could not be sent; it may be too large, or evenhand serve has stopped`));
-  request.onload = () => { try { resolve(parsed(request.responseText, request.status === 200)); } catch (error) { reject(error); } };
-  request.send(file);
-  send.abort = () => request.abort();
-});
+at("cancel").addEventListener("click", () => current.abort());

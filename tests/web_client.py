@@ -1,4 +1,4 @@
-"""The page as a client sees it, and the files that its tests send."""
+"""The web app as a client sees it, and the files that its tests send."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+import evenhand as eh
 from evenhand.web import create_app
 
 ROWS = "race,y,yhat,s\n" + "A,1,1,.9\nA,0,1,.8\nA,0,0,.1\n" * 9 + "=cmd(),1,0,.2\n<b>B</b>,0,0,.1\nB,1,0,.3\n" * 9
@@ -32,12 +33,12 @@ def two_years() -> str:
     return "\n".join(rows) + "\n"
 
 
-class Page:
-    """The page as a client sees it."""
+class App:
+    """The web app as a client sees it."""
 
     def __init__(self, folder: Path, limit: int = 2**24) -> None:
         app = create_app("token", {"testserver"}, folder, limit=limit)
-        self.client = TestClient(app, base_url="http://testserver")
+        self.client = TestClient(app, base_url="http://testserver", raise_server_exceptions=False)
         self.store = app.state.store
 
     def put(self, name: str, content: Any, **query: str) -> Any:
@@ -54,7 +55,7 @@ class Page:
         assert answer.status_code == 200, answer.text
         found = [self.state(answer.json()["job"])]
         while found[-1]["state"] in ("waiting", "working"):
-            found.append(self.state(answer.json()["job"], found[-1]["seen"]))
+            found.append(self.state(answer.json()["job"], found[-1]["version"]))
         return found
 
     def end(self, answer: Any) -> dict[str, Any]:
@@ -70,9 +71,17 @@ class Page:
         self.answer(sent)
         return str(sent.json()["file"])
 
-    def worker(self, lane: str = "audits") -> int:
+    def report(self, found: dict[str, Any], kind: str) -> Any:
+        """A file that an audit or a monitor wrote."""
+        return self.client.get(f"/token/report/{found['report']}.{kind}")
+
+    def audit(self, body: dict[str, Any]) -> eh.Audit:
+        """The audit that was asked for."""
+        return eh.Audit.from_json(self.report(self.answer(self.post("audit", body)), "json").text)
+
+    def worker(self, queue: str = "audits") -> int:
         """The process that does the work, which must have been started."""
-        pid = getattr(self.store, lane).pid
+        pid = getattr(self.store, queue).worker[0].pid
         assert isinstance(pid, int)
         return pid
 
@@ -87,6 +96,7 @@ ASKED: dict[str, Any] = {
     "positive_label": ["1"],
     "positive_prediction": ["Medium", "High"],
     "groups": ["race", "sex"],
+    "reference": {"race": "rest", "sex": "rest"},
 }
 
 
@@ -97,18 +107,17 @@ def eventually(true: Any, seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def started(page: Page, lane: str = "what_ifs") -> int:
+PLAN = {"question": "size", "metric": "tpr", "cells": ["300", "100", "120", "480"], "n": "40", "from": "5",
+        "to": "12", "difference": "-0.2", "power": "0.8", "alpha": "0.05", "threshold": "0.8"}  # fmt: skip
+TABLE = {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\n"}
+
+
+def started(app: App, queue: str = "plans") -> int:
     """A worker that is ready and stopped, so that any job on it runs for ever."""
-    if lane == "what_ifs":
-        page.answer(page.post("what-if", WHAT_IF))
-    else:
-        page.answer(page.post("table", {"text": "g,tp,fn,fp,tn\nA,1,2,3,4\n"}))
-    pid = page.worker(lane)
+    app.answer(app.post("plan", PLAN) if queue == "plans" else app.post("table", TABLE))
+    pid = app.worker(queue)
     os.kill(pid, signal.SIGSTOP)
     return pid
-
-
-WHAT_IF = {"group": [0, 2, 8, 30], "reference": [300, 100, 120, 480]}
 
 
 def gone(pid: int) -> bool:

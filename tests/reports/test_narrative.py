@@ -1,0 +1,330 @@
+"""Every number in a sentence follows from its row, and the choice of key sentences hides nothing."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import Phase, example, given, settings, strategies as st
+from random_audits import every_row
+from shown_audits import COMPAS, MODELS, STRATA
+
+import evenhand as eh
+from evenhand.auditing import Row, margin_of
+from evenhand.examples import compas
+from evenhand.reports.narrative import (
+    ERROR_RATES,
+    SELECTION_RATES,
+    describe_row,
+    driven_texts,
+    harms,
+    impact_text,
+    inconclusive_groups,
+    key_sentence,
+    percents,
+    select_key_rows,
+    size_text,
+)
+from evenhand.reports.summary import Summary
+from evenhand.reports.words import Words
+
+# The counted cells and all cells of rates, and what they are called.
+RATES = {
+    "ppr": ("tp fp", "tp fn fp tn", "cases", "predicted positive"),
+    "pnr": ("fn tn", "tp fn fp tn", "cases", "predicted negative"),
+    "tpr": ("tp", "tp fn", "actual positives", "predicted positive"),
+    "fnr": ("fn", "tp fn", "actual positives", "predicted negative"),
+    "fpr": ("fp", "fp tn", "actual negatives", "predicted positive"),
+    "ppv": ("tp", "tp fp", "predicted positives", "actually positive"),
+    "npv": ("tn", "fn tn", "predicted negatives", "actually negative"),
+    "acc": ("tp tn", "tp fn fp tn", "cases", "predicted correctly"),
+    "prev": ("tp fn", "tp fn fp tn", "cases", "actually positive"),
+}
+SENTENCE = re.compile(
+    r"([\d.]+)% of (?:the )?([\d,]+) (.+?) were (.+?), against ([\d.]+)% (?:of|in|for) ([^;]+); "
+    r"(?:at least (?P<bound>[\d.]+) points? (?P<way>more|less)|slightly (?P<slightly>more|less); size unclear"
+    r"|(?P<unclear>size unclear))\."
+)
+cells = st.tuples(*[st.integers(0, 400)] * 4)
+
+
+def whole(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def rate_of(matrix: tuple[float, ...] | None, metric: str) -> tuple[Fraction, int]:
+    """A rate, and the number of cases that it is a share of."""
+    assert matrix is not None
+    counts = dict(zip(("tp", "fn", "fp", "tn"), map(int, matrix), strict=True))
+    counted, of = (sum(counts[cell] for cell in names.split()) for names in RATES[metric][:2])
+    return Fraction(counted, of), of
+
+
+def check_percent(text: str, rate: Fraction) -> None:
+    """A percentage is rounded, and none or all only if it is exact."""
+    digits = len(text.partition(".")[2])
+    assert abs(Fraction(text) - 100 * rate) <= Fraction(1, 2 * 10**digits) + Fraction(1, 10**9)
+    assert (Fraction(text) == 0) == (rate == 0)
+    assert (Fraction(text) == 100) == (rate == 1)
+
+
+def check_key_sentence(row: Row, words: Words) -> None:
+    """Rates and numbers of cases are those of the counts; a bound is not larger than that of the row."""
+    said = SENTENCE.fullmatch(key_sentence(row, words))
+    assert said, key_sentence(row, words)
+    score, n, part, counted, reference_score, _ = said.groups()[:6]
+    rate, of = rate_of(row.cells, row.metric)
+    reference_rate, _ = rate_of(row.reference_cells, row.metric)
+    check_percent(score, rate)
+    check_percent(reference_score, reference_rate)
+    assert (Fraction(score) > Fraction(reference_score)) == (rate > reference_rate)
+    assert (whole(n), counted) == (of, RATES[row.metric][3])
+    assert part in (RATES[row.metric][2], "case")
+    if said["bound"]:
+        step = Fraction(1) if float(said["bound"]) >= 1 else Fraction(1, 10)
+        bound = Fraction(said["bound"])
+        assert bound - Fraction(1, 10**6) <= 100 * Fraction(row.at_least) < bound + step
+        assert said["way"] == ("more" if row.verdict == "higher" else "less")
+    else:
+        assert isnan(row.at_least) if said["unclear"] else row.at_least < 0.001
+
+
+@settings(max_examples=25, phases=(Phase.explicit, Phase.generate))
+@given(groups=st.lists(cells, min_size=1, max_size=4), favourable=st.sampled_from(["positive", "negative"]))
+@example(groups=[(1, 0, 9_999, 90_000)], favourable="positive")
+def test_key_sentences_of_rates_follow_from_the_counts(groups: list[Any], favourable: Any) -> None:
+    counts = {f"g{i}": group for i, group in enumerate(groups) if sum(group)}
+    counts |= {"most": (40, 160, 20, 380), "few": (8, 2, 1, 9)}
+    a = eh.audit_counts(counts, metrics=list(RATES), favourable=favourable)
+    words = Words.of(a.settings)
+    for row in a.rows:
+        if row.differs:
+            check_key_sentence(row, words)
+    check_choice(a)
+
+
+@given(rates=st.tuples(*[st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0, 1))] * 2))
+@example(rates=(1e-6, 0.0))
+@example(rates=(0.9999, 0.99999))
+def test_percents_tell_rates_apart_and_from_none_and_all(rates: tuple[float, float]) -> None:
+    one, other = (float(text.removesuffix("%")) for text in percents(*rates))
+    if abs(rates[0] - rates[1]) > 1e-9:
+        assert (one > other) == (rates[0] > rates[1]) and one != other
+    for shown, rate in zip((one, other), rates, strict=True):
+        assert shown == pytest.approx(100 * rate, abs=0.5)
+        if 1e-9 < rate < 1 - 1e-9:
+            assert 0 < shown < 100
+        if rate in (0, 1):
+            assert shown == 100 * rate
+
+
+def test_descriptions_have_the_numbers_of_their_rows() -> None:
+    """Gaps of every kind: the score, the gap, its interval, the p-value on its side of alpha, and the bound."""
+    for row, how in every_row():
+        text = describe_row(row, how)
+        if row.verdict == "undefined":
+            assert row.reason in text
+            assert (" undefined: " in text) == isnan(row.score) != ("not compared: " in text)
+            continue
+        if row.verdict == "reference":
+            assert text.endswith("the reference")
+            continue
+        (score,) = re.findall(r" (-?[\d.e+-]+) \(n = [\d,]+\)", text)
+        assert float(score) == pytest.approx(row.score, rel=6e-3, abs=6e-4)
+        for gap in re.findall(r"; (?:difference|ratio|odds ratio) ([+-]?[\d.e+-]+\d)", text):
+            assert float(gap) == pytest.approx(row.gap, rel=6e-3, abs=6e-4)
+        for low, high in re.findall(r"CI \[(\S+), (\S+)\]", text):
+            for end, value in ((low, row.gap_low), (high, row.gap_high)):
+                assert isnan(value) if "∞" in end else float(end) == pytest.approx(value, rel=6e-3, abs=6e-4)
+        for relation, p in re.findall(r"p ([=<]) ([\d.e-]+\d)", text):
+            assert (float(p) <= how["alpha"]) == (row.p_adjusted <= how["alpha"]) and (relation == "=") >= (
+                p != "0.001"
+            )
+        assert row.differs == any(word in text for word in ("higher than", "lower than", "not distributed like"))
+        if row.differs and not isnan(row.at_least):
+            check_bound(row)
+
+
+def check_bound(row: Row) -> None:
+    """A size is rounded towards no difference, and said as one only if the row has it."""
+    said = re.search(r"at least (a factor of )?([\d.,]+)( points?)? (more|less|higher|lower|different)", size_text(row))
+    if said is None:
+        assert row.smallest_gap < 0.001 and size_text(row).startswith("slightly ")
+        return
+    factor, number, point, way = said.groups()
+    bound = float(number.replace(",", "")) / (100 if point else 1)
+    assert bool(factor) == row.is_ratio
+    assert 0 < bound <= row.at_least + 1e-9
+    assert way in {"higher": ("more", "higher"), "lower": ("less", "lower")}.get(row.verdict.value, ("different",))
+    if factor:
+        assert bound > 1
+
+
+def test_impact_ratios_are_on_their_side_of_four_fifths() -> None:
+    seen = set()
+    for row, _ in every_row():
+        if row.impact_ratio < 0.8 and not isnan(row.impact_at_most):
+            ratio, most = (float(text.rstrip(")")) for text in re.findall(r"\d\.\d+", impact_text(row))[:2])
+            assert ratio == pytest.approx(row.impact_ratio, abs=6e-4)
+            assert row.impact_at_most <= most + 1e-9 and (most < 0.8) == row.is_below_four_fifths
+            seen.add(row.is_below_four_fifths)
+    assert seen == {True, False}
+
+
+# The choice of key sentences
+
+
+def check_choice(a: eh.Audit) -> None:
+    """At most five; an error rate if one differs; selection rates at most two; large bounds first; nothing twice."""
+    chosen = select_key_rows(a.rows, a.settings)
+    differing = [row for row in a.rows if row.differs]
+    assert len(chosen) <= 5 and all(row.differs for row in chosen)
+    assert bool(chosen) == bool(differing)
+    assert any(row.metric in ERROR_RATES for row in chosen) == any(row.metric in ERROR_RATES for row in differing)
+    assert sum(row.metric in SELECTION_RATES for row in chosen) <= 2
+    is_large = {id(row): row.smallest_gap > margin_of(row, a.settings["margin"]) for row in chosen}
+    first_rows = list({(row.by, row.group): row for row in reversed(chosen)}.values())[::-1]
+    ranking = [is_large[id(row)] for row in sorted(first_rows, key=chosen.index)]
+    assert ranking == sorted(ranking, reverse=True), "a group with a bound beyond the margin comes before others"
+    complements = {"pnr": "ppr", "fnr": "tpr"}
+    said = [(row.by, row.group, str(row.at), complements.get(row.metric, row.metric)) for row in chosen]
+    assert len(set(said)) == len(said)
+
+
+@pytest.fixture(scope="module")
+def people() -> dict[str, np.ndarray]:
+    """The defendants of COMPAS, one by one, with columns that are unrelated to decisions."""
+    rng = np.random.default_rng(4)
+    columns: dict[str, list[Any]] = {"race": [], "y": [], "p": []}
+    for race, cm in compas().items():
+        for (y, p), n in zip(((1, 1), (1, 0), (0, 1), (0, 0)), map(int, (cm.tp, cm.fn, cm.fp, cm.tn)), strict=True):
+            columns["race"] += [race] * n
+            columns["y"] += [y] * n
+            columns["p"] += [p] * n
+    data = {name: np.array(values) for name, values in columns.items()}
+    shifted = (data["p"] == 1) & (rng.random(len(data["p"])) < 0.2)
+    data["court"] = np.where(shifted, "north", rng.choice(["north", "south", "east"], len(shifted)))
+    data["year"] = rng.choice(["2013", "2014"], len(shifted))
+    return data
+
+
+def test_another_group_column_removes_no_first_finding(people: dict[str, np.ndarray]) -> None:
+    first: dict[str, str] = {}
+    for columns in (["race"], ["court"], ["race", "court"], ["race", "court", "year"]):
+        a = eh.audit(people, y_true="y", y_pred="p", groups=columns, favourable="negative", intersections=2)
+        check_choice(a)
+        summary = Summary(a)
+        sentences = [f"{row.group}: {summary.sentence(row).partition('; at least')[0]}" for row in summary.key_rows]
+        if len(columns) == 1:
+            first[columns[0]] = sentences[0]
+        assert {first[column] for column in columns if column in first} <= set(sentences)
+    assert first["race"].startswith("African-American: 59% of 3,696 cases were predicted positive, against 32%")
+
+
+def test_a_group_and_the_groups_inside_it_are_one_sentence() -> None:
+    towns = ("East", "North", "South", "West", "Far")
+    counts = {("F", town): (30, 170, 10, 190) for town in towns} | {("M", town): (150, 50, 90, 110) for town in towns}
+    counts["F", "East"] = (199, 1, 190, 10)
+    summary = Summary(eh.audit_counts(counts, by=["sex", "town"], metrics=["tpr"], intersections=2))
+    women = [row for row in summary.key_rows if row.group == "F"]
+    assert len(women) == 1 and not any(
+        row.group.startswith("F & ") and row.verdict == "lower" for row in summary.key_rows
+    )
+    assert re.search(r" Also: F & \w+, F & \w+, F & \w+, 1 more\.$", summary.sentence(women[0]))
+    assert "F & East" not in summary.sentence(women[0]), "it differs in the other direction"
+
+
+def test_groups_that_mirror_each_other_are_said_once_by_the_one_that_is_worse_off() -> None:
+    counts = {"A": (100, 0, 60, 40), "B": (500, 0, 20, 480)}
+    harmed_groups: dict[Any, str] = {"positive": "B", "negative": "A"}
+    for favourable, harmed in harmed_groups.items():
+        a = eh.audit_counts(counts, metrics="ppr", favourable=favourable)
+        assert [row.group for row in select_key_rows(a.rows, a.settings)] == [harmed]
+    # Against a third group, two groups of one size do not mirror each other.
+    counts = {"A": (80, 20, 0, 100), "B": (20, 180, 0, 0), "C": (90, 10, 0, 100)}
+    a = eh.audit_counts(counts, metrics="ppr", reference="B")
+    assert {row.group for row in select_key_rows(a.rows, a.settings)} == {"A", "C"}
+    assert {"A", "C"} <= {line[:1] for line in a.to_text().splitlines()}
+
+
+# Harm
+
+
+def test_harm_is_said_of_selection_and_unfavourable_errors_only() -> None:
+    counts = {"A": (100, 0, 60, 40), "B": (500, 0, 20, 480)}
+    harmful: dict[Any, set[tuple[str, str]]] = {
+        "positive": {("ppr", "lower"), ("pnr", "higher"), ("fnr", "higher"), ("tpr", "lower")},
+        "negative": {("ppr", "higher"), ("pnr", "lower"), ("fpr", "higher"), ("tnr", "lower")},
+    }
+    metrics = [*RATES, "tnr", "f1", "mcc", "equal_opportunity", "disparate_impact"]
+    some = set()
+    for favourable, claims in harmful.items():
+        for groups in (counts, {"A": (10, 90, 60, 40), "B": (450, 50, 20, 480)}):
+            a = eh.audit_counts(groups, metrics=metrics, favourable=favourable)
+            for row in a.rows:
+                if eh.metric(row.metric).comparisons:
+                    continue
+                is_harm = row.differs and (row.metric, row.verdict.value) in claims
+                assert harms(row, a.settings) == is_harm, row
+                some.add(is_harm)
+    assert some == {True, False}
+    unknown = eh.audit_counts(counts, metrics=metrics)
+    assert not any(harms(row, unknown.settings) for row in unknown.rows)
+    assert "worse" not in unknown.to_text(None).lower()
+
+
+# Singular, plural, places and other kinds of rows
+
+
+def test_singular_and_plural() -> None:
+    words = Words.of({"wording": {"cases": "items"}})
+    assert (words.count(1), words.count(2)) == ("1 item", "2 items")
+    said = {
+        size_text(row)
+        for n in range(240, 262)
+        for row in eh.audit_counts({"A": (300, 700, 0, 0), "B": (n, 1000 - n, 0, 0)}, metrics="tpr").rows
+        if row.differs
+    }
+    assert {"at least 1 point more", "at least 1 point less", "at least 2 points more"} <= said
+    given = eh.ConfusionMatrix(tp=30, fn=10, fp=12, tn=48)
+    one = eh.audit_counts({"A": (9, 31, 12, 48)}, metrics="tpr", reference=given).to_text()
+    assert "(1 group)" in one and "1 of 1 comparison differs" in one
+
+
+def test_rows_of_models_strata_and_drivers_are_told_in_their_own_way() -> None:
+    for row in MODELS.rows:
+        if row.differs:
+            said = key_sentence(row, Words.of(MODELS.settings))
+            assert f"changed from {row.before:.3f} to {row.before + row.score:.3f}, and in the rest from " in said
+            assert re.search(r"the gap moved (at least [\d.]+ (higher|lower)|(higher|lower), size unclear)\.$", said)
+    for row in STRATA.rows:
+        if row.differs and row.is_pooled:
+            said = key_sentence(row, Words.of(STRATA.settings))
+            assert f"within strata: odds {row.gap:.3f} times those of the rest; " in said
+    summary = Summary(STRATA)
+    driven = driven_texts(STRATA.rows, summary.name_row)
+    assert sum(len(re.findall(r"\b(?:tpr|ppr|mcc)\b", text)) for text in driven) == sum(
+        row.driver is not None and row.differs for row in STRATA.rows
+    )
+    assert all(
+        len(set(re.findall(r"\b(?:tpr|ppr)\b", text))) == len(re.findall(r"\b(?:tpr|ppr)\b", text)) for text in driven
+    )
+
+
+def test_what_is_inconclusive_is_counted() -> None:
+    names = Summary(COMPAS).names
+    assert inconclusive_groups(COMPAS.rows, names) == "Native American 5 of 5, Asian 3, Hispanic 1, Other 1"
+    many = eh.audit_counts({f"g{i}": (2, 1, 1, 3) for i in range(9)}, metrics="tpr")
+    assert inconclusive_groups(many.rows, Summary(many).names).endswith(", 5 more groups")
+
+
+def test_more_cases_are_asked_for_where_they_are_fewest() -> None:
+    summary = Summary(COMPAS)
+    needs = [(row.required_n - row.support, row) for row in COMPAS.rows
+             if row.verdict == "inconclusive" and row.required_n > row.support]  # fmt: skip
+    n, row = min(needs, key=lambda need: need[0])
+    assert summary.collecting == f"{row.group} {row.metric}, {int(n):,} more predicted positives"
