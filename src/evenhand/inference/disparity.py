@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isnan
+from functools import cache
+from math import isnan, nan
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..confusion import ConfusionMatrix, require_counts
+from ..confusion import ConfusionMatrix, require_cases, require_counts
 from ..errors import InvalidInput, printable
 from ..metrics import Metric, OneGroupMetric, difference, ratio
 from ..records import Record
@@ -28,7 +29,6 @@ from .score_tests import (
     compared_rates,
     equality_test,
     one_group_metric,
-    require_cases,
 )
 from .strata import is_informative, pooled_odds_ratio
 
@@ -36,6 +36,8 @@ FOUR_FIFTHS = 0.8
 #: The counts of a group, or those of each stratum.
 Counts = ConfusionMatrix | Mapping[Any, ConfusionMatrix]
 DisparityKind = Literal["difference", "ratio", "odds ratio"]
+# The metrics of two groups that compare a score; the catalogue is searched once.
+_GAPS = {"difference": cache(difference), "ratio": cache(ratio)}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -259,8 +261,11 @@ def disparity(
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)
-    comparison = ratio(m) if kind == "ratio" else difference(m)
-    kind, estimate = comparison.kind, float(comparison.scores(group, others)[0])
+    comparison = _GAPS[kind or "difference"](m)
+    kind, scores = comparison.kind, (float(m.scores(group)[0]), float(m.scores(others)[0]))
+    estimate = scores[0] - scores[1]
+    if kind == "ratio":
+        estimate = scores[0] / scores[1] if scores[1] else nan
     test = equality_test(m, group, others)
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
     # A one-sided interval is half of a two-sided one with twice the tail.
@@ -269,7 +274,7 @@ def disparity(
     low, high = np.ravel(ends).tolist()
     low = comparison.low if alternative == "less" else low
     high = comparison.high if alternative == "greater" else high
-    pvalue, scores = float(pvalues[alternative][0]), (float(m(cm)), float(m(reference)))
+    pvalue = float(pvalues[alternative][0])
     test_of = (low, high, confidence_level, pvalue, alternative, test.method)
     reason = comparison.why_undefined(cm, reference) if isnan(estimate) else None
     return Disparity(comparison, kind, estimate, *test_of, *scores, reason)

@@ -28,12 +28,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf, isnan, nan, sqrt
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..confusion import ConfusionMatrix, MulticlassConfusion, require_counts, require_same_labels
+from ..confusion import (
+    ConfusionMatrix,
+    MulticlassConfusion,
+    require_cases,
+    require_counts,
+    require_same_labels,
+)
 from ..distributions import (
     OneGroupDistribution,
     Tails,
@@ -49,7 +55,7 @@ from ..distributions import (
     score_tails,
     undefined_probability_of,
 )
-from ..errors import InvalidInput, brief, check_cost, printable
+from ..errors import InvalidInput, UnknownName, brief, check_cost, printable
 from ..metrics import (
     Average,
     ClassAverage,
@@ -62,7 +68,7 @@ from ..metrics import (
 from ..randomness import Rng, check_draws, generator, reaches, seed_of
 from ..records import Record, reach
 from ..wording import pvalue as format_pvalue
-from .score_tests import Alternative, check_choice, require_cases
+from .score_tests import Alternative
 
 NullName = Literal["pooled", "known", "predictive"]
 Given = Literal["margin", "n"]
@@ -189,7 +195,8 @@ class MatchSettings:
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
-            check_choice(name, getattr(self, name), choices)
+            if getattr(self, name) not in get_args(choices):
+                raise UnknownName.among(name, getattr(self, name), get_args(choices))
         if self.null == "predictive":
             as_prior(self.prior)
 
@@ -441,16 +448,14 @@ class NullDistribution(OneGroupDistribution):
         group are compared as exact fractions.
         """
         m, tree, cells = self.metric, self.metric.tree, cm.to_array()
-        if m.comparisons:
-            score = Threshold(float(self.scores(tree.collapse(cells))))
-        else:
-            score = observed_threshold(m.base, cells)
+        score = Threshold(float(self.scores(tree.collapse(cells))))
         is_rate = m.base.curve is not None and m.base.defined_by_denominator
         is_given = self.margin is not None or not tree.margin
         if isnan(score.value):
             return Tails(nan, nan, nan, nan, 0.0)
         if not (is_rate and is_given) or m.is_distance or m.kind == "ratio":
-            return self.tails(score, **accuracy)
+            exact = score if m.comparisons else observed_threshold(m.base, cells)
+            return self.tails(exact, **accuracy)
         margin, _, last = tree.counts(cells * 1.0)
         sizes = np.full(3, tree.last_size(self.law.n, margin))
         low, high = np.array([[-inf, last, last + 1], [last - 1, last, inf]])
@@ -469,15 +474,11 @@ class NullDistribution(OneGroupDistribution):
         tails = self.tails(Threshold(x), point=point, relative=relative)
         return tails.below, tails.at, tails.above
 
-    @property
-    def size(self) -> int:
-        """The number of cases that the score is based on."""
-        return self.law.n if self.margin is None else int(self.margin)
-
     def smallest_pvalue(self, test: MatchSettings | MatchResult) -> float:
         """The smallest attainable p-value: that of the lowest or of the highest score."""
         subject = "the smallest attainable p-value is a search over {} cases"
-        check_cost(self.size, _MAX_SMALLEST, subject, "larger groups attain any level")
+        size = self.law.n if self.margin is None else int(self.margin)
+        check_cost(size, _MAX_SMALLEST, subject, "larger groups attain any level")
         if self.metric.comparisons:
             ends = self.support[[0, -1]]
         else:

@@ -76,13 +76,6 @@ def check_confidence_level(value: float) -> None:
         raise InvalidInput(argument="confidence_level", must="lie between 0 and 1", got=value)
 
 
-def require_cases(reference: Any) -> None:
-    """Raise an error if a matrix to compare with has no cases."""
-    if getattr(reference, "n", None) == 0:
-        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
-        raise InvalidInput(text)
-
-
 def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -> TwoRates:
     """The counts behind comparisons of a score of one rate."""
     return TwoRates(*count_successes(metric, groups), *count_successes(metric, references))
