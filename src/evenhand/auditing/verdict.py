@@ -74,8 +74,7 @@ class Verdict(StrEnum):
     )
     UNLIKE = (
         *("unlike", 0, "≠", "P", "M-6,-3H6M-6,3H6M-3,6L3,-6", _PURPLE, False),
-        "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is "
-        "claimed",
+        "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
     )
     UNDEFINED = (
         *("undefined", 1, "✕", "X", "M-5,-5L5,5M-5,5L5,-5", _GREY, False),

@@ -35,7 +35,9 @@ _PAIRS = {0: 1, -1: 1, "no": "yes", "false": "true", "n": "y", "negative": "posi
 _KINDS = ("booleans", "numbers", "text")
 # The part of `positive` that has the positive labels of each column alone.
 _PARTS = {"y_true": "label", "y_pred": "prediction"}
-_NAME_POSITIVE = "pass the positive ones as `positive=`, or audit each class with `classes='all'`"
+_NAME_POSITIVE = (
+    "pass the positive ones as `positive=`, or audit each class with `classes='all'`"
+)
 _USE_THRESHOLD = "if these are scores, pass them as `y_score=` with a `threshold=`"
 _NAME_BOTH = "pass the positive labels of each as `positive['label']` and `positive['prediction']`"
 
@@ -138,7 +140,10 @@ def read_labels(columns: Columns, positive: object = None) -> LabelCoding:
             raise UnknownName.among("part of `positive`", part, _PARTS.values())
     shared = () if by_part else _as_labels("positive", positive)
     options = {name: f"positive['{part}']" for name, part in _PARTS.items()}
-    separate = {name: _as_labels(options[name], by_part.get(part)) for name, part in _PARTS.items()}
+    separate = {
+        name: _as_labels(options[name], by_part.get(part))
+        for name, part in _PARTS.items()
+    }
     for name in _PARTS:
         if separate[name] and name not in columns:
             hint = f"is for the labels of `{name}`, and there are none; leave it out"
@@ -160,7 +165,9 @@ def read_labels(columns: Columns, positive: object = None) -> LabelCoding:
     absent: dict[Any, None] = {}
     for name, occurring in labels.items():
         positives = chosen[name]
-        _refuse_variants(positives, occurring, options[name] if separate[name] else "positive")
+        _refuse_variants(
+            positives, occurring, options[name] if separate[name] else "positive"
+        )
         # A label of `positive=` need only occur in one of the columns.
         known = occurring if separate[name] else set().union(*labels.values())
         if separate[name] or shared:
@@ -204,7 +211,10 @@ def read_classes(
         raise InvalidInput(argument="labels", must=must, hint=hint)
     check_cost(len(classes), MAX_CLASSES, "there are {} classes", "merge rare ones")
     code_of = {label: code for code, label in enumerate(classes)} | {None: None}
-    codes = {name: {v: code_of[label] for v, label in of.items()} for name, of in label_of.items()}
+    codes = {
+        name: {v: code_of[label] for v, label in of.items()}
+        for name, of in label_of.items()
+    }
     return LabelCoding(classes, codes)
 
 
@@ -267,7 +277,9 @@ def _refuse_missing(name: str, count: int) -> None:
     """Raise if a column contains missing values; ``count`` is their number (0 is fine)."""
     if count:
         values = "value; drop that row" if count == 1 else "values; drop those rows"
-        raise InvalidInput(f"`{name}` contains {count} missing {values} first", argument=name)
+        raise InvalidInput(
+            f"`{name}` contains {count} missing {values} first", argument=name
+        )
 
 
 def _as_labels(option: str, given: Any) -> Labels:
@@ -355,7 +367,9 @@ def _distinct_labels(label_of: Mapping[str, LabelOf], verb: str) -> dict[str, se
     return labels
 
 
-def _choose_positive(labels: Mapping[str, set[Any]], shared: Labels) -> dict[str, Labels]:
+def _choose_positive(
+    labels: Mapping[str, set[Any]], shared: Labels
+) -> dict[str, Labels]:
     """The positive labels of columns: ``shared`` if given, otherwise inferred.
 
     ``labels`` has the labels of the columns without a `positive_label` or
@@ -374,7 +388,9 @@ def _choose_positive(labels: Mapping[str, set[Any]], shared: Labels) -> dict[str
     chosen = _check_positive("positive", shared, together) if shared else ()
     # One label in a column may be chance. Two that the other column lacks are another coding,
     # unless they are scores, for which there is a better message below.
-    is_recoded = not set.intersection(*labels.values()) and min(map(len, labels.values())) > 1
+    is_recoded = (
+        not set.intersection(*labels.values()) and min(map(len, labels.values())) > 1
+    )
     has_positives = all(distinct & set(chosen) for distinct in labels.values())
     if is_recoded and not has_positives and not _are_scores(together):
         shown = " and ".join(f"`{k}` {format_values(v)}" for k, v in labels.items())

@@ -219,7 +219,9 @@ class ConfusionMatrix:
         """
         return np.array(self.cells)
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> Array:
         """The cells for ``np.asarray``, as `to_array` returns them."""
         if copy is False:
             raise ValueError("a ConfusionMatrix cannot become an array without a copy")
@@ -300,14 +302,18 @@ def require_counts(cm: object, name: str) -> Floats:
         must = "must be a ConfusionMatrix of counts"
         raise InvalidInput(f"{name} {must}; got {brief(cm)}")
     if not cm.is_whole:
-        raise InvalidInput(f"{name} must hold whole counts, not smoothed cells; got {cm!r}")
+        raise InvalidInput(
+            f"{name} must hold whole counts, not smoothed cells; got {cm!r}"
+        )
     return np.asarray(cm.cells, dtype=float)
 
 
 def require_cases(reference: Any) -> None:
     """Raise an error if a matrix to compare with has no cases."""
     if getattr(reference, "n", None) == 0:
-        raise InvalidInput("the `reference` is empty (n = 0); the group cannot be compared with it")
+        raise InvalidInput(
+            "the `reference` is empty (n = 0); the group cannot be compared with it"
+        )
 
 
 def as_numbers(array: Any, name: str) -> Array:
@@ -319,7 +325,9 @@ def as_numbers(array: Any, name: str) -> Array:
     # NumPy would turn booleans and masked values in a list into numbers.
     types = _types_in(array)
     if np.ma.is_masked(array) or type(np.ma.masked) in types:
-        raise InvalidInput(f"{name} must not be masked; fill or drop masked values first")
+        raise InvalidInput(
+            f"{name} must not be masked; fill or drop masked values first"
+        )
     try:
         given = np.asarray(array)
         # Objects are Decimals and Fractions, among others.

@@ -15,7 +15,13 @@ from ..records import plain_value, reach
 from ..text_layout import aligned
 from ..wording import format_count
 from .labels import MAX_CLASSES, as_classes, count_pairs, read_classes
-from .matrix import LARGEST_CELL, ConfusionMatrix, as_cell, as_numbers, first_invalid_cell
+from .matrix import (
+    LARGEST_CELL,
+    ConfusionMatrix,
+    as_cell,
+    as_numbers,
+    first_invalid_cell,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
@@ -329,7 +335,9 @@ class MulticlassConfusion:
 
 
 def require_same_labels(
-    first: MulticlassConfusion, second: MulticlassConfusion, name: str = "the other matrix"
+    first: MulticlassConfusion,
+    second: MulticlassConfusion,
+    name: str = "the other matrix",
 ) -> None:
     """Raise an error unless the second matrix, called ``name``, has the same labels.
 

@@ -27,4 +27,7 @@ from .exact_ties import Threshold, observed_threshold
 from .score_distribution import Distribution, OneGroupDistribution, distribution
 from .splits import Binomial, Hypergeometric, Split, binomial_cdf, log_hypergeometric
 from .tails import Tails, extreme_cells, listed_tails, score_tails, walk
-from .undefined_probability import pooled_undefined_probability, undefined_probability_of
+from .undefined_probability import (
+    pooled_undefined_probability,
+    undefined_probability_of,
+)

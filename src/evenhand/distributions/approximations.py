@@ -12,7 +12,12 @@ import numpy as np
 from ..arrays import Floats
 from ..errors import InvalidInput
 from ..metrics import Metric
-from .cell_laws import DirichletMultinomial, Law, Multinomial, MultivariateHypergeometric
+from .cell_laws import (
+    DirichletMultinomial,
+    Law,
+    Multinomial,
+    MultivariateHypergeometric,
+)
 from .tails import Tails
 
 

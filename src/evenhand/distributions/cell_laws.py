@@ -174,7 +174,11 @@ def as_prior(prior: Any) -> float:
 
 
 def sample_cells(
-    tree: Tree, law: Law, rng: np.random.Generator, draws: int, margin: float | None = None
+    tree: Tree,
+    law: Law,
+    rng: np.random.Generator,
+    draws: int,
+    margin: float | None = None,
 ) -> Floats:
     """Random groups for simulations, shape (draws, 4), with the cells that the tree merges as sums.
 

@@ -309,7 +309,9 @@ def towards_ends(t: Floats) -> tuple[Floats, Floats]:
     return t**3 * (10 - 15 * t + 6 * t * t), 30 * t**2 * (1 - t) ** 2
 
 
-def find_roots(function: Callable[[Floats, Integers], Floats], low: Floats, high: Floats) -> Floats:
+def find_roots(
+    function: Callable[[Floats, Integers], Floats], low: Floats, high: Floats
+) -> Floats:
     """The root between ``low`` and ``high`` of a monotone function per row.
 
     ``function(x, rows)`` has the values at x of some of the rows, since SciPy drops those that have

@@ -37,7 +37,9 @@ def observed_threshold(metric: OneGroupMetric, cells: Floats) -> Threshold:
     return Threshold(value, None if np.isnan(value) else metric.rank(*map(int, merged)))
 
 
-def score_excess(metric: OneGroupMetric, columns: list[Any], threshold: Threshold) -> Floats:
+def score_excess(
+    metric: OneGroupMetric, columns: list[Any], threshold: Threshold
+) -> Floats:
     """The scores minus a threshold, with exact signs; 0 means that they are equal.
 
     ``columns`` are the four cells, of matrices on which the score is defined, as arrays that

@@ -405,7 +405,10 @@ class TwoGroupDistribution(Distribution):
         combine = np.multiply if self.metric.kind == "ratio" else np.add
         low = np.searchsorted(s1, combine(x - near, s2))
         high = np.searchsorted(s1, combine(x + near, s2), side="right")
-        up_to, from_on = (np.r_[0.0, np.cumsum(w1)], np.r_[np.cumsum(w1[::-1])[::-1], 0.0])
+        up_to, from_on = (
+            np.r_[0.0, np.cumsum(w1)],
+            np.r_[np.cumsum(w1[::-1])[::-1], 0.0],
+        )
         # Usually at most one score qualifies; a difference of sums would lose its digits.
         single = w1[np.minimum(low, len(w1) - 1)]
         at = np.where(high - low == 1, single, up_to[high] - up_to[low])

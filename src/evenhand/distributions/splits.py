@@ -323,7 +323,9 @@ class SplitTable:
         return np.where(after - first == 1, single, total)
 
 
-def bisect(low: Floats, high: Floats, excess: Callable[[Integers, Floats], Floats]) -> Floats:
+def bisect(
+    low: Floats, high: Floats, excess: Callable[[Integers, Floats], Floats]
+) -> Floats:
     """Row by row, the first integer x in [low, high) with excess(row, x) >= 0; ``high`` if none.
 
     The function must not decrease in x. It finds how many counts score below a threshold, and where

@@ -78,7 +78,9 @@ class Paths:
         """How many cases the last split divides, on each path."""
         return np.asarray(self.tree.last_size(self.n, self.margin) + 0 * self.margin)
 
-    def columns(self, last: Floats, rows: Integers | slice = slice(None)) -> list[Floats]:
+    def columns(
+        self, last: Floats, rows: Integers | slice = slice(None)
+    ) -> list[Floats]:
         """The four cells on the paths ``rows``, given their last counts, to score them."""
         return self.tree.columns(self.n, self.margin[rows], self.side[rows], last)
 
@@ -156,7 +158,11 @@ def _refine(compute: Callable[[float], Tails], point: bool, relative: bool) -> T
 
 
 def _sum_paths(
-    metric: OneGroupMetric, law: Law, threshold: Threshold, margin: float | None, eps: float
+    metric: OneGroupMetric,
+    law: Law,
+    threshold: Threshold,
+    margin: float | None,
+    eps: float,
 ) -> Tails:
     """Add up, over all paths, the probability that the score is below, at and above a threshold.
 
@@ -188,14 +194,18 @@ def _sum_paths(
 
 
 def list_paths(
-    tree: Tree, law: Law, eps: float, margin: float | None = None, limit: int = _MAX_PATHS
+    tree: Tree,
+    law: Law,
+    eps: float,
+    margin: float | None = None,
+    limit: int = _MAX_PATHS,
 ) -> Iterator[Paths]:
     """The outcomes of the first splits of a tree with their probabilities, in blocks.
 
-    A path has a count of the margin, such as the actual positives, and one of the side, such as TP;
-    the last split stays open, since its tails are sums in closed form. With a ``margin`` given,
-    probabilities are conditional on it. Outcomes of total probability below ``eps`` may be left out,
-    and more than ``limit`` paths are an error.
+    A path has a count of the margin, such as the actual positives, and one of the side, such as
+    TP; the last split stays open, since its tails are sums in closed form. With a ``margin``,
+    probabilities are conditional on it. Outcomes of total probability below ``eps`` may be left
+    out, and more than ``limit`` paths are an error.
     """
     subject = f"an exact sum over n = {law.n:,} cases has {{}} paths"
     n, margins, weights = float(law.n), np.full(1, float(margin or 0)), np.ones(1)
@@ -292,7 +302,9 @@ def _count_below(
     return below, bisect(below, highest, sign_above)
 
 
-def extreme_cells(metric: OneGroupMetric, law: Law, margin: float | None = None) -> Floats:
+def extreme_cells(
+    metric: OneGroupMetric, law: Law, margin: float | None = None
+) -> Floats:
     """Groups with the lowest and with the highest score that can occur, shape (2, 4).
 
     The smallest attainable p-value and the bounds of quantiles follow from them. There are none if
@@ -332,7 +344,9 @@ def walk(
     blocks = list(list_paths(tree, law, eps, margin, limit))
     steps = sum(float(split.widths(paths.size, eps).sum()) for paths in blocks)
     subject = f"listing every score of n = {law.n:,} cases takes {{}} steps"
-    check_cost(steps, limit, subject, "use cdf, sf, pmf or quantile, which need no list")
+    check_cost(
+        steps, limit, subject, "use cdf, sf, pmf or quantile, which need no list"
+    )
     for paths in blocks:
         leaves = _expand(split, paths.size, paths.weight, eps, negligible)
         for row, last, weight in leaves:
@@ -352,7 +366,9 @@ def list_scores(
     return np.concatenate(scores), np.concatenate(weights)
 
 
-def _defined_scores(scores_of: ScoreFunction, leaves: Iterator[Weighted]) -> Iterator[Weighted]:
+def _defined_scores(
+    scores_of: ScoreFunction, leaves: Iterator[Weighted]
+) -> Iterator[Weighted]:
     """The scores of groups where they are defined, and their probabilities, in blocks."""
     for cells, weights in leaves:
         scores = scores_of(cells)

@@ -51,14 +51,18 @@ def _equal_rates_probability(law: Law) -> float:
     return sum(float(law.pmf(proportional_matrices(law.n, k)).sum()) for k in blocks)
 
 
-def pooled_undefined_probability(group: UndefinedSet, rest: UndefinedSet, law: Law) -> float:
+def pooled_undefined_probability(
+    group: UndefinedSet, rest: UndefinedSet, law: Law
+) -> float:
     """P(a random subset of pooled cases is undefined by one set, or the rest by another).
 
     It is for permutation tests of a group against the rest. The rest lacks a part if the subset has
     all of its cases.
     """
     total_of = dict(zip(CELLS, law.weights, strict=True))
-    taken = [Part(tuple(f"all {cell}" for cell in part.cells), "") for part in rest.needs]
+    taken = [
+        Part(tuple(f"all {cell}" for cell in part.cells), "") for part in rest.needs
+    ]
 
     def p_empty(cells: frozenset[str]) -> float:
         """P(the subset has none of some cases, and all of some others).

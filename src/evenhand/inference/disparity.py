@@ -256,8 +256,7 @@ def disparity(
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
         raise InvalidInput("`cm` and `reference` must both map strata to matrices, or neither")
     if kind == "odds ratio":
-        must = "be 'difference' or 'ratio' without strata"
-        raise InvalidInput(argument="kind", must=must, got=kind)
+        raise InvalidInput(argument="kind", must="be 'difference' or 'ratio' without strata", got=kind)
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)

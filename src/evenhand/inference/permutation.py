@@ -123,9 +123,7 @@ class FunctionGap(NamedTuple):
     reason: str | None
 
 
-def function_score(
-    function: ScoreFunction, first: Array, second: Array
-) -> tuple[float, str | None]:
+def function_score(function: ScoreFunction, first: Array, second: Array) -> tuple[float, str | None]:
     """Score all cases by a function of two columns: a number, or nan and the reason."""
     try:
         with warnings.catch_warnings():
@@ -149,13 +147,7 @@ def function_score(
 
 
 def function_gap(
-    function: ScoreFunction,
-    member: Bools,
-    first: Array,
-    second: Array,
-    *,
-    draws: int,
-    rng: Generator,
+    function: ScoreFunction, member: Bools, first: Array, second: Array, *, draws: int, rng: Generator
 ) -> FunctionGap:
     """Compare a group with all other cases by a function, which is called twice in every draw.
 

@@ -164,8 +164,7 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
         named = dict(zip(CELLS, cells.tolist(), strict=True))
         return Smoothed(raw=cm, strength=value, **named)
     if not isinstance(reference, MulticlassConfusion):
-        must = "be a MulticlassConfusion"
-        raise InvalidInput(argument="reference", must=must, got=reference)
+        raise InvalidInput(argument="reference", must="be a MulticlassConfusion", got=reference)
     if isinstance(value, Mapping):
         raise InvalidInput(argument="strength", must="be one number for K classes", got=strength)
     require_same_labels(cm, reference, "the reference")
@@ -525,8 +524,7 @@ def require_matrix(cm: Any) -> ConfusionMatrix:
 def rests_of(groups: Groups) -> dict[str, ConfusionMatrix]:
     """For each group, the sum of all others; empty for an only group."""
     if not isinstance(groups, Mapping):
-        must = "map names to confusion matrices"
-        raise InvalidInput(argument="groups", must=must, got=groups)
+        raise InvalidInput(argument="groups", must="map names to confusion matrices", got=groups)
     total: Any = sum(map(require_matrix, groups.values()))
     return {name: total - cm for name, cm in groups.items()}
 
@@ -725,9 +723,7 @@ def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates
     return variance / square if square > 1e-28 else inf
 
 
-def _difference_and_variance(
-    metric: str | Metric, truth: Rates, reference: Rates
-) -> tuple[float, float]:
+def _difference_and_variance(metric: str | Metric, truth: Rates, reference: Rates) -> tuple[float, float]:
     """Reference minus truth, and the variance of one case, of a score that is linear in the cells."""
     linear: Any = dict(zip(CELLS, np.eye(4), strict=True)).get(str(metric))
     if linear is None:

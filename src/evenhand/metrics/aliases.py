@@ -64,8 +64,15 @@ _OVER_GROUPS = {
 }
 #: Functions of other libraries that are found by their names.
 ALIASES = (
-    *(Alias(library, *pair) for library, keys in _SAME.items() for pair in keys.items()),
-    *(Alias("fairlearn", name, key, what) for name, (key, what) in _OVER_GROUPS.items()),
+    *(
+        Alias(library, *pair)
+        for library, keys in _SAME.items()
+        for pair in keys.items()
+    ),
+    *(
+        Alias("fairlearn", name, key, what)
+        for name, (key, what) in _OVER_GROUPS.items()
+    ),
 )
 
 #: Names that find a metric here and mean something else there.

@@ -40,7 +40,10 @@ POSITIVES = Part(("tp", "fn"), "actual positives")
 NEGATIVES = Part(("fp", "tn"), "actual negatives")
 PP = Part(("tp", "fp"), "predicted positives")
 PN = Part(("fn", "tn"), "predicted negatives")
-CORRECT, ERRORS = (Part(("tp", "tn"), "correct predictions"), Part(("fn", "fp"), "errors"))
+CORRECT, ERRORS = (
+    Part(("tp", "tn"), "correct predictions"),
+    Part(("fn", "fp"), "errors"),
+)
 EITHER_POSITIVE = Part(("tp", "fn", "fp"), "actual or predicted positives")
 EITHER_NEGATIVE = Part(("fn", "fp", "tn"), "actual or predicted negatives")
 ROWS = (POSITIVES, NEGATIVES)
@@ -49,7 +52,9 @@ MARGINS = (*ROWS, PP, PN)
 # Descriptions that several metrics share.
 _AGREEMENT = "How well predicted and actual positives agree"
 _HARMONIC_MEAN = f"{_AGREEMENT}: the harmonic mean of tpr and ppv"
-_PT_TEXT = "The prevalence below which a positive prediction quickly becomes less reliable"
+_PT_TEXT = (
+    "The prevalence below which a positive prediction quickly becomes less reliable"
+)
 
 # fmt: off
 # Shares of all cases

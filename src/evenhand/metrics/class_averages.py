@@ -294,7 +294,9 @@ def _agreement(counts: Array) -> tuple[Floats, ...]:
     return tuple(part.sum(axis=-1) for part in (beyond_chance, rows, columns, both))
 
 
-def score_classes(cm: MulticlassConfusion, metrics: Any = None) -> dict[Any, dict[str, float]]:
+def score_classes(
+    cm: MulticlassConfusion, metrics: Any = None
+) -> dict[Any, dict[str, float]]:
     """Score every class against the rest; the body of `MulticlassConfusion.scores`."""
     from .catalogue import ONE_GROUP_METRICS, metric
 

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from ..arrays import Array, Floats
-from ..confusion import CELLS, Cells, ConfusionMatrix, MulticlassConfusion, as_cells, as_size
+from ..confusion import (
+    CELLS,
+    Cells,
+    ConfusionMatrix,
+    MulticlassConfusion,
+    as_cells,
+    as_size,
+)
 from ..errors import InvalidInput, brief
 from .aliases import notes_on
 from .class_averages import Average, MulticlassRule, Undefined, class_average_of
@@ -37,7 +44,10 @@ CellWeights = tuple[float, ...]
 
 ALL_CASES = Part(CELLS, "cases")
 # The prediction that the cases in these cells have in common.
-_PREDICTION_OF: dict[Any, Prediction] = {("tp", "fp"): "positive", ("fn", "tn"): "negative"}
+_PREDICTION_OF: dict[Any, Prediction] = {
+    ("tp", "fp"): "positive",
+    ("fn", "tn"): "negative",
+}
 # What the cases in these cells have in common, for sentences about rates.
 _COMMON_PROPERTIES = {
     "predicted positive": {"tp", "fp"},

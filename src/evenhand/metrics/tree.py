@@ -63,7 +63,9 @@ class Tree:
         """
         return tuple(cells for cells, _ in self._parts(0, 0, 0, 0))
 
-    def _parts(self, n: Any, margin: Any, side: Any, last: Any) -> list[tuple[CellNames, Any]]:
+    def _parts(
+        self, n: Any, margin: Any, side: Any, last: Any
+    ) -> list[tuple[CellNames, Any]]:
         """The sets of cells that the tree distinguishes, and the counts of each.
 
         ``margin``, ``side`` and ``last`` are the counts that are split off, of ``n`` cases.
@@ -109,7 +111,9 @@ class Tree:
 #: Prevalence, then TPR, then FPR.
 ROW_TREE = Tree(margin=("tp", "fn"), side=("tp",), last=("fp",), last_of=("fp", "tn"))
 #: Predicted positive rate, then PPV, then FOR.
-COLUMN_TREE = Tree(margin=("tp", "fp"), side=("tp",), last=("fn",), last_of=("fn", "tn"))
+COLUMN_TREE = Tree(
+    margin=("tp", "fp"), side=("tp",), last=("fn",), last_of=("fn", "tn")
+)
 
 
 def sum_cells(cells: Array, names: CellNames) -> Any:

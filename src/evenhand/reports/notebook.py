@@ -32,9 +32,7 @@ def as_html(result: Any) -> str:
     head, *lines = str(result).strip("\n").splitlines()
     labelled = [re.fullmatch(r"  (\S.*?)\s{2,}(.+)", line) for line in lines]
     if lines and all(labelled):
-        return _box(
-            head, _table([], [[_text(found[1]), _text(found[2])] for found in labelled if found])
-        )
+        return _box(head, _table([], [[_text(found[1]), _text(found[2])] for found in labelled if found]))
     return f'<pre style="white-space:pre-wrap;color:inherit">{_text(str(result))}</pre>'
 
 
@@ -44,16 +42,12 @@ def _(audit: Audit) -> str:
     about = f"Each group against {summary.compared_with}; {summary.independence}. {summary.verdict_line}."
     parts = [f"<div>{_text(about)}</div>"]
     parts += [
-        f"<div>{_text(f'{note.severity.capitalize()}: {note.sentence}.')}</div>"
-        for note in summary.notes
+        f"<div>{_text(f'{note.severity.capitalize()}: {note.sentence}.')}</div>" for note in summary.notes
     ]
     for name, rows in summary.key_groups.items():
-        sentences = (
-            " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows
-        )
+        sentences = (" ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows)
         items = "".join(
-            f"<li>{_mark(row.verdict)} {_text(said)}</li>"
-            for row, said in zip(rows, sentences, strict=True)
+            f"<li>{_mark(row.verdict)} {_text(said)}</li>" for row, said in zip(rows, sentences, strict=True)
         )
         parts.append(f'<div style="margin-top:4px;font-weight:bold">{_text(name)}</div>')
         parts.append(f'<ul style="margin:0;list-style:none;padding-left:0">{items}</ul>')
@@ -86,9 +80,7 @@ def _(monitor: Monitor) -> str:
 @as_html.register
 def _(row: Row) -> str:
     settings = {"confidence_level": 0.95, "alpha": 0.05, "adjust": "holm"}
-    return (
-        f"<div>{_mark(row.verdict)} {_text(f'{row.group}: {describe_row(row, settings)}.')}</div>"
-    )
+    return f"<div>{_mark(row.verdict)} {_text(f'{row.group}: {describe_row(row, settings)}.')}</div>"
 
 
 def _text(text: str) -> str:

@@ -40,7 +40,9 @@ LONGEST_WAIT, LOOK_SECONDS = 10.0, 0.03
 MALFORMED = (AttributeError, ClientDisconnect, LookupError, TypeError, ValueError)
 
 
-def create_app(token: str, hosts: set[str], folder: Path, *, limit: int = 2**32, patience: float = 30.0) -> Guard:
+def create_app(
+    token: str, hosts: set[str], folder: Path, *, limit: int = 2**32, patience: float = 30.0
+) -> Guard:
     """Create the web app.
 
     Parameters

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from ..auditing import REPORT, AuditRequest, ModelsRequest, Setting, flat_settings, join_parts, part_names, read_texts
+from ..auditing import (
+    REPORT,
+    AuditRequest,
+    ModelsRequest,
+    Setting,
+    flat_settings,
+    join_parts,
+    part_names,
+    read_texts,
+)
 from ..confusion import ConfusionMatrix
 from ..errors import InvalidInput
 

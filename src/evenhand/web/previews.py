@@ -10,7 +10,16 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ..confusion import read_labels
-from ..data import count, count_rows, guess_positive, guess_roles, kind_of, read_counts, read_first_columns, sort_values
+from ..data import (
+    count,
+    count_rows,
+    guess_positive,
+    guess_roles,
+    kind_of,
+    read_counts,
+    read_first_columns,
+    sort_values,
+)
 from ..errors import EvenhandError, InvalidInput
 from ..records import plain_value
 from .form import FIELD_NAMES, read_cuts

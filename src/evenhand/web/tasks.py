@@ -114,7 +114,9 @@ def read_sizes(asked: Mapping[str, Any]) -> range:
     ends = {"from": "the first size", "to": "the last size"}
     first, last = (read_number(asked.get(name), what, int) for name, what in ends.items())
     if not 1 <= first <= last < first + MOST_SIZES:
-        raise InvalidInput(f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; got {first} to {last}")
+        raise InvalidInput(
+            f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; got {first} to {last}"
+        )
     return range(first, last + 1)
 
 

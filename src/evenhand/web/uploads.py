@@ -47,7 +47,9 @@ def choose_name(given: str) -> str:
     ending = ending_of(name)
     stem = name.removesuffix(ending)
     if not stem:
-        raise InvalidInput(f"{given[:60] or 'the file'} cannot be used: its name must have a stem and an extension")
+        raise InvalidInput(
+            f"{given[:60] or 'the file'} cannot be used: its name must have a stem and an extension"
+        )
     return stem.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
 
 
