@@ -13,13 +13,13 @@ env: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -e '.[dev]' ## makes .ve
 env-locked: ; $(PYTHON) -m venv .venv && $(bin)/pip install -q -c .ci/lock.txt -e '.[dev]' ## makes .venv, with the versions in .ci/lock.txt
 test: ; $(bin)/pytest $(ARGS) ## quick tests, and doctests of src, docs and README.md; warnings are errors
 test-slow: ; $(bin)/pytest -m slow $(ARGS) ## what `make test` leaves out: pages in Chromium, long simulations, most cases of long tables
-check: ; $(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/mypy && $(bin)/lint-imports ## style, types, and the rooms
+check: ; $(bin)/ruff check . && $(bin)/ruff format --check . && $(bin)/mypy && $(bin)/lint-imports ## style, types, and the order of imports
 format: ; $(bin)/ruff check --fix . && $(bin)/ruff format . ## mends what ruff can mend
 hooks: ; $(bin)/pip install -q pre-commit && $(bin)/pre-commit install ## runs the checks before each commit
 docs: ; $(bin)/sphinx-build -W -b html docs docs/_build/html ## the documentation; open docs/_build/html/index.html
 page: ; $(python) tests/pages.py $(ARGS) ## writes what the blocks of a page print into it: ARGS=docs/tutorial.md
 schema: ; PYTHONPATH=tests $(python) tests/auditing/test_saved.py ## writes the schema of saved audits into the documentation
-coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest -m "" $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_room.py .coverage.json ## lines and branches that the tests run, by room
+coverage: ; $(bin)/coverage erase && $(bin)/coverage run -m pytest -m "" $(ARGS) && $(bin)/coverage combine -q && $(bin)/coverage json -q -o .coverage.json && $(python) benchmarks/coverage_by_package.py .coverage.json ## lines and branches that the tests run, by package
 
 ## Before a change lands
 ci: ; .ci/run ## the test command of README.md, `make check` and `make docs`, as the hosted CI runs them
@@ -34,7 +34,7 @@ modin: ; $(bin)/pip install -q modin && $(bin)/pytest -m "" tests/data -k modin 
 ## The paper, and pictures that scripts write
 reproduce: ; $(python) -m reproduction $(ARGS) ## the paper's figures, tables and claims, in results/; a minute
 bench-coverage-picture: ; $(python) benchmarks/coverage_picture.py ## the picture of README, from docs/reference/evidence.md
-bench-rooms-picture: ; $(python) benchmarks/rooms_picture.py ## the picture of the architecture, from what modules import
+bench-packages-picture: ; $(python) benchmarks/packages_picture.py ## the picture of the architecture, from what modules import
 bench-report: ; $(python) benchmarks/report.py $(ARGS) ## the report in Chromium; ARGS="--pictures docs/images" takes screenshots
 
 ## Measurements
@@ -62,5 +62,5 @@ bench-scores: ; $(python) benchmarks/scores.py ## coverage and size of what docs
 bench-strengths: ; $(python) benchmarks/strengths.py ## the tables in docs/explanation/smoothing.md and decision 10; a few minutes
 bench-structured: ; $(python) -W ignore benchmarks/structured.py ## smoothing beside shrinkage that knows the columns, the tables in docs/explanation/smoothing.md; five minutes
 bench-units: ; $(python) benchmarks/units.py $(ARGS) ## size and coverage with units; slow
-bench-walk: ; $(python) benchmarks/walk.py ## how far a request walks through the rooms
+bench-walk: ; $(python) benchmarks/walk.py ## how far a request walks through the packages
 bench-monitoring: ; $(python) benchmarks/monitoring.py $(ARGS) ## false alarms and delays of a monitor, the tables in docs/how-to/monitor.md; ten minutes
