@@ -1,7 +1,7 @@
 """Do the tests notice small mistakes? One change at a time is made to a copy of the source, and its tests are run.
 
-Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [package or module ...]``, for packages such as
-``inference`` or modules such as ``inference/null``; without any, for all above ``distributions``. First all tests but
+Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [NAME ...]``, for packages such as
+``inference`` or modules such as ``inference/fisher``; without any, for all above ``distributions``. First all tests but
 the slow ones run once, and each line is noted with the tests that run it, which takes twice as long as the tests;
 ``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every package are tried, at random places,
 each with the tests that run the changed line, the fastest first, up to a minute of them. If these notice nothing, all

@@ -1,8 +1,7 @@
 """The picture of docs/explanation/architecture.md: how data flow through the packages, from what modules import.
 
 Run it with ``make bench-packages-picture``; it writes docs/images/packages.svg. Rows are the layers of the contract in
-pyproject.toml. An arrow leads from a package to one that imports it, unless a third package lies between the two: what is
-left of the graph of imports says the same, and can be read.
+pyproject.toml. An arrow leads from a package to one that imports it, unless a third package lies between the two.
 """
 
 from __future__ import annotations
@@ -62,7 +61,9 @@ def picture() -> str:
     below = sorted(name for layer in layers()[: layers().index(rows[0])] for name in layer)
     foot = MARGIN + len(rows) * UP
     places = {
-        package: (MARGIN + PACKAGES[package][0] * ACROSS, foot - (i + 1) * UP) for i, row in enumerate(rows) for package in row
+        package: (MARGIN + PACKAGES[package][0] * ACROSS, foot - (i + 1) * UP)
+        for i, row in enumerate(rows)
+        for package in row
     }
     width, height = 2 * MARGIN + 2 * ACROSS + WIDTH, foot + 86
     lines = [
