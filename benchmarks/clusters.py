@@ -1,7 +1,8 @@
 """Size, coverage and power of tests and intervals of dependent cases, in many settings.
 
 Rates of clusters are beta, logit-normal or two-point distributed, with a given intra-class correlation. Run it with
-``.venv/bin/python benchmarks/clusters.py [rates|scores|power] [--runs 1000]``; it prints Markdown tables. docs/reference/evidence.md has the numbers that matter.
+``.venv/bin/python benchmarks/clusters.py [rates|scores|power] [--runs 1000]``; it prints Markdown tables.
+docs/reference/evidence.md has the numbers that matter.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Run it with ``nice .venv/bin/python benchmarks/structured.py``; it takes about ten minutes of one core and
 prints the tables of docs/explanation/smoothing.md. ``--samples N`` draws fewer, to try it out. Intersections of several
-columns have known rates and are drawn from them (seeded). Cross-Prior Smoothing knows of the columns only which
-intersections there are: each intersection is drawn towards all others. Structured shrinkage knows that intersections share values
-of columns. Two kinds are written here from the formulas of their papers:
+columns have known rates and are drawn from them (seeded). Cross-Prior Smoothing shrinks each
+intersection towards all others. Structured shrinkage uses that intersections share values of columns. Two methods are
+implemented from the formulas of their papers:
 
 - SureMap (Khodak, Mackey, Chouldechova and Dudík, 2024): observed rates y are normal around the true ones with
   variances s² / n, where s² is pooled over intersections; the true ones are normal around the overall rate with the
@@ -16,9 +16,9 @@ of columns. Two kinds are written here from the formulas of their papers:
 
 "One mean" is SureMap without columns: only the sets of none and of all of them. It shows what the columns add.
 
-A number is the mean squared error over intersections divided by that of the raw rates, over samples in which the raw rate
-is defined; then the largest such ratio of any single intersection whose raw error is at least 1e-4 and whose raw rate is
-defined in 20 samples or more.
+A number is the mean squared error over intersections divided by that of the raw rates, over samples in which the raw
+rate is defined; then the largest such ratio of any single intersection whose raw error is at least 1e-4 and whose raw
+rate is defined in 20 samples or more.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def crossed(shape: tuple[int, ...]) -> Ints:
 
 
 def survey_sizes(values: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """Sizes as in a survey: columns with unequal values, nearly independent, and at least three cases in a intersection."""
+    """Sizes as in a survey: columns with unequal values, nearly independent, and at least three cases each."""
     shares = np.exp(rng.normal(0, 0.3, len(values)))
     for column in values.T:
         shares *= rng.dirichlet(np.full(column.max() + 1, 2.0))[column]
@@ -140,7 +140,7 @@ def drawn(
 
 
 def like_compas(samples: int, rng: np.random.Generator) -> list[Intersections]:
-    """COMPAS's races, with their sizes and rates, combined with made-up sexes and ages; 36 intersections of 7,214 people.
+    """COMPAS's races, with their sizes and rates, with made-up sexes and ages; 36 intersections of 7,214 people.
 
     A fifth are women; 22, 57 and 21% are young, of middle age and old. Young people are convicted and called risky
     more often, women and old people less often; each intersection deviates from that a little.
