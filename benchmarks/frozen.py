@@ -263,6 +263,8 @@ INTENDED = (
            "metrics of a finding are listed by their p-values"),
     Change("one rate: ends of gaps", everywhere, f"{ENDS} impact_low impact_high impact_at_most", within_scale(6e-3),
            "quadrature ends at kinks, which it crossed where x is 1, n - 1 or n; elsewhere within 1e-8"),
+    Change("shared reference", of_audits("reference:"), "p_adjusted", within_share(1e-4),
+           "sizes of tests that share a reference come from a more accurate sum, which exact fractions agree with"),
     Change("effective counts", of_audits("clusters:"), TESTS, within(1e-9), "other quadrature"),
     Change("support", of_distributions, "support", by_anything,
            "scores with a probability below 1e-18 may be listed or not"),

@@ -147,8 +147,8 @@ def test_the_probability_of_equal_rates_does_not_depend_on_blocks(n: int) -> Non
          r"a table of the likely counts of [\d,]+ cases has [\d,]+ entries, more than the limit of 16,777,216; take "
          r"fewer cases, or simulate"),
         (lambda: eh.power("tpr", 10**15, [0.3, 0.2, 0.1, 0.4], difference=0.1),
-         r"the denominator of up to 1,000,000,000,000,000 cases has [\d,]+ likely values, more than the limit of "
-         r"4,194,304; take fewer cases, or give the denominator"),
+         r"an exact power of up to [\d,]+ cases needs [\d,]+ tests, more than the limit of 131,072; take fewer cases, "
+         r"or give the denominator"),
     ],
 )  # fmt: skip
 def test_what_would_cost_too_much_is_refused_beforehand(call: object, sentence: str) -> None:

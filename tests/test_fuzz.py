@@ -930,7 +930,7 @@ COUNT = lambda a, b: len(a)  # noqa: E731
         (lambda: eh.ConfusionMatrix.from_labels([0, 1], [0, 1], positive=Decimal("sNaN")),
          "positive must be a label or a list of labels; got Decimal('sNaN')"),
         (lambda: eh.audit(None, y_true=[0, 1], y_score=np.empty((2, 0)), groups=[0, 1], metrics="auc"),
-         "y_score has 0 columns; pass the column of the positive class"),
+         "y_score must be one column; got 0"),
         (lambda: eh.audit_counts({"a": (1, 2, 3, 4)}, by=np.ma.masked),  # type: ignore[arg-type]
          "by must be the name of a group column, or several; got masked"),
     ],

@@ -51,7 +51,7 @@ def test_nothing_is_tested_against_a_reference_that_was_chosen_by_its_rate() -> 
     a = eh.audit_counts(counts, reference="best", metrics=metrics, favourable="positive")
     assert {row.verdict for row in a.rows} == {Verdict.REFERENCE, Verdict.NOT_TESTED}
     assert all(isnan(row.at_least) and isnan(row.pvalue) and row.method is None for row in a.rows)
-    assert "not tested" in str(a)
+    assert "Nothing could be tested" in str(a)
 
 
 # How large a gap is at least
@@ -166,8 +166,8 @@ def test_a_perfect_classifier_of_groups_with_other_base_rates_passes_the_gate(tm
     path.write_text("group,tp,fn,fp,tn\nA,300,0,0,100\nB,100,0,0,900\n")
     assert run("--counts", str(path), "--fail-on", "differs").exit_code == 0
     assert run("--counts", str(path), "--fail-on", "beyond-margin").exit_code == 0
-    refused = run("--counts", str(path), "--fail-on", "base-rate", "--quiet")
-    assert refused.exit_code == 1 and "Prevalence of A is 0.750" in refused.stdout
+    refused = run("--counts", str(path), "--metric", "prev", "--fail-on", "base-rate", "--quiet")
+    assert refused.exit_code == 1 and "A: prevalence 0.750" in refused.stdout
     assert run("--counts", str(path), "--fail-on", "selection-rate").exit_code == 1
 
 

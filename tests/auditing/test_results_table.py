@@ -84,7 +84,7 @@ def test_a_group_has_one_name_for_people_whatever_the_order_of_rows() -> None:
         assert told_apart(rows) == {("group", group): name for group, name in names.items()}
     assert {line.split(",")[1] for line in audit.to_csv().splitlines()[1:]} == set(names)
     said = " ".join(finding.sentence for finding in audit.findings)
-    assert "Too few cases to tell for White␣ (18 cases)" in said and "for Caf\u00e9 (2) (100 cases)" in said
+    assert "White␣: inconclusive on tpr (7)" in said and "Caf\u00e9 (2): inconclusive on tpr (40)" in said
 
 
 def test_rows_speak_in_one_line() -> None:

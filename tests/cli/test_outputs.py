@@ -20,7 +20,7 @@ def test_names_of_files_columns_and_groups_do_not_steer_the_terminal(tmp_path: P
     base = ["audit", str(file), "--label", "y", "--prediction", "p", "--group"]
     for more, code in (
         ([STEERING], 0),
-        ([STEERING, "--verbose", "--all"], 0),
+        ([STEERING, "--explain", "--all"], 0),
         ([STEERING, "--markdown", "-"], 0),
         ([STEERING, "--csv", str(tmp_path / STEERING / "x")], 2),
         ([f"{STEERING}?"], 2),

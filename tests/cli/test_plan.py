@@ -74,7 +74,7 @@ def test_a_plan_that_is_refused_speaks_of_options() -> None:
          "pass one goal: a --difference or the group's --truth, --half-width, or --undefined-below"),
         ("power --metric tpr --n 5", "pass either a --difference from the reference's score, or the group's --truth"),
         ("power --metric tpr --n 5 --difference 0.1 --alpha 2", "--alpha must lie between 0 and 1; got 2.0"),
-        (match, "--null 'predictive' needs the reference's counts, as a ConfusionMatrix; got known rates"),
+        (match, "--null must not be 'predictive' for known rates: it needs the reference's counts"),
         ("power --metric mcc --n 9 --difference -0.1 --rng -1",
          "--rng must be a whole number of at least 0, a numpy.random.Generator or None; got -1"),
         ("exploit --metric acc --threshold 2", "--threshold must lie in the range of acc, 0 to 1; got 2.0"),

@@ -189,3 +189,12 @@ def test_a_message_shows_a_few_short_labels() -> None:
     assert len(refusal(count, ["x" * 10_000, "y"], ["y", "y"])) < 200
     # Python refuses to parse an integer of more than 4,300 digits.
     assert "but y_pred contains numbers (0, 1)" in refusal(count, ["9" * 5_000, "0"], ["1", "0"], "0")
+
+
+def test_signs_tell_labels_apart_and_spellings_do_not() -> None:
+    for positive, negative in (("HER2+", "HER2-"), ("+", "-"), ("C++", "C"), ("-1 unit", "1 unit")):
+        cm = ConfusionMatrix.from_labels([positive, negative], [positive, positive], positive=positive)
+        assert cm.cells == (1, 0, 1, 0)
+    assert "look like one label" in refusal(
+        lambda: ConfusionMatrix.from_labels(["Re-offended", "reoffended"], ["no", "no"], positive="reoffended")
+    )

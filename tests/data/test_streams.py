@@ -88,10 +88,10 @@ def test_the_output_of_a_command_is_audited_and_looked_at(tmp_path: Path, spool:
     write_csv(TABLE, tmp_path / "d.csv")
     audit = f"{sys.executable} -m evenhand audit <(cat {tmp_path}/d.csv)"
     done = command(spool, shell=f"{audit} {' '.join(WORDS)} --csv {tmp_path}/out.csv")
-    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "Audit of 5 cases in 2 groups by g")
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "evenhand audit: 63.csv, 5 cases, g (2 groups)")
     done = command(spool, shell=audit)
     assert done.stdout.splitlines()[0].endswith(" has 3 columns. In its first 5 rows:")
-    assert done.stderr.startswith("No audit was run: name the columns to audit, the groups with --group, and --label, ")
+    assert done.stderr.startswith("No audit was run: type that command, or name other columns")
     assert list(spool.iterdir()) == []
 
 

@@ -317,7 +317,7 @@ def test_rows_of_models_strata_and_drivers_are_told_in_their_own_way() -> None:
 
 def test_what_is_inconclusive_is_counted() -> None:
     names = Summary(COMPAS).names
-    assert inconclusive_groups(COMPAS.rows, names) == "Native American 8 of 8, Asian 6, Hispanic 1, Other 1"
+    assert inconclusive_groups(COMPAS.rows, names) == "Native American 5 of 5, Asian 3, Hispanic 1, Other 1"
     many = eh.audit_counts({f"g{i}": (2, 1, 1, 3) for i in range(9)}, metrics="tpr")
     assert inconclusive_groups(many.rows, Summary(many).names).endswith(", 5 more groups")
 

@@ -69,8 +69,8 @@ def test_a_plan_is_that_of_the_library_with_a_picture(more: dict[str, Any]) -> N
     [
         ({"difference": "much"}, "the difference must be a number; got 'much'"),
         ({"difference": ""}, "the difference must be a number; got ''"),
-        ({"difference": "-0.9"}, "a difference of -0.9 from the reference's tpr of 0.75 gives -0.15, outside "
-         "its range 0 to 1; choose a smaller difference"),
+        ({"difference": "-0.9"}, "a difference of -0.9 from the reference's tpr of 0.75 gives -0.15, "
+         "which must be from 1e-14 to 1"),
         ({"alpha": "2"}, "“Significance level (alpha)” must lie between 0 and 1; got 2.0"),
         ({"question": "power", "n": "1.5"}, "the number of cases must be a whole number; got '1.5'"),
         ({"question": "power", "cells": [1, 2, 3]}, "the reference must have four cells: TP, FN, FP and TN"),

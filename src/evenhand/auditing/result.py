@@ -133,7 +133,7 @@ class Audit:
         >>> data = {"race": list("AABB"), "label": [0, 1] * 2, "score": [0.1, 0.9, 0.2, 0.4]}
         >>> a = audit(data, y_true="label", y_score="score", groups="race", threshold=[0.3, 0.5])
         >>> a.at(threshold=0.3)
-        <Audit: 4 cases, 2 groups, 16 scores, 0 differ>
+        <Audit: 4 cases, 2 groups, 10 scores, 0 differ>
         """
         for axis, value in place.items():
             if axis not in self.axes:
@@ -454,7 +454,7 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> a.to_markdown().splitlines()[0]
-        '# Audit of 1,040 cases in 2 groups by group'
+        '# 1,040 cases by group'
         """
         return str(reach("Audit.to_markdown")(self))
 
@@ -496,13 +496,15 @@ class Audit:
             write_whole(path, page)
         return page
 
-    def to_text(self, most: int | None = None) -> str:
+    def to_text(self, most: int | None = 12, *, explain: bool = False) -> str:
         """The audit as text for a terminal.
 
         Parameters
         ----------
-        most : int, optional
-            The largest number of rows in the table; by default all.
+        most : int or None
+            The largest number of rows in the table, of those that differ; None for all rows.
+        explain : bool
+            Whether to say every comparison in a sentence, too.
 
         Returns
         -------
@@ -514,9 +516,9 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> a = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr")
         >>> a.to_text().splitlines()[0]
-        'Audit of 1,040 cases in 2 groups by group'
+        'evenhand audit: 1,040 cases, group (2 groups)'
         """
-        return str(reach("Audit.to_text")(self, most))
+        return str(reach("Audit.to_text")(self, most, explain=explain))
 
     def plot(
         self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
@@ -549,7 +551,7 @@ class Audit:
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
     def __str__(self) -> str:
-        return str(reach("Audit.to_text")(self))
+        return self.to_text()
 
     def __repr__(self) -> str:
         groups = set(zip(self.table.values("by"), self.table.values("group"), strict=True))

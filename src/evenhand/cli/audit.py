@@ -49,7 +49,7 @@ Make = Callable[[dict[str, Any]], Audit]
 @output_options
 def audit(files: Sequence[str], counts: str | None, example: str | None, **options: Any) -> None:
     """Audit files, a table of counts or an example, or repeat a saved audit."""
-    if files or options["repeat"]:
+    if files or options["repeat"] is not None:
         if counts is not None or example is not None:
             raise InvalidInput("pass only one of FILE, --repeat, --counts and --example")
         _audit_files(files, auditing.audit, AuditRequest, options)

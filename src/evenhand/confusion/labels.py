@@ -403,8 +403,8 @@ def _describe_contents(labels: Mapping[str, set[Any]]) -> str:
 def _refuse_variants(chosen: Labels, labels: set[Any], option: str) -> None:
     """Raise if a negative label differs from a positive one only in spelling.
 
-    "Yes" beside "yes" would be counted as negative. ``chosen`` are the positive labels, and
-    ``option`` the argument that would change them.
+    "Yes" beside "yes" would be counted as negative. ``chosen`` are the positive labels, ``labels``
+    all that occur, and ``option`` the argument that would change them.
     """
     for label in sorted(labels - set(chosen), key=str):
         similar = [other for other in chosen if _fold(other) == _fold(label)]
@@ -501,16 +501,19 @@ def _as_plain(value: Any) -> Any:
 
 
 def _fold(label: Any) -> Any:
-    """Text without case, spaces and signs, to compare spellings; other labels unchanged."""
-    text = label.casefold() if isinstance(label, str) else None
-    return label if text is None else "".join(filter(str.isalnum, text))
+    """Text without case, spaces and punctuation, to compare spellings; other labels unchanged.
+
+    Signs at its end and in front of a number tell labels apart: "HER2+" is not "HER2-".
+    """
+    if not isinstance(label, str):
+        return label
+    text = label.casefold().strip()
+    sign = next((end for end in (text[-1:], text[:1]) if end in ("+", "-")), "")
+    return sign + "".join(filter(str.isalnum, text))
 
 
 def _are_scores(labels: set[Any]) -> bool:
-    """Whether labels are numbers of which some are not whole: probably scores.
-
-    Scores passed as labels get an error that says so. Text is left out of account.
-    """
+    """Whether any numeric label is not a whole number, as scores passed as labels are not."""
     given = [label for label in labels if not isinstance(label, str)]
     return not all(isfinite(label) and label == int(label) for label in given)
 

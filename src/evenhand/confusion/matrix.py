@@ -295,7 +295,7 @@ def first_invalid_cell(array: Array) -> tuple[int, ...] | None:
 
 
 def require_counts(cm: object, name: str) -> Floats:
-    """The cells of a matrix of whole counts, which exact tests need; ``name`` is for errors."""
+    """Return the cells of a matrix; raise unless they are whole counts, as exact tests need."""
     if not isinstance(cm, ConfusionMatrix):
         must = "must be a ConfusionMatrix of counts"
         raise InvalidInput(f"{name} {must}; got {brief(cm)}")
@@ -377,9 +377,9 @@ def as_cell(name: str, value: Any) -> float:
 
 
 def _subtract(whole: float, part: float) -> float:
-    """``whole - part``; 0 where only the rounding of real cells makes it negative.
+    """``whole - part``, with tiny negative results of rounding set to 0.
 
-    A cell of a difference of matrices, where a negative cell is an error.
+    It is a cell of the difference of two matrices, where a negative cell is an error.
     """
     rest = whole - part
     return 0 if isinstance(rest, float) and -1e-12 * whole < rest < 0 else rest

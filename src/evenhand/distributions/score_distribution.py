@@ -353,7 +353,7 @@ class OneGroupDistribution(Distribution):
         return self.metric.scores(cells)
 
     def _tails(self, x: float, point: bool = False, relative: bool = True) -> Masses:
-        """By sums over the splits of the metric's tree, without a list of scores."""
+        """The same by sums over the splits of the metric's tree, without a list of scores."""
         asked = (self.metric.base, self.law, Threshold(x), self.margin)
         tails = score_tails(*asked, point=point, relative=relative)
         return tails.below, tails.at, tails.above
@@ -389,10 +389,11 @@ class TwoGroupDistribution(Distribution):
         return first + (1 - first) * second
 
     def _tails(self, x: float, point: bool = False, relative: bool = True) -> Masses:
-        """The probability that the gap is below, at and above ``x``.
+        """The probability that the gap, a difference or a ratio, is below, at and above ``x``.
 
-        It is a sum over the scores of the reference, with the tails of the group's at each. No
-        digits are lost, so that ``point`` and ``relative`` are not needed.
+        For each score of the reference, it adds the group's scores below, at and above the one that
+        gives a gap of ``x``. Only positive terms are added, so that no digits are lost, whatever
+        ``point`` and ``relative`` ask for.
         """
         (s1, w1), (s2, w2) = self._group_scores()
         if not (len(s1) and len(s2)):

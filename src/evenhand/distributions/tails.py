@@ -190,9 +190,12 @@ def _sum_paths(
 def list_paths(
     tree: Tree, law: Law, eps: float, margin: float | None = None, limit: int = _MAX_PATHS
 ) -> Iterator[Paths]:
-    """The paths of a tree, in blocks; with a ``margin``, those that have it, with a total of 1.
+    """The outcomes of the first splits of a tree with their probabilities, in blocks.
 
-    More than ``limit`` paths are refused as too many.
+    A path has a count of the margin, such as the actual positives, and one of the side, such as TP;
+    the last split stays open, since its tails are sums in closed form. With a ``margin`` given,
+    probabilities are conditional on it. Outcomes of total probability below ``eps`` may be left out,
+    and more than ``limit`` paths are an error.
     """
     subject = f"an exact sum over n = {law.n:,} cases has {{}} paths"
     n, margins, weights = float(law.n), np.full(1, float(margin or 0)), np.ones(1)

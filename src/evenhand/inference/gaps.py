@@ -251,7 +251,10 @@ class BetaScores:
         self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
         self.lowest, self.highest = self._scores(np.array([0.0, 1.0]))
         low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
-        self.spreads, self.is_scaled = high - low, kind == "ratio"
+        self.is_scaled = kind == "ratio"
+        # Of known scores that are infinite, it is not known.
+        with np.errstate(invalid="ignore"):
+            self.spreads = high - low
         ends = self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True)
         self.first, self.last = (np.arcsin(np.sqrt(self._rates(end))) for end in ends)
         rows = np.arange(len(betas))

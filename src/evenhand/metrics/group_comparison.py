@@ -138,7 +138,7 @@ def comparison_metric(
 
 
 def largest_gap_metric(*gaps: GroupComparison, **facts: Any) -> LargestGap:
-    """Define the largest of several differences of rates; ``facts`` are further fields.
+    """Define the largest of several absolute gaps between rates; ``facts`` are further fields.
 
     It is undefined where any of the differences is.
     """

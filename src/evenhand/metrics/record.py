@@ -597,8 +597,8 @@ def two_rates_metric(
     *names : str
         Key, name and description.
     rank : callable
-        The score as a fraction of the cells, or a fraction that orders matrices in the same
-        way; then ``score`` must be given.
+        From the cells, numerator and denominator of the score, or of a number that orders matrices
+        in the same way; then ``score`` must be given.
     needs : tuple of Part
         The parts without which it is undefined.
     undefined_at_equal_rates : bool

@@ -92,7 +92,8 @@ class UndefinedSet:
     def reason(self, cells: Floats) -> str | None:
         """Why the metric is undefined on a matrix of shape (4,); None if it is defined.
 
-        It is if any needed part has no cases, and named by all of these, or if TPR equals FPR.
+        It is undefined if a part that it needs has no cases, and all such parts are named; some
+        metrics also where TPR equals FPR.
         """
         if cells.sum() == 0:
             return "no cases (n = 0)"

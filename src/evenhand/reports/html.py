@@ -229,6 +229,7 @@ def _environment() -> Any:
         "number": lambda value: "–" if isnan(value) else number(value),
         "points": narrative.points,
         "pvalue": lambda p, alpha: "" if isnan(p) else pvalue(p, alpha).removeprefix("= "),
+        "score": narrative.score_text,
         "several": several,
         "lower_first": narrative.lower_first,
     }

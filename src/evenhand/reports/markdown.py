@@ -28,8 +28,7 @@ def as_markdown(audit: Audit) -> str:
     compared = f"Each group against {summary.compared_with}; {summary.independence}"
     about = ". ".join([compared, summary.tests, summary.verdict_line])
     parts = [f"# {_escape(summary.title)}", _escape(f"{about}.")]
-    if protection := audit.provenance.get("protection"):
-        parts.append(_escape(str(protection)))
+    parts += [_escape(summary.protection)] if summary.protection else []
     for name, rows in summary.key_groups.items():
         sentences = (
             " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows

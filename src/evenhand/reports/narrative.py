@@ -111,6 +111,13 @@ def size_text(row: Row) -> str:
     return f"at least {rounded_down(row.at_least)} {direction}"
 
 
+def score_text(row: Row) -> str:
+    """A score, or its change; of rounded counts that do not give it, its range."""
+    if not isnan(row.score):
+        return f"{row.score:+.3f}" if row.is_change else number(row.score)
+    return "undefined" if row.reason else interval_text(row.low, row.high) or "not shown"
+
+
 def driver_text(row: Row) -> str:
     """The verdict without the group of the reference that it depends on; "" if there is none."""
     if row.driver is None:

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from html import escape
-from math import isnan
 from typing import Any
 
 from ..auditing import Audit, Monitor, Row, Verdict
 from ..errors import printable
-from ..wording import number, several
+from ..wording import several
 from .monitor_summary import MonitorSummary
-from .narrative import describe_row
+from .narrative import describe_row, score_text
 from .summary import Summary
 
 MOST_LINES = 40
@@ -122,7 +121,6 @@ def _cell(row: Row | None, summary: Summary) -> str:
     """A score with the mark of its verdict; all numbers stand in its tooltip."""
     if row is None:
         return ""
-    score = "undefined" if isnan(row.score) else number(row.score)
     star = "*" if row.driver is not None and row.differs else ""
     about = escape(printable(describe_row(row, summary.settings)))
-    return f'<span title="{about}" style="white-space:nowrap">{_mark(row.verdict)}{star} {score}</span>'
+    return f'<span title="{about}" style="white-space:nowrap">{_mark(row.verdict)}{star} {score_text(row)}</span>'

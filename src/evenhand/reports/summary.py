@@ -30,10 +30,10 @@ from .narrative import (
     harms,
     impact_texts,
     inconclusive_groups,
-    interval_text,
     key_sentence,
     nested_names,
     reference_text,
+    score_text,
     select_key_rows,
 )
 from .words import Words
@@ -336,17 +336,21 @@ class Summary:
     @property
     def notes(self) -> list[Finding]:
         """What the data lack, and what was approximated: the findings that are not about rows."""
-        return [finding for finding in self.audit.findings if finding.kind not in _NOTES_OF_ROWS]
+        others = (*_NOTES_OF_ROWS, "protected")
+        return [finding for finding in self.audit.findings if finding.kind not in others]
+
+    @property
+    def protection(self) -> str:
+        """How counts were rounded; "" if they were not."""
+        sentences = [f.sentence for f in self.audit.findings if f.kind == "protected"]
+        return f"{sentences[0]}." if sentences else ""
 
     @property
     def overall(self) -> list[tuple[str, str]]:
         """The scores of all cases, by place."""
         places: dict[str, list[str]] = {}
         for row in self.audit.overall:
-            # Scores of rounded counts can be hidden, and then have a range at most.
-            hidden = interval_text(row.low, row.high) or "not shown"
-            without = "undefined" if self.settings["protect"] is None else hidden
-            score = without if isnan(row.score) else number(row.score)
+            score = score_text(row)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
             baseline = (

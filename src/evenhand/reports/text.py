@@ -14,7 +14,7 @@ from ..auditing import Audit, Row, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, wrapped
 from ..wording import number, numbered, percent, pvalue
-from .narrative import claim_key, describe_row, harms, interval_text, mirror_key
+from .narrative import claim_key, describe_row, harms, interval_text, mirror_key, score_text
 from .summary import Line, Summary
 
 MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
@@ -88,9 +88,7 @@ def _head(summary: Summary, paint: _Painter) -> list[str]:
         summary.tests,
         summary.verdict_line,
     ]
-    if protection := summary.audit.provenance.get("protection"):
-        lines.append(str(protection))
-    return lines
+    return [*lines, summary.protection] if summary.protection else lines
 
 
 def _notes(summary: Summary) -> list[str]:
@@ -172,9 +170,7 @@ def _choose_rows(lines: Sequence[Line], most: int | None) -> Iterator[tuple[Line
 def _cells(row: Row, summary: Summary) -> dict[str, str]:
     """The numbers of a row by the title of their column."""
     form = "{:+.3f}".format if row.is_change else number
-    score, reference = (
-        "-" if isnan(value) else form(value) for value in (row.score, row.reference_score)
-    )
+    reference = "-" if isnan(row.reference_score) else form(row.reference_score)
     gap = "-" if isnan(row.gap) else f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
     star = "*" if row.driver is not None and row.differs else ""
     worse = " worse" if harms(row, summary.settings) else ""
@@ -182,7 +178,7 @@ def _cells(row: Row, summary: Summary) -> dict[str, str]:
     return {
         "metric": printable(row.metric),
         "n": f"{row.support:,}",
-        "score": score,
+        "score": score_text(row),
         "ref": reference,
         "diff": gap,
         "CI": interval_text(row.gap_low, row.gap_high) or "-",
