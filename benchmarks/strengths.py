@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from evenhand import ConfusionMatrix, CrossPrior, metric
 from evenhand.examples import compas, folktables_income
-from evenhand.inference import SPLITS, Strength, strengths
+from evenhand.inference import SPLITS, Strength, smoothing
 
 Floats = NDArray[np.float64]
 Groups = Mapping[str, ConfusionMatrix]
@@ -86,10 +86,10 @@ def fixed(strength: float, sample: Sample) -> list[Strength]:
 def learnt(limit: str, prior: tuple[float, float], sample: Sample) -> list[Strength]:
     """Learnt strengths with a limit and a prior around a centre."""
     cases, errors = LIMITS[limit]
-    with patch.multiple(strengths, _CASES=cases, _ERRORS=errors), prior_around(*prior):
-        spread = np.array(astuple(strengths.learn_spread(sample.groups)))
+    with patch.multiple(smoothing, _CASES=cases, _ERRORS=errors), prior_around(*prior):
         cells, rests = (np.array([cm.cells for cm in some]) for some in (sample.groups.values(), sample.rests))
-        limited = strengths.limit_strengths(spread, cells, rests)
+        spread = smoothing.learn_split_strengths(cells)
+        limited = smoothing.limit_strengths(spread, cells, rests)
         return [dict(zip(SPLITS, row, strict=True)) for row in limited.tolist()]
 
 
@@ -99,7 +99,7 @@ def before(sample: Sample) -> list[Strength]:
     with prior_around(8.0, 1.0):
         for name in sample.groups:
             cells = np.array([cm.cells for other, cm in sample.groups.items() if other != name])
-            each = zip(SPLITS, strengths.estimate_strengths(cells).tolist(), strict=True)
+            each = zip(SPLITS, smoothing.estimate_strengths(cells).tolist(), strict=True)
             found.append({split: h * h / (h + 3) for split, h in each})
     return found
 
@@ -107,7 +107,7 @@ def before(sample: Sample) -> list[Strength]:
 @contextmanager
 def prior_around(centre: float, sigma: float) -> Iterator[None]:
     """Learn with another prior of the strength."""
-    with patch.multiple(strengths, _CENTRE=centre, _SIGMA=sigma):
+    with patch.multiple(smoothing, _CENTRE=centre, _SIGMA=sigma):
         yield
 
 
@@ -181,7 +181,7 @@ def collections() -> Iterator[tuple[str, list[Drawn]]]:
 
 
 def main() -> None:
-    ours = strengths._CENTRE, strengths._SIGMA
+    ours = smoothing._CENTRE, smoothing._SIGMA
     shown: dict[str, Strengthener] = {
         **{f"fixed {s}": partial(fixed, float(s)) for s in FIXED},
         "auto before": before,

@@ -41,7 +41,7 @@ from strengths import CHOSEN, LEAST_ERROR, Sample, Strengthener, fixed, learnt, 
 
 from evenhand import metric
 from evenhand.examples import compas
-from evenhand.inference import strengths
+from evenhand.inference import smoothing as learning
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -284,7 +284,7 @@ def regression(values: Ints, part: Floats, whole: Floats) -> Floats:
 
 
 def estimators() -> dict[str, Estimator]:
-    ours = strengths._CENTRE, strengths._SIGMA
+    ours = learning._CENTRE, learning._SIGMA
     return {
         **{f"fixed {s}": smoothing(partial(fixed, float(s))) for s in (5, 10, 20)},
         "auto": smoothing(partial(learnt, CHOSEN, ours)),

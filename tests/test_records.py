@@ -13,7 +13,6 @@ import pytest
 from matrices import matrix
 
 import evenhand as eh
-from evenhand.inference import learn_spread
 from evenhand.records import Record, plain_value, spreadsheet_value
 from evenhand.sklearn import small_sample_report
 
@@ -72,7 +71,6 @@ RESULTS: dict[str, Any] = {
     "UndefinedRow": eh.undefined_table(5, ["tpr"])[0],
     "UndefinedRow, with a reference": eh.undefined_table(5, ["te"], REST)[0],
     "BiasVariance": eh.bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10),
-    "Spread": learn_spread({"A": GROUP, "B": REST}),
     "Plan": eh.power("tpr", 40, REST, difference=-0.2),
     "Plan, match": eh.power("acc", 4, REST, difference=0.1, test="match", null="known"),
     "Plan, size": eh.sample_size("ppr", REST, 0.2),

@@ -19,7 +19,6 @@ from .inference import (
     Risks as Risks,
     Smoothed as Smoothed,
     SmoothedClasses as SmoothedClasses,
-    Spread as Spread,
     Stratum as Stratum,
     StressTest as StressTest,
     UndefinedRow as UndefinedRow,

@@ -21,7 +21,7 @@ ROWS = "g,y,p,s\n" + "".join(f"{'abcdefgh'[i % 8]},{i % 2},{i // 2 % 2},{i % 97 
 PLACES = {
     "reading": "evenhand.auditing.audits:build_tally",
     "evaluating": "evenhand.auditing.evaluate:evaluate_counts",
-    "deciding": "evenhand.auditing.run:assign_verdicts",
+    "deciding": "evenhand.auditing.verdicts:choose_verdicts",
     "rendering": "evenhand.reports:as_page",
     "planning": "evenhand.planning.sample_size:_size_for_power",
     "replacing": "os:replace",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-import pytest
 from pytest import approx
+from scipy.special import logsumexp
 from scipy.stats import hypergeom, nchypergeom_fisher
 
 from evenhand.arrays import Floats
-from evenhand.inference import e_process
 from evenhand.inference.e_process import (
     LOG_ODDS,
     EProcess,
@@ -35,11 +34,15 @@ def test_ratios_are_those_of_the_noncentral_law() -> None:
             assert computed == approx((noncentral / central).tolist(), rel=1e-6)
 
 
-def test_wide_supports_are_summed_as_narrow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    counts = np.array([(300, 900, 800, 1_500), (2, 700, 640, 650), (900, 999, 1, 800)], dtype=float).T
-    wide = log_likelihood_ratios(*counts)
-    monkeypatch.setattr(e_process, "_WIDE", 10_000)
-    assert wide == approx(log_likelihood_ratios(*counts), rel=1e-12, abs=1e-9)
+def test_wide_supports_are_summed_as_enumerated_ones() -> None:
+    """By SciPy's noncentral distribution function of all counts; strides begin at 512 likely counts."""
+    counts = np.array([(300, 900, 800, 1_500), (2, 700, 640, 650), (900, 999, 1, 800), (9_000, 20_000, 8_000, 20_000)])
+    for row, computed in zip(counts, log_likelihood_ratios(*counts.astype(float).T), strict=True):
+        x1, n1, x2, n2 = row.tolist()
+        k = np.arange(max(0, x1 + x2 - n2), min(n1, x1 + x2) + 1)
+        log_pmf = hypergeom.logpmf(k, n1 + n2, x1 + x2, n1)
+        means = [logsumexp(log_pmf + theta * (k - x1)) for theta in LOG_ODDS]
+        assert computed == approx(-np.array(means), rel=1e-9, abs=1e-8)
 
 
 def test_at_any_size_exchanging_group_and_reference_inverts_the_odds_ratio() -> None:
@@ -52,6 +55,12 @@ def test_beside_a_large_reference_the_law_is_binomial() -> None:
     """The mean of exp(θK) is (1 - p + p exp(θ))^n."""
     expected = LOG_ODDS * 1_500 - 5_000 * np.log1p(0.3 * np.expm1(LOG_ODDS))
     assert ratios(1_500, 5_000, 3 * 10**11, 10**12) == approx(expected, rel=1e-6, abs=1e-3)
+
+
+def test_batches_without_information_change_nothing() -> None:
+    """No cases on one side, or all counts at an end."""
+    for counts in ((0, 0, 3, 9), (0, 5, 0, 9), (5, 5, 9, 9), (2, 4, 0, 0)):
+        assert ratios(*counts) == approx(np.zeros(len(LOG_ODDS)), abs=1e-12)
 
 
 def test_the_mean_stays_1_over_two_batches() -> None:

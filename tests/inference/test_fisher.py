@@ -10,7 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 from pytest import approx
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom, fisher_exact, hypergeom
 
 from evenhand.inference import TwoRates, attainable_tails, fisher_tails, select_small_samples, unconditional_sizes
 
@@ -34,6 +34,19 @@ def test_tails_are_those_of_fractions() -> None:
         assert np.column_stack(fisher_tails(pairs_of(rows))) == approx(expected, rel=1e-12, abs=0)
         failures = [(n1 - x1, n1, n2 - x2, n2) for x1, _, x2, _ in rows]
         assert np.column_stack(fisher_tails(pairs_of(failures))) == approx(expected[:, ::-1], rel=1e-12, abs=0)
+
+
+def test_tails_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(5)
+    n1, n2 = rng.integers(1, 3000, (2, 150))
+    x1, x2 = rng.binomial(n1, rng.random(150)), rng.binomial(n2, rng.random(150))
+    x1[:4], x2[:4] = (0, n1[1], 0, n1[3]), (0, n2[1], n2[2], 0)
+    tails = fisher_tails(pairs_of(np.column_stack([x1, n1, x2, n2])))
+    for i in range(150):
+        table = np.array([[x1[i], n1[i] - x1[i]], [x2[i], n2[i] - x2[i]]])
+        less, greater = (fisher_exact(table, alternative=side).pvalue for side in ("less", "greater"))
+        assert (tails.lower[i], tails.upper[i]) == approx((less, greater), rel=1e-7, abs=1e-290)
+        assert tails.pvalues[i] == approx(min(1, 2 * min(less, greater)), rel=1e-7, abs=1e-290)
 
 
 def test_tails_of_a_billion_cases_keep_their_digits() -> None:

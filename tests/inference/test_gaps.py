@@ -157,6 +157,44 @@ def test_betas_with_an_infinite_density_have_gaps() -> None:
     assert np.isfinite(jeffreys.tails(-0.5)).all()
 
 
+def test_priors_and_effective_counts_below_1_have_exact_gaps() -> None:
+    """Formerly wrong by up to 0.02: the complement of a rate of 1e-18 is 1, and its density is infinite.
+
+    By quadrature over u**(1 / a) and 1 - u**(1 / b), whose densities are finite.
+    """
+
+    def p_steep(gap: Any, first: Any, second: Any, kind: str) -> float:
+        (a, b), half = map(mpmath.mpf, second), mpmath.mpf("0.5")
+
+        def cdf(t: Any) -> Any:
+            limit = t + gap if kind == "difference" else t * gap
+            return mpmath.betainc(*first, 0, min(max(limit, 0), 1), regularized=True)
+
+        def lower(u: Any) -> Any:
+            return cdf(u ** (1 / a)) * (1 - u ** (1 / a)) ** (b - 1) / a
+
+        def upper(u: Any) -> Any:
+            return cdf(1 - u ** (1 / b)) * (1 - u ** (1 / b)) ** (a - 1) / b
+
+        kinks = [-gap, 1 - gap] if kind == "difference" else [1 / gap]
+        inner = [t for t in (*kinks, 1e-3, 0.05, 0.95, 0.999) if 0 < t < 1]
+        below = sorted({mpmath.mpf(0), half**a, *(mpmath.mpf(t) ** a for t in inner if t < half)})
+        above = sorted({mpmath.mpf(0), half**b, *((1 - mpmath.mpf(t)) ** b for t in inner if t > half)})
+        return float((mpmath.quad(lower, below) + mpmath.quad(upper, above)) / mpmath.beta(a, b))
+
+    with mpmath.workdps(20):
+        for prior, counts in ((0.05, (0, 40, 0, 50)), (0.05, (0, 2, 1, 3)), (0.2, (3, 3, 0, 1))):
+            x1, n1, x2, n2 = counts
+            betas = (x1 + prior, n1 - x1 + prior), (x2 + prior, n2 - x2 + prior)
+            for kind, gap in (("difference", 0.1), ("difference", -0.003), ("ratio", 1.5), ("ratio", 0.2)):
+                gaps = score_gaps(TPR, cells_of(x1, n1), cells_of(x2, n2), cast("Any", kind), prior=prior)
+                assert gaps.tails(gap)[0] == approx(p_steep(gap, *betas, kind), abs=1e-7), (prior, kind, gap)
+        for x, m, y, n in ((0.05, 3, 2, 7), (0.9, 40, 4.8, 5)):
+            gaps = melded_gaps(TPR, cells_of(x, m), cells_of(y, n), "difference")
+            expected = p_steep(-0.2, (x, m - x + 1), (y + 1, n - y), "difference")
+            assert gaps.tails(-0.2)[0] == approx(expected, abs=1e-9)
+
+
 def test_a_gap_lies_in_its_interval() -> None:
     gaps = melded_gaps(TPR, cells_of(5, 10), cells_of(50, 100), "difference")
     low, high = gaps.interval(0.95)

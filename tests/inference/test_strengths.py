@@ -17,13 +17,14 @@ from scipy.stats import betabinom
 import evenhand as eh
 from evenhand import ConfusionMatrix, CrossPrior
 from evenhand.examples import compas
-from evenhand.inference.strengths import Spread, estimate_strengths
+from evenhand.inference.smoothing import estimate_strengths, harmful_split
 
 SPLITS = ("prev", "tpr", "fpr")
 
 
-def estimate_spread(groups: dict[str, ConfusionMatrix]) -> Spread:
-    return Spread(*estimate_strengths(np.array([cm.cells for cm in groups.values()], dtype=float)).tolist())
+def estimate_spread(groups: dict[str, ConfusionMatrix]) -> dict[str, float]:
+    strengths = estimate_strengths(np.array([cm.cells for cm in groups.values()], dtype=float))
+    return dict(zip(SPLITS, strengths.tolist(), strict=True))
 
 
 # What each cell counts for.
@@ -94,12 +95,15 @@ def test_the_spread_of_groups_is_their_harmonic_strength() -> None:
     for groups in collections:
         spread = estimate_spread(groups)
         for split, counts in splits_of(groups).items():
-            assert getattr(spread, split) == approx(harmonic_strength(*counts), rel=2e-3)
-        assert spread.overall == approx(3 / (1 / spread.prev + 1 / spread.tpr + 1 / spread.fpr))
-        assert getattr(spread, spread.widest) == min(spread.prev, spread.tpr, spread.fpr)
-        assert spread.too_much == (spread.overall < 3)
+            assert spread[split] == approx(harmonic_strength(*counts), rel=2e-3)
     # Without cases it is 1 / E[1/h] of the lognormal prior.
-    assert estimate_spread({"a": matrix(0, 0, 0, 0)}).prev == approx(12 * np.exp(-0.5), rel=2e-3)
+    assert estimate_spread({"a": matrix(0, 0, 0, 0)})["prev"] == approx(12 * np.exp(-0.5), rel=2e-3)
+
+
+def test_smoothing_may_harm_if_the_harmonic_mean_of_strengths_is_below_3() -> None:
+    assert harmful_split(np.array([2.9, 3.0, 3.0])) == "prev"
+    assert harmful_split(np.array([9.0, 9.0, 1.2])) == "fpr"
+    assert harmful_split(np.array([9.0, 1.4, 9.0])) is None
 
 
 @settings(max_examples=60)
@@ -114,7 +118,7 @@ def test_no_count_is_moved_further_than_allowed_and_none_is_held_back_without_ne
         of_rest = splits_of({"rest": total - cm})
         for split, ((x,), (m,)) in splits_of({name: cm}).items():
             (reference_x,), (reference_m,) = of_rest[split]
-            strength, full = learnt[name][split], getattr(spread, split) if spread else 5.0
+            strength, full = learnt[name][split], spread[split] if spread else 5.0
             if not m or not reference_m:
                 assert strength == full
                 continue

@@ -93,7 +93,7 @@ def test_a_monitor_goes_on_with_the_state_that_was_shown_or_downloaded(page: Any
     page.click("#go")
     page.wait_for_selector("#found:has-text('Monitor of 1 batch, ')")
     report = page.frame_locator("#report")
-    report.locator("figure.curve").first.wait_for()
+    report.locator("svg.evidence").first.wait_for()
     page.click("#back")
     page.wait_for_selector("#state-hint:has-text('The monitor of 1 batch: the next batch is added to it.')")
     assert not page.is_visible("#columns")

@@ -435,7 +435,7 @@ def _match_percentile(
         return np.nan, np.nan
     try:
         null = NullDistribution.of(group, reference, metric, MatchSettings())
-        tails = null.tails(null.observed(group), relative=False)
+        tails = null.observed_tails(group, relative=False)
         return tails.below + tails.at, null.p_undefined
     except EvenhandError:
         return np.nan, np.nan

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data import Tally, similar_names
 from ..errors import brief, printable
-from ..inference import Spread
+from ..inference import harmful_split
 from ..metrics import Metric, metric as find_metric
 from ..records import Record, reach
 from ..wording import join_and, several
@@ -245,11 +245,11 @@ def find_constants(tally: Tally) -> Iterator[Finding]:
 def find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
     """Columns whose groups differ so much that smoothing may do harm."""
     for part, rows, _ in _list_columns(comparisons):
-        spread = Spread(*part.spreads[rows[0]].tolist())
-        if part.tally.labelled and spread.too_much:
+        split = harmful_split(part.spreads[rows[0]])
+        if part.tally.labelled and split:
             by = part.groupings[part.grouping[rows[0]]].name
             text = (
-                f"Groups of {by} differ so much in {find_metric(spread.widest).name.lower()} that "
+                f"Groups of {by} differ so much in {find_metric(split).name.lower()} that "
                 "smoothed scores may be worse than raw ones"
             )
             yield make_finding("spread", text, by=by, at=part.axis_values(rows[0]))

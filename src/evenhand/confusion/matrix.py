@@ -304,6 +304,12 @@ def require_counts(cm: object, name: str) -> Floats:
     return np.asarray(cm.cells, dtype=float)
 
 
+def require_cases(reference: Any) -> None:
+    """Raise an error if a matrix to compare with has no cases."""
+    if getattr(reference, "n", None) == 0:
+        raise InvalidInput("the `reference` is empty (n = 0); the group cannot be compared with it")
+
+
 def as_numbers(array: Any, name: str) -> Array:
     """Convert to an array of integers or floats; error messages call it ``name``.
 

@@ -1,6 +1,6 @@
 """Inference about a group: undefined cases, tests, intervals, gaps, smoothing and risk."""
 
-from .design_effect import DesignEffects, design_effects, score_slopes, weighting_effects
+from .design_effect import design_effects, score_slopes, weighting_effects
 from .disparity import FOUR_FIFTHS, Disparity, Stratum, disparity
 from .e_process import EProcesses
 from .fisher import (
@@ -11,8 +11,8 @@ from .fisher import (
     select_small_samples,
     unconditional_sizes,
 )
-from .gaps import Gaps, melded_gaps, score_gaps
-from .intervals import Interval, check_confidence_level, interval, score_intervals
+from .gaps import count_successes, melded_gaps, score_gaps
+from .intervals import Interval, interval, score_intervals
 from .match import (
     Given,
     MatchResult,
@@ -22,21 +22,22 @@ from .match import (
     match_many,
     match_test,
 )
-from .paired import change_matrix, count_pairs, mcnemar_pvalue
 from .permutation import function_gap, function_score
 from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score
-from .risk import Risk, Risks, risk, sample_sizes
+from .risk import Risk, Risks, StressTest, risk, sample_sizes, stress_test
 from .score_tests import (
-    EqualityTest,
+    check_confidence_level,
     compared_rates,
-    count_successes,
+    count_pairs,
     equality_test,
+    mcnemar_pvalue,
     one_group_metric,
 )
 from .smoothing import (
     SPLITS,
     Additive,
+    BiasVariance,
     CrossPrior,
     Estimator,
     Raw,
@@ -45,20 +46,14 @@ from .smoothing import (
     Strength,
     additive_smooth,
     as_strength,
-    cross_prior_smooth,
-    format_strength,
-    smooth_cells,
-)
-from .strata import PooledOddsRatio, is_informative, pooled_odds_ratio
-from .strengths import (
-    BiasVariance,
-    Spread,
     bias_variance,
+    cross_prior_smooth,
+    harmful_split,
     learn_split_strengths,
-    learn_spread,
     learn_strengths,
     limit_strengths,
     optimal_strength,
+    smooth_cells,
 )
-from .stress import StressTest, stress_test
+from .strata import is_informative, pooled_odds_ratio
 from .undefined import UndefinedRow, count_undefined, undefined_probability, undefined_table

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..confusion import ConfusionMatrix, require_counts
+from ..confusion import ConfusionMatrix, require_cases, require_counts
 from ..errors import InvalidInput, printable
 from ..metrics import Metric, OneGroupMetric, difference, ratio
 from ..records import Record
@@ -29,7 +29,6 @@ from .score_tests import (
     compared_rates,
     equality_test,
     one_group_metric,
-    require_cases,
 )
 from .strata import is_informative, pooled_odds_ratio
 
@@ -78,7 +77,7 @@ class Stratum(Record):
         return f"{printable(str(self.name))}: {counts}{note}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False)
 class Disparity(Record):
     """The gap between a group's score and the reference's.
 
@@ -263,31 +262,22 @@ def disparity(
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)
     comparison = _GAPS[kind or "difference"](m)
-    group_score, reference_score = float(m.scores(group)[0]), float(m.scores(others)[0])
-    estimate = group_score - reference_score
-    if comparison.kind == "ratio":
-        estimate = group_score / reference_score if reference_score else nan
+    kind, scores = comparison.kind, (float(m.scores(group)[0]), float(m.scores(others)[0]))
+    estimate = scores[0] - scores[1]
+    if kind == "ratio":
+        estimate = scores[0] / scores[1] if scores[1] else nan
     test = equality_test(m, group, others)
     pvalues = {"two-sided": test.pvalues, "less": test.lower, "greater": test.upper}
-    gaps = score_gaps(m, group, others, comparison.kind, prior=prior)
     # A one-sided interval is half of a two-sided one with twice the tail.
-    is_one_sided = alternative != "two-sided"
-    level = 2 * confidence_level - 1 if is_one_sided else confidence_level
-    low, high = gaps.interval(level, estimate)
-    return Disparity(
-        metric=comparison,
-        kind=comparison.kind,
-        estimate=estimate,
-        low=comparison.low if alternative == "less" else float(low[0]),
-        high=comparison.high if alternative == "greater" else float(high[0]),
-        confidence_level=confidence_level,
-        pvalue=float(pvalues[alternative][0]),
-        alternative=alternative,
-        method=test.method,
-        group_score=group_score,
-        reference_score=reference_score,
-        reason=comparison.why_undefined(cm, reference) if isnan(estimate) else None,
-    )
+    level = confidence_level if alternative == "two-sided" else 2 * confidence_level - 1
+    ends = score_gaps(m, group, others, kind, prior=prior).interval(level, estimate)
+    low, high = np.ravel(ends).tolist()
+    low = comparison.low if alternative == "less" else low
+    high = comparison.high if alternative == "greater" else high
+    pvalue = float(pvalues[alternative][0])
+    test_of = (low, high, confidence_level, pvalue, alternative, test.method)
+    reason = comparison.why_undefined(cm, reference) if isnan(estimate) else None
+    return Disparity(comparison, kind, estimate, *test_of, *scores, reason)
 
 
 def _compare_within_strata(
@@ -311,21 +301,9 @@ def _compare_within_strata(
     columns: Any = *counts.astype(int).T.tolist(), is_informative(counts).tolist()
     strata = tuple(Stratum(*values) for values in zip(names, *columns, strict=True))
     pooled = pooled_odds_ratio(counts, confidence_level)
-    reason = "no stratum has cases of both, with both outcomes"
-    return Disparity(
-        metric=metric,
-        kind="odds ratio",
-        estimate=pooled.odds_ratio,
-        low=pooled.low,
-        high=pooled.high,
-        confidence_level=confidence_level,
-        pvalue=pooled.pvalue,
-        alternative="two-sided",
-        method=pooled.method,
-        group_score=float(metric.scores(group.sum(axis=0))),
-        reference_score=float(metric.scores(others.sum(axis=0))),
-        reason=reason if isnan(pooled.pvalue) else None,
-        strata=strata,
-        crude_estimate=pooled.crude_odds_ratio,
-        crude_pvalue=pooled.crude_pvalue,
-    )
+    scores = [float(metric.scores(side.sum(axis=0))) for side in (group, others)]
+    reason = "no stratum has cases of both, with both outcomes" if isnan(pooled.pvalue) else None
+    facts: Any = [pooled.low, pooled.high, confidence_level, pooled.pvalue, "two-sided"]
+    facts += [pooled.method, *scores, reason, strata]
+    facts += [pooled.crude_odds_ratio, pooled.crude_pvalue]
+    return Disparity(metric, "odds ratio", pooled.odds_ratio, *facts)

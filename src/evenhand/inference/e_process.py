@@ -34,14 +34,13 @@ _LOG_PRIOR -= np.log(np.exp(_LOG_PRIOR).sum())
 # The weight of differences that begin with the first batch, and of processes that begin later than
 # the first ones.
 _FIRST_BATCH, _LATER_PROCESSES = 0.5, 0.1
-# How many counts of comparisons, and how many means, are computed at once.
-_BLOCK, _MAX_MEANS = 20_000, 2_000_000
+# How many comparisons, and how many means, are computed at once.
+_BLOCK, _MAX_MEANS = 1_000, 2_000_000
 # Larger e-values are not told apart.
 _MAX_LOG = 650.0
-# With up to so many counts, exp(θ k) and the probabilities that matter beside it are floats.
-_MAX_PLAIN = 64
-# Wider supports are summed near their mode at so many points: at least 6 per standard deviation.
-_WIDE = 512
+# With up to so many counts, exp(θ k) and the probabilities that matter beside it are floats. Wider
+# supports are summed near their mode at up to so many points: at least 6 per standard deviation.
+_NARROW, _POINTS = 64, 512
 
 
 def start_weights(batch: Floats) -> Floats:
@@ -63,26 +62,19 @@ def log_likelihood_ratios(x1: Floats, n1: Floats, x2: Floats, n2: Floats) -> Flo
     pairs = TwoRates(x1, n1, x2, n2)
     low, high = attainable_counts(pairs)
     ratios = LOG_ODDS * (x1 - low)[:, None]
-    # Comparisons with similar supports are computed together.
-    widths = 2 ** np.ceil(np.log2(np.minimum(high - low + 1, _WIDE + 1)))
-    for width in np.unique(widths):
-        rows = np.flatnonzero(widths == width)
-        log_mean = _narrow_log_mean if width <= _WIDE else _wide_log_mean
-        for block in np.array_split(rows, 1 + int(len(rows) * width) // _BLOCK):
+    is_narrow = high - low < _NARROW
+    for log_mean, rows in ((_narrow_log_mean, is_narrow), (_wide_log_mean, ~is_narrow)):
+        places = np.flatnonzero(rows)
+        for block in np.array_split(places, 1 + len(places) // _BLOCK):
             ratios[block] -= log_mean(pairs.take((block, None)), low[block, None])
     return ratios
 
 
 def _narrow_log_mean(pairs: TwoRates, low: Floats) -> Floats:
     """log E exp(θ(K - low)) of hypergeometric counts K, summed over the whole support."""
-    widest = (attainable_counts(pairs)[1] - low).max()
-    steps = np.arange(widest + 1)
-    log_pmf = pairs.log_probability(low + steps)
-    if widest < _MAX_PLAIN:
-        growth = np.exp(steps[:, None] * LOG_ODDS)
-        return np.asarray(np.log(np.exp(log_pmf) @ growth))
-    tilted = log_pmf[:, :, None] + LOG_ODDS * steps[:, None]
-    return np.asarray(np.logaddexp.reduce(tilted, axis=1))
+    steps = np.arange(_NARROW)
+    probabilities = np.exp(pairs.log_probability(low + steps))
+    return np.asarray(np.log(probabilities @ np.exp(steps[:, None] * LOG_ODDS)))
 
 
 def _wide_log_mean(pairs: TwoRates, low: Floats) -> Floats:
@@ -96,9 +88,9 @@ def _wide_log_mean(pairs: TwoRates, low: Floats) -> Floats:
         return pairs.log_probability(k) + LOG_ODDS * (k - low)
 
     mode, first, last = likely_counts(LOG_ODDS, pairs)
-    stride = np.maximum(1.0, np.ceil((last - first) / _WIDE))
+    stride = np.maximum(1.0, np.ceil((last - first) / _POINTS))
     top, total = log_term(mode), np.zeros_like(mode)
-    for step in range(_WIDE + 1):
+    for step in range(int(((last - first) / stride).max(initial=0)) + 1):
         k = first + step * stride
         terms = np.exp(log_term(np.minimum(k, last)) - top)
         total += np.where(k <= last, terms, 0.0)

@@ -17,7 +17,8 @@ varies less: the distribution function of the other is smooth there, and few nod
 kinks where the other score would be the lowest or the highest possible one; nodes lie between them.
 
 **Guarantee.** P(S1 - S2 <= 0) is the p-value of Fisher's one-sided test, so that interval and test
-agree. The error of limits of differences of rates is below 1e-9.
+agree. The error of limits of differences of rates is below 1e-9; with effective counts and priors
+below 1, that of probabilities is below 1e-7.
 
 **Scores of several rates** have samples of points from a lattice, and the mean is over those of the
 score that varies less, merged into few. The error in probability is that of the samples.
@@ -81,8 +82,9 @@ def score_gaps(
     """
     if prior is None and metric.curve is not None:
         return melded_gaps(metric, groups, references, kind)
-    law: Any = "mid" if prior is None else as_prior(prior)
-    return _compare_scores(metric, groups, references, kind, law, law)
+    law = "mid" if prior is None else as_prior(prior)
+    scores = [_true_scores(metric, cells, kind, law) for cells in (groups, references)]
+    return Gaps(kind, *scores, *scores)
 
 
 def melded_gaps(metric: OneGroupMetric, groups: Floats, references: Floats, kind: GapKind) -> Gaps:
@@ -96,51 +98,47 @@ def melded_gaps(metric: OneGroupMetric, groups: Floats, references: Floats, kind
     >>> low.round(5), high.round(5)
     (array([-0.39671]), array([0.80588]))
     """
-    return _compare_scores(metric, groups, references, kind, "low", "high")
+    sides = (groups, "low"), (references, "high"), (groups, "high"), (references, "low")
+    return Gaps(kind, *(_true_scores(metric, cells, kind, law) for cells, law in sides))
 
 
-def _compare_scores(
-    metric: OneGroupMetric, groups: Any, references: Any, kind: GapKind, first: Any, second: Any
-) -> Gaps:
-    """Gaps whose limits are lower ones, given a law of the first score and one of the second.
+def _true_scores(
+    metric: OneGroupMetric, cells: Floats, kind: GapKind, law: Any
+) -> BetaScores | SampledScores:
+    """The scores of one side under a law.
 
-    A law is the end of a confidence distribution, such as "low", or the pseudo-counts of a prior.
+    It is an end of a confidence distribution, such as "low", or the pseudo-counts of a prior.
     """
-
-    def true_scores(cells: Floats, law: Any) -> LineScores:
-        if metric.curve is not None:
-            x, n = count_successes(metric, cells)
-            more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
-            return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
-        if law in ("low", "mid", "high"):
-            scores: Any = confidence_distribution(metric, cells, law)
-        else:
-            scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
-        return SampledScores(kind, scores.samples)
-
-    pairs = (groups, references), (references, groups)
-    return Gaps(
-        kind,
-        *(
-            GapDistribution(true_scores(one, first), true_scores(other, second))
-            for one, other in pairs
-        ),
-    )
+    if metric.curve is not None:
+        x, n = count_successes(metric, cells)
+        more, less = {"low": (0.0, 1.0), "high": (1.0, 0.0)}.get(law, (law, law))
+        return BetaScores(metric, kind, np.stack([x + more, n - x + less], axis=1))
+    if law in ("low", "mid", "high"):
+        scores: Any = confidence_distribution(metric, cells, law)
+    else:
+        scores = posterior_distribution(metric, beta_parameters(metric.tree, cells, law))
+    return SampledScores(kind, scores.samples)
 
 
 @dataclass(frozen=True)
 class Gaps:
-    """Distributions of gaps, one per comparison: group against reference, and the reverse."""
+    """Distributions of gaps, one per comparison.
+
+    The first two scores are for lower limits, the others for upper limits.
+    """
 
     kind: GapKind
-    forward: GapDistribution
-    backward: GapDistribution
+    group: BetaScores | SampledScores
+    reference: BetaScores | SampledScores
+    upper_group: BetaScores | SampledScores
+    lower_reference: BetaScores | SampledScores
 
     def tails(self, gap: float) -> tuple[Floats, Floats]:
         """P(G <= gap) and P(G >= gap), per comparison."""
-        rows = np.arange(len(self.forward.group.is_known))
-        places = _to_line(np.full(len(rows), gap), self.kind)
-        return self.forward.cdf(places, rows), self.backward.cdf(-places, rows)
+        rows = np.arange(len(self.group.spreads))
+        gaps = _to_line(np.full(len(rows), gap), self.kind)
+        upper = _gap_cdf(self.lower_reference, self.upper_group, -gaps, rows)
+        return _gap_cdf(self.group, self.reference, gaps, rows), upper
 
     def interval(
         self, confidence_level: float, observed: Floats | float = np.nan
@@ -150,8 +148,9 @@ class Gaps:
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.
         """
         tail = (1 - confidence_level) / 2
-        low = _from_line(self.forward.lower_limits(tail), self.kind)
-        high = _from_line(-self.backward.lower_limits(tail), self.kind)
+        low = _lower_limits(self.group, self.reference, tail)
+        high = -_lower_limits(self.lower_reference, self.upper_group, tail)
+        low, high = _from_line(low, self.kind), _from_line(high, self.kind)
         return np.fmin(low, observed), np.fmax(high, observed)
 
 
@@ -167,66 +166,56 @@ def _from_line(places: Floats, kind: GapKind) -> Floats:
         return np.exp(places) if kind == "ratio" else places
 
 
-@dataclass(frozen=True)
-class GapDistribution:
-    """Distributions of the gaps of scores on the line, one per comparison."""
+def _gap_cdf(first: Any, second: Any, gaps: Floats, rows: Integers) -> Floats:
+    """P(S1 - S2 <= gap) for some rows, as a mean over the score that varies less.
 
-    group: LineScores
-    reference: LineScores
+    It is that of P(S1 <= S2 + gap) over S2, or of P(S2 >= S1 - gap) over S1. What is undefined
+    counts.
+    """
+    p = np.empty(len(rows))
+    # Ratios are compared with scores of the reference that are multiplied.
+    scale = _from_line(gaps, "ratio") if first.is_scaled else 1.0
+    varies_less = first.spreads[rows] < second.spreads[rows] * scale
+    means = (second, first, gaps, False), (first, second, -gaps, True)
+    for narrow, wide, steps, is_above in means:
+        places = np.flatnonzero(varies_less == is_above)
+        for batch in np.array_split(places, 1 + len(places) // _BATCH):
+            step = steps[batch]
+            points, masses, *beyond = narrow.points(rows[batch], wide, step)
+            reached = wide.tails(rows[batch], points + step[:, None], is_above)
+            # Beyond one of the kinks, the gap is reached whatever the other score is.
+            p[batch] = (reached * masses).sum(axis=1) + beyond[not is_above]
+    p_defined = (first.p_defined * second.p_defined)[rows]
+    return np.asarray(p + (1 - p_defined) * (1 - p))
 
-    def cdf(self, gaps: Floats, rows: Integers) -> Floats:
-        """P(G <= gap) for some rows, as a mean over the score that varies less.
 
-        What is undefined counts.
-        """
-        group, reference, p = self.group, self.reference, np.empty(len(rows))
-        # Ratios are compared with scores of the reference that are multiplied.
-        scale = _from_line(gaps, "ratio") if group.is_scaled else 1.0
-        varies_less = group.spreads[rows] < reference.spreads[rows] * scale
-        for over_groups in (True, False):
-            places = np.flatnonzero(varies_less == over_groups)
-            for batch in np.array_split(places, 1 + len(places) // _BATCH):
-                p[batch] = self._mean(gaps[batch], rows[batch], over_groups)
-        p_defined = (group.p_defined * reference.p_defined)[rows]
-        return p + (1 - p_defined) * (1 - p)
+def _lower_limits(first: Any, second: Any, tail: float) -> Floats:
+    """The gaps below which lies this probability; -inf if there is none.
 
-    def _mean(self, gaps: Floats, rows: Integers, over_groups: bool) -> Floats:
-        """P(S1 <= S2 + gap) as a mean over S2 or, over groups, P(S2 >= S1 - gap) as one over S1."""
-        narrow, wide, steps = self.reference, self.group, gaps
-        if over_groups:
-            narrow, wide, steps = self.group, self.reference, -gaps
-        points, masses, below, above = narrow.points(rows, wide, steps)
-        reached = wide.tails(rows, points + steps[:, None], over_groups)
-        # Beyond one of the kinks, the gap is reached whatever the other score is.
-        return np.asarray((reached * masses).sum(axis=1) + (below if over_groups else above))
+    They are searched from a guess: the distances of limits from medians are added like those of
+    independent normal variables. That is the limit itself if one of the scores is known.
+    """
+    from scipy.special import ndtri
 
-    def lower_limits(self, tail: float) -> Floats:
-        """The gaps below which lies this probability; -inf if there is none.
+    z = ndtri(tail)
+    low, median = (first.quantiles(p) for p in (tail, 0.5))
+    high, other_median = (second.quantiles(p, above=True) for p in (tail, 0.5))
+    is_known = first.is_known | second.is_known
+    with np.errstate(invalid="ignore"):
+        guess = median - other_median - np.hypot(median - low, high - other_median)
+        limits = np.where(is_known, low - high, guess)
+        start, middle = np.arcsinh([guess, median - other_median])
+    rows = np.flatnonzero(~is_known)
 
-        They are searched from a guess: the distances of limits from medians are added like those of
-        independent normal variables. That is the limit itself if one of the scores is known.
-        """
-        from scipy.special import ndtri
+    def excess(places: Floats, some: Integers) -> Floats:
+        p = _gap_cdf(first, second, np.sinh(places), rows[some])
+        return np.asarray(ndtri(np.clip(p, 1e-290, 1 - 1e-16)) - z)
 
-        z = ndtri(tail)
-        low, group = map(self.group.quantiles, (tail, 0.5))
-        high, reference = (self.reference.quantiles(p, above=True) for p in (tail, 0.5))
-        is_known = self.group.is_known | self.reference.is_known
-        with np.errstate(invalid="ignore"):
-            guess = group - reference - np.hypot(group - low, high - reference)
-            limits = np.where(is_known, low - high, guess)
-            start, middle = np.arcsinh([guess, group - reference])
-
-        def excess(places: Floats, some: Integers) -> Floats:
-            p = self.cdf(np.sinh(places), rows[some])
-            return np.asarray(ndtri(np.clip(p, 1e-290, 1 - 1e-16)) - z)
-
-        rows = np.flatnonzero(~is_known)
-        start = np.clip(np.nan_to_num(start[rows]), -_RANGE, _RANGE)
-        slope = max(-z, 0.1) / (np.abs(np.nan_to_num(middle[rows] - start)) + 1e-9)
-        places = _find_roots(excess, start, slope)
-        limits[rows] = np.where(places > -_RANGE, np.sinh(places), -np.inf)
-        return limits
+    start = np.clip(np.nan_to_num(start[rows]), -_RANGE, _RANGE)
+    slope = max(-z, 0.1) / (np.abs(np.nan_to_num(middle[rows] - start)) + 1e-9)
+    places = _find_roots(excess, start, slope)
+    limits[rows] = np.where(places > -_RANGE, np.sinh(places), -np.inf)
+    return np.asarray(limits)
 
 
 class BetaScores:
@@ -234,32 +223,22 @@ class BetaScores:
 
     A beta with a parameter of 0 means that the rate is known to be 0 or 1. It is replaced by one that
     cannot be told from it.
-
-    With a = alpha - 1/2 and b = beta - 1/2, the angle v of a rate p = sin(v)**2 has the log density
-
-        2 a log(sin v) + 2 b log(cos v) + constant.
-
-    It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Nodes are angles
-    between two quantiles far out. Other densities have nodes that are quantiles.
     """
 
     def __init__(self, metric: OneGroupMetric, kind: GapKind, betas: Floats) -> None:
-        assert metric.curve is not None
-        self.metric, self.kind, self.curve = metric, kind, metric.curve
+        curve: Any = metric.curve
+        self.metric, self.kind, self.curve = metric, kind, curve
         self.betas = np.maximum(betas, 1e-300)
         self.smallest = self.betas.min(axis=1)
         self.is_known, self.p_defined = self.smallest <= 1e-300, np.ones(len(betas))
-        self.lowest, self.highest = self._scores(np.array([0.0, 1.0]))
+        self.ends = self._scores(np.array([0.0, 1.0]))
         low, high = (_from_line(self.quantiles(0.1, above), kind) for above in (False, True))
         self.is_scaled = kind == "ratio"
         # Of known scores that are infinite, it is not known.
         with np.errstate(invalid="ignore"):
             self.spreads = high - low
-        ends = self.quantiles(_BEYOND), self.quantiles(_BEYOND, above=True)
-        self.first, self.last = (np.arcsin(np.sqrt(self._rates(end))) for end in ends)
-        rows = np.arange(len(betas))
-        self.total = np.ones(len(betas))
-        self.total = self._nodes_between(rows, self.first, self.last)[1].sum(axis=1)
+        likely = [self.quantiles(_BEYOND, above) for above in (False, True)]
+        self.angles = np.arcsin(np.sqrt(self._rates(np.array(likely))))
 
     def quantiles(self, level: float, above: bool = False) -> Floats:
         """The scores below which, or above which, lies this probability."""
@@ -271,62 +250,59 @@ class BetaScores:
 
     def tails(self, rows: Integers, limits: Floats, above: bool) -> Floats:
         """P(S <= limit) or, if above, P(S >= limit)."""
-        from scipy.special import betainc
+        from scipy.special import betainc, betaincc
 
-        rates, betas = self._rates(limits), self.betas[rows]
-        # A rate is above the limit if that of failures is below that of the limit.
-        if above:
-            rates, betas = 1 - rates, betas[:, ::-1]
-        alpha, beta = betas.T[..., None]
-        return np.asarray(betainc(alpha, beta, rates))
+        rates, (alpha, beta) = self._rates(limits), self.betas[rows].T[..., None]
+        if not above:
+            return np.asarray(betainc(alpha, beta, rates))
+        # The complement of a rate near 0 loses digits, which matter where the density is infinite.
+        p = np.asarray(betainc(beta, alpha, 1 - rates))
+        return betaincc(alpha, beta, rates, out=p, where=alpha < 1)
 
     def points(self, rows: Integers, wide: Any, steps: Floats) -> tuple[Floats, ...]:
         """Nodes, the masses that they stand for, and those below and above all nodes.
 
         Between them, the other score, which is ``steps`` higher, is one of its possible scores.
+        With a = alpha - 1/2 and b = beta - 1/2, the angle v of a rate p = sin(v)**2 has the log
+        density
+
+            2 a log(sin v) + 2 b log(cos v) + constant.
+
+        It is about normal and, for alpha and beta from 1/2 on, finite at both ends. Nodes are
+        angles between two quantiles far out. With parameters below 1 other than 1/2, which have no
+        smooth density of angles, and with distribution functions of the other score whose slope is
+        infinite at a kink, they are quantiles.
         """
-        from scipy.special import betainc, betaincc
+        from scipy.special import betainc, betaincc, betainccinv, betaincinv, xlogy
 
-        low, high = (self._rates(end - steps) for end in (wide.lowest, wide.highest))
-        alpha, beta = self.betas[rows].T
+        low, high = (self._rates(end - steps) for end in wide.ends)
+        alpha, beta = betas = self.betas[rows].T
         below, above = betainc(alpha, beta, low), betaincc(alpha, beta, high)
-        first, last = self.first[rows], self.last[rows]
+        first, last = self.angles[:, rows]
         start = np.maximum(np.arcsin(np.sqrt(low)), first)
-        stop = np.minimum(np.arcsin(np.sqrt(high)), last)
-        rates, masses = self._nodes_between(rows, start, np.maximum(start, stop))
-        # Distribution functions with an infinite slope at a kink need quantiles, too.
-        is_hard = (self.smallest < 0.5) | ((wide.smallest < 1) & ~wide.is_known)
-        hard = np.flatnonzero(is_hard[rows] | self.metric.is_unbounded)
-        levels = below[hard], above[hard]
-        rates[hard], masses[hard] = self._quantiles_between(rows[hard], *levels)
-        return self._scores(rates), masses, below, above
-
-    def _nodes_between(self, rows: Integers, start: Floats, stop: Floats) -> tuple[Floats, Floats]:
-        """Rates whose angles lie between others, and their masses."""
-        from scipy.special import xlogy
-
-        alpha, beta = self.betas[rows].T[..., None]
-        (nodes, weights), width = _nodes(), (stop - start)[:, None]
-        rates = np.sin(start[:, None] + width * nodes) ** 2
-        mean = alpha / (alpha + beta)
+        stop = np.maximum(np.minimum(np.arcsin(np.sqrt(high)), last), start)
+        nodes, weights = _nodes()
+        rates = np.sin(start[:, None] + (stop - start)[:, None] * nodes) ** 2
+        mean = (alpha / (alpha + beta))[:, None]
         with np.errstate(all="ignore"):
-            log_density = xlogy(alpha - 0.5, rates / mean)
-            log_density += xlogy(beta - 0.5, (1 - rates) / (1 - mean))
-            share = width * np.exp(log_density) / self.total[rows, None]
-            return rates, weights * share
-
-    def _quantiles_between(
-        self, rows: Integers, below: Floats, above: Floats
-    ) -> tuple[Floats, Floats]:
-        """Rates between two quantiles, denser at both, and their masses."""
-        from scipy.special import betainccinv, betaincinv
-
-        (nodes, weights), width = _nodes(True), np.maximum(1 - below - above, 0.0)[:, None]
+            log_density = xlogy(alpha[:, None] - 0.5, rates / mean)
+            log_density += xlogy(beta[:, None] - 0.5, (1 - rates) / (1 - mean))
+            log_density -= log_density.max(axis=1, keepdims=True)
+        # All nodes may be the same end of the density.
+        masses = weights * np.exp(np.nan_to_num(log_density, nan=0.0))
+        is_steep = (wide.smallest < 1) & ~wide.is_known
+        is_steep |= (self.smallest < 1) & (self.smallest != 0.5)
+        steep = np.flatnonzero(is_steep[rows] | self.metric.is_unbounded)
+        inner = np.maximum(1 - below - above, 0.0)[:, None]
         # Nodes are symmetric, so that probabilities above a rate keep their digits, too.
-        levels, rests = below[:, None] + width * nodes, above[:, None] + width * nodes[::-1]
-        alpha, beta = self.betas[rows].T[..., None]
-        lower, upper = betaincinv(alpha, beta, levels), betainccinv(alpha, beta, rests)
-        return np.where(levels < rests, lower, upper), width * weights
+        (nodes, masses[steep]), width = _nodes(denser_at_ends=True), inner[steep]
+        levels, rests = below[steep, None] + width * nodes, above[steep, None] + width * nodes[::-1]
+        lower, upper = betas[:, steep, None]
+        rates[steep] = np.where(
+            levels < rests, betaincinv(lower, upper, levels), betainccinv(lower, upper, rests)
+        )
+        masses *= inner / np.maximum(masses.sum(axis=1, keepdims=True), 1e-300)
+        return self._scores(rates), masses, below, above
 
     def _scores(self, rates: Floats) -> Floats:
         """The scores of rates, on the line."""
@@ -342,12 +318,13 @@ class BetaScores:
 class SampledScores:
     """Scores of several rates on the line, from a sample of points per score."""
 
+    is_scaled = False
+
     def __init__(self, kind: GapKind, samples: list[ScoreSample]) -> None:
         self.samples = samples
         self.scores = [_to_line(sample.scores, kind) for sample in samples]
         self.p_defined = np.array([1 - sample.p_undefined for sample in samples])
         self.is_known = np.zeros(len(samples), bool)
-        self.is_scaled = False
         with np.errstate(invalid="ignore"):
             self.spreads = np.nan_to_num(self.quantiles(0.9) - self.quantiles(0.1))
 
@@ -381,9 +358,6 @@ class SampledScores:
         return p
 
 
-LineScores = BetaScores | SampledScores
-
-
 @cache
 def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
@@ -392,7 +366,7 @@ def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
     if denser_at_ends:
         nodes, density = towards_ends(nodes)
         weights = weights * density
-    return nodes, weights / weights.sum()
+    return nodes, weights
 
 
 def _find_roots(
@@ -406,17 +380,16 @@ def _find_roots(
     roots, rows = start.copy(), np.arange(len(start))
     place, value = start, function(start, rows)
     for _ in range(_STEPS):
-        before, value_before = place, value
         with np.errstate(all="ignore"):
-            place = np.clip(place - value / slope, -_RANGE, _RANGE)
-            value = function(place, rows)
-            slope = (value - value_before) / (place - before)
-            step = np.where(slope > 0, value / slope, 0.0)
-        roots[rows] = np.clip(place - step, -_RANGE, _RANGE)
+            new_place = np.clip(place - value / slope, -_RANGE, _RANGE)
+            new_value = function(new_place, rows)
+            slope = (new_value - value) / (new_place - place)
+            step = np.where(slope > 0, new_value / slope, 0.0)
+        roots[rows] = np.clip(new_place - step, -_RANGE, _RANGE)
         # The error of a secant step is about the product of the last two values.
-        is_open = ~(np.abs(value * value_before) <= _CLOSE)
-        rows, place = rows[is_open], place[is_open]
-        value, slope = value[is_open], slope[is_open]
+        is_open = ~(np.abs(new_value * value) <= _CLOSE)
+        rows, slope = rows[is_open], slope[is_open]
+        place, value = new_place[is_open], new_value[is_open]
         if not len(rows):
             return roots
     limit = np.full(len(rows), _RANGE)

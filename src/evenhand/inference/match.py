@@ -33,9 +33,14 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from ..arrays import Floats, Integers
-from ..confusion import ConfusionMatrix, MulticlassConfusion, require_counts, require_same_labels
+from ..confusion import (
+    ConfusionMatrix,
+    MulticlassConfusion,
+    require_cases,
+    require_counts,
+    require_same_labels,
+)
 from ..distributions import (
-    LawName,
     OneGroupDistribution,
     Tails,
     Threshold,
@@ -70,11 +75,7 @@ Given = Literal["margin", "n"]
 Method = Literal["exact", "normal", "beta", "montecarlo"]
 _CHOICES = {"alternative": Alternative, "null": NullName, "given": Given, "method": Method}
 # The law of the group's cells under each null.
-_LAWS: dict[NullName, LawName] = {
-    "pooled": "without_replacement",
-    "known": "multinomial",
-    "predictive": "predictive",
-}
+_LAWS: Any = {"pooled": "without_replacement", "known": "multinomial", "predictive": "predictive"}
 
 # Larger groups can attain any usual level, and their most extreme outcomes are costly to compute.
 _MAX_SMALLEST = 5_000
@@ -339,7 +340,7 @@ class MatchResult(Record):
         """
         if self._null is None or isnan(self.pvalue):
             return nan
-        return self._null.smallest_pvalue(self.alternative, self.mid_p)
+        return self._null.smallest_pvalue(self)
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the null distribution, with the observed score and its tail shaded (extra ``plots``).
@@ -405,7 +406,7 @@ class NullDistribution(OneGroupDistribution):
             require_counts(reference, "the reference")
         elif name == "pooled":
             name = "known"
-        _require_cases(reference)
+        require_cases(reference)
         if not has_counts and (name == "predictive" or metric.comparisons):
             subject = "`null='predictive'`" if name == "predictive" else metric.key
             raise InvalidInput(f"{subject} needs the reference as a ConfusionMatrix")
@@ -439,25 +440,23 @@ class NullDistribution(OneGroupDistribution):
         tails = listed_tails(self.scores, self.metric.tree, self.law, 0.0, relative=False)
         return max(0.0, 1 - tails.defined)
 
-    def observed(self, cm: ConfusionMatrix) -> Threshold:
-        """The group's score, exactly if it is a metric of one group."""
-        cells = cm.to_array()
-        if not self.metric.comparisons:
-            return observed_threshold(self.metric.base, cells)
-        return Threshold(float(self.scores(self.metric.tree.collapse(cells))))
-
-    def observed_tails(self, cm: ConfusionMatrix) -> Tails:
-        """The probability below, at and above the group's score.
+    def observed_tails(self, cm: ConfusionMatrix, **accuracy: bool) -> Tails:
+        """The probability below, at and above the group's score; nan if that is undefined.
 
         A rate given its denominator, or its difference between group and reference, rises with the
-        count of the last split, and all other counts that it depends on are given.
+        count of the last split, and all other counts that it depends on are given. Scores of one
+        group are compared as exact fractions.
         """
-        m, tree = self.metric, self.metric.tree
+        m, tree, cells = self.metric, self.metric.tree, cm.to_array()
+        score = Threshold(float(self.scores(tree.collapse(cells))))
         is_rate = m.base.curve is not None and m.base.defined_by_denominator
         is_given = self.margin is not None or not tree.margin
+        if isnan(score.value):
+            return Tails(nan, nan, nan, nan, 0.0)
         if not (is_rate and is_given) or m.is_distance or m.kind == "ratio":
-            return self.tails(self.observed(cm))
-        margin, _, last = tree.counts(np.array(cm.cells, dtype=np.float64))
+            exact = score if m.comparisons else observed_threshold(m.base, cells)
+            return self.tails(exact, **accuracy)
+        margin, _, last = tree.counts(cells * 1.0)
         sizes = np.full(3, tree.last_size(self.law.n, margin))
         low, high = np.array([[-inf, last, last + 1], [last - 1, last, inf]])
         split = self.law.split(tree.last, tree.last_of)
@@ -465,9 +464,7 @@ class NullDistribution(OneGroupDistribution):
         return Tails(below, at, above, 1.0, 0.0)
 
     def tails(self, score: Threshold, **accuracy: bool) -> Tails:
-        """The probability below, at and above a score; nan if that is undefined."""
-        if isnan(score.value):
-            return Tails(nan, nan, nan, nan, 0.0)
+        """The probability below, at and above a score."""
         m, law, margin = self.metric, self.law, self.margin
         if not m.comparisons:
             return score_tails(m.base, law, score, margin, **accuracy)
@@ -477,26 +474,17 @@ class NullDistribution(OneGroupDistribution):
         tails = self.tails(Threshold(x), point=point, relative=relative)
         return tails.below, tails.at, tails.above
 
-    @property
-    def size(self) -> int:
-        """The number of cases that the score is based on."""
-        return self.law.n if self.margin is None else int(self.margin)
-
-    def pvalue(self, tails: Tails, alternative: Alternative, mid_p: bool = False) -> float:
-        """The p-value from the tails of the observed score."""
-        tail, factor = extreme_tail(tails, self.metric, alternative, mid_p)
-        return min(1.0, factor * tail)
-
-    def smallest_pvalue(self, alternative: Alternative, mid_p: bool = False) -> float:
+    def smallest_pvalue(self, test: MatchSettings | MatchResult) -> float:
         """The smallest attainable p-value: that of the lowest or of the highest score."""
         subject = "the smallest attainable p-value is a search over {} cases"
-        check_cost(self.size, _MAX_SMALLEST, subject, "larger groups attain any level")
+        size = self.law.n if self.margin is None else int(self.margin)
+        check_cost(size, _MAX_SMALLEST, subject, "larger groups attain any level")
         if self.metric.comparisons:
             ends = self.support[[0, -1]]
         else:
             ends = self.scores(extreme_cells(self.metric.base, self.law, self.margin))
         tails = [self.tails(Threshold(end), point=True) for end in ends.tolist()]
-        return min(self.pvalue(each, alternative, mid_p) for each in tails)
+        return min(find_pvalue(each, self.metric, test)[0] for each in tails)
 
     def check_possible(self, cm: ConfusionMatrix, tails: Tails) -> None:
         """Raise an error if known rates rule out the group's score.
@@ -510,13 +498,6 @@ class NullDistribution(OneGroupDistribution):
         if self.name == "known" and is_ruled_out:
             text = "the group has cases where the reference has none"
             raise InvalidInput(f"{text}; use counts and `null='pooled'` or `null='predictive'`")
-
-
-def _require_cases(reference: Any) -> None:
-    """Raise an error if a matrix to compare with has no cases."""
-    if getattr(reference, "n", None) == 0:
-        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
-        raise InvalidInput(text)
 
 
 # Two classes
@@ -542,14 +523,13 @@ def _match_binary(
         "reason": metric.why_undefined(*groups) if isnan(statistic) else None,
         "_null": null,
     }
+    law, margin, tree = null.law, null.margin, metric.tree
     if isnan(statistic):
         return settings.result(facts)
-    law, margin = null.law, null.margin
     if settings.method == "montecarlo":
-        rng, draws = generator(settings.rng), check_draws(settings.draws)
-        scores = null.scores(sample_cells(metric.tree, law, rng, draws, margin))
-        test = compare_with_draws(scores, null.observed(cm).value, metric, settings)
-        return settings.result(facts | test)
+        draws = check_draws(settings.draws)
+        scores = null.scores(sample_cells(tree, law, generator(settings.rng), draws, margin))
+        return settings.result(facts | compare_with_draws(scores, statistic, metric, settings))
     if settings.method == "exact":
         tails = null.observed_tails(cm)
         null.check_possible(cm, tails)
@@ -579,11 +559,10 @@ def match_many(
         if not isinstance(matrix, MulticlassConfusion) or not matrix.is_whole:
             raise InvalidInput(f"{name} {must}; got {brief(matrix)}")
     require_same_labels(cm, reference, "the reference")
-    _require_cases(reference)
+    require_cases(reference)
     results = [_match_exactly(cm, reference, average, settings) for average in averages]
-    pairs = zip(averages, results, strict=True)
-    rest = [average for average, result in pairs if result is None]
-    simulated = iter(_simulate(cm, reference, rest, settings) if rest else ())
+    rest = [m for m, result in zip(averages, results, strict=True) if result is None]
+    simulated = _simulate(cm, reference, rest, settings)
     return [result or next(simulated) for result in results]
 
 
@@ -614,9 +593,8 @@ def _match_correct(
     Correct cases are TP of a 2x2 matrix, and errors are FN.
     """
     k, accuracy = cm.k, find_metric("acc")
-    correct = [matrix.counts.trace() for matrix in (cm, reference)]
-    errors = np.subtract([cm.n, reference.n], correct)
-    table = np.stack([correct, errors, 0 * errors, 0 * errors], axis=1)
+    correct = np.array([matrix.counts.trace() for matrix in (cm, reference)])
+    table = np.stack([correct, [cm.n, reference.n] - correct, 0 * correct, 0 * correct], axis=1)
     if settings.null == "predictive":
         # Of the k*k cells k are correct. Two cells of each kind get a prior anyway.
         table = table + np.outer([0, settings.prior], [k - 2, k * k - k - 2, 0, 0])
@@ -627,12 +605,9 @@ def _match_correct(
         cells = average.cells_of_correct(cells[..., 0], cells[..., 1], k)
         return average.class_metric.scores(cells)
 
-    def is_undefined(cells: Floats) -> Floats:
-        return np.isnan(scores(cells)).astype(np.float64)
-
-    facts, tree, law = _describe(cm, reference, average), accuracy.tree, null.law
-    tails = listed_tails(scores, tree, law, facts["statistic"])
-    facts["p_undefined"] = listed_tails(is_undefined, tree, law, 1.0, relative=False).at
+    facts = _describe(cm, reference, average)
+    tails = listed_tails(scores, accuracy.tree, null.law, facts["statistic"])
+    facts["p_undefined"] = max(0.0, 1 - tails.defined)
     null.check_possible(group, tails)
     test = {} if facts["reason"] else compare_with_tails(tails, accuracy, settings)
     return settings.result(facts | test)
@@ -696,47 +671,47 @@ def _sample_classes(cm: Any, reference: Any, settings: MatchSettings) -> Iterato
 # P-values
 
 
-def extreme_tail(
-    tails: Tails, metric: Metric, alternative: Alternative, mid_p: bool = False
-) -> tuple[float, int]:
-    """The probability of a score at least as extreme, and how many times it is the p-value.
+def find_pvalue(
+    tails: Tails, metric: Metric, test: MatchSettings | MatchResult
+) -> tuple[float, float, int]:
+    """The p-value, the probability of a score at least as extreme, and how many times it is that.
 
     The two-sided p-value is twice the smaller tail. Of a distance, only larger scores are more
-    extreme.
+    extreme. With mid-p, the observed score counts half.
     """
-    at = tails.at / 2 if mid_p else tails.at
+    at = tails.at / 2 if test.mid_p else tails.at
     low, high = tails.below + at, tails.above + at
-    if alternative == "two-sided" and not metric.is_distance:
-        return min(low, high), 2
-    return (low if alternative == "less" else high), 1
+    if test.alternative == "two-sided" and not metric.is_distance:
+        tail, factor = min(low, high), 2
+    else:
+        tail, factor = low if test.alternative == "less" else high, 1
+    return min(1.0, factor * tail), tail, factor
 
 
 def compare_with_tails(tails: Tails, metric: Metric, settings: MatchSettings) -> dict[str, Any]:
     """The percentile, the p-value and its error, from the tails of the observed score."""
-    tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
-    pvalue, percentile = min(1.0, factor * tail), min(1.0, tails.below + tails.at)
-    return {"percentile": percentile, "pvalue": pvalue, "error": tails.error}
+    pvalue = find_pvalue(tails, metric, settings)[0]
+    return {"percentile": min(1.0, tails.below + tails.at), "pvalue": pvalue, "error": tails.error}
 
 
 def compare_with_draws(
     scores: Floats, observed: float, metric: Metric, settings: MatchSettings
 ) -> dict[str, Any]:
     """The same from the scores of random groups; the data count as one more extreme group."""
-    seed, scores = seed_of(settings.rng), scores[~np.isnan(scores)]
-    drawn = {"method": "montecarlo", "draws": settings.draws, "rng": seed, "error": nan}
-    n, scale = len(scores), max(1.0, abs(observed))
+    scores = scores[~np.isnan(scores)]
+    seed, n, scale = seed_of(settings.rng), len(scores), max(1.0, abs(observed))
+    facts = {"method": "montecarlo", "draws": settings.draws, "rng": seed, "error": nan}
     if isnan(observed):
-        return drawn
+        return facts
     if n == 0:
         text = f"no simulated group of {settings.draws:,} has a defined score"
-        return drawn | {"reason": f"not tested: {text}; use more draws"}
+        return facts | {"reason": f"not tested: {text}; use more draws"}
     low = np.count_nonzero(reaches(-scores, -observed, scale))
-    ties = low + np.count_nonzero(reaches(scores, observed, scale)) - n
-    below, at, above = (count / (n + 1) for count in (low - ties + 1, ties, n - low + 1))
-    tails = Tails(below, at, above, 1.0, nan)
-    tail, factor = extreme_tail(tails, metric, settings.alternative, settings.mid_p)
+    high = np.count_nonzero(reaches(scores, observed, scale))
+    ties = low + high - n
+    tails = Tails((n - high + 1) / (n + 1), ties / (n + 1), (n - low + 1) / (n + 1), 1.0, nan)
+    pvalue, tail, factor = find_pvalue(tails, metric, settings)
     # With mid-p, a tie counts half, and so varies less than a draw that counts or does not.
     variance = tail * (1 - tail) / n - settings.mid_p * ties / n**2 / 4
     error = factor * sqrt(max(variance, 0.0))
-    test = drawn | compare_with_tails(tails, metric, settings)
-    return test | {"percentile": low / n, "error": error}
+    return facts | {"percentile": low / n, "pvalue": pvalue, "error": error}

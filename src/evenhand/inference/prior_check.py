@@ -145,14 +145,12 @@ def check_prior(
     if ratio < 0.1 or pvalue < 0.001:
         verdict = "unfit"
     size = "enough" if is_large else "fewer than 100, or than the group"
-    is_extreme = ratio >= 1000 or 0 < ratio < 0.001
-    times = f"e^{log(ratio):.0f}" if is_extreme else f"{ratio:.3g}"
+    times = f"{ratio:.3g}" if 0.001 <= ratio < 1000 or not ratio else f"e^{log(ratio):.0f}"
     p = decided(pvalue, LEVELS, lambda more: f"{pvalue:.{2 + more}g}")
     widest = int(np.argmax(np.abs(gaps)))
     gap = f"{CELLS[widest].upper()} {gaps[widest]:+.2f}"
     helped, hurt = (", ".join(keys) or "none" for keys in (improved, worsened))
-    gains = f"smoothing would help {helped} and hurt {hurt}"
-    errors = f"if the observed rates were true, {gains}"
+    errors = f"if the observed rates were true, smoothing would help {helped} and hurt {hurt}"
     if n > _MAX_CASES:
         errors = f"a group of more than {_MAX_CASES:,} hardly needs a prior"
     reasons = (

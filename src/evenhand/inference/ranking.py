@@ -68,13 +68,20 @@ def ranking_score(
     key: str, positive: Bools, scores: Floats, confidence_level: float
 ) -> RankingScore:
     """The "auc", "brier" score or "log_loss" of some cases, and its confidence interval."""
-    if reason := _why_undefined(key, positive, scores):
-        return RankingScore(nan, nan, nan, reason)
     if key == "auc":
-        m, n = int(positive.sum()), int((~positive).sum())
+        classes = {"positives": positive, "negatives": ~positive}
+        m, n = (int(cases.sum()) for cases in classes.values())
+        if missing := [f"no actual {name}" for name in classes if not classes[name].any()]:
+            return RankingScore(nan, nan, nan, " and ".join(missing))
         area = float(_count_wins(positive, scores)[positive].sum()) / (m * n)
         return RankingScore(area, *_area_interval(area, m, n, confidence_level), None)
     losses = _losses(key, positive, scores)
+    if infinite := int(np.isinf(losses).sum()):
+        outcome = "what it is" if infinite == 1 else "what they are"
+        reason = f"infinite: {several(infinite, 'case')} had probability 0 of being {outcome}"
+        return RankingScore(nan, nan, nan, reason)
+    if not len(losses):
+        return RankingScore(nan, nan, nan, "no cases")
     low, high = _loss_interval(losses, confidence_level)
     high = min(high, 1.0) if key == "brier" else high
     return RankingScore(float(losses.mean()), low, high, None)
@@ -98,28 +105,13 @@ def ranking_gap(
     if reason := group.reason or reference.reason:
         side = "group" if group.reason else "reference"
         verb = "'s log loss is" if reason.startswith("infinite") else " has"
-        reason = f"the {side}{verb} {reason}"
-        nothing = PValue(nan, "none", None)
-        return RankingGap(group, reference, nan, nan, nan, *nothing, reason)
+        nothing = (nan, nan, nan, nan, "none", None)
+        return RankingGap(group, reference, *nothing, f"the {side}{verb} {reason}")
     gap = group.score - reference.score
     low = gap - hypot(group.score - group.low, reference.high - reference.score)
     high = gap + hypot(group.high - group.score, reference.score - reference.low)
     test = _test_gap(key, member, positive, scores, draws, rng)
     return RankingGap(group, reference, gap, low, high, *test, None)
-
-
-def _why_undefined(key: str, positive: Bools, scores: Floats) -> str | None:
-    """Why a score is undefined; None if it is defined."""
-    if key == "auc":
-        classes = {"positives": positive, "negatives": ~positive}
-        missing = [f"no actual {name}" for name, cases in classes.items() if not cases.any()]
-        return " and ".join(missing) or None
-    if not len(scores):
-        return "no cases"
-    infinite = int(np.isinf(_losses(key, positive, scores)).sum())
-    outcome = "what it is" if infinite == 1 else "what they are"
-    reason = f"infinite: {several(infinite, 'case')} had probability 0 of being {outcome}"
-    return reason if infinite else None
 
 
 def _test_gap(
@@ -134,15 +126,13 @@ def _test_gap(
         order = np.argsort(scores, kind="stable")
         member, positive, scores = member[order], positive[order], scores[order]
         classes, fewest, method = [positive, ~positive], _MANY, "DeLong, approximate"
-        wins = _count_wins(positive, scores)
-        compare = partial(_compare_areas, positive, scores, wins)
+        compare = partial(_compare_areas, positive, scores, _count_wins(positive, scores))
     else:
         classes, fewest, method = [member | True], 1, "Welch, approximate"
         losses = _losses(key, positive, scores)
         # Centred, so that sums of squares lose no digits.
         centred = losses - losses.mean()
-        if np.ptp(losses) <= _ROUNDING * losses.mean():
-            centred[:] = 0.0
+        centred *= np.ptp(losses) > _ROUNDING * losses.mean()
         compare = partial(_compare_losses, np.stack([centred, centred**2]))
     smallest = min(side[c].sum() for side in (member, ~member) for c in classes)
 
@@ -188,15 +178,13 @@ def _area_interval(area: float, m: int, n: int, confidence_level: float) -> tupl
 
     z = float(ndtri((1 + confidence_level) / 2))
 
-    def excess(a: float, observed: float) -> float:
-        pairs = ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a))
-        error = sqrt(a * (1 - a) / (m * n) * (1 + pairs))
-        return observed - a - z * error
-
     def lower_limit(observed: float) -> float:
+        def excess(a: float) -> float:
+            pairs = ((m + n) / 2 - 1) * ((1 - a) / (2 - a) + a / (1 + a))
+            return observed - a - z * sqrt(a * (1 - a) / (m * n) * (1 + pairs))
+
         # The standard error is concave and 0 at 0, so that there is one solution.
-        ends = 0.0, float(np.nextafter(observed, 0.0))
-        return float(brentq(excess, *ends, args=(observed,), xtol=1e-15))
+        return float(brentq(excess, 0.0, float(np.nextafter(observed, 0.0)), xtol=1e-15))
 
     return lower_limit(area), 1 - lower_limit(1 - area)
 

@@ -5,6 +5,10 @@ test of these is exact. Different rates can have the same score of several rates
 it has no exact test. Its p-value is twice the smaller tail of the distribution of the gap at no gap:
 the p-value at which the mid-p interval of the gap begins to contain no gap. Such p-values are
 approximate. See docs/decisions/0013 for measurements.
+
+Two models on the same cases are compared by pairs, which are counts of the cases of a rate: successes
+with both models, with the first only, with the second only, and with neither. The change of the rate
+is (wins - losses) / cases: wins are successes with the second model only, losses with the first only.
 """
 
 from __future__ import annotations
@@ -72,13 +76,6 @@ def check_confidence_level(value: float) -> None:
         raise InvalidInput(argument="confidence_level", must="lie between 0 and 1", got=value)
 
 
-def require_cases(reference: Any) -> None:
-    """Raise an error if a matrix to compare with has no cases."""
-    if getattr(reference, "n", None) == 0:
-        text = "the `reference` is empty (n = 0); the group cannot be compared with it"
-        raise InvalidInput(text)
-
-
 def compared_rates(metric: OneGroupMetric, groups: Floats, references: Floats) -> TwoRates:
     """The counts behind comparisons of a score of one rate."""
     return TwoRates(*count_successes(metric, groups), *count_successes(metric, references))
@@ -106,3 +103,34 @@ def equality_test(
     upper = np.where(scores > reference_scores, upper, np.maximum(upper, 0.5))
     lower, upper = np.where(is_undefined, np.nan, [lower, upper])
     return EqualityTest(lower, upper, "mid-p" if whole else "effective counts")
+
+
+# Two models on the same cases
+
+
+def count_pairs(metric: Metric, joint: Floats) -> Floats:
+    """The pairs of a rate, from counts of shape (..., 2, 2, 2).
+
+    Axes are the label, the first and the second prediction.
+    """
+    is_rate = not metric.comparisons and metric.base.is_rate
+    if is_rate and metric.base.quotient:
+        # By label and prediction: whether a case is a success, and whether it counts.
+        cells = np.array(metric.base.quotient, dtype=np.float64)[:, ::-1]
+        is_success, counts = cells.reshape(2, 2, 2)
+        depends = np.any(is_success[:, 0] != is_success[:, 1])
+        if depends and np.array_equal(counts[:, 0], counts[:, 1]):
+            outcomes = np.stack([is_success, 1 - is_success])
+            operands = joint, counts[:, 0], outcomes, outcomes
+            pairs = np.einsum("...lab,l,ula,vlb->...uv", *operands)
+            return np.asarray(pairs.reshape(*pairs.shape[:-2], 4))
+    text = f"{metric.key} is not a rate of people whose number is the same with all models"
+    raise InvalidInput(f"{text}; use acc, ppr, tpr or fpr, or what these leave to 1")
+
+
+def mcnemar_pvalue(pairs: Floats) -> float:
+    """McNemar's exact p-value: twice the smaller binomial tail of wins among wins and losses."""
+    from scipy.special import bdtr
+
+    _, losses, wins, _ = pairs.tolist()
+    return min(1.0, 2 * float(bdtr(min(losses, wins), int(losses + wins), 0.5)))

@@ -25,12 +25,30 @@ ones and never tested. For a group of four true positives and a reference with e
 ConfusionMatrix(tp=2.5, fn=0.5, fp=0.5, tn=0.5, strength=4)
 >>> additive_smooth(group, 1)
 ConfusionMatrix(tp=5, fn=1, fp=1, tn=1)
+
+**Strengths** are given, in closed form if the truth is known, or learnt from all groups of a kind.
+How far a group is from its reference is unknown, but all groups together show how much groups of
+this kind usually differ. If their rates spread widely, the prior should be weak; if they agree,
+strong. Base rates usually spread more than conditional rates, so that each split of the tree
+(prevalence, TPR, FPR) has a strength of its own.
+
+The model of a split: a group's count x of m cases is beta-binomial with the parameters h r and
+h (1 - r), where r = (X + 1/2) / (M + 1) is the rate of the other groups, X of M, and h is the
+strength, lognormal around 12 with σ = 1. The smoothed rate depends on h through the share
+h / (m + h), so that not the mean of h is taken but 1 / E[1/h], its harmonic posterior mean, a sum over
+a grid of strengths.
+
+Limited translation (Efron and Morris): one group may differ from all others, and a strong prior
+would hide it. Smoothing with strength h moves a count x of m cases by h |m r - x| / (m + h). It may
+be moved by at most a = 3/4 + s/4 cases, where s is its standard error at the rate (x + 1) / (m + 2),
+so that 0 of 3 cases are not taken as certain. Therefore h is at most m a / (|m r - x| - a).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from math import inf
 from numbers import Real
 from typing import Any, Literal, TypeVar
 
@@ -38,10 +56,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Floats
-from ..confusion import CELLS, ConfusionMatrix, MulticlassConfusion, require_same_labels
+from ..confusion import CELLS, ConfusionMatrix, MulticlassConfusion, as_size, require_same_labels
 from ..distributions import as_probabilities
 from ..errors import InvalidInput, brief
-from ..metrics import ROW_TREE
+from ..metrics import ROW_TREE, Metric, metric as find_metric
 from ..records import Record, plain_value
 from ..wording import format_count
 
@@ -58,6 +76,12 @@ SPLITS = ("prev", "tpr", "fpr")
 CAUTIOUS_STRENGTH = 5.0
 # A weaker prior than one of 1e-9 cases changes nothing that floats could show.
 _STRENGTH = "be 0 or a number of cases from 1e-9 to 1e9, one per split, or 'auto'"
+# The lognormal prior of a strength, and the fewest groups to learn from.
+_CENTRE, _SIGMA, _MIN_GROUPS = 12.0, 1.0, 5
+# A count is moved by at most this many cases plus this many of its standard errors.
+_CASES, _ERRORS = 0.75, 0.25
+# Below this overall strength, smoothing may do more harm than good.
+_MIN_OVERALL = 3.0
 
 
 def posterior_mean(count: Any, total: Any, strength: Any, prior: Any) -> Floats:
@@ -129,8 +153,6 @@ def cross_prior_smooth(cm: Any, reference: Any = None, strength: Strength = 10.0
     if isinstance(cm, Mapping):
         if reference is not None:
             raise InvalidInput(argument="reference", must="be left out with several groups")
-        from .strengths import learn_strengths
-
         rests, same = rests_of(cm), dict.fromkeys(cm, strength)
         strengths = learn_strengths(cm) if strength == "auto" else same
         return {key: cross_prior_smooth(cm[key], rests[key], strengths[key]) for key in cm}
@@ -366,10 +388,8 @@ class SmoothedMatrix:
     def __str__(self) -> str:
         empty = "the prior only: the group is empty"
         origin = empty if self.prior_only else f"smoothed from {self.raw!r}"
-        remains = f"{self.shrinkage:.0%} of a share's gap remains"
-        return (
-            f"{super().__str__()}\n{origin}, strength {format_strength(self.strength)}; {remains}"
-        )
+        note = f"strength {format_strength(self.strength)}; {self.shrinkage:.0%} of a share's gap"
+        return f"{super().__str__()}\n{origin}, {note} remains"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -509,3 +529,212 @@ def rests_of(groups: Groups) -> dict[str, ConfusionMatrix]:
         raise InvalidInput(argument="groups", must=must, got=groups)
     total: Any = sum(map(require_matrix, groups.values()))
     return {name: total - cm for name, cm in groups.items()}
+
+
+# Strengths
+
+
+def learn_split_strengths(cells: Floats) -> Floats:
+    """One strength per split from the cells of groups; a cautious 5 if there are fewer than five."""
+    too_few = len(cells) < _MIN_GROUPS
+    return np.full(3, CAUTIOUS_STRENGTH) if too_few else estimate_strengths(cells)
+
+
+def harmful_split(strengths: Floats) -> str | None:
+    """The split whose rates spread most, if smoothing may do more harm than good.
+
+    It may if the harmonic mean of the strengths is small.
+    """
+    is_harmful = 3 / (1 / strengths).sum() < _MIN_OVERALL
+    return SPLITS[int(strengths.argmin())] if is_harmful else None
+
+
+def estimate_strengths(cells: Floats) -> Floats:
+    """The harmonic posterior mean of the strength of each split, however few groups there are."""
+    from scipy.special import betaln
+
+    h = np.geomspace(0.25, 2000.0, 49)
+    log_prior = -0.5 * (np.log(h / _CENTRE) / _SIGMA) ** 2
+    strengths = []
+    for parts, totals in np.stack(split_counts(cells)).T.swapaxes(1, 2):
+        x, m = parts[totals > 0, None], totals[totals > 0, None]
+        rate = (x.sum() - x + 0.5) / (m.sum() - m + 1)
+        a, b = rate * h, (1 - rate) * h
+        log_likelihood = (betaln(x + a, m - x + b) - betaln(a, b)).sum(axis=0)
+        log_posterior = log_likelihood + log_prior
+        weight = np.exp(log_posterior - log_posterior.max())
+        strengths.append(weight.sum() / (weight / h).sum())
+    return np.array(strengths)
+
+
+def _stack_cells(groups: Groups) -> Floats:
+    """The cells of all groups, one row each."""
+    cells = [require_matrix(cm).cells for cm in groups.values()]
+    return np.array(cells, dtype=np.float64).reshape(-1, 4)
+
+
+def learn_strengths(groups: Groups) -> dict[str, dict[str, float]]:
+    """Learn the strength of smoothing for each group from the spread of all groups.
+
+    For each split, each group is predicted from the rest by a beta-binomial law with strength h,
+    which has a lognormal prior around 12; the strength is the harmonic posterior mean of h. It is
+    lowered for a group whose smoothed count would be more than 3/4 of a case plus 1/4 of a standard
+    error away from its raw count.
+
+    Parameters
+    ----------
+    groups : mapping of name to ConfusionMatrix
+        All groups of one kind.
+
+    Returns
+    -------
+    dict of name to strengths
+        One strength per split. With fewer than five groups it is 5 instead of a learnt one, lowered
+        likewise.
+
+    Examples
+    --------
+    >>> from evenhand.examples import compas
+    >>> learnt = learn_strengths(compas())
+    >>> {split: round(value, 1) for split, value in learnt["Other"].items()}
+    {'prev': 14.4, 'tpr': 5.5, 'fpr': 6.5}
+
+    The 32 Asian defendants have fewer actual positives than the rest, and a prior of 14 cases would
+    move them too far:
+
+    >>> {split: round(value, 1) for split, value in learnt["Asian"].items()}
+    {'prev': 11.0, 'tpr': 5.5, 'fpr': 6.0}
+    """
+    references, cells = _stack_cells(rests_of(groups)), _stack_cells(groups)
+    strengths = limit_strengths(learn_split_strengths(cells), cells, references)
+    rows = zip(groups, strengths.tolist(), strict=True)
+    return {name: dict(zip(SPLITS, row, strict=True)) for name, row in rows}
+
+
+def limit_strengths(strengths: Floats, cells: Floats, reference_cells: Floats) -> Floats:
+    """Lower the strengths (..., 3) that would move a count of a group (..., 4) too far."""
+    (x, m), (reference_x, reference_m) = map(split_counts, (cells, reference_cells))
+    rate = (x + 1) / (m + 2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        allowed = _CASES + _ERRORS * np.sqrt(m * rate * (1 - rate))
+        # Without cases of the reference, the gap is nan, and nothing is limited.
+        gap = np.abs(m * (reference_x / reference_m) - x)
+        limit = np.where(gap > allowed, m * allowed / (gap - allowed), inf)
+    return np.minimum(strengths, limit)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BiasVariance(Record):
+    """The result of `bias_variance`.
+
+    Attributes
+    ----------
+    bias, variance : float
+        Exact bias and variance of the smoothed score.
+    raw_mse : float
+        The mean squared error without smoothing.
+
+    Examples
+    --------
+    >>> print(bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10))
+    bias +0.05, variance 0.006, mse 0.0085 (raw 0.024)
+    """
+
+    bias: float
+    variance: float
+    raw_mse: float
+
+    @property
+    def mse(self) -> float:
+        """The mean squared error of the smoothed score.
+
+        Examples
+        --------
+        >>> BiasVariance(bias=0.5, variance=0.25, raw_mse=1.0).mse
+        0.5
+        """
+        return self.bias**2 + self.variance
+
+    def __str__(self) -> str:
+        moments = f"bias {self.bias:+.4g}, variance {self.variance:.4g}"
+        return f"{moments}, mse {self.mse:.4g} (raw {self.raw_mse:.4g})"
+
+
+def bias_variance(
+    metric: str | Metric, truth: Rates, reference: Rates, n: int, strength: float
+) -> BiasVariance:
+    """Bias λ/(n+λ)·d and variance n·v/(n+λ)² of a smoothed linear score (the paper's Theorem 6.1).
+
+    Parameters
+    ----------
+    metric : str or Metric
+        A share, marginal benefit, or one of the cells "tp", "fn", "fp", "tn".
+    truth, reference : ConfusionMatrix or four probabilities
+        The true rates and those of the prior; d is the difference of their scores, v the variance of
+        one case.
+    n : int
+        The number of cases in the group.
+    strength : float
+        The strength λ.
+
+    Returns
+    -------
+    BiasVariance
+        Bias and variance.
+
+    Examples
+    --------
+    >>> b = bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10)
+    >>> round(b.bias, 12), round(b.variance, 12), round(b.raw_mse, 12)
+    (0.05, 0.006, 0.024)
+    """
+    d, v = _difference_and_variance(metric, truth, reference)
+    size, weight = as_size(n), check_amount(strength)
+    if size == 0:
+        raise InvalidInput(argument="n", must="be at least 1")
+    total = size + weight
+    return BiasVariance(weight / total * d, size * v / total**2, v / size)
+
+
+def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates) -> float:
+    """The strength λ* = v/d² with the smallest mean squared error, for every n (E15).
+
+    Parameters
+    ----------
+    metric : str, Metric or None
+        A metric that is linear in the cells, or a cell; None for all four cells together, with
+        (1 - Σp²)/Σ(p'-p)².
+    truth, reference : ConfusionMatrix or four probabilities
+        The true rates and those of the prior.
+
+    Returns
+    -------
+    float
+        The optimal strength; infinite if the scores do not differ.
+
+    Examples
+    --------
+    >>> round(optimal_strength("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3]), 12)
+    24.0
+    """
+    # The squared error of all cells is the sum over the cells.
+    metrics = CELLS if metric is None else (metric,)
+    d, v = np.transpose([_difference_and_variance(m, truth, reference) for m in metrics])
+    square, variance = float(d @ d), float(v.sum())
+    # Rounding errors can cause a difference of this size.
+    return variance / square if square > 1e-28 else inf
+
+
+def _difference_and_variance(
+    metric: str | Metric, truth: Rates, reference: Rates
+) -> tuple[float, float]:
+    """Reference minus truth, and the variance of one case, of a score that is linear in the cells."""
+    linear: Any = dict(zip(CELLS, np.eye(4), strict=True)).get(str(metric))
+    if linear is None:
+        m = find_metric(metric)
+        linear = None if m.comparisons else m.base.linear
+        if linear is None:
+            raise InvalidInput(f"{m.key} is not linear in the cells; use risk()")
+    weights, rates, prior = np.array(linear), as_rates(truth), as_rates(reference)
+    variance = rates @ (weights - weights @ rates) ** 2
+    return float(weights @ (prior - rates)), float(variance)

@@ -137,11 +137,9 @@ def _test_odds_ratio(strata: Floats, tail: float) -> tuple[float, float, float, 
         weights = np.exp(tilted - tilted.max())
         return float(weights[part].sum() / weights.sum()) - tail
 
-    low, high, (least, most) = 0.0, inf, attainable_counts(pairs)
-    if tail and observed > least.sum():
-        low = exp(_root(partial(excess, part=upper)))
-    if tail and observed < most.sum():
-        high = exp(_root(partial(excess, part=lower)))
+    least, most = (ends.sum() for ends in attainable_counts(pairs))
+    low = exp(_root(partial(excess, part=upper))) if tail and observed > least else 0.0
+    high = exp(_root(partial(excess, part=lower))) if tail and observed < most else inf
     return low, high, pvalue, "exact, conditional on the margins of each stratum"
 
 
