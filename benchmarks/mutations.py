@@ -1,11 +1,11 @@
 """Do the tests notice small mistakes? One change at a time is made to a copy of the source, and its tests are run.
 
-Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [room or module ...]``, for rooms such as
-``inference`` or modules such as ``inference/null``; without any, for all above ``distributions``. First all tests but
+Run it with ``.venv/bin/python benchmarks/mutations.py [--each 12] [--seed 0] [NAME ...]``, for packages such as
+``inference`` or modules such as ``inference/fisher``; without any, for all above ``distributions``. First all tests but
 the slow ones run once, and each line is noted with the tests that run it, which takes twice as long as the tests;
-``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every room are tried, at random places,
+``--measured FOLDER`` keeps that for another time. Then ``--each`` changes of every package are tried, at random places,
 each with the tests that run the changed line, the fastest first, up to a minute of them. If these notice nothing, all
-tests of the room are run, slow ones, too.
+tests of the package are run, slow ones, too.
 
 A change swaps a comparison, a sign, ``and`` with ``or``, ``min`` with ``max``, ``True`` with ``False``, removes a
 ``not``, or adds 1 to a number or doubles it. Docstrings, f-strings, ``__all__``, annotations, decorators and the
@@ -36,10 +36,10 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src", "evenhand")
-ROOMS = ("inference", "planning", "data", "auditing", "views", "cli", "web")
+PACKAGES = ("inference", "planning", "data", "auditing", "reports", "cli", "web")
 # Tests of a line that take longer than this in all are not all run first.
 MOST = 60.0
-# A change that makes the tests of a line, or those of its room, take longer than this is killed.
+# A change that makes the tests of a line, or those of its package, take longer than this is killed.
 SECONDS, SECONDS_OF_ROOM = 240, 1200
 # Hypothesis stops at the first example that fails, instead of looking for a simpler one; and no process finds what was
 # compiled from a source of the same size and second.
@@ -286,7 +286,7 @@ def failing(copy: Path, tests: list[str], seconds: float = SECONDS, slow: bool =
 
 
 def chosen(where: str, each: int, seed: int) -> list[tuple[str, bytes, Mutation]]:
-    """Changes of a room, or of a module: module, its source, and the change."""
+    """Changes of a package, or of a module: module, its source, and the change."""
     files = sorted((ROOT / PACKAGE / where).rglob("*.py")) or [(ROOT / PACKAGE / where).with_suffix(".py")]
     found = []
     for file in files:
@@ -314,7 +314,7 @@ def outcomes(copy: Path, changes: list[tuple[str, bytes, Mutation]], tests: Test
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("where", nargs="*", default=list(ROOMS), help="rooms or modules")
+    parser.add_argument("where", nargs="*", default=list(PACKAGES), help="packages or modules")
     parser.add_argument("--each", type=int, default=12, help="how many changes of each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--measured", type=Path, help="a folder that keeps which tests run which line")
@@ -343,7 +343,7 @@ def main() -> None:
                     )
             sums = (len(found), *(found.count(outcome) for outcome in ("killed", "killed later", "survived")))
             scores.append(f"| {where} | {' | '.join(map(str, sums))} |")
-    print("\n| room | changes | killed | killed later | survived |\n|---|---|---|---|---|", *scores, sep="\n")
+    print("\n| package | changes | killed | killed later | survived |\n|---|---|---|---|---|", *scores, sep="\n")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,7 @@
 Run it with ``.venv/bin/python benchmarks/report.py``; it needs Chromium and Playwright, takes about a minute, and
 prints a Markdown table. Groups are race by sex by schooling, made up from a fixed seed. Script time is Chromium's own
 count of time spent in scripts until the page has been drawn; nodes are counted before anything is opened.
-``--pictures docs/images`` takes the screenshots of the documentation instead: of the report, and of the page that
-``evenhand serve`` opens.
+``--pictures docs/images`` takes the screenshots of the documentation instead: of a report and of the web app.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from evenhand import Audit, audit_counts
+from evenhand.cli import evenhand as command
 from evenhand.examples import compas, rows
 
 RACES = (
@@ -37,8 +37,8 @@ RACES = (
 WIDE, HIGH = 1280, 900
 
 
-def crossed(years: int) -> Audit:
-    """An audit of 9 races of 2 sexes, some years of school, and their crossing."""
+def intersections(years: int) -> Audit:
+    """An audit of 9 races of 2 sexes, some years of school, and their intersections."""
     rng = np.random.default_rng(7)
     counts = {
         (f"{race}, {sex}", f"{year} years of school"): tuple(
@@ -80,7 +80,7 @@ def opened(browser: Any, path: Path) -> tuple[float, int, int]:
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable")
     page.goto(path.as_uri())
-    page.wait_for_selector(".map tbody tr[data-at]")
+    page.wait_for_selector("#methods")
     measured = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
     nodes, height = page.evaluate("[document.querySelectorAll('*').length, document.documentElement.scrollHeight]")
     page.close()
@@ -93,7 +93,7 @@ def measure() -> None:
     first: tuple[float, ...] | None = None
     with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         path = Path(folder) / "audit.html"
-        for make in (six, lambda: crossed(2), lambda: crossed(20), lambda: crossed(100)):
+        for make in (six, lambda: intersections(2), lambda: intersections(20), lambda: intersections(100)):
             made: list[Audit] = []
             whole = cpu(lambda make=make, made=made: made.append(make()))
             share = cpu(lambda made=made: made[0].to_html(path), 3) / whole
@@ -107,7 +107,7 @@ def measure() -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The page of ``evenhand serve``, on loopback; its address."""
+    """The web app, on loopback; its address."""
     import uvicorn
 
     from evenhand.web import create_app
@@ -132,8 +132,8 @@ def save(shot: bytes, path: Path) -> None:
     picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
-def page_pictures(browser: Any, address: str, data: Path, folder: Path) -> None:
-    """The page: a file has been dropped, and its audit."""
+def web_pictures(browser: Any, address: str, data: Path, folder: Path) -> None:
+    """The web app with a file, and its audit."""
     columns = rows(compas())
     with data.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -149,36 +149,28 @@ def page_pictures(browser: Any, address: str, data: Path, folder: Path) -> None:
     page.locator("#groups").get_by_label("race").check()
     page.wait_for_selector(".group option[value=Caucasian]", state="attached")
     page.select_option("[name=favourable]", "negative")
-    save(page.screenshot(full_page=True), folder / "page-columns.png")
+    save(page.screenshot(full_page=True), folder / "web-columns.png")
     page.click("#go")
     page.wait_for_selector("#view:visible")
-    page.frame_locator("#report").locator(".map tbody tr[data-at]").first.wait_for(state="attached")
-    save(page.screenshot(), folder / "page-audit.png")
+    page.frame_locator("#report").locator("#methods").wait_for(state="attached")
+    save(page.screenshot(), folder / "web-report.png")
     page.close()
 
 
 def pictures(folder: Path) -> None:
-    """Small screenshots: a report's first screen, the map of many groups, a card, and the page."""
+    """Small screenshots: the first screen of a report, and the web app."""
     # Reports show the time. With a fixed one, pictures change only if what they show does.
     os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as kept, chromium() as browser:
-        paths = {name: Path(kept) / f"{name}.html" for name in ("six", "many")}
-        six().to_html(paths["six"])
-        crossed(20).to_html(paths["many"])
-        for name, address, selector in (
-            ("first-screen", paths["six"].as_uri(), None),
-            ("map", paths["many"].as_uri(), "#map-here"),
-            ("card", paths["six"].as_uri() + "#card-3", "#card-3"),
-        ):
-            page = browser.new_page(viewport={"width": 1180, "height": 860})
-            page.goto(address)
-            page.wait_for_selector(".map tbody tr[data-at]")
-            part = page if selector is None else page.locator(selector)
-            save(part.screenshot(), folder / f"report-{name}.png")
-            page.close()
+        report = Path(kept) / "audit.html"
+        command(["audit", "--example", "compas", "--html", str(report), "--quiet"], standalone_mode=False)
+        page = browser.new_page(viewport={"width": 1180, "height": 860})
+        page.goto(report.as_uri())
+        save(page.screenshot(), folder / "report-first-screen.png")
+        page.close()
         with served(Path(kept)) as address:
-            page_pictures(browser, address, Path(kept) / "decisions.csv", folder)
+            web_pictures(browser, address, Path(kept) / "decisions.csv", folder)
 
 
 if __name__ == "__main__":

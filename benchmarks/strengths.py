@@ -46,7 +46,7 @@ CHOSEN = "3/4 case, 1/4 s.e."
 FRONTIER = (
     "COMPAS's six groups, 5–60 cases",
     "the paper's eight groups, 5–60 cases",
-    "60 crossings, spread 6/10/10",
+    "60 intersections, spread 6/10/10",
     "one outlier, 30 cases each",
     "one outlier, 100 cases each",
 )
@@ -150,8 +150,8 @@ def spreading(k: int, strength: tuple[float, float, float], rng: np.random.Gener
     return rates(*np.clip(rng.beta(of * mean, of * (1 - mean), (k, 3)), 0.05, 0.95).T)
 
 
-def crossing(strength: tuple[float, float, float], rng: np.random.Generator) -> list[Drawn]:
-    """Three times 60 crossings of 10,000 rows, of 8 cases to many hundreds."""
+def intersection(strength: tuple[float, float, float], rng: np.random.Generator) -> list[Drawn]:
+    """Three times 60 intersections of 10,000 rows, of 8 cases to many hundreds."""
     each = [np.maximum(8, rng.dirichlet(np.full(60, 0.7)) * 10_000).astype(np.int64) for _ in range(3)]
     return [samples(spreading(60, strength, rng), np.tile(sizes, (40, 1)), rng) for sizes in each]
 
@@ -173,11 +173,11 @@ def collections() -> Iterator[tuple[str, list[Drawn]]]:
     yield "COMPAS's six groups, 5–60 cases", small(compas(), rng)
     yield "the paper's eight groups, 5–60 cases", small(folktables_income(), rng)
     for strength in ((2, 4, 4), (6, 10, 10), (20, 40, 40)):
-        yield f"60 crossings, spread {'/'.join(map(str, strength))}", crossing(strength, rng)
+        yield f"60 intersections, spread {'/'.join(map(str, strength))}", intersection(strength, rng)
     for n in (30, 60, 100, 300):
         yield f"one outlier, {n} cases each", outlier(n, rng)
     for k, spread in ((6, 1), (6, 3), (6, 30), (12, 10), (12, 100)):
-        yield f"{k} made up, spread {spread}", made_up(k, spread, rng)
+        yield f"{k} simulated, spread {spread}", made_up(k, spread, rng)
 
 
 def main() -> None:

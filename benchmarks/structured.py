@@ -1,14 +1,14 @@
-"""Cross-Prior Smoothing beside structured shrinkage, on wide crossings: the error of every crossing's TPR and accuracy.
+"""Cross-Prior Smoothing and structured shrinkage: errors of TPR and accuracy in intersections of many columns.
 
 Run it with ``nice .venv/bin/python benchmarks/structured.py``; it takes about ten minutes of one core and
-prints the tables of docs/explanation/smoothing.md. ``--samples N`` draws fewer, to try it out. Crossings of several
-columns have known rates and are drawn from them (seeded). Cross-Prior Smoothing knows of the columns only which
-crossings there are: each crossing is drawn towards all others. Structured shrinkage knows that crossings share values
-of columns. Two kinds are written here from the formulas of their papers:
+prints the tables of docs/explanation/smoothing.md. ``--samples N`` draws fewer, to try it out. Intersections of several
+columns have known rates and are drawn from them (seeded). Cross-Prior Smoothing shrinks each
+intersection towards all others. Structured shrinkage uses that intersections share values of columns. Two methods are
+implemented from the formulas of their papers:
 
 - SureMap (Khodak, Mackey, Chouldechova and Dudík, 2024): observed rates y are normal around the true ones with
-  variances s² / n, where s² is pooled over crossings; the true ones are normal around the overall rate with the
-  covariance Σ_A τ_A C_A, one term for every set A of columns, where C_A is 1 for two crossings that agree in all
+  variances s² / n, where s² is pooled over intersections; the true ones are normal around the overall rate with the
+  covariance Σ_A τ_A C_A, one term for every set A of columns, where C_A is 1 for two intersections that agree in all
   columns of A. The estimate is the posterior mean; all τ_A minimise Stein's unbiased estimate of the squared error.
 - Structured regression (Herlihy, Truong, Chouldechova and Dudík, 2024): a lasso of the rates on indicators of the
   values of columns and of pairs of columns, weighted by the number of cases, with a penalty from five-fold cross-
@@ -16,9 +16,9 @@ of columns. Two kinds are written here from the formulas of their papers:
 
 "One mean" is SureMap without columns: only the sets of none and of all of them. It shows what the columns add.
 
-A number is the mean squared error over crossings divided by that of the raw rates, over samples in which the raw rate
-is defined; then the largest such ratio of any single crossing whose raw error is at least 1e-4 and whose raw rate is
-defined in 20 samples or more.
+A number is the mean squared error over intersections divided by that of the raw rates, over samples in which the raw
+rate is defined; then the largest such ratio of any single intersection whose raw error is at least 1e-4 and whose raw
+rate is defined in 20 samples or more.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from evenhand.inference import smoothing as learning
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Scores = dict[str, Floats]
-"""The scores of all crossings, by metric."""
-Estimator = Callable[["Crossings", Sample], Scores]
+"""The scores of all intersections, by metric."""
+Estimator = Callable[["Intersections", Sample], Scores]
 
 METRICS = {"tpr": "TPR", "acc": "Accuracy"}
 FOLDS, PENALTIES = 5, 40
@@ -56,12 +56,12 @@ TRUTHS, SAMPLES, FEWEST = 2, 30, 20
 VARIANCES, BEGIN = np.log([1e-7, 1.0]), np.log(1e-3)
 
 
-# ------------------------------------------------------------------------------------------------------ crossings
+# ------------------------------------------------------------------------------------------------------ intersections
 
 
 @dataclass(frozen=True)
-class Crossings:
-    """Crossings of columns, one row of values each, with true rates of cells, and samples of them.
+class Intersections:
+    """Intersections of columns, one row of values each, with true rates of cells, and samples of them.
 
     ``far`` are those whose score is far from what their columns suggest, by metric.
     """
@@ -73,12 +73,12 @@ class Crossings:
 
 
 def crossed(shape: tuple[int, ...]) -> Ints:
-    """All crossings of columns with so many values each."""
+    """All intersections of columns with so many values each."""
     return np.stack(np.meshgrid(*[np.arange(s) for s in shape], indexing="ij"), axis=-1).reshape(-1, len(shape))
 
 
 def survey_sizes(values: Ints, count: int, rng: np.random.Generator) -> Ints:
-    """Sizes as in a survey: columns with unequal values, nearly independent, and at least three cases in a crossing."""
+    """Sizes as in a survey: columns with unequal values, nearly independent, and at least three cases each."""
     shares = np.exp(rng.normal(0, 0.3, len(values)))
     for column in values.T:
         shares *= rng.dirichlet(np.full(column.max() + 1, 2.0))[column]
@@ -116,8 +116,8 @@ def truths(kind: str, values: Ints, rng: np.random.Generator) -> tuple[Floats, N
 KINDS = ("additive", "additive and interactions", "additive, one in 20 far off", "interactions only", "no differences")
 
 
-def made(kind: str, shape: tuple[int, ...], count: int, samples: int, rng: np.random.Generator) -> list[Crossings]:
-    """Some truths of one kind, each with samples of all crossings."""
+def made(kind: str, shape: tuple[int, ...], count: int, samples: int, rng: np.random.Generator) -> list[Intersections]:
+    """Some truths of one kind, each with samples of all intersections."""
     values, found = crossed(shape), []
     for _ in range(TRUTHS):
         truth, far = truths(kind, values, rng)
@@ -133,17 +133,17 @@ def drawn(
     samples: int,
     rng: np.random.Generator,
     far: Mapping[str, NDArray[np.bool_]] | None = None,
-) -> Crossings:
+) -> Intersections:
     cells = rng.multinomial(np.tile(sizes, (samples, 1)), truth).tolist()
     nobody = dict.fromkeys(METRICS, np.zeros(len(values), dtype=bool))
-    return Crossings(values, truth, [Sample.of(each) for each in cells], far or nobody)
+    return Intersections(values, truth, [Sample.of(each) for each in cells], far or nobody)
 
 
-def like_compas(samples: int, rng: np.random.Generator) -> list[Crossings]:
-    """COMPAS's races, with their sizes and rates, crossed with made-up sexes and ages; 36 crossings of 7,214 people.
+def like_compas(samples: int, rng: np.random.Generator) -> list[Intersections]:
+    """COMPAS's races, with their sizes and rates, with made-up sexes and ages; 36 intersections of 7,214 people.
 
     A fifth are women; 22, 57 and 21% are young, of middle age and old. Young people are convicted and called risky
-    more often, women and old people less often; each crossing deviates from that a little.
+    more often, women and old people less often; each intersection deviates from that a little.
     """
     races = list(compas().values())
     values, found = crossed((len(races), 2, 3)), []
@@ -161,7 +161,7 @@ def like_compas(samples: int, rng: np.random.Generator) -> list[Crossings]:
     return found
 
 
-def collections(samples: int) -> Iterator[tuple[str, list[Crossings]]]:
+def collections(samples: int) -> Iterator[tuple[str, list[Intersections]]]:
     rng = np.random.default_rng(2411)
     for shape, count in (((7, 5, 3), 5_000), ((5, 4, 4, 3), 10_000)):
         for kind in KINDS:
@@ -175,7 +175,7 @@ def collections(samples: int) -> Iterator[tuple[str, list[Crossings]]]:
 
 
 def counted(sample: Sample, key: str) -> tuple[Floats, Floats]:
-    """What a rate counts, and of how many cases, by crossing."""
+    """What a rate counts, and of how many cases, by intersection."""
     tp, fn, fp, tn = np.array([cm.cells for cm in sample.groups.values()], dtype=np.float64).T
     return (tp, tp + fn) if key == "tpr" else (tp + tn, tp + fn + fp + tn)
 
@@ -183,7 +183,7 @@ def counted(sample: Sample, key: str) -> tuple[Floats, Floats]:
 def smoothing(strengthener: Strengthener) -> Estimator:
     """Cross-Prior Smoothing; all scores follow from one smoothed matrix."""
 
-    def scores(crossings: Crossings, sample: Sample) -> Scores:
+    def scores(intersections: Intersections, sample: Sample) -> Scores:
         cells = sample.smoothed(strengthener(sample))
         return {key: np.asarray(metric(key).scores(cells)) for key in METRICS}
 
@@ -193,14 +193,14 @@ def smoothing(strengthener: Strengthener) -> Estimator:
 def each_alone(estimate: Callable[[Ints, Floats, Floats], Floats]) -> Estimator:
     """A method that estimates each rate on its own, from what it counts and of how many cases."""
 
-    def scores(crossings: Crossings, sample: Sample) -> Scores:
-        return {key: estimate(crossings.values, *counted(sample, key)) for key in METRICS}
+    def scores(intersections: Intersections, sample: Sample) -> Scores:
+        return {key: estimate(intersections.values, *counted(sample, key)) for key in METRICS}
 
     return scores
 
 
 def agreements(values: Ints, sets: list[tuple[int, ...]]) -> list[Floats]:
-    """For each set of columns, which crossings agree in all of them."""
+    """For each set of columns, which intersections agree in all of them."""
     return [(values[:, None, list(a)] == values[None, :, list(a)]).all(axis=2).astype(np.float64) for a in sets]
 
 
@@ -254,7 +254,7 @@ def indicators(values: Ints) -> Floats:
 
 
 def lasso(x: Floats, part: Floats, whole: Floats, penalties: Floats | None) -> tuple[Floats, Floats]:
-    """Fitted rates of all crossings for each penalty, and the penalties; the intercept is not penalised."""
+    """Fitted rates of all intersections for each penalty, and the penalties; the intercept is not penalised."""
     y = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
     weights = whole / whole.sum()
     centre, middle = weights @ x, weights @ y
@@ -300,7 +300,7 @@ def estimators() -> dict[str, Estimator]:
 
 @dataclass(frozen=True)
 class Errors:
-    """Squared errors over the raw ones: of all crossings, of the worst, of those far off; the share made worse."""
+    """Squared errors over the raw ones: of all intersections, of the worst, of those far off; the share made worse."""
 
     mean: float
     worst: float
@@ -311,22 +311,22 @@ class Errors:
         return f"{self.mean:.2f}, {self.worst:.1f}"
 
 
-def relative_errors(of: list[Crossings], estimator: Estimator) -> dict[str, Errors]:
+def relative_errors(of: list[Intersections], estimator: Estimator) -> dict[str, Errors]:
     """The errors of each metric over all truths of a kind."""
     found = {}
-    scores = [[estimator(crossings, sample) for sample in crossings.samples] for crossings in of]
+    scores = [[estimator(intersections, sample) for sample in intersections.samples] for intersections in of]
     for key in METRICS:
         sums, far, ratios = np.zeros(2), np.zeros(2), []
-        for crossings, estimates in zip(of, scores, strict=True):
-            truth = metric(key).scores(crossings.truth)
-            counts = np.array([counted(sample, key) for sample in crossings.samples])
+        for intersections, estimates in zip(of, scores, strict=True):
+            truth = metric(key).scores(intersections.truth)
+            counts = np.array([counted(sample, key) for sample in intersections.samples])
             part, whole = counts[:, 0], counts[:, 1]
             defined = whole > 0
             observed = np.divide(part, whole, out=np.zeros_like(part), where=defined)
             errors = np.array([np.array([one[key] for one in estimates]), observed]) - truth
             count = defined.sum(axis=0)
             both = np.where(defined, errors**2, 0.0).sum(axis=1) / np.maximum(count, 1)
-            sums, far = sums + both.sum(axis=1), far + both[:, crossings.far[key]].sum(axis=1)
+            sums, far = sums + both.sum(axis=1), far + both[:, intersections.far[key]].sum(axis=1)
             usable = (count >= FEWEST) & (both[1] >= LEAST_ERROR)
             ratios.append(both[0, usable] / both[1, usable])
         every = np.concatenate(ratios)
@@ -352,11 +352,11 @@ def measured(samples: int) -> tuple[Table, list[str]]:
 
 
 def print_errors(table: Table, names: list[str]) -> None:
-    """A table for each metric: the errors of each method, and the share of crossings that it made worse."""
+    """A table for each metric: the errors of each method, and the share of intersections that it made worse."""
     shown = list(estimators())
     for key, title in METRICS.items():
         print()
-        print_row(f"{title} of crossings", *shown)
+        print_row(f"{title} of intersections", *shown)
         print_row(*["---"] * (len(shown) + 1))
         for name in names:
             print_row(name, *(str(table[name, how][key]) for how in shown))

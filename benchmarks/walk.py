@@ -1,4 +1,4 @@
-"""How far a request walks through the code: files entered, changes of room, and how often each test is computed.
+"""How far a request walks through the code: files entered, changes of package, and how often each test is computed.
 
 Run it with ``.venv/bin/python benchmarks/walk.py``. Imports are not counted: everything is called once beforehand.
 """
@@ -17,7 +17,7 @@ import evenhand as eh
 ROOT = Path(eh.__file__).parent
 
 
-def room_of(file: str) -> str | None:
+def package_of(file: str) -> str | None:
     try:
         return Path(file).relative_to(ROOT).parts[0]
     except ValueError:
@@ -25,7 +25,7 @@ def room_of(file: str) -> str | None:
 
 
 def walk(request: Callable[[], object]) -> tuple[int, int, Counter[str]]:
-    """The number of files entered, of changes from room to room, and of calls to each function."""
+    """The number of files entered, of changes from package to package, and of calls to each function."""
     request()
     files: set[str] = set()
     calls: Counter[str] = Counter()
@@ -34,13 +34,13 @@ def walk(request: Callable[[], object]) -> tuple[int, int, Counter[str]]:
 
     def note(frame: FrameType, event: str, _: object) -> None:
         nonlocal last, changes
-        room = room_of(frame.f_code.co_filename) if event == "call" else None
-        if room is None:
+        package = package_of(frame.f_code.co_filename) if event == "call" else None
+        if package is None:
             return
         files.add(frame.f_code.co_filename)
         calls[frame.f_code.co_name] += 1
-        changes += room != last
-        last = room
+        changes += package != last
+        last = package
 
     sys.setprofile(note)
     try:
@@ -71,7 +71,7 @@ def main() -> None:
             'disparity(group, rest, "tpr")': lambda: eh.disparity(group, rest, "tpr"),
             "audit of a file to HTML, two rows": audited,
         }
-        print("| request | files | changes of room | calls of match_test |")
+        print("| request | files | changes of package | calls of match_test |")
         print("|---|---|---|---|")
         for name, request in requests.items():
             files, changes, calls = walk(request)

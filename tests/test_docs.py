@@ -142,7 +142,7 @@ def test_the_script_for_spark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         exec(compile(file_of("how-to/spark.md", "audit_on_spark.py"), "audit_on_spark.py", "exec"), scope)
     expected = eh.audit(people(), y_true="label", y_pred="pred", groups=["race", "sex"])
     assert scope["a"].rows == expected.rows
-    assert "Audit of 57 cases" in capsys.readouterr().out
+    assert "evenhand audit: 57 cases" in capsys.readouterr().out
 
 
 def test_the_script_for_mlflow_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,7 +289,7 @@ def test_every_public_name_is_in_the_reference(built: Path) -> None:
     stub = (ROOT / "src/evenhand/__init__.pyi").read_text("utf-8")
     assert set(re.findall(r"(\w+) as \1", stub)) == set(eh.__all__)
     public = set(public_paths()) - {"evenhand.EvenhandError"}
-    assert len(public) > 90
+    assert len(public) > 70
     assert public - documented == set()
     methods = {f"evenhand.Audit.{name}" for name in ("to_frame", "to_html", "to_json", "plot", "repeat", "changes")}
     assert methods - documented == set()
@@ -366,10 +366,10 @@ def test_notebooks_are_shown_with_what_they_give(built: Path) -> None:
         page = read(built / "notebooks" / f"{path.stem}.html")
         assert any(url.startswith("data:image/png;base64,") for url in page.loaded), path
     shown = text_of(built, "notebooks/audit.html")
-    assert "Audit of 7,214 defendants in 6 groups by group" in shown and "by at least 0.182; adjusted p" in shown
+    assert "10 of 24 comparisons differ" in shown and "adjusted p < 0.001; at least 18 points more" in shown
     assert "181 cases find a difference in ppr of -0.1" in text_of(built, "notebooks/planning.html")
     case = text_of(built, "notebooks/case-study.html")
-    assert "Too few to tell: 8 of 10. The interval of the gap holds 0 in 8 of them" in case
+    assert "Inconclusive: 8 of 10. The interval of the gap contains 0 in 8 of them" in case
     assert "Differences found: 15; published: 12; with the opposite direction: 0." in case
     alarmed = dict(re.findall(r"(monitor|repeated test) *: a false alarm in (\d+) of 40 years", case))
     assert int(alarmed["monitor"]) <= 2 < int(alarmed["repeated test"])

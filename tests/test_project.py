@@ -175,13 +175,13 @@ def test_every_decision_says_whether_it_holds_and_the_index_repeats_it() -> None
     assert re.findall(r"^\| \d.*$", text_of("docs/decisions/index.md"), re.MULTILINE) == lines
 
 
-def test_the_picture_of_the_rooms_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
-    """``make bench-rooms-picture`` draws it."""
+def test_the_picture_of_the_packages_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``make bench-packages-picture`` draws it."""
     pytest.importorskip("grimp", reason="import-linter is not installed")
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    from rooms_picture import picture
+    from packages_picture import picture
 
-    assert picture() == text_of("docs/images/rooms.svg")
+    assert picture() == text_of("docs/images/packages.svg")
 
 
 def test_files_that_the_architecture_names_exist() -> None:
@@ -192,7 +192,7 @@ def test_files_that_the_architecture_names_exist() -> None:
 def test_a_request_walks_as_the_architecture_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files of the table are first entered in its order."""
     said = re.findall(r"^\| `([\w/]+\.py)` \|", ARCHITECTURE.partition("## One request")[2], re.MULTILINE)
-    said = said[: said.index("views/text.py") + 1]
+    said = said[: said.index("reports/text.py") + 1]
     groups = {"a": eh.ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "b": eh.ConfusionMatrix(tp=30, fn=10, fp=12, tn=48)}
     rows = zip(*(column.tolist() for column in eh.examples.rows(groups).values()), strict=True)
     (tmp_path / "decisions.csv").write_text("race,y,yhat\n" + "".join(f"{g},{y},{p}\n" for g, y, p in rows), "utf-8")

@@ -210,7 +210,7 @@ def test_every_dependency_is_accounted_for() -> None:
         for name in (re.match(r"[\w-]+", text)[0] for text in requirements):  # type: ignore[index]
             if name != "evenhand":
                 needed.setdefault(name, []).append(extra)
-    table = SECURITY.split("## What evenhand stands on")[1].split("\n## ")[0]
+    table = SECURITY.split("## Dependencies")[1].split("\n## ")[0]
     rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")][1:]
     assert {name.strip(): extra.strip().split(", ") for name, extra, *_ in rows} == needed
 

@@ -5,7 +5,7 @@ Nothing is written to the folder of the sources: each directive makes its part o
 ``{metric-table}`` lists the metrics of the catalogue of so many groups, ``{format-table}`` the file formats,
 ``{finding-table}`` the kinds of findings, each explained in the body of the directive, ``{column-table}`` the columns
 of the results table, and ``{command-list}`` the commands. ``public-names`` documents the public names
-that come from a room; it is for pages in reStructuredText, since docstrings are written in it.
+of a package; it is for pages in reStructuredText, since docstrings are written in it.
 
 >>> print(table(["a", "b"], [["1", "x | y"]]))
 | a | b |
@@ -46,7 +46,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def public_names() -> dict[str, str]:
-    """Every public name and its room, as the stub file lists them."""
+    """Every public name and its package, as the stub file lists them."""
     stub = ast.parse(Path(evenhand.__file__).with_suffix(".pyi").read_text("utf-8"))
     return {
         name.asname or name.name: (node.module or name.name).split(".")[0]
@@ -118,12 +118,12 @@ class UndefinedTable(FromCode):
     def run(self) -> list[nodes.Node]:
         """The table."""
         sizes = (5, 20, 100)
-        alike: dict[tuple[int, ...], list[str]] = {}
+        by_counts: dict[tuple[int, ...], list[str]] = {}
         for m in evenhand.list_metrics():
             if m.in_paper:
                 counted = tuple(evenhand.count_undefined(m, n if m.groups == 1 else (n, n)) for n in sizes)
-                alike.setdefault(counted, []).append(f"`{m.key}`")
-        rows = [[" ".join(keys), *(f"{count:,}" for count in counted)] for counted, keys in alike.items()]
+                by_counts.setdefault(counted, []).append(f"`{m.key}`")
+        rows = [[" ".join(keys), *(f"{count:,}" for count in counted)] for counted, keys in by_counts.items()]
         rows.append(["all matrices", *(f"{evenhand.count_matrices(n):,}" for n in sizes)])
         rows.append(["all pairs", *(f"{evenhand.count_matrices(n) ** 2:,}" for n in sizes)])
         return self.parsed(table(["metrics", *(f"n = {n}" for n in sizes)], rows))
@@ -211,19 +211,19 @@ MODULES = ("errors", "examples", "fairlearn", "results", "sklearn")
 
 
 class PublicNames(FromCode):
-    """Classes and functions of a room that are public: those of the stub file, or those of a module of its own."""
+    """Public classes and functions of a package: those of the stub file, or those of a module of its own."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
         """The documentation of each, functions first."""
-        room = self.arguments[0]
-        if room in MODULES:
-            module = getattr(evenhand, room)
-            names = [(module, name) for name in module.__all__ if name not in evenhand.__all__ or room == "errors"]
+        package = self.arguments[0]
+        if package in MODULES:
+            module = getattr(evenhand, package)
+            names = [(module, name) for name in module.__all__ if name not in evenhand.__all__ or package == "errors"]
         else:
-            names = [(evenhand, name) for name, where in public_names().items() if where == room]
+            names = [(evenhand, name) for name, where in public_names().items() if where == package]
         lines = []
         for module, name in sorted(names, key=lambda found: (inspect.isclass(getattr(*found)), found[1].lower())):
             what = getattr(module, name)

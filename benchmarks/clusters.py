@@ -1,8 +1,8 @@
 """Size, coverage and power of tests and intervals of dependent cases, in many settings.
 
-Clusters have rates that vary by a beta law, a logit-normal law or between two values, with a given intra-class
-correlation. Run it with ``.venv/bin/python benchmarks/units.py [rates|scores|power] [--runs 1000]``; it prints Markdown
-tables. docs/reference/evidence.md has the numbers that matter.
+Rates of clusters are beta, logit-normal or two-point distributed, with a given intra-class correlation. Run it with
+``.venv/bin/python benchmarks/clusters.py [rates|scores|power] [--runs 1000]``; it prints Markdown tables.
+docs/reference/evidence.md has the numbers that matter.
 """
 
 from __future__ import annotations
