@@ -151,7 +151,7 @@ def _column(page: str, option: str | None = "", **more: Any) -> Any:
 
 def _metrics(default: Sequence[str]) -> Any:
     shown = f"A metric; may be repeated.  [default: {' '.join(default)}]"
-    return _setting(None, "Metrics", option="--metric", many=True, brief=shown, also="metric")
+    return _setting(None, "Metrics", option="--metric", many=True, brief=shown, also="metric averages average")
 
 
 # Checks of values
@@ -473,7 +473,7 @@ class AuditRequest(Settings):
     data: Any = None
     _: KW_ONLY
     y_true: Any = _column("Column of labels", "--label", also="labels label")
-    y_pred: Any = _column("Column of predictions", "--prediction", also="predictions y_hat")
+    y_pred: Any = _column("Column of predictions", "--prediction", also="predictions prediction y_hat")
     y_score: Any = _column("Column of scores", "--score", also="y_proba y_prob probas_pred scores")
     groups: Any = _column(
         "Columns of groups",
@@ -487,8 +487,8 @@ class AuditRequest(Settings):
     positive: Any = _setting(None, "Counts as positive", parts=_POSITIVE, also="pos_label", **_LABELS)
     classes: Any = _setting(None, "Classes", option="--class", many=True, metavar="LABEL")
     strata: Any = _column("Columns of strata", many=True, also="control_features within")
-    sample_weight: Any = _column("Column of weights", also="weights sample_weights")
-    count: Any = _column("Column that counts cases", also="frequency")
+    sample_weight: Any = _column("Column of weights", also="weights weight sample_weights")
+    count: Any = _column("Column that counts cases", also="frequency frequencies")
     cluster: Any = _column("Column of clusters", also="unit cluster_id")
     bins: Mapping[str, Sequence[float]] | None = _setting(
         None, "Cut these numbers into bins at", many=True, metavar="COLUMN=CUT,..."

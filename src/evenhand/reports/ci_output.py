@@ -10,8 +10,6 @@ from ..auditing import Audit, Finding, Row, Verdict, place_text
 from ..errors import printable
 from ..wording import several
 
-__all__ = ["as_annotations", "as_junit"]
-
 _UNTOLD = (Verdict.UNDEFINED, Verdict.INCONCLUSIVE, Verdict.NOT_TESTED, Verdict.REFERENCE)
 # GitHub shows so many annotations of each level per step.
 _MOST_ANNOTATIONS = 10
