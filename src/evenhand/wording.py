@@ -47,15 +47,19 @@ def format_count(value: float) -> str:
     return str(value) if value <= 2**55 else f"{Decimal(value).normalize():.6g}"
 
 
-def number(value: float | None) -> str:
-    """A score as text: three decimals, or three significant digits of large values."""
+def number(value: float | None, limit: float | None = None) -> str:
+    """A score as text: three decimals, or three significant digits of large values.
+
+    It has more digits if they decide on which side of a limit it is.
+    """
     if value is None or isnan(value):
         return "none"
-    if value == 0:
-        return "0.000"
-    if abs(value) < 0.001:
-        return f"{value:.2g}"
-    return f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}"
+    if limit is not None and 0.001 <= abs(value) < 100:
+        return decided(value, [limit], lambda more: f"{value:.{3 + more}f}")
+    if value == 0 or 0.001 <= abs(value) < 100:
+        # There is no negative zero.
+        return f"{value if value else abs(value):.3f}"
+    return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
 
 
 def span_text(low: float, high: float) -> str:

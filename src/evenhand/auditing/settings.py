@@ -151,7 +151,9 @@ def _column(page: str, option: str | None = "", **more: Any) -> Any:
 
 def _metrics(default: Sequence[str]) -> Any:
     shown = f"A metric; may be repeated.  [default: {' '.join(default)}]"
-    return _setting(None, "Metrics", option="--metric", many=True, brief=shown, also="metric averages average")
+    return _setting(
+        None, "Metrics", option="--metric", many=True, brief=shown, also="metric averages average"
+    )
 
 
 # Checks of values
@@ -254,10 +256,10 @@ class Settings:
         one without a name is passed as ``("name", function)``.
     reference : str, ConfusionMatrix, or mapping of column to one of these
         What each group is compared with: rest (all cases outside it, the default), all,
-        largest, best, the name of a group, or the four counts of a matrix. ``"largest"`` is
-        the group with most cases, ``"best"`` the one with the highest rate of favourable
-        predictions among those that impact ratios compare with. The reference of an
-        intersection is the intersection of its columns' references, unless the mapping names
+        largest, best, the name of a group, or a matrix. ``"largest"`` is the group with most
+        cases, ``"best"`` the one with the highest rate of favourable predictions among those that
+        impact ratios compare with. The reference of an intersection is the intersection of its
+        columns' references, unless the mapping names
         it, as in ``{"race & sex": "White & Male"}``.
     confidence_level : float
         Level of the intervals.

@@ -155,7 +155,8 @@ class Disparity(Record):
         return self.estimate >= FOUR_FIFTHS * (1 - 1e-12)
 
     def __str__(self) -> str:
-        name, ends = (self.metric.base.key.upper(), f"{number(self.low)} to {number(self.high)}")
+        none = 0.0 if self.kind == "difference" else 1.0
+        name, ends = (self.metric.base.key.upper(), f"{number(self.low, none)} to {number(self.high, none)}")
         notes = f"{percent(self.confidence_level)} interval {ends}"
         if self.reason:
             return f"{name}: the {self.kind} is undefined, {self.reason} ({notes})"

@@ -198,6 +198,7 @@ def _environment() -> Any:
         "driver": narrative.driver_text,
         "harms": narrative.harms,
         "impact": narrative.impact_text,
+        "gap_interval": narrative.gap_interval,
         "interval": narrative.interval_text,
         "is_nan": isnan,
         "is_rate": narrative.is_rate,

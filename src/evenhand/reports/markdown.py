@@ -10,7 +10,7 @@ from math import isnan
 from ..auditing import Audit
 from ..errors import printable
 from ..wording import number, percent, pvalue
-from .narrative import interval_text
+from .narrative import gap_interval, interval_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
@@ -45,7 +45,7 @@ def as_markdown(audit: Audit) -> str:
             verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
             gap = f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
             scores = [number(row.score), interval_text(row.low, row.high), number(row.reference_score)]
-            gaps = ["" if isnan(row.gap) else gap, interval_text(row.gap_low, row.gap_high)]
+            gaps = ["" if isnan(row.gap) else gap, gap_interval(row)]
             lines.append(_row([line.name, row.metric, f"{row.support:,}", *scores, *gaps, p, verdict]))
     parts.append("\n".join(lines))
     findings = [f"- {_escape(sentence)}" for sentence in summary.findings()]

@@ -7,6 +7,7 @@ says more than its row.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -26,7 +27,7 @@ ERROR_RATES = ("tpr", "fpr", "fnr", "tnr", "ppv", "npv")
 SELECTION_RATES = ("ppr", "pnr")
 MOST_SENTENCES, MOST_SELECTION_RATES = 5, 2
 _MOST_NESTED, _MOST_NAMED = 3, 4
-# Bounds below this are called slight, and gaps below this are equal but for rounding.
+# Bounds below this say nothing of the size, and gaps below this are equal but for rounding.
 _SLIGHT, _ROUNDING, _DIGITS = 1e-3, 1e-9, 12
 
 
@@ -95,10 +96,8 @@ def size_text(row: Row) -> str:
     """How large a difference is at least, such as "at least 22 points more"."""
     higher, lower = ("more", "less") if is_rate(row) else ("higher", "lower")
     direction = {Verdict.HIGHER: higher, Verdict.LOWER: lower}.get(row.verdict, "different")
-    if isnan(row.at_least):
+    if isnan(row.at_least) or row.smallest_gap < _SLIGHT:
         return f"{direction}, size unclear" if row.is_change else "size unclear"
-    if row.smallest_gap < _SLIGHT:
-        return f"slightly {direction}; size unclear"
     if row.is_ratio:
         return f"at least a factor of {rounded_down(row.at_least)} {direction}"
     if is_rate(row):
@@ -173,12 +172,14 @@ def key_sentence(row: Row, words: Words) -> str:
     if not is_rate(row):
         scores = f"{number(row.score)}, against {number(row.reference_score)} in {reference}"
         return f"{metric.name} {scores}; {size}."
-    part = words.denominator(metric)
+    part, counted = words.denominator(metric), words.counted(metric) or ""
+    if row.support == 1:
+        part, counted = part.removesuffix("s"), re.sub("^were ", "was ", counted)
     whole = f"the {row.support:,} {part}" if part else words.count(row.support)
     preposition = "for" if row.reference_kind == ReferenceKind.GROUP else "in" if part else "of"
     rate, reference_rate = percents(row.score, row.reference_score)
     compared = f"against {reference_rate} {preposition} {reference}"
-    return f"{rate} of {whole} {words.counted(metric)}, {compared}; {size}."
+    return f"{rate} of {whole} {counted}, {compared}; {size}."
 
 
 def _describe_change(row: Row) -> str:
@@ -231,7 +232,7 @@ def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     if not isnan(row.gap) and not is_gap:
         value = number(row.gap) if row.is_ratio else f"{row.gap:+.3f}"
         numbers.append(f"{'change of the gap' if row.is_change else row.gap_kind} {value}")
-    if interval := interval_text(row.gap_low, row.gap_high):
+    if interval := gap_interval(row):
         numbers.append(f"{percent(settings['confidence_level'])} CI {interval}")
     if not isnan(row.p_adjusted):
         adjusted = "" if settings["adjust"] == "none" else "adjusted "
@@ -239,18 +240,27 @@ def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     yield ", ".join(numbers)
 
 
-def interval_text(low: float, high: float) -> str:
-    """An interval such as "[0.241, 0.286]"; an end that does not exist is infinite, and "" if neither exists."""
+def interval_text(low: float, high: float, none: float = 0.0) -> str:
+    """An interval such as "[0.241, 0.286]"; an end that does not exist is infinite, and "" if neither exists.
+
+    Ends have the digits that show on which side of ``none`` they are.
+    """
     if isnan(low) and isnan(high):
         return ""
-    return f"[{'-∞' if isnan(low) else number(low)}, {'∞' if isnan(high) else number(high)}]"
+    return f"[{'-∞' if isnan(low) else number(low, none)}, {'∞' if isnan(high) else number(high, none)}]"
+
+
+def gap_interval(row: Row) -> str:
+    """The interval of a gap, beside 0 or, of ratios, 1."""
+    return interval_text(row.gap_low, row.gap_high, float(row.is_ratio))
 
 
 def _undefined_odds(row: Row) -> str:
     """How probable it was that the score of such a group is undefined."""
     if not (row.p_undefined > 0 and row.lacks_score):
         return ""
-    return f" (probability {100 * row.p_undefined:.2g}%)"
+    percentage = 100 * row.p_undefined
+    return f" (probability {f'{percentage:.3g}' if percentage >= 0.01 else '< 0.01'}%)"
 
 
 # The choice of key sentences
@@ -364,7 +374,7 @@ def inconclusive_groups(rows: Iterable[Row], names: Mapping[Any, str]) -> str:
 def collecting_text(rows: Iterable[Row], name: NameRow, words: Words) -> str:
     """How many more cases would settle what is inconclusive, for the groups that lack fewest; "" if not known."""
     few = [row for row in rows if row.verdict is Verdict.INCONCLUSIVE]
-    if any(not isnan(row.n_effective) for row in few):
+    if any(not isnan(row.correlation) for row in few):
         return "collect cases of new clusters; more cases of the same clusters add little"
     lacks = [(n, row) for row in few if (n := lacking(row))]
     if not lacks:

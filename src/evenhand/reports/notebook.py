@@ -42,7 +42,8 @@ def _(audit: Audit) -> str:
     about = f"Each group against {summary.compared_with}; {summary.independence}. {summary.verdict_line}."
     parts = [f"<div>{_text(about)}</div>"]
     parts += [
-        f"<div>{_text(f'{note.severity.capitalize()}: {note.sentence}.')}</div>" for note in summary.notes
+        f"<div>{_text(f'{note.severity.capitalize()}: {summary.note_text(note)}.')}</div>"
+        for note in summary.notes
     ]
     for name, rows in summary.key_groups.items():
         sentences = (" ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows)

@@ -307,6 +307,11 @@ class Summary:
         others = (*_NOTES_OF_ROWS, "protected")
         return [finding for finding in self.audit.findings if finding.kind not in others]
 
+    def note_text(self, note: Finding) -> str:
+        """The sentence of a note, behind its place on the axes."""
+        place = place_text(note.at)
+        return f"{place[0].upper()}{place[1:]}: {note.sentence}" if place else note.sentence
+
     @property
     def protection(self) -> str:
         """How counts were rounded; "" if they were not."""

@@ -14,7 +14,7 @@ from ..auditing import Audit, Row, Verdict
 from ..errors import printable
 from ..text_layout import aligned, columns, wrapped
 from ..wording import number, numbered, percent, pvalue
-from .narrative import claim_key, describe_row, harms, interval_text, mirror_key, score_text
+from .narrative import claim_key, describe_row, gap_interval, harms, mirror_key, score_text
 from .summary import Line, Summary
 
 MOST_ROWS, MOST_PER_GROUP, MOST_IMPACTS, MOST_DRIVEN = 12, 3, 3, 1
@@ -93,7 +93,7 @@ def _head(summary: Summary, paint: _Painter) -> list[str]:
 
 def _notes(summary: Summary) -> list[str]:
     """What is wrong with the data, most severe first."""
-    return [printable(f"{note.severity.capitalize()}: {note.sentence}") for note in summary.notes]
+    return [printable(f"{note.severity.capitalize()}: {summary.note_text(note)}") for note in summary.notes]
 
 
 def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _cells(row: Row, summary: Summary) -> dict[str, str]:
         "score": score_text(row),
         "ref": reference,
         "diff": gap,
-        "CI": interval_text(row.gap_low, row.gap_high) or "-",
+        "CI": gap_interval(row) or "-",
         "p": _short_pvalue(row.p_adjusted, summary.settings["alpha"]),
         "verdict": f"{row.verdict.sign}{star}{verdict}{worse}",
     }
