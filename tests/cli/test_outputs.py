@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -78,3 +79,24 @@ def test_findings_are_annotations_on_github(variable: str | None, options: list[
     # What is printed for people is no command, whatever a line of it begins with.
     stopped = re.fullmatch(r"::stop-commands::(\w{32})\n(.*)::\1::\n((?:::\w+ title=.*\n)+)", whole, re.DOTALL)
     assert stopped is not None and stopped[2] == plain
+
+
+def test_one_file_at_most_is_printed_and_the_config_file_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("g,y,p\na,1,1\na,0,0\nb,1,0\nb,0,1\n", "utf-8")
+    config = tmp_path / "c.toml"
+    config.write_text('label = "y"\nprediction = "p"\ngroup = "g"\n', "utf-8")
+    base = ["audit", str(tmp_path / "d.csv"), "--config", str(config)]
+    for more in (["--json", "-", "--html", "-"], ["--json", str(config)]):
+        refused = CliRunner().invoke(evenhand, [*base, *more])
+        assert refused.exit_code == 2, more
+    assert "only one file can be printed" in CliRunner().invoke(evenhand, [*base, "--json", "-", "--csv", "-"]).output
+    assert config.read_text("utf-8").startswith("label")
+    config.write_text('label = "y"\ny_true = "p"\nprediction = "p"\ngroup = "g"\n', "utf-8")
+    assert "--label twice" in CliRunner().invoke(evenhand, base).output
+
+
+def test_names_that_are_not_utf8_and_folders_like_partitions_are_no_bugs(tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"n\xff.csv")
+    odd.write_bytes(b"g,y,p\na,1,1\nb,0,1\n")
+    refused = CliRunner().invoke(evenhand, ["audit", str(odd), "--label", "y", "--prediction", "p", "--group", "g"])
+    assert (refused.exit_code, "is not UTF-8" in refused.output) == (2, True)

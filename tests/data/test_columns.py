@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from decisions import CELLS, HELD, TABLE, cells, refusal, write_csv
-from engines import dd, pa, pl
+from engines import dd, lacking, pa, pl
 
 import evenhand as eh
 from evenhand.data import columns, count_rows, group_columns
@@ -113,7 +113,8 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
 
 def test_what_cannot_be_counted_is_refused_in_a_sentence() -> None:
     for data, given, sentence in REFUSED:
-        assert refusal(data, **given).startswith(sentence)
+        if lacking(data) is None:
+            assert refusal(data, **given).startswith(sentence)
 
 
 def test_a_cut_is_one_finite_number() -> None:

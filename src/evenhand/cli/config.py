@@ -33,12 +33,15 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> No
             spelled = parameter.opts[0].lstrip("-").replace("-", "_")
             options |= {str(parameter.name): parameter, spelled: parameter}
     ctx.default_map = {}
+    ctx.meta["config"] = path
     for key, value in table.items():
         option = options.get(key.replace("-", "_"))
         if option is None:
             known = sorted({name.replace("_", "-") for name in options})
             unknown = UnknownName.among(f"setting in {path}", key, known)
             raise click.BadParameter(str(unknown))
+        if option.name in ctx.default_map:
+            raise click.BadParameter(f"{path} has {option.opts[0]} twice, as {key!r} and by another name")
         ctx.default_map[str(option.name)] = _as_default(option, value)
 
 

@@ -58,7 +58,10 @@ def prints_file(options: Mapping[str, Any]) -> bool:
 
 
 def check_outputs(options: Mapping[str, Any], inputs: Sequence[str]) -> None:
-    """No output replaces an input or another output."""
+    """No output replaces an input or another output, and one at most is printed."""
+    inputs = [*inputs, *filter(None, [click.get_current_context().meta.get("config")])]
+    if len(printed := [f"--{kind}" for kind in FILES if options[kind] == "-"]) > 1:
+        raise InvalidInput(f"only one file can be printed with -; got {' and '.join(printed)}")
     if options["explain"] and options["quiet"]:
         raise InvalidInput("pass either --explain or --quiet, not both")
     files = {kind: options[kind] for kind in FILES if options[kind] not in (None, "-")}

@@ -160,12 +160,25 @@ def _duckdb_errors() -> tuple[type[Exception], ...]:
     return (duckdb.Error,) if duckdb else ()
 
 
+def is_utf8(path: Path) -> bool:
+    """Whether a path can be encoded, which names of files need not be."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def connected(files: Sequence[Path]) -> DuckDBPyConnection:
     """A connection of DuckDB that opens these files, and nothing else."""
     if find_spec("duckdb") is None:
         raise MissingExtra.named("files", f"reading {files[0].suffix} files")
     import duckdb
 
+    if any(not is_utf8(file.absolute()) for file in files):
+        raise InvalidInput(
+            f"the path of {escaped(files[0].name)} is not UTF-8; rename its folder or the file"
+        )
     connection = duckdb.connect()
     paths = {path for file in files for path in (str(file.absolute()), pattern(file))}
     # Progress is tracked, so that it can be polled, but not printed. By default DuckDB takes most of the memory, and
@@ -476,7 +489,8 @@ def _unpack_zstd(path: Path) -> Generator[str, None, None]:
     """The lines of a file that DuckDB unpacks, since Python cannot before 3.14."""
     options = "header = false, delim = '\x01', quote = '', escape = '', columns = {'c': 'VARCHAR'}"
     with connected([path]) as connection:
-        result: Any = connection.execute(f"FROM {_read_csv(path, options)}")
+        # Folders such as year=2020 would be columns, too.
+        result: Any = connection.execute(f"SELECT c FROM {_read_csv(path, options)}")
         while batch := result.fetchmany(10_000):
             yield from (f"{line or ''}\n" for (line,) in batch)
 
