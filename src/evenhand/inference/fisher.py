@@ -5,15 +5,17 @@ same rate, then given the pooled number of successes s = x1 + x2 the group's cou
 
     P(X1 = k) = C(s, k) C(f, n1 - k) / C(n1 + n2, n1)   with f = n1 + n2 - s failures,
 
-whatever that rate is. The two-sided p-value is twice the smaller of the two tails, at most 1.
+whatever that rate is. The two-sided p-value is twice the smaller of the two tails, at most 1
+(`scipy.stats.fisher_exact` adds up all tables that are no more probable than this one instead).
 
 With an odds ratio ψ instead of equal rates, this probability is multiplied by ψ**k, up to a factor:
 Fisher's noncentral hypergeometric distribution.
 
 With few cases only a few p-values can occur, so that P(p <= x) is often far below x. Holm's method
-for discrete tests adds up these probabilities, from `attainable_tails`. They are given the pooled
-successes. Where several groups are compared with the same cases, no such bound is known, and
-`unconditional_sizes` has P(p <= x) at its largest over all common rates.
+for discrete tests multiplies no p-value by the number of tests, but adds up P(p_j <= x) over the
+tests j that are left. `attainable_tails` has these probabilities given the pooled successes. Where
+several groups are compared with the same cases, tests are dependent in a way that this does not
+cover, and `unconditional_sizes` has P(p <= x) at its largest over common rates.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ _MAX_TERMS = 2**15
 _MAX_OUTCOMES = 2_048
 # About this many probabilities are computed at once.
 _BATCH = 2**14
-# The size of a test is taken to be its level above this level, if the smaller or the larger sample
-# has more cases than this, and after the smallest samples with so many cases in all.
+# P(p <= x) is taken to be x if x is above this level, if the smaller or the larger sample has more
+# cases than this, or once the smaller samples, in ascending order, have more than this in all.
 _HIGHEST_LEVEL = 0.1
 _MAX_CASES, _MAX_TOTAL = (100, 5_000), 3_000
 # The number of common rates that are tried, and what may be missed between two of them.
@@ -98,7 +100,7 @@ def fisher_tails(pairs: TwoRates) -> FisherTails:
     pairs = TwoRates(*np.broadcast_arrays(*pairs))
     lowest, highest = attainable_counts(pairs)
     mode, first, last = likely_counts(0.0, pairs)
-    # A tail far from the mode is a sum of terms that are not negligible beside its first.
+    # The window reaches as far beyond x1 as beyond the mode: all terms of a small tail count.
     first = np.maximum(lowest, first - np.maximum(mode - pairs.x1, 0))
     last = np.minimum(highest, last + np.maximum(pairs.x1 - mode, 0))
     is_wide = last - first >= _MAX_TERMS
@@ -179,7 +181,8 @@ def likely_counts(
 ) -> tuple[Floats, Floats, Floats]:
     """The mode, and the first and the last count whose probability is not negligible.
 
-    They are so many standard deviations away. A few cases more are for skewed distributions.
+    They lie a number of standard deviations from the mode, and a few cases more for skewed
+    distributions.
     """
     least, most = attainable_counts(pairs)
     mode = np.clip(np.floor(noncentral_modes(log_odds, pairs)), least, most)
@@ -234,9 +237,10 @@ def select_small_samples(n1: Floats, n2: Floats) -> Bools:
 
 
 def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
-    """The largest P(p <= x) over all common rates, for each level x.
+    """An approximation of the largest P(p <= x) over common rates, for each level x; at most x.
 
-    It depends on nothing but the two numbers of cases. Of 1 case against 1 case, p is always 1, and
+    It is the largest over 257 rates, and half a percent more for those between them; levels above
+    0.1 are returned as they are. It depends on nothing but the two numbers of cases. Of 1 case against 1 case, p is always 1, and
     no smaller level is ever reached.
 
     >>> unconditional_sizes(1, 1, np.array([0.05])).round(6)

@@ -1,7 +1,8 @@
 """Confidence intervals of the gap between two scores: a difference or a ratio, group first.
 
 **Model.** The true scores S1 of a group and S2 of its reference have independent confidence
-distributions (see `confidence_distributions`). The lower limit g of a difference has
+distributions (see `confidence_distributions.py`), and a score is an increasing function of one rate,
+its `curve`, or depends on several. The lower limit g of a difference has
 P(S1 - S2 <= g) = a, where a is half of 1 - confidence level. The upper limit is minus the lower
 limit of the reference against the group. A ratio is the difference of the logarithms of scores, so
 that all below is about differences of scores on a line, which are either scores or their logarithms.
@@ -16,12 +17,16 @@ where F1 and F2 are the distribution functions. The mean is taken by quadrature 
 varies less: the distribution function of the other is smooth there, and few nodes are enough. It has
 kinks where the other score would be the lowest or the highest possible one; nodes lie between them.
 
-**Guarantee.** P(S1 - S2 <= 0) is the p-value of Fisher's one-sided test, so that interval and test
-agree. The error of limits of differences of rates is below 1e-9; with effective counts and priors
-below 1, that of probabilities is below 1e-7.
+**Agreement with Fisher's test.** P(S1 - S2 <= 0) equals P(X1 >= x1) given the pooled successes, the
+p-value of Fisher's one-sided test, so that a lower limit is above 0 exactly if that is below a.
 
-**Scores of several rates** have samples of points from a lattice, and the mean is over those of the
-score that varies less, merged into few. The error in probability is that of the samples.
+**Numerical error.** Limits of differences of rates: below 1e-9. Probabilities with effective counts or
+priors below 1: below 1e-7.
+
+**Scores of several rates**, such as MCC, have samples of points from a lattice rule in place of beta
+distributions (`confidence_distributions.py`; "mid" takes the beta distributions between low and high),
+and the mean is over the points of the score that varies less, merged into at most 1,024. The error in
+probability is that of the samples.
 """
 
 from __future__ import annotations
@@ -162,13 +167,14 @@ def _from_line(places: Floats, kind: GapKind) -> Floats:
 def _gap_cdf(first: Any, second: Any, gaps: Floats, rows: Integers) -> Floats:
     """P(S1 - S2 <= gap) for some rows, as a mean over the score that varies less.
 
-    It is that of P(S1 <= S2 + gap) over S2, or of P(S2 >= S1 - gap) over S1. What is undefined
-    counts.
+    It is that of P(S1 <= S2 + gap) over S2, or of P(S2 >= S1 - gap) over S1. A gap that is
+    undefined counts as reached.
     """
     p = np.empty(len(rows))
     # Ratios are compared with scores of the reference that are multiplied.
     scale = _from_line(gaps, "ratio") if first.is_scaled else 1.0
-    varies_less = first.spreads[rows] < second.spreads[rows] * scale
+    with np.errstate(invalid="ignore"):
+        varies_less = first.spreads[rows] < second.spreads[rows] * scale
     means = (second, first, gaps, False), (first, second, -gaps, True)
     for narrow, wide, steps, is_above in means:
         places = np.flatnonzero(varies_less == is_above)
@@ -255,7 +261,8 @@ class BetaScores:
     def points(self, rows: Integers, wide: Any, steps: Floats) -> tuple[Floats, ...]:
         """Nodes, the masses that they stand for, and those below and above all nodes.
 
-        Between them, the other score, which is ``steps`` higher, is one of its possible scores.
+        Nodes cover the scores s for which s + step lies between the lowest and the highest score of
+        the other side.
         With a = alpha - 1/2 and b = beta - 1/2, the angle v of a rate p = sin(v)**2 has the log
         density
 
@@ -353,7 +360,7 @@ class SampledScores:
 
 @cache
 def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss-Legendre quadrature from 0 to 1."""
+    """Nodes and weights, up to a factor, of Gauss-Legendre quadrature from 0 to 1."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     nodes = (nodes + 1) / 2
     if denser_at_ends:

@@ -123,9 +123,10 @@ def match_test(
         reference's proportions are the probabilities; with ``given="n"`` this is the paper's test.
         ``"predictive"``: the reference's counts are evidence of the probabilities.
     given : {"margin", "n"}
-        Condition on the observed denominator of the metric (for scores of two rates, the number of
-        actual positives; for shares, contrasts and scores of all classes at once, ``n``), or only
-        on ``n``.
+        Condition on the observed denominator of the rate (of a gap, on that of the group's rate;
+        of markedness on the predicted, of other scores of two rates on the actual positives; of
+        shares of all cases, such as accuracy, of marginal benefit and of scores of all classes at
+        once on ``n`` alone), or only on ``n``.
     mid_p : bool
         Count half of the probability of the observed score: less conservative, but the level is no
         longer guaranteed.
@@ -221,7 +222,8 @@ class MatchResult(Record):
     reference_score : float
         The reference's score.
     percentile : float
-        P(S <= statistic) under the null, the paper's output.
+        P(S <= statistic) under the null given that the score is defined, from 0 to 1: the output
+        of the paper (Sample-Size-Induced Bias Within Classification Metrics, AISTATS 2025).
     pvalue : float
         The p-value; nan if the score is undefined or could not be tested.
     alternative, null, given, mid_p

@@ -34,14 +34,15 @@ strong. Base rates usually spread more than conditional rates, so that each spli
 
 The model of a split: a group's count x of m cases is beta-binomial with the parameters h r and
 h (1 - r), where r = (X + 1/2) / (M + 1) is the rate of the other groups, X of M, and h is the
-strength, lognormal around 12 with σ = 1. The smoothed rate depends on h through the share
-h / (m + h), so that not the mean of h is taken but 1 / E[1/h], its harmonic posterior mean, a sum over
-a grid of strengths.
+strength, lognormal with median 12 and σ = 1. The smoothed rate depends on h through the share
+m / (m + h) that it keeps of a gap. The strength is the harmonic posterior mean 1 / E[1/h], a sum over
+a grid: it keeps the expected share of small groups, and smooths larger ones less than that.
 
 Limited translation (Efron and Morris): one group may differ from all others, and a strong prior
-would hide it. Smoothing with strength h moves a count x of m cases by h |m r - x| / (m + h). It may
-be moved by at most a = 3/4 + s/4 cases, where s is its standard error at the rate (x + 1) / (m + 2),
-so that 0 of 3 cases are not taken as certain. Therefore h is at most m a / (|m r - x| - a).
+would hide it. Smoothing with strength h moves a count x of m cases by h |m q - x| / (m + h), where q
+is the rate X / M of the others. It may be moved by at most a = 3/4 + s/4 cases, where s is its standard
+deviation at the rate (x + 1) / (m + 2), so that 0 of 3 cases are not taken as certain. Therefore, if
+|m q - x| > a, h is at most m a / (|m q - x| - a).
 """
 
 from __future__ import annotations
