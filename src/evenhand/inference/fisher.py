@@ -240,8 +240,8 @@ def unconditional_sizes(n1: int, n2: int, levels: Floats) -> Floats:
     """An approximation of the largest P(p <= x) over common rates, for each level x; at most x.
 
     It is the largest over 257 rates, and half a percent more for those between them; levels above
-    0.1 are returned as they are. It depends on nothing but the two numbers of cases. Of 1 case against 1 case, p is always 1, and
-    no smaller level is ever reached.
+    0.1 are returned as they are. It depends on nothing but the two numbers of cases. Of 1 case
+    against 1 case, p is always 1, and no smaller level is ever reached.
 
     >>> unconditional_sizes(1, 1, np.array([0.05])).round(6)
     array([0.])
