@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -252,3 +255,28 @@ def test_an_audit_is_the_same_bytes_whatever_the_order_of_groups_and_in_parallel
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(in_order, orders)) == [given] * 4
+
+
+THREADED = """
+import sys, evenhand as eh
+print(eh.audit_counts(eval(sys.argv[1]), metrics=["ppr", "tpr", "ppv", "f1", "mcc", "mb"]).to_json())
+rates, reference = [0.12, 0.08, 0.2, 0.6], eh.ConfusionMatrix(tp=30, fn=20, fp=40, tn=110)
+for estimator in (eh.Raw(), eh.CrossPrior(reference, 10)):
+    r = eh.risk("mcc", rates, 60, estimator)
+    print(r.bias.hex(), r.mse.hex())
+group = eh.ConfusionMatrix(tp=330, fn=170, fp=390, tn=1110)
+print(eh.match_test(group, rates, "mcc", null="known", given="n").pvalue.hex())
+"""
+
+
+@pytest.mark.slow
+def test_results_are_the_same_bytes_whatever_the_number_of_threads() -> None:
+    """Sums that libraries split between threads would differ in their last digits."""
+    outputs = set()
+    for threads in ("1", "2"):
+        names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+        settings = os.environ | dict.fromkeys(names, threads)
+        command = [sys.executable, "-c", THREADED, repr(made_up(4))]
+        outputs.add(subprocess.run(command, capture_output=True, text=True, check=True, env=settings).stdout)
+    assert len(outputs) == 1
+    assert len(outputs.pop().splitlines()) == 4

@@ -579,3 +579,10 @@ def test_counts_that_are_none_are_refused() -> None:
         with pytest.raises(InvalidInput) as refused:
             tally_counts(counts, by)
         assert str(refused.value) == sentence
+
+
+def test_one_class_only_is_named_as_it_occurs(tmp_path: Path) -> None:
+    path = tmp_path / "one.csv"
+    path.write_text("y,p,g\n0,1,a\n0,0,b\n", encoding="utf-8")
+    with pytest.raises(eh.EvenhandError, match=r"contains one class only \(0\);"):
+        eh.audit(path, y_true="y", y_pred="p", groups="g")

@@ -389,7 +389,9 @@ def read_two_classes(
     given = positive.get("label") if isinstance(positive, Mapping) else positive
     if len(set(codes.values()) - {None}) == 1 and given is None and not allows_one:
         labels = [*coding.positive["y_true"], *coding.negative["y_true"]]
-        occurring = format_values([label for label in labels if label in codes] or labels)
+        sides = coding.negative["y_true"], coding.positive["y_true"]
+        (code,) = set(codes.values()) - {None}
+        occurring = format_values(sides[code] or labels)
         predicted = {*coding.positive.get("y_pred", labels), *coding.negative.get("y_pred", ())}
         option = "`positive['label']`" if predicted.isdisjoint(labels) else "`positive=`"
         raise InvalidInput(
