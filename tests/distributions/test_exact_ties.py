@@ -90,3 +90,10 @@ def test_equal_rates_are_found_at_whole_counts_strictly_between_0_and_1() -> Non
         expected = [Fraction(k * (n - positives), positives) for k in range(positives + 1)]
         whole = [float(fp) if fp.denominator == 1 and 0 < k < positives else nan for k, fp in enumerate(expected)]
         assert found == approx(whole, nan_ok=True), (n, positives)
+
+
+def test_a_number_that_is_no_score_equals_scores_within_rounding_only() -> None:
+    cells = columns([[1, 1, 0, 0]])
+    for distance, sign in ((0.4e-14, 0), (1.5e-14, -1), (-1.5e-14, 1)):
+        excess = score_excess(metric("acc").base, cells, Threshold(0.5 + distance))
+        assert np.sign(excess).tolist() == [sign], distance

@@ -390,7 +390,7 @@ def read_two_classes(
     if len(set(codes.values()) - {None}) == 1 and given is None and not allows_one:
         labels = [*coding.positive["y_true"], *coding.negative["y_true"]]
         sides = coding.negative["y_true"], coding.positive["y_true"]
-        (code,) = set(codes.values()) - {None}
+        code = next(code for code in codes.values() if code is not None)
         occurring = format_values(sides[code] or labels)
         predicted = {*coding.positive.get("y_pred", labels), *coding.negative.get("y_pred", ())}
         option = "`positive['label']`" if predicted.isdisjoint(labels) else "`positive=`"
