@@ -147,12 +147,12 @@ def test_far_tails_of_every_shape_and_law_keep_their_digits() -> None:
 
 
 def test_sums_over_too_many_paths_are_refused_with_the_margin_named() -> None:
-    hint = "a test can condition on the margin (given='margin') or simulate (method='montecarlo')"
+    hint = "simulate (method='montecarlo'), or condition on the margin (given='margin')"
     mcc = metric("mcc").base
     for n in (10**6, 10**9):
         message = refusal(score_tails, mcc, law_of([0.25] * 4, n), Threshold(0.1))
         assert message.startswith(f"TooLarge: an exact sum over n = {n:,} cases has ")
-        assert message.endswith(f"paths, more than the limit of 8,388,608; {hint}")
+        assert message.endswith(f"paths, more than the limit of 2,097,152; {hint}")
     listing = refusal(lambda: list(walk(ROW_TREE, law_of([0.25] * 4, 10**4))))
     assert listing.endswith("limit of 16,777,216; use cdf, sf, pmf or quantile, which need no list")
     tails = score_tails(mcc, law_of([0.25] * 4, 10**5), Threshold(0.0), 5 * 10**4)

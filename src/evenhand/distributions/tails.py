@@ -26,9 +26,11 @@ from .splits import Interval, Split, bisect, row_blocks
 
 _COARSE, _FINE = 1e-18, 1e-300
 _RELATIVE_ERROR = 1e-10
-_MAX_PATHS, _MAX_LISTED = 2**23, 2**24
+_MAX_PATHS, _MAX_LISTED = 2**21, 2**24
 _BLOCK = 2**17
-_HINT = "a test can condition on the margin (`given='margin'`) or simulate (`method='montecarlo'`)"
+_HINT = (
+    "simulate (`method='montecarlo'`), or condition on the margin (`given='margin'`)"
+)
 
 #: Cells along the last axis or their scores, and the probability of each.
 Weighted = tuple[Floats, Floats]
