@@ -2,7 +2,7 @@
 
 Each test of ``tests/test_fuzz.py`` runs in a process of its own, so that a crash of a library below is seen as one. A
 failure is printed with the smallest example that Hypothesis found, and the exit code is 1. The numbers at the end are
-how many examples were tried at each door.
+how many examples were tried at each way in.
 
     python benchmarks/fuzz.py --minutes 20
     python benchmarks/fuzz.py --minutes 5 --only damaged
@@ -75,7 +75,7 @@ def campaign(minutes: float, only: str, examples: int) -> int:
             if not passed:
                 failed[name] = failed.get(name, 0) + 1
                 print(f"== {name}\n{said[-6000:]}", flush=True)
-    print("\n| door | examples |\n|---|---:|")
+    print("\n| way in | examples |\n|---|---:|")
     for name, many in tried.items():
         print(f"| {name} | {many:,} |")
     print(f"\n{tried.total():,} examples, {len(failed)} tests failed: {', '.join(failed) or 'none'}")

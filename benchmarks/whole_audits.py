@@ -49,7 +49,7 @@ QUICK: Any = {"margin": 1.0, "strength": 10}
 
 @dataclass(frozen=True)
 class Share:
-    """A probability; exact if it rests on no runs."""
+    """A probability; exact if there were no runs."""
 
     value: float
     runs: int = 0
@@ -169,7 +169,7 @@ def alarm_table(settings: Iterable[tuple[Groups, float, str]], runs: int, seed: 
 
 
 def alarms_of_crossings(runs: int) -> Iterator[str]:
-    """The same for two columns of 5 and 4 groups and their crossings, with 20 people in each of these. Simulated."""
+    """The same for two columns of 5 and 4 groups and their intersections of 20 people each. Simulated."""
     lines: list[Line] = []
     for seed, (p, named) in enumerate((p, named) for p in (0.05, 0.3) for named in (False, True)):
         for family in ("metric", "audit"):
@@ -180,7 +180,7 @@ def alarms_of_crossings(runs: int) -> Iterator[str]:
 
 
 def crossed_audits(p: float, named: bool, runs: int, seed: int, **how: Any) -> Iterator[Any]:
-    """Audits of the groups of two columns and their crossings."""
+    """Audits of the groups of two columns and their intersections."""
     rng = np.random.default_rng([24, seed])
     if named:
         how["reference"] = {"race": "r0", "sex": "s0"}
@@ -568,7 +568,7 @@ def rejects_models(*sides: tuple[int, ...]) -> bool:
 SECTIONS: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "alarms-named": ("False alarms of whole audits against a named group", alarms_against_a_group),
     "alarms-rest": ("False alarms of whole audits against the rest", alarms_against_the_rest),
-    "alarms-crossed": ("False alarms of audits of crossings", alarms_of_crossings),
+    "alarms-crossed": ("False alarms of audits of intersections", alarms_of_crossings),
     "alarms-default": ("False alarms of the default audit", alarms_of_default_audits),
     "power": ("Power of whole audits", power),
     "at-least-few": ('Untrue "at least", up to 20 groups', at_least_few),

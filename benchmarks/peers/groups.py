@@ -61,7 +61,7 @@ def true_score(key: str) -> Floats:
 
 @dataclass(frozen=True)
 class Cases:
-    """Matrices, how probable each is in each of the ten groups, and how many draws that rests on (0: exact)."""
+    """Matrices, how probable each is in each of the ten groups, and from how many draws that is (0: exact)."""
 
     matrices: Ints
     weights: Floats

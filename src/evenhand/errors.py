@@ -8,7 +8,7 @@
 
 A message is one sentence that names the argument, what it must be, what it is, and the way out. Where it is written,
 arguments stand in backquotes, with a ``=`` if they are to be passed. `EvenhandError.spelled` replaces them by the words
-of the command or the page, such as ``--positive`` for ``positive``.
+of the command or the web app, such as ``--positive`` for ``positive``.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from math import ceil, floor, isfinite, isnan
+from math import ceil, floor, isnan
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -35,11 +35,6 @@ def join_and(parts: Sequence[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def counts_text(counts: Iterable[int]) -> str:
-    """Counts in a sentence: ``998 and 2``."""
-    return " and ".join(f"{n:,}" for n in counts)
-
-
 def format_count(value: float) -> str:
     """A cell as text: whole numbers in full unless huge, others with six digits."""
     if not isinstance(value, int):
@@ -60,15 +55,6 @@ def number(value: float | None, limit: float | None = None) -> str:
         # There is no negative zero.
         return f"{value if value else abs(value):.3f}"
     return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
-
-
-def span_text(low: float, high: float) -> str:
-    """The ends of an interval as text; nothing if it has no end."""
-    if not isfinite(low) and not isfinite(high):
-        return ""
-    first = number(low) if isfinite(low) else "no lower end"
-    last = number(high) if isfinite(high) else "no upper end"
-    return f"{first} to {last}"
 
 
 def rounded_down(value: float) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from monitored import make_batch, make_visits
 from pytest import approx
 
 import evenhand as eh
@@ -20,18 +20,10 @@ from evenhand.inference.e_process import EProcess, log_likelihood_ratios
 WEEK = {"A": (4, 8, 1, 9), "B": (80, 20, 10, 90)}
 
 
-def _batch(seed: int, n: int = 120, gap: float = 0.0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    group = rng.choice(["a", "b", "c"], n, p=[0.2, 0.4, 0.4])
-    y = rng.integers(0, 2, n)
-    right = rng.random(n) < np.where(group == "a", 0.8 - gap, 0.8)
-    return pd.DataFrame({"region": group, "y": y, "p": np.where(right, y, 1 - y)})
-
-
 def _monitor(weeks: int, gap: float = 0.0, **how: Any) -> eh.Monitor:
     monitor = eh.Monitor(**how)
     for week in range(weeks):
-        monitor = monitor.add(_batch(week, gap=gap), at=week, y_true="y", y_pred="p", groups="region")
+        monitor = monitor.add(make_batch(week, gap=gap), at=week, y_true="y", y_pred="p", groups="region")
     return monitor
 
 
@@ -39,7 +31,7 @@ def test_evidence_is_that_of_the_counts_of_each_batch() -> None:
     monitor = _monitor(3, metrics=["tpr", "acc"])
     plain = EProcess.start()
     for week in range(3):
-        batch = _batch(week)
+        batch = make_batch(week)
         own, other = (batch[keep] for keep in (batch["region"] == "a", batch["region"] != "a"))
         counts = [float(value) for part in (own, other) for value in ((part["y"] == part["p"]).sum(), len(part))]
         plain.add(log_likelihood_ratios(*(np.array([value]) for value in counts))[0])
@@ -97,7 +89,7 @@ def test_batches_are_added_once_and_never_changed() -> None:
 
 
 def test_what_the_first_batch_fixed_stays() -> None:
-    monitor = _monitor(1).add(_batch(1), at=1)
+    monitor = _monitor(1).add(make_batch(1), at=1)
     assert monitor.batches == ("0", "1")
     for given, says in [
         ({"y_pred": "q"}, "y_pred was 'p' in the first batch and must stay; got 'q'"),
@@ -108,12 +100,12 @@ def test_what_the_first_batch_fixed_stays() -> None:
         ({"cluster": "region"}, "cluster was None in the first batch and must stay; got 'region'"),
     ]:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
-            monitor.add(_batch(2), at=2, **given)  # type: ignore[arg-type]
+            monitor.add(make_batch(2), at=2, **given)  # type: ignore[arg-type]
     again = eh.Monitor.from_json(_monitor(1).to_json())
     for other in (monitor, again):
-        other.add(_batch(2), at=2, y_pred="p", groups="region", positive=1, count=1)
-    binned = eh.Monitor(metrics="acc").add(_batch(0), at=0, y_true="y", y_pred="p", groups="y", bins={"y": (0.5,)})
-    again = eh.Monitor.from_json(binned.to_json()).add(_batch(1), at=1, groups="y", bins={"y": (0.5,)})
+        other.add(make_batch(2), at=2, y_pred="p", groups="region", positive=1, count=1)
+    binned = eh.Monitor(metrics="acc").add(make_batch(0), at=0, y_true="y", y_pred="p", groups="y", bins={"y": (0.5,)})
+    again = eh.Monitor.from_json(binned.to_json()).add(make_batch(1), at=1, groups="y", bins={"y": (0.5,)})
     assert {row.group for row in again.rows} == {row.group for row in binned.rows}
 
 
@@ -161,7 +153,7 @@ def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
     ]  # fmt: skip
     for given, says in unmonitored:
         with pytest.raises(InvalidInput, match=f"^{re.escape(says)}$"):
-            eh.Monitor().add(_batch(0), at=0, **{"y_true": "y", "y_pred": "p", "groups": "region"} | given)
+            eh.Monitor().add(make_batch(0), at=0, **{"y_true": "y", "y_pred": "p", "groups": "region"} | given)
     invalid: list[tuple[dict[str, Any], str]] = [
         ({"metrics": "mcc"}, "mcc cannot be monitored"),
         ({"metrics": "tpr_difference"}, "cannot be monitored"),
@@ -173,26 +165,17 @@ def test_what_cannot_be_monitored_is_refused_with_a_reason() -> None:
         with pytest.raises(InvalidInput, match=says):
             eh.Monitor(**settings)
     with pytest.raises(InvalidInput, match=r"^fpr needs labels"):
-        eh.Monitor(metrics="fpr").add(_batch(0), at=0, y_pred="p", groups="region")
+        eh.Monitor(metrics="fpr").add(make_batch(0), at=0, y_pred="p", groups="region")
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         eh.Monitor(colour="blue")
-
-
-def _visits(persons: Sequence[int], seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    who = np.array(persons)
-    return pd.DataFrame(
-        {"person": who, "region": np.where(who % 3, "a", "b"), "y": np.ones(len(who), int),
-         "p": rng.integers(0, 2, len(who))}
-    )  # fmt: skip
 
 
 COLUMNS: dict[str, Any] = {"y_true": "y", "y_pred": "p", "groups": "region", "positive": 1}
 
 
 def test_a_cluster_counts_once_over_all_batches() -> None:
-    monitor = eh.Monitor(metrics="tpr").add(_visits([1, 1, 1, 2, 3]), at=1, cluster="person", **COLUMNS)
-    monitor = monitor.add(_visits([2, 3, 3, 4, 5, 5]), at=2)
+    monitor = eh.Monitor(metrics="tpr").add(make_visits([1, 1, 1, 2, 3]), at=1, cluster="person", **COLUMNS)
+    monitor = monitor.add(make_visits([2, 3, 3, 4, 5, 5]), at=2)
     first, second = monitor.history.values()
     assert (first.cases, first.repeated, first.before, len(first.clusters.split())) == (3, 2, 0, 3)
     assert (second.cases, second.repeated, second.before, len(second.clusters.split())) == (2, 1, 3, 2)
@@ -203,7 +186,7 @@ def test_a_cluster_counts_once_over_all_batches() -> None:
         "Left out: 3 cases of a person in an earlier batch.",
     ):
         assert sentence in said
-    (every,) = eh.Monitor(metrics="tpr").add(_visits([1, 1, 1, 2, 3]), at=1, **COLUMNS).history.values()
+    (every,) = eh.Monitor(metrics="tpr").add(make_visits([1, 1, 1, 2, 3]), at=1, **COLUMNS).history.values()
     assert (every.cases, every.repeated, every.before, len(every.clusters.split())) == (5, 0, 0, 0)
     assert "assumes that each case is new and independent of others." in " ".join(str(_monitor(1)).split())
 
@@ -224,20 +207,20 @@ def test_a_batch_of_clusters_is_recognised_when_it_comes_again() -> None:
     batches = ((1, [1, 1, 2, 3, 3, 3]), (2, [2, 4, 4]), (3, [5, 6]))
     monitor = eh.Monitor(metrics="tpr")
     for at, persons in batches:
-        monitor = monitor.add(_visits(persons, at), at=at, cluster="person", **COLUMNS)
+        monitor = monitor.add(make_visits(persons, at), at=at, cluster="person", **COLUMNS)
     again = eh.Monitor.from_json(monitor.to_json())
     for at, persons in batches:
-        assert again.add(_visits(persons, at).astype({"person": str}), at=at) is again
+        assert again.add(make_visits(persons, at).astype({"person": str}), at=at) is again
     assert again.to_json() == monitor.to_json() and again.rows == monitor.rows
     with pytest.raises(InvalidInput, match="the batch '3' was added with other counts"):
-        again.add(_visits([5, 9], 3), at=3)
-    again = again.add(_visits([1, 2, 3], 4), at=4)
+        again.add(make_visits([5, 9], 3), at=3)
+    again = again.add(make_visits([1, 2, 3], 4), at=4)
     assert (again.history["4"].cases, again.history["4"].before) == (0, 3)
 
 
 def test_the_state_keeps_salted_hashes_of_clusters_and_nothing_else() -> None:
     names = ["Ada Lovelace", "Alan Turing", "Grace Hopper"]
-    batch = _visits([1, 2, 3]).assign(person=names)
+    batch = make_visits([1, 2, 3]).assign(person=names)
     monitors = [eh.Monitor(metrics="tpr").add(batch, at=1, cluster="person", **COLUMNS) for _ in range(2)]
     one, other = (set(monitor.history["1"].clusters.split()) for monitor in monitors)
     assert not one & other and all(re.fullmatch("[0-9a-f]{16}", text) for text in one)
@@ -246,23 +229,23 @@ def test_the_state_keeps_salted_hashes_of_clusters_and_nothing_else() -> None:
 
 
 def test_clusters_are_fixed_by_the_first_batch() -> None:
-    monitor = eh.Monitor(metrics="tpr").add(_visits([1, 2]), at=1, cluster="person", **COLUMNS)
+    monitor = eh.Monitor(metrics="tpr").add(make_visits([1, 2]), at=1, cluster="person", **COLUMNS)
     says = "counts do not name their clusters, and this monitor counts each person once; add the rows"
     with pytest.raises(InvalidInput, match=f"^{says}$"):
         monitor.add_counts(WEEK, at=2, by="region")
     counted = eh.Monitor(metrics="tpr").add_counts(WEEK, at=1, by="region")
     says = "cluster must be given with the first batch: nobody knows which clusters that one counted"
     with pytest.raises(InvalidInput, match=f"^{says}$"):
-        counted.add(_visits([1, 2]), at=2, cluster="person", **COLUMNS)
+        counted.add(make_visits([1, 2]), at=2, cluster="person", **COLUMNS)
 
 
 def test_late_labels_are_refused_and_cases_without_one_are_said() -> None:
-    late = _batch(0).assign(y=lambda batch: batch["y"].where(batch.index < 100))
+    late = make_batch(0).assign(y=lambda batch: batch["y"].where(batch.index < 100))
     monitor = eh.Monitor(metrics="tpr").add(late, at="W1", y_true="y", y_pred="p", groups="region")
     assert "Left out: 20 cases without a label, prediction or cluster." in str(monitor)
     with pytest.raises(InvalidInput, match=r"since late labels .*: add a batch once its labels are complete, or .*$"):
-        monitor.add(_batch(0), at="W1")
-    assert eh.Monitor().add(_batch(0), at="W1", y_pred="p", groups="region").settings["metrics"] == ["ppr"]
+        monitor.add(make_batch(0), at="W1")
+    assert eh.Monitor().add(make_batch(0), at="W1", y_pred="p", groups="region").settings["metrics"] == ["ppr"]
 
 
 def test_a_group_that_appears_later_begins_at_1_and_weeks_without_it_are_no_evidence() -> None:
@@ -284,7 +267,7 @@ def test_a_state_is_read_as_it_was_written_and_refused_if_it_was_changed() -> No
     monitor = _monitor(5, gap=0.4, metrics=["acc", "ppr"])
     again = eh.Monitor.from_json(monitor.to_json())
     assert (again.rows, again.batches) == (monitor.rows, monitor.batches)
-    assert again.add(_batch(9), at=9).to_json() == monitor.add(_batch(9), at=9).to_json()
+    assert again.add(make_batch(9), at=9).to_json() == monitor.add(make_batch(9), at=9).to_json()
     state = json.loads(monitor.to_json())
     state["batches"][0]["counts"]["region"]["a"][0] += 1
     for text in (json.dumps(state), monitor.to_json()[:-40]):
@@ -322,7 +305,7 @@ def test_cases_without_a_group_and_the_same_counts_under_two_names_are_said() ->
 
 
 def test_columns_may_be_passed_as_values_with_every_batch() -> None:
-    table = _batch(1)
+    table = make_batch(1)
     y, p, region = (table[name].tolist() for name in ("y", "p", "region"))
     named = eh.Monitor(metrics="tpr").add(table, at=1, y_true="y", y_pred="p", groups="region")
     for groups in (np.array(region), {"region": region}, pd.Series(region, name="region")):

@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from monitored import make_batch, make_visits
 
 import evenhand as eh
 from evenhand.cli.main import evenhand as command
-
-
-def _batch(seed: int, n: int = 120, gap: float = 0.0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    group = rng.choice(["a", "b", "c"], n, p=[0.2, 0.4, 0.4])
-    y = rng.integers(0, 2, n)
-    right = rng.random(n) < np.where(group == "a", 0.8 - gap, 0.8)
-    return pd.DataFrame({"region": group, "y": y, "p": np.where(right, y, 1 - y)})
-
-
-def _visits(persons: Sequence[int], seed: int = 0) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    who = np.array(persons)
-    return pd.DataFrame(
-        {"person": who, "region": np.where(who % 3, "a", "b"), "y": np.ones(len(who), int),
-         "p": rng.integers(0, 2, len(who))}
-    )  # fmt: skip
-
 
 TABLE = "race,tp,fn,fp,tn\nA,4,8,1,9\nB,80,20,10,90\n"
 OPTIONS = ["--label", "y", "--prediction", "p", "--group", "region"]
@@ -49,7 +30,7 @@ def _files(folder: Path, *batches: pd.DataFrame) -> list[Path]:
 
 
 def test_the_command_keeps_a_state(tmp_path: Path) -> None:
-    state, *files = _files(tmp_path, *(_batch(week, gap=0.6) for week in range(4)))
+    state, *files = _files(tmp_path, *(make_batch(week, gap=0.6) for week in range(4)))
     assert _run(state) == (2, f"Error: there is no monitor {state}; pass a FILE to begin it")
     code, said = _run(state, files[0], "--at", "W0", *OPTIONS, "--metric", "acc")
     kept = state.read_text("utf-8")
@@ -87,7 +68,7 @@ def test_a_batch_may_come_from_standard_input(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_a_page_and_counts_clusters_once(tmp_path: Path) -> None:
-    state, first, file = _files(tmp_path, _visits([1, 2, 3, 3]), _visits([3, 4, 5]))
+    state, first, file = _files(tmp_path, make_visits([1, 2, 3, 3]), make_visits([3, 4, 5]))
     page, link = tmp_path / "monitor.html", tmp_path / "link"
     words = [*OPTIONS, "--metric", "tpr", "--cluster", "person", "--positive", "1"]
     assert _run(state, first, "--at", "W0", *words)[0] == 0
@@ -129,7 +110,7 @@ def test_a_batch_that_another_process_would_lose_is_refused(tmp_path: Path, monk
 
 
 def test_a_state_that_cannot_be_written_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    state, first, second = _files(tmp_path, _batch(0), _batch(1))
+    state, first, second = _files(tmp_path, make_batch(0), make_batch(1))
     assert _run(state, first, "--at", "W0", *OPTIONS)[0] == 0
     before = state.read_text("utf-8")
 

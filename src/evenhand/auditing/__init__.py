@@ -4,7 +4,6 @@ from .audits import audit, audit_counts, compare
 from .changes import protection_cost
 from .comparisons import MIN_SHARE
 from .findings import INCLUDED, KINDS, SEVERITIES, Finding
-from .groupings import cells_by_group
 from .metric_selection import lookup_metric, select_averages
 from .monitor import Monitor, MonitorRow
 from .option_text import option_texts, read_texts

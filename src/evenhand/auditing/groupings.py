@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Bools, Floats, Integers
-from ..confusion import ConfusionMatrix
 from ..data import Tally, sort_values
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, escaped
 from .settings import Settings, code_text
@@ -185,11 +184,3 @@ def sum_groups(values: Floats, codes: Integers, groups: int) -> Floats:
     sums = np.zeros((len(values), groups + 1, *values.shape[2:]))
     np.add.at(sums.swapaxes(0, 1), codes, values.swapaxes(0, 1))
     return sums[:, :-1]
-
-
-def cells_by_group(tally: Tally, settings: Settings) -> dict[str, ConfusionMatrix]:
-    """The confusion matrices of the groups of the widest intersection."""
-    assert tally.counts is not None
-    grouping = build_groupings(tally, settings)[-1]
-    sums = sum_groups(tally.counts.cells, grouping.codes, len(grouping.groups))[0]
-    return dict(zip(grouping.groups, map(ConfusionMatrix.from_array, sums), strict=True))

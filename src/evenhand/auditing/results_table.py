@@ -29,7 +29,6 @@ from .verdict import Verdict
 if TYPE_CHECKING:
     from .multiplicity import Families
 
-Question = Literal["equal scores", "same distribution", "change"]
 AXES = ("threshold", "class", "stratum", "model", "against")
 
 
@@ -417,12 +416,6 @@ class Row:
         """The least distance of the gap from none, of ratios in logarithms; 0 without a bound."""
         size = log(self.at_least) if self.is_ratio else self.at_least
         return 0.0 if np.isnan(size) else size
-
-    @property
-    def largest_gap(self) -> float:
-        """The greatest distance on the same scale; infinite without a bound."""
-        size = log(self.at_most) if self.is_ratio else self.at_most
-        return np.inf if np.isnan(size) else size
 
     def to_dict(self) -> dict[str, Any]:
         """The row as plain values: its place, then the columns; None for what does not exist."""

@@ -1,4 +1,4 @@
-"""The verdicts, each with its rank, meaning, mark and colour; views and documentation read them here."""
+"""The verdicts, each with its rank, meaning, mark and colour; reports and documentation read them here."""
 
 from __future__ import annotations
 

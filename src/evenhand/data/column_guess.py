@@ -1,6 +1,6 @@
 """What the columns of a table seem to be, from their names and the values in the first rows.
 
-A guess fills in the form of the page and the command that is suggested; whoever knows the table corrects it.
+A guess fills in the form of the web app and the command that is suggested; whoever knows the table corrects it.
 """
 
 from __future__ import annotations

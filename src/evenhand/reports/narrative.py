@@ -123,18 +123,13 @@ def driver_text(row: Row) -> str:
 def tipping_text(row: Row, words: Words) -> str:
     """How few cases of unknown group could change a verdict; "" if that is not known."""
     is_known = row.unknown_n > 0 and row.method == "fisher" and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
-    if not is_known or not isnan(row.n_effective) or is_change_or_pooled(row):
+    if not is_known or not isnan(row.n_effective) or row.is_change or row.is_pooled:
         return ""
     whole = words.whole(lookup_metric(row.metric))
     unknown = f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
     if isnan(row.tipping_point):
         return f"{unknown}; no assignment of them alone would change this verdict"
     return f"{unknown}; learning it for about {row.tipping_point:,.0f} of them could change this verdict"
-
-
-def is_change_or_pooled(row: Row) -> bool:
-    """Whether a row is of two models, or of all strata together."""
-    return row.is_change or row.is_pooled
 
 
 def lacking(row: Row) -> int:
