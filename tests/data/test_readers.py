@@ -299,7 +299,11 @@ def test_folders_mean_to_evenhand_what_they_mean_to_duckdb(tmp_path: Path) -> No
         parquet(tmp_path / f"Year={value}" / f"sex={'mf'[i % 2]}" / "d.parquet", g=[1] * (i + 1))
     listed = f"read_parquet('{tmp_path}/*/*/*.parquet', hive_partitioning = true, hive_types_autocast = false)"
     by_duckdb: Any = duckdb.sql(f"SELECT Year, sex, count(*) FROM {listed} GROUP BY ALL")
-    assert count_rows(tmp_path, ["Year", "sex"], {}).rows == {(year, sex): n for year, sex, n in by_duckdb.fetchall()}
+    assert count_rows(tmp_path, ["Year", "sex"], {}).rows == {
+        # DuckDB before 2.0 takes the name of the partition without a value for one.
+        (None if year == "__HIVE_DEFAULT_PARTITION__" else year, sex): n
+        for year, sex, n in by_duckdb.fetchall()
+    }
 
 
 def test_parquet_files_have_the_same_columns_of_the_same_types(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def count_frame(
         keys.append(key)
     frame = frame.select(*keys, *with_nanoseconds)
     try:
-        groups = frame.group_by(*frame.columns).agg(nw.len().alias("evenhand_n"))
+        groups = frame.group_by(*frame.collect_schema().names()).agg(nw.len().alias("evenhand_n"))
         rows = _fetch_rows(groups.head(MOST_ROWS + 1))
     except (ArithmeticError, NotImplementedError, TypeError) as error:
         raise InvalidInput(f"{_KINDS}; {first_line(error)}") from None
