@@ -41,7 +41,8 @@ def printable(text: str, keep: str = "") -> str:
     race\x1b[2J
     """
     return "".join(
-        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii") for c in text
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii")
+        for c in text
     )
 
 
@@ -197,7 +198,11 @@ class InvalidInput(EvenhandError, ValueError):
         hint: str = "",
     ) -> None:
         if not message:
-            parts = [f"`{argument}` must {must}", "" if got is _NOTHING else f"got {brief(got)}", hint]
+            parts = [
+                f"`{argument}` must {must}",
+                "" if got is _NOTHING else f"got {brief(got)}",
+                hint,
+            ]
             message = "; ".join(part for part in parts if part)
         super().__init__(message)
         self.argument = argument
@@ -218,7 +223,12 @@ class UnknownName(InvalidInput):
 
     @classmethod
     def among(
-        cls, what: str, name: object, known: Iterable[str], see: str = "", argument: str | None = None
+        cls,
+        what: str,
+        name: object,
+        known: Iterable[str],
+        see: str = "",
+        argument: str | None = None,
     ) -> UnknownName:
         """Create the error for an unknown name, with suggestions.
 

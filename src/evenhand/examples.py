@@ -26,11 +26,17 @@ _CHARGES = {"cases": "defendants", "outcome": "charged again", "decision": "call
 _INCOMES = {
     "cases": "people",
     "outcome": ("earned more than $50,000", "earned at most $50,000"),
-    "decision": ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000"),
+    "decision": (
+        "were predicted to earn more than $50,000",
+        "were predicted to earn at most $50,000",
+    ),
 }
 WORDS: dict[str, dict[str, Any]] = {
     "compas": {"favourable": "negative", "wording": _CHARGES},
-    "compas_violent": {"favourable": "negative", "wording": _CHARGES | {"outcome": "charged with violence"}},
+    "compas_violent": {
+        "favourable": "negative",
+        "wording": _CHARGES | {"outcome": "charged with violence"},
+    },
     "folktables_income": {"favourable": "positive", "wording": _INCOMES},
 }
 """The settings of an audit of each example: what is favourable, and what to call things."""

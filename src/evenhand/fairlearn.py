@@ -21,7 +21,11 @@ from .errors import InvalidInput
 from .metrics import Metric, OneGroupMetric, metric as find_metric
 from .wording import several
 
-_RATES = {"demographic_parity": ["ppr"], "equal_opportunity": ["tpr"], "equalized_odds": ["tpr", "fpr"]}
+_RATES = {
+    "demographic_parity": ["ppr"],
+    "equal_opportunity": ["tpr"],
+    "equalized_odds": ["tpr", "fpr"],
+}
 __all__ = ["confusion_counts", "from_metric_frame", "metric_function"]
 __all__ += [f"{parity}_{kind}" for parity in _RATES for kind in ("difference", "ratio")]
 
@@ -155,7 +159,9 @@ def _make_parity(name: str, example: float) -> Callable[..., float]:
     parity, _, kind = name.rpartition("_")
     rates = _RATES[parity]
 
-    def compare(y_true: Any, y_pred: Any, *, sensitive_features: Any, positive: Any = None) -> float:
+    def compare(
+        y_true: Any, y_pred: Any, *, sensitive_features: Any, positive: Any = None
+    ) -> float:
         """The {extreme} {kind} of two groups in {rates}.
 
         Equal to fairlearn's function of this name if every group has a score. A group whose score

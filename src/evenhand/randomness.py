@@ -37,7 +37,10 @@ def streams(rng: Rng, number: int) -> list[np.random.Generator]:
     """Independent generators, one per task, so that a result does not depend on the order of the tasks."""
     if isinstance(rng, np.random.Generator):
         return list(rng.spawn(number))
-    return [np.random.default_rng(seed) for seed in np.random.SeedSequence(_check_seed(rng)).spawn(number)]
+    return [
+        np.random.default_rng(seed)
+        for seed in np.random.SeedSequence(_check_seed(rng)).spawn(number)
+    ]
 
 
 def _check_seed(rng: Any) -> int | None:
@@ -65,7 +68,9 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def reaches(statistics: ArrayLike, observed: float, scale: float | None = None) -> NDArray[np.bool_]:
+def reaches(
+    statistics: ArrayLike, observed: float, scale: float | None = None
+) -> NDArray[np.bool_]:
     """Which statistics are as large as the observed one, or differ from it by rounding only.
 
     Rounding is relative to the observed statistic or, if that is a difference of larger numbers, to their ``scale``.

@@ -103,7 +103,9 @@ class SmallSampleReport(Record):
             name = printable(str(line.label))
             scores = [_score_text(getattr(line, score)) for score in _SCORES]
             rows.append([name, f"{line.support:,}", *scores])
-            notes += [f"{score} of {name} is undefined: {why}" for score, why in line.undefined.items()]
+            notes += [
+                f"{score} of {name} is undefined: {why}" for score, why in line.undefined.items()
+            ]
         notes += ["Each class in turn is the positive one."] if notes else []
         titles = {name: name.replace("_", " ").replace("mcc", "MCC") for name in _OVERALL}
         overall = [[title, _score_text(getattr(self, name))] for name, title in titles.items()]

@@ -127,7 +127,9 @@ def _normalize(name: str) -> object:
     return normalize("NFKC", name)
 
 
-def numbered(names: Mapping[Key, str], look: Callable[[str], object] = _normalize) -> dict[Key, str]:
+def numbered(
+    names: Mapping[Key, str], look: Callable[[str], object] = _normalize
+) -> dict[Key, str]:
     """The names, with a number behind those that look the same as one before.
 
     >>> numbered({1: "A", 2: "B", 3: "A"})

@@ -7,7 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..data import build_model_tally, build_tally, group_columns, hide_facts, read_counts, tally_counts
+from ..data import (
+    build_model_tally,
+    build_tally,
+    group_columns,
+    hide_facts,
+    read_counts,
+    tally_counts,
+)
 from ..errors import InvalidInput, UnknownName
 from ..metrics import Metric
 from .metric_selection import needs_of, select_metrics
@@ -15,7 +22,14 @@ from .provenance import counts_source
 from .requests import with_fields_of
 from .result import Audit
 from .run import run_audit
-from .settings import MODEL_METRICS, WITHOUT_LABELS, AuditRequest, CountsRequest, ModelsRequest, Settings
+from .settings import (
+    MODEL_METRICS,
+    WITHOUT_LABELS,
+    AuditRequest,
+    CountsRequest,
+    ModelsRequest,
+    Settings,
+)
 
 
 @with_fields_of(AuditRequest)

@@ -150,7 +150,9 @@ class Comparisons:
         """The group, then the reference and the two groups that it lacks; all as codes."""
         is_rest = self.is_reference | (self.reference == KNOWN)
         reference = np.where(is_rest, KNOWN, self.reference)
-        return np.stack([self.group, reference, np.where(is_rest, self.group, NOBODY), self.left_out])
+        return np.stack(
+            [self.group, reference, np.where(is_rest, self.group, NOBODY), self.left_out]
+        )
 
     @cached_property
     def _strata_of_keys(self) -> Integers:
@@ -285,7 +287,9 @@ def sum_cases(values: Floats) -> Floats:
     return np.asarray(values.sum(axis=tuple(range(1, values.ndim))))
 
 
-def build_comparisons(tally: Tally, settings: Settings, strata: Sequence[str] = ()) -> list[Comparisons]:
+def build_comparisons(
+    tally: Tally, settings: Settings, strata: Sequence[str] = ()
+) -> list[Comparisons]:
     """The comparisons of everything that metrics read; with strata, in each and over all."""
     groupings = tuple(build_groupings(tally, settings, strata))
     names, codes = name_strata(tally, strata, settings)
@@ -373,7 +377,8 @@ def _list_references(given: Any, groupings: Sequence[Grouping]) -> list[Any]:
     for grouping in groupings:
         parts = tuple(given.get(column, ReferenceKind.REST) for column in grouping.columns)
         is_group = all(
-            not isinstance(part, ConfusionMatrix) and part not in (*_OF_REST, *_CHOSEN) for part in parts
+            not isinstance(part, ConfusionMatrix) and part not in (*_OF_REST, *_CHOSEN)
+            for part in parts
         )
         default = given.get(grouping.columns, parts if is_group else ReferenceKind.REST)
         references.append(given.get(grouping.name, default))

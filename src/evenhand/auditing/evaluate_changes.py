@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats, Integers, choose
-from ..inference import count_pairs, equality_test, mcnemar_pvalue, melded_gaps, score_gaps, score_intervals
+from ..inference import (
+    count_pairs,
+    equality_test,
+    mcnemar_pvalue,
+    melded_gaps,
+    score_gaps,
+    score_intervals,
+)
 from ..metrics import Metric, metric as find_metric
 from .comparisons import Comparisons
 from .settings import Settings
@@ -19,7 +26,9 @@ from .settings import Settings
 _NO_CASE = "no case in the denominator"
 
 
-def evaluate_changes(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Any]:
+def evaluate_changes(
+    metric: Metric, comparisons: Comparisons, settings: Settings
+) -> dict[str, Any]:
     """The columns of a rate for comparisons of two models."""
     pairs = [count_pairs(metric, side) for side in comparisons.split(comparisons.values)]
     change, level = find_metric("mb").base, settings.confidence_level

@@ -167,7 +167,9 @@ def rounding_corners(metric: OneGroupMetric, comparisons: Comparisons) -> list[S
     ]
 
 
-def effective_cells(metric: OneGroupMetric, comparisons: Comparisons) -> tuple[Sides, dict[str, Floats]]:
+def effective_cells(
+    metric: OneGroupMetric, comparisons: Comparisons
+) -> tuple[Sides, dict[str, Floats]]:
     """The cells divided by the design effects of weights or clusters, and columns about these."""
     cells, tally = comparisons.cells, comparisons.tally
     n = len(comparisons)
@@ -369,7 +371,9 @@ def _distance_intervals(
 # Smoothing and MATCH
 
 
-def smoothing_columns(metric: Metric, comparisons: Comparisons, settings: Settings) -> dict[str, Floats]:
+def smoothing_columns(
+    metric: Metric, comparisons: Comparisons, settings: Settings
+) -> dict[str, Floats]:
     """Smoothed scores, with their strengths; a rate of a cases keeps a / (a + b) of its gap."""
     labelled = comparisons.tally.labelled and comparisons.source == "counts"
     if metric.comparisons or not labelled:

@@ -140,7 +140,9 @@ def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Itera
         place = {"at": first.at, "by": first.by, "group": first.group}
         return make_finding(kind, sentence, metrics=keys, **place)
 
-    yield from (about(_kind_of_difference(row, tally, settings), row) for row in rows if row.differs)
+    yield from (
+        about(_kind_of_difference(row, tally, settings), row) for row in rows if row.differs
+    )
     yield from (about("four-fifths", row) for row in rows if row.is_below_four_fifths)
     yield from (about("undefined", row) for row in rows if row.verdict is Verdict.UNDEFINED)
     # Scores of several rates are not judged from rounded counts, however many cases there are.
@@ -253,7 +255,9 @@ def find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
             yield make_finding("spread", text, by=by, at=part.axis_values(rows[0]))
 
 
-def find_chosen_references(comparisons: Sequence[Comparisons], settings: Settings) -> Iterator[Finding]:
+def find_chosen_references(
+    comparisons: Sequence[Comparisons], settings: Settings
+) -> Iterator[Finding]:
     """References that were chosen for their scores, which p-values do not take into account."""
     for part, rows, cells in _list_columns(comparisons):
         first = rows[0]
@@ -277,7 +281,9 @@ def _list_columns(comparisons: Sequence[Comparisons]) -> Iterator[tuple[Comparis
             yield from ((part, *column) for column in part.columns(part.counts.cells))
 
 
-def find_not_pooled(comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]) -> Iterator[Finding]:
+def find_not_pooled(
+    comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]
+) -> Iterator[Finding]:
     """Scores that no exact test pools over strata."""
     is_pooled = any(part.is_pooled for part in comparisons)
     for m in metrics if is_pooled else ():
@@ -291,10 +297,17 @@ def find_not_pooled(comparisons: Sequence[Comparisons], metrics: Sequence[Measur
 def find_left_out(tally: Tally) -> Iterator[Finding]:
     """Rows that lack a label, a prediction, or whatever else is needed."""
     for what, n in tally.left_out.items():
-        texts = [text for column, texts in tally.missing_words.items() if column in what for text in texts]
+        texts = [
+            text
+            for column, texts in tally.missing_words.items()
+            if column in what
+            for text in texts
+        ]
         read = f" (read as missing: {', '.join(dict.fromkeys(map(repr, texts)))})" if texts else ""
         # A model may have any name.
-        parts = re.split(r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what)
+        parts = re.split(
+            r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what
+        )
         lacking = " and ".join(f"a {_NOUNS.get(name, name)}" for name in parts)
         verb = f"{_was(n)} left out"
         if what == "y_true" and tally.selections is not None:
@@ -307,7 +320,9 @@ def _find_missing_groups(comparisons: Comparisons, settings: Settings) -> Iterat
     for grouping in comparisons.groupings:
         n = int(comparisons.sizes_of_keys[grouping.codes < 0].sum())
         if len(grouping.columns) == 1 and n:
-            noun = re.sub(" (?:that|which|who)$", "", (settings.wording or {}).get("cases", "cases"))
+            noun = re.sub(
+                " (?:that|which|who)$", "", (settings.wording or {}).get("cases", "cases")
+            )
             have, they = ("1 case has", "it is") if n == 1 else (f"{n:,} {noun} have", "they are")
             text = f"{have} no known {grouping.name}: {they} in no group and in no reference"
             about = "" if settings.rule is None else "About "

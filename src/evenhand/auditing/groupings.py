@@ -100,7 +100,9 @@ def build_groupings(tally: Tally, settings: Settings, strata: Sequence[str] = ()
     return list(groupings.values())
 
 
-def name_strata(tally: Tally, strata: Sequence[str], settings: Settings) -> tuple[Sequence[str], Integers]:
+def name_strata(
+    tally: Tally, strata: Sequence[str], settings: Settings
+) -> tuple[Sequence[str], Integers]:
     """The names of the strata, in order, and the stratum of each key."""
     if not strata:
         return (), np.zeros(len(tally.keys), dtype=np.int64)
@@ -128,7 +130,9 @@ def _cross(tally: Tally, columns: Sequence[_Column], title: str) -> Grouping:
     return Grouping(by, title, groups, codes, index_of, is_hidden)
 
 
-def _name_values(tally: Tally, column: str, settings: Settings, *, allows_missing: bool = False) -> _Column:
+def _name_values(
+    tally: Tally, column: str, settings: Settings, *, allows_missing: bool = False
+) -> _Column:
     """The values of a column in order, with distinct names."""
     of_keys = [key[tally.columns.index(column)] for key in tally.keys]
     present = {value for value in of_keys if value is not None or allows_missing}
@@ -162,7 +166,9 @@ def unique_names(names: Iterable[str], values: Sequence[Any]) -> list[str]:
     names = list(names)
     while len(set(names)) < len(names):
         times, pairs = Counter(names), zip(names, values, strict=True)
-        spelled = [repr(value) if times[name] > 1 and value is not None else name for name, value in pairs]
+        spelled = [
+            repr(value) if times[name] > 1 and value is not None else name for name, value in pairs
+        ]
         numbered = [f"{name} ({i})" for i, name in enumerate(names, 1)]
         names = numbered if spelled == names else spelled
     return names

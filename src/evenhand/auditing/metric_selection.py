@@ -144,7 +144,8 @@ def select_averages(metrics: Sequence[Measurable]) -> list[ClassAverage]:
     keys = [
         m.key
         for m in metrics
-        if isinstance(m, ClassAverage) or (isinstance(m, Metric) and not m.comparisons and m.base.multiclass)
+        if isinstance(m, ClassAverage)
+        or (isinstance(m, Metric) and not m.comparisons and m.base.multiclass)
     ]
     return [parse_average(key) for key in keys]
 

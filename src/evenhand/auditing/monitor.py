@@ -301,7 +301,9 @@ class MonitorRow(Record):
     def __str__(self) -> str:
         scores = f"{number(self.score)} v {number(self.versus)}"
         alarm = "no alarm" if self.alarm is None else f"alarm at {self.alarm}"
-        return printable(f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}")
+        return printable(
+            f"{self.group}, {self.metric} {scores}: evidence {self.joint:.3g}, {alarm}"
+        )
 
 
 class Monitor:
@@ -594,7 +596,9 @@ class Monitor:
             write_whole(path, page)
         return page
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
 
         Parameters
@@ -641,7 +645,10 @@ class Monitor:
     @property
     def columns(self) -> dict[str, Any]:
         """How batches are read: columns by argument, True for values, and positive labels."""
-        return {**self._state.columns, **({"positive": self._state.positive} if self._state.columns else {})}
+        return {
+            **self._state.columns,
+            **({"positive": self._state.positive} if self._state.columns else {}),
+        }
 
     def check(self, other: Monitor, *names: str) -> None:
         """Refuse settings of these names that another monitor has otherwise.
@@ -656,7 +663,9 @@ class Monitor:
         for name in names:
             was, asked = self.settings[name], other.settings[name]
             if was is not None and asked != was:
-                raise InvalidInput(f"`{name}` was {was} when the monitor began and must stay; got {asked}")
+                raise InvalidInput(
+                    f"`{name}` was {was} when the monitor began and must stay; got {asked}"
+                )
 
     def to_json(self) -> str:
         """The state as JSON: settings, counts and hashes of clusters, never rows."""

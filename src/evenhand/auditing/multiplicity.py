@@ -23,7 +23,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Bools, Floats, Integers
-from ..inference import ROUNDING, TwoRates, attainable_tails, select_small_samples, unconditional_sizes
+from ..inference import (
+    ROUNDING,
+    TwoRates,
+    attainable_tails,
+    select_small_samples,
+    unconditional_sizes,
+)
 from .results_table import ResultsTable
 from .settings import ReferenceKind, Settings
 
@@ -141,7 +147,9 @@ def adjust_benjamini_hochberg(pvalues: Floats) -> Floats:
     return adjusted
 
 
-def adjust_holm(pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False) -> Floats:
+def adjust_holm(
+    pvalues: Floats, pairs: TwoRates | None = None, share_cases: bool = False
+) -> Floats:
     """Adjust p-values by Holm's method, for discrete tests if the counts of exact tests are given.
 
     >>> adjust_holm(np.array([0.01, 0.04, 0.03]))

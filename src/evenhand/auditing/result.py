@@ -245,7 +245,8 @@ class Audit:
         keys = sorted(
             lines,
             key=lambda key: [
-                rank.get(value, len(rank)) for rank, value in zip(ranks, (*key[:-2], key[-2:]), strict=True)
+                rank.get(value, len(rank))
+                for rank, value in zip(ranks, (*key[:-2], key[-2:]), strict=True)
             ],
         )
         present = {key for line in lines.values() for key in line}
@@ -519,7 +520,9 @@ class Audit:
         """
         return str(reach("Audit.to_text")(self, most, explain=explain))
 
-    def plot(self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None) -> Any:
+    def plot(
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
@@ -569,7 +572,9 @@ class Audit:
         for library in _STREAMING:
             if find_spec(library):
                 return self.to_frame(library).__arrow_c_stream__(requested_schema)
-        raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow")
+        raise MissingExtra(
+            "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
+        )
 
 
 def _rank(values: Iterable[Any]) -> dict[Any, int]:

@@ -54,7 +54,9 @@ _MEANINGS = {
     "support": "cases in the smallest denominator of the score",
     "n_effective": "independent cases that the support is worth, with weights or clusters",
     "correlation": "intra-class correlation, with clusters",
-    **{cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS},
+    **{
+        cell: f"the group's {cell.upper()}; sums of weights if cases are weighted" for cell in CELLS
+    },
     "score": "the group's score; of models, its change",
     "low": "lower end of the confidence interval of the score",
     "high": "upper end of the confidence interval of the score",

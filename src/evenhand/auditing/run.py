@@ -66,7 +66,8 @@ def run_audit(
         n=tally.n,
         left_out=tally.left_out,
         settings=settings.recorded() | asked | {"labelled": tally.labelled},
-        provenance=facts | {"axes": list_axes(comparisons), "unknown": count_unknown(comparisons[0])},
+        provenance=facts
+        | {"axes": list_axes(comparisons), "unknown": count_unknown(comparisons[0])},
         versions=versions(),
         library=tally.library,
     )

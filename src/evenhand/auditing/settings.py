@@ -344,7 +344,11 @@ class Settings:
         None,
         "Favourable for a person",
         choices=get_args(Favourable),
-        named={"": "not said", "positive": "a positive prediction", "negative": "a negative prediction"},
+        named={
+            "": "not said",
+            "positive": "a positive prediction",
+            "negative": "a negative prediction",
+        },
     )
     intersections: int | str = _setting(
         2,
@@ -368,8 +372,12 @@ class Settings:
         check_value=rule_of,
         named={"": "no"} | {key: f"rule {key}: below {r.least}" for key, r in RULES.items()},
     )
-    wording: Mapping[str, Any] | None = _setting(None, option=None, parts=WORDING, check_value=_check_wording)
-    rng: Rng = _setting(0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed")
+    wording: Mapping[str, Any] | None = _setting(
+        None, option=None, parts=WORDING, check_value=_check_wording
+    )
+    rng: Rng = _setting(
+        0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed"
+    )
 
     #: Settings without an effect, which the function does not take.
     _excluded: ClassVar[tuple[str, ...]] = ()
@@ -475,7 +483,9 @@ class AuditRequest(Settings):
     data: Any = None
     _: KW_ONLY
     y_true: Any = _column("Column of labels", "--label", also="labels label")
-    y_pred: Any = _column("Column of predictions", "--prediction", also="predictions prediction y_hat")
+    y_pred: Any = _column(
+        "Column of predictions", "--prediction", also="predictions prediction y_hat"
+    )
     y_score: Any = _column("Column of scores", "--score", also="y_proba y_prob probas_pred scores")
     groups: Any = _column(
         "Columns of groups",
@@ -486,7 +496,9 @@ class AuditRequest(Settings):
     threshold: float | Sequence[float] | None = _setting(
         None, "Threshold", reads="number", many=True, also="thresholds cutoff"
     )
-    positive: Any = _setting(None, "Counts as positive", parts=_POSITIVE, also="pos_label", **_LABELS)
+    positive: Any = _setting(
+        None, "Counts as positive", parts=_POSITIVE, also="pos_label", **_LABELS
+    )
     classes: Any = _setting(None, "Classes", option="--class", many=True, metavar="LABEL")
     strata: Any = _column("Columns of strata", many=True, also="control_features within")
     sample_weight: Any = _column("Column of weights", also="weights weight sample_weights")
@@ -558,7 +570,9 @@ class ModelsRequest(AuditRequest):
         With ``model_column``, what says which rows are decisions on the same case.
     """
 
-    models: Any = _setting(None, "Columns of models", option="--model", many=True, metavar="NAME=COLUMN")
+    models: Any = _setting(
+        None, "Columns of models", option="--model", many=True, metavar="NAME=COLUMN"
+    )
     model_column: Any = _column("Column that names the model")
     baseline: str | None = _setting(None, metavar="NAME")
     metrics: Sequence[RequestedMetric] | RequestedMetric | None = _metrics(MODEL_METRICS)

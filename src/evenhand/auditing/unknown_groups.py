@@ -109,7 +109,9 @@ def _search(metric: OneGroupMetric, cells: Floats, unknown: Floats, sign: float)
     return float(sign * best)
 
 
-def find_tipping_points(table: ResultsTable, block: Block, added: Floats, settings: Settings) -> Floats:
+def find_tipping_points(
+    table: ResultsTable, block: Block, added: Floats, settings: Settings
+) -> Floats:
     """How few unknown cases would leave no difference, where exact tests of counts found one."""
     metric, tally = block.metric.base, block.comparisons.tally
     points = np.full(len(block.comparisons), np.nan)

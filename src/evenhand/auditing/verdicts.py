@@ -45,7 +45,9 @@ def choose_verdicts(table: ResultsTable, p_adjusted: Floats, settings: Settings)
     return verdict
 
 
-def mark_equivalent(table: ResultsTable, verdict: Array, settings: Settings, simultaneous: float) -> None:
+def mark_equivalent(
+    table: ResultsTable, verdict: Array, settings: Settings, simultaneous: float
+) -> None:
     """Mark inconclusive rows as equivalent if the whole interval of the gap lies within the margin.
 
     With ``family="audit"``, these intervals are simultaneous, too.

@@ -32,7 +32,9 @@ _COLUMNS = {"y_true", "y_pred", "y_score", "groups", "models", "model_column"}
 _SOURCE = click.core.ParameterSource
 
 _files = click.argument("files", nargs=-1, metavar="[FILE]...")
-_repeat = click.option("--repeat", metavar="FILE", help="Repeat a JSON audit; exit with 1 if it changed.")
+_repeat = click.option(
+    "--repeat", metavar="FILE", help="Repeat a JSON audit; exit with 1 if it changed."
+)
 
 Make = Callable[[dict[str, Any]], Audit]
 
@@ -78,12 +80,16 @@ def compare(files: Sequence[str], **options: Any) -> None:
     _audit_files(files, auditing.compare, ModelsRequest, options)
 
 
-def _audit_files(files: Sequence[str], function: Any, request: Any, options: dict[str, Any]) -> None:
+def _audit_files(
+    files: Sequence[str], function: Any, request: Any, options: dict[str, Any]
+) -> None:
     """Audit files, repeat a saved audit or, if no column is named, list columns."""
     _check_names([*files, ""] if options["repeat"] == "" else files)
     if repeat := options["repeat"]:
         if typed := _first_typed(flat_settings(request)):
-            raise InvalidInput(f"{typed} cannot be combined with --repeat, which keeps all settings")
+            raise InvalidInput(
+                f"{typed} cannot be combined with --repeat, which keeps all settings"
+            )
         before = _read_saved(repeat)
         recorded = before.provenance.get("source", {}).get("paths", [])
         inputs = [repeat, *(files or recorded)]
@@ -175,7 +181,9 @@ def _check_names(files: Sequence[str]) -> None:
             raise InvalidInput(f"there is no file {escaped(name)}; {hint}")
 
 
-def _render(options: dict[str, Any], inputs: Sequence[str], make: Make, before: Audit | None = None) -> None:
+def _render(
+    options: dict[str, Any], inputs: Sequence[str], make: Make, before: Audit | None = None
+) -> None:
     """Check the names of outputs, make the audit, and render it."""
     source = click.get_current_context().get_parameter_source("family")
     if options["fail_on"] and source is _SOURCE.DEFAULT:

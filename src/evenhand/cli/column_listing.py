@@ -29,7 +29,9 @@ Columns = Mapping[str, list[Any]]
 Options = list[tuple[str, str]]
 
 
-def list_columns(data: str | list[str], files: Sequence[str], command: str = "audit", width: int = 80) -> str:
+def list_columns(
+    data: str | list[str], files: Sequence[str], command: str = "audit", width: int = 80
+) -> str:
     """The columns of files with their most frequent values and guesses, and a command."""
     columns = read_first_columns(data)
     if set(CELLS) <= {name.strip().lower() for name in columns}:
@@ -77,7 +79,9 @@ def _shorten(value: Any) -> str:
     return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
 
 
-def _suggest_options(columns: Columns, roles: dict[str, Any], command: str) -> tuple[Options, list[str]]:
+def _suggest_options(
+    columns: Columns, roles: dict[str, Any], command: str
+) -> tuple[Options, list[str]]:
     """The options for what the columns seem to be, and hints on what is left to choose."""
     chosen = dict(roles)
     more: Options = []

@@ -104,7 +104,9 @@ class SizeRange(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return sizes
 
 
-def command(name: str, details: str = "", **settings: Any) -> Callable[[Callable[..., None]], Command]:
+def command(
+    name: str, details: str = "", **settings: Any
+) -> Callable[[Callable[..., None]], Command]:
     """A decorator that makes a function the command of that name."""
     text = f"{COMMANDS[name][1]}\n\n{details}"
     return click.command(name, cls=Command, help=text, **settings)

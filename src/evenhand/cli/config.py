@@ -41,7 +41,9 @@ def _read_config(ctx: click.Context, _: click.Parameter, path: str | None) -> No
             unknown = UnknownName.among(f"setting in {path}", key, known)
             raise click.BadParameter(str(unknown))
         if option.name in ctx.default_map:
-            raise click.BadParameter(f"{path} has {option.opts[0]} twice, as {key!r} and by another name")
+            raise click.BadParameter(
+                f"{path} has {option.opts[0]} twice, as {key!r} and by another name"
+            )
         ctx.default_map[str(option.name)] = _as_default(option, value)
 
 

@@ -103,13 +103,17 @@ def undefined(n: int, names: tuple[str, ...], reference: Cells | None, as_json: 
 
 
 @command(
-    "match", "For the paper's version: --null known --given n", params=function_options(match_test, *_MATCH)
+    "match",
+    "For the paper's version: --null known --given n",
+    params=function_options(match_test, *_MATCH),
 )
 @cells_option("--group", "The group's counts.")
 @cells_option("--reference", "The reference's counts, or four probabilities.")
 @_metric_option("A metric, or all", required=True)
 @json_option
-def match(group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool, **settings: Any) -> None:
+def match(
+    group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool, **settings: Any
+) -> None:
     """Test a group against a reference."""
     cm, against = ConfusionMatrix.from_array(group), counts_or_rates(reference)
     chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
@@ -139,7 +143,9 @@ def match(group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool,
 @click.option("--strength", default="10", show_default=True, help=_STRENGTH)
 @_metric_option("A metric to show", default=_SMOOTHED)
 @json_option
-def smooth(group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool) -> None:
+def smooth(
+    group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool
+) -> None:
     """Smooth a group's scores."""
     raw, prior = map(ConfusionMatrix.from_array, (group, reference))
     weight = read_texts("strength", [strength])

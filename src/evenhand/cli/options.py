@@ -45,7 +45,9 @@ def _make_option(name: str, default: Any, setting: Any, hidden: bool) -> Decorat
     )
 
 
-def read_arguments(request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()) -> dict[str, Any]:
+def read_arguments(
+    request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()
+) -> dict[str, Any]:
     """The arguments that the options give; texts may name these columns."""
     arguments = {}
     for name, (_, setting) in flat_settings(request).items():

@@ -13,9 +13,15 @@ from .command import command
     "serve",
     "It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]")
 @click.option(
-    "--limit", type=click.IntRange(1), default=4096, show_default=True, help="Maximum upload size in MB."
+    "--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]"
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=4096,
+    show_default=True,
+    help="Maximum upload size in MB.",
 )
 @click.option("--open/--no-open", "browser", default=True, help="Open the app in the browser.")
 def serve(port: int, limit: int, browser: bool) -> None:

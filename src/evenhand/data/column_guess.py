@@ -74,7 +74,9 @@ def kind_of(values: Sequence[Any]) -> Kind:
     """
     texts = [str(value) if isinstance(value, (list, dict)) else value for value in values]
     sizes = Counter(
-        text[:_MAX_LENGTH] if isinstance(text, (str, bytes)) else text for text in texts if text is not None
+        text[:_MAX_LENGTH] if isinstance(text, (str, bytes)) else text
+        for text in texts
+        if text is not None
     )
     kind, numbers = "text" if sizes else "empty", set()
     with suppress(TypeError, ValueError, OverflowError):
@@ -156,7 +158,9 @@ def guess_positive(values: Collection[Any]) -> list[Any]:
     """
     words = {value: str(value).strip().casefold() for value in sorted(values, key=str)}
     negative = [word for word in words.values() if word in _NEGATIVE]
-    others = [value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}]
+    others = [
+        value for value, word in words.items() if word not in {"", *_NEGATIVE, *MISSING_WORDS}
+    ]
     return others if len(negative) == 1 else []
 
 
@@ -164,7 +168,9 @@ def _only(names: Sequence[str]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _lie_in_one_group(columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]) -> bool:
+def _lie_in_one_group(
+    columns: Mapping[str, list[Any]], cluster: str, groups: Sequence[str]
+) -> bool:
     """Whether all rows of an identifier are in one group."""
     keys = set(zip(*(map(str, columns[name]) for name in (cluster, *groups)), strict=True))
     return len(keys) == len({key[0] for key in keys})

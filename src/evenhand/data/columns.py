@@ -57,7 +57,9 @@ def group_columns(groups: Any, data: Any) -> dict[str, Any]:
     """
     columns = [(str(name), column) for name, column in _named_groups(groups, data)]
     if not columns or any(column is None for _, column in columns):
-        raise InvalidInput(argument="groups", must="be the name of a column or its values", got=groups)
+        raise InvalidInput(
+            argument="groups", must="be the name of a column or its values", got=groups
+        )
     names = [name for name, _ in columns]
     if repeated := [name for name in names if names.count(name) > 1]:
         got = f"{brief(repeated[0])} twice"
@@ -98,7 +100,9 @@ def _is_name(given: Any) -> bool:
 
 def _is_array(given: Any) -> bool:
     """Whether something can only be a column: an array, a Series or an expression."""
-    return hasattr(type(given), "alias") or (is_sequence(given) and not isinstance(given, (list, tuple)))
+    return hasattr(type(given), "alias") or (
+        is_sequence(given) and not isinstance(given, (list, tuple))
+    )
 
 
 def _are_names(given: Sequence[Any], data: Any) -> bool:
@@ -120,7 +124,9 @@ def _are_names(given: Sequence[Any], data: Any) -> bool:
     return are_texts or all(known)
 
 
-def count(data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()) -> Counted:
+def count(
+    data: Any, columns: Sequence[Column], cuts: Cuts, scores: Collection[int] = ()
+) -> Counted:
     """Count the combinations of values in columns: what messages call a column, and its name or its values.
 
     A column with cuts, by its position, is counted by level. Of scores, also by position, the second of two columns is
@@ -222,7 +228,9 @@ def split_columns(given: Any, title: str) -> list[tuple[Hashable, Any]]:
 def _second_column(columns: Sequence[tuple[Any, Any]], title: str) -> tuple[None, Any]:
     """The scores of the positive class, of two columns as ``predict_proba`` of scikit-learn gives them."""
     if len(columns) != 2 or columns[0][0] is not None:
-        raise InvalidInput(f"{title} has {len(columns)} columns; pass the column of the positive class")
+        raise InvalidInput(
+            f"{title} has {len(columns)} columns; pass the column of the positive class"
+        )
     scores = [scores for _, scores in columns]
     try:
         first, second = np.asarray(scores, dtype=float)

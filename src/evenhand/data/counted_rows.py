@@ -25,7 +25,8 @@ from .frames import Key
 
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
-    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι", "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi"
+    "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι",
+    "ABEKMHOPCTYXIJSaeopcyxijsdhABEZHIKMNOPTYXavopi",
 )
 
 
@@ -68,7 +69,9 @@ class CountedRows:
         """How often each row occurs."""
         return np.array(list(self.rows.values()), dtype=np.float64)
 
-    def index_keys(self, kept: Integers, keys: Sequence[Key] = ()) -> tuple[tuple[Key, ...], Integers]:
+    def index_keys(
+        self, kept: Integers, keys: Sequence[Key] = ()
+    ) -> tuple[tuple[Key, ...], Integers]:
         """The keys of some rows in a stable order, or those that are known, and the index of each."""
         all_keys = self.keys
         row_keys = [all_keys[row] for row in kept]
@@ -146,7 +149,9 @@ def count_rows(
     for row, n in counted.rows.items():
         values = list(row)
         for i in range(width):
-            values[i] = bin_names[i][row[i]] if i in edges and row[i] is not None else _unsigned(row[i])
+            values[i] = (
+                bin_names[i][row[i]] if i in edges and row[i] is not None else _unsigned(row[i])
+            )
         for i in floats:
             values[i] = _read_number(row[i], names[i])
         rows[tuple(values)] += n
@@ -162,7 +167,9 @@ def count_rows(
         answers=tuple(given),
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
-        answer_orders={names[i]: orders[i] for i in places.values() if i in orders and i not in levels},
+        answer_orders={
+            names[i]: orders[i] for i in places.values() if i in orders and i not in levels
+        },
         source=counted.source | {"rows": lines},
         library=counted.library,
     )
@@ -206,7 +213,9 @@ def _read_number(value: Any, name: str) -> float | None:
     return None if number != number else number
 
 
-def _read_bins(bins: Mapping[str, Sequence[float]] | None, by: list[str]) -> dict[str, tuple[float, ...]]:
+def _read_bins(
+    bins: Mapping[str, Sequence[float]] | None, by: list[str]
+) -> dict[str, tuple[float, ...]]:
     """Where to cut group columns, in ascending order."""
     if not isinstance(bins, Mapping | None):
         must = "map group columns to the numbers at which to cut them"
@@ -298,7 +307,13 @@ def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any
     rank = {value: i for i, value in enumerate(declared)}
 
     def key(value: Any) -> tuple[Any, ...]:
-        return (value is None, rank.get(value, len(rank)), _natural_key(value), str(value), repr(value))
+        return (
+            value is None,
+            rank.get(value, len(rank)),
+            _natural_key(value),
+            str(value),
+            repr(value),
+        )
 
     return sorted(values, key=key)
 

@@ -53,7 +53,9 @@ def read_counts(data: Any) -> CountsTable:
             raise InvalidInput(f"{name} must have {must}; got {escaped(got)}")
     matrices: dict[Key, ConfusionMatrix] = {}
     for line, row in enumerate(rows, start=1):
-        values = [value.strip() or None if isinstance(value, str) else value for value in map(plain, row)]
+        values = [
+            value.strip() or None if isinstance(value, str) else value for value in map(plain, row)
+        ]
         key = tuple(values[i] for i in by)
         if key in matrices:
             group = escaped(" & ".join(map(str, key)))

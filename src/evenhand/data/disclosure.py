@@ -116,7 +116,9 @@ def rule_of(protect: Any) -> Rule | None:
             raise UnknownName.among("rule of protection", protect, RULES)
         return RULES[protect]
     rules = ", ".join(map(repr, RULES))
-    numbers = f"a whole number from {_MIN_LEAST} to {_MAX_LEAST:,}, the minimum count that may be shown"
+    numbers = (
+        f"a whole number from {_MIN_LEAST} to {_MAX_LEAST:,}, the minimum count that may be shown"
+    )
     raise InvalidInput(argument="protect", must=f"be {rules} or {numbers}", got=protect)
 
 

@@ -150,7 +150,9 @@ def _common_format(formats: Iterable[Format], must: str) -> Format:
     """The format that all files have."""
     first, *others = dict.fromkeys(formats)
     if others:
-        raise InvalidInput(f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files")
+        raise InvalidInput(
+            f"{must} files of one kind; got {first.names[0]} and {others[0].names[0]} files"
+        )
     return first
 
 
@@ -202,7 +204,9 @@ def _find_in_folder(path: Path, name: str) -> Source:
     kind = file_format.names[0]
     here = path.absolute()
     if here == Path(here.anchor):
-        raise InvalidInput(f"`data` must be a file or a folder of {kind} files; got {escaped(path)}")
+        raise InvalidInput(
+            f"`data` must be a file or a folder of {kind} files; got {escaped(path)}"
+        )
     _check_no_table([here, *here.parents])
     files: list[Path] = []
     skipped = 0

@@ -36,7 +36,12 @@ _BLOCK = 1 << 16
 _MOST_DIGITS = 300
 _KINDS = "columns must contain numbers, text, booleans or dates"
 # Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
-_SHORT = {"float32": np.float32, "float": np.float32, "float16": np.float16, "halffloat": np.float16}
+_SHORT = {
+    "float32": np.float32,
+    "float": np.float32,
+    "float16": np.float16,
+    "halffloat": np.float16,
+}
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -213,7 +218,9 @@ def count_columns(columns: Sequence[tuple[str, Any]], cuts: Cuts) -> Counted:
             for i, column in enumerate(held):
                 part = getattr(column, "iloc", column)[start : start + _BLOCK]
                 name = columns[i][0]
-                values.append(_levels(part, dtypes[i], cuts[i], name) if i in cuts else _values(part))
+                values.append(
+                    _levels(part, dtypes[i], cuts[i], name) if i in cuts else _values(part)
+                )
             yield from zip(*values, strict=True)
 
     source = {"kind": "columns", "shape": [rows, len(columns)]}

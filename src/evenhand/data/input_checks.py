@@ -110,7 +110,9 @@ def are_counts(values: Collection[Any]) -> bool:
     (True, False, False)
     """
     try:
-        numbers = [nan if value is None or isinstance(value, bool) else float(value) for value in values]
+        numbers = [
+            nan if value is None or isinstance(value, bool) else float(value) for value in values
+        ]
     except (TypeError, ValueError, OverflowError):
         return False
     are_whole = all(0 <= number < 1e18 and number.is_integer() for number in numbers)
@@ -195,7 +197,9 @@ def is_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
 
 
-def find_repeated_identifier(columns: Mapping[str, list[Any]], used: Collection[str]) -> Repeated | None:
+def find_repeated_identifier(
+    columns: Mapping[str, list[Any]], used: Collection[str]
+) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
     for name, values in columns.items():
         present = [str(value) for value in values if value is not None]

@@ -98,7 +98,9 @@ def _read_thresholds(count: CountRows, y_true: Any, y_score: Any, threshold: Any
     return names, replace(rows, answers=("y_true", *["y_score"] * len(cuts)), rows=dict(decisions))
 
 
-def _read_lines(count: CountRows, y_true: Any, y_pred: Any, model_column: Any, cluster: Any) -> Decisions:
+def _read_lines(
+    count: CountRows, y_true: Any, y_pred: Any, model_column: Any, cluster: Any
+) -> Decisions:
     """Each row a decision of one model on one case."""
     answers = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column, "cluster": cluster}
     rows = count(answers)

@@ -208,7 +208,9 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _check_columns(names_of: Mapping[Path, Sequence[str]], columns: Sequence[str], once: bool = True) -> None:
+def _check_columns(
+    names_of: Mapping[Path, Sequence[str]], columns: Sequence[str], once: bool = True
+) -> None:
     """Every file must have the columns, once if they are to be counted."""
     for name in columns:
         if not any(name in names for names in names_of.values()):
@@ -231,7 +233,9 @@ def _count_query(
         return count_frame(relation, relation.columns, cuts, columns).rows
 
 
-def _select(expressions: Iterable[tuple[str, str]], names: Sequence[str], cuts: Cuts, table: str) -> str:
+def _select(
+    expressions: Iterable[tuple[str, str]], names: Sequence[str], cuts: Cuts, table: str
+) -> str:
     """A query for expressions of some type in SQL; texts with cuts are read as numbers."""
     selected = []
     for i, (expression, kind) in enumerate(expressions):
@@ -374,9 +378,7 @@ def csv_file(path: Path) -> TextFile:
 def _read_csv(path: Path, options: str) -> str:
     """A text file as a table of DuckDB without any guesses."""
     compression, _ = PACKINGS.get(path.suffix.lower(), ("none", b""))
-    return (
-        f"read_csv({literal(pattern(path))}, compression = '{compression}', auto_detect = false, {options})"
-    )
+    return f"read_csv({literal(pattern(path))}, compression = '{compression}', auto_detect = false, {options})"
 
 
 def _rank_fit(rows: list[list[str]]) -> tuple[bool, int]:
@@ -573,7 +575,11 @@ def _read_first_parquet(source: Source, most: int) -> FirstRows:
 
 
 def _query_parquet(
-    connection: DuckDBPyConnection, source: Source, names: Sequence[str], cuts: Cuts, once: bool = True
+    connection: DuckDBPyConnection,
+    source: Source,
+    names: Sequence[str],
+    cuts: Cuts,
+    once: bool = True,
 ) -> list[str]:
     """Queries for some columns: one for all files of a schema, and of folders that give the same values."""
     tables: dict[Any, list[Path]] = {}
@@ -585,7 +591,9 @@ def _query_parquet(
         tables.setdefault((schema, selected), []).append(file)
     _check_columns(names_of, names, once)
     for i, name in enumerate(names if once else ()):
-        files = {selected[i][2] in ("VARCHAR", "ENUM"): same for (_, selected), same in tables.items()}
+        files = {
+            selected[i][2] in ("VARCHAR", "ENUM"): same for (_, selected), same in tables.items()
+        }
         if len(files) > 1:
             raise InvalidInput(
                 f"{brief(name)} must have one type in all files; it contains numbers in "
@@ -647,7 +655,9 @@ def _folder_columns(source: Source, file: Path) -> tuple[Column, ...]:
         name, is_assigned, value = part.partition("=")
         if is_assigned:
             is_missing = value == "__HIVE_DEFAULT_PARTITION__"
-            columns.append((name, "NULL::VARCHAR" if is_missing else literal(unquote(value)), "VARCHAR"))
+            columns.append(
+                (name, "NULL::VARCHAR" if is_missing else literal(unquote(value)), "VARCHAR")
+            )
     return tuple(columns)
 
 

@@ -494,7 +494,12 @@ def count_lacking(lacks: Mapping[str, Bools], n: Floats) -> dict[str, int]:
 
 
 def _count_cells(
-    tally: Tally, rows: CountedRows, coded: _Coded, answers: Answers, selects: bool, rule: Rule | None
+    tally: Tally,
+    rows: CountedRows,
+    coded: _Coded,
+    answers: Answers,
+    selects: bool,
+    rule: Rule | None,
 ) -> Tally:
     """The tally with its cells, and how many rows were left out."""
     n = rows.n
@@ -528,7 +533,9 @@ def _count_cells(
     left_out = count_lacking(lacks, n)
     published = low = high = cases
     if rule is not None:
-        check_cost(cases.size, MAX_CELLS, "`protect` rounds {} counts", "choose coarser group columns")
+        check_cost(
+            cases.size, MAX_CELLS, "`protect` rounds {} counts", "choose coarser group columns"
+        )
         occurs = cases.any(axis=0)
         published, low, high = (np.where(occurs, x, 0.0) for x in round_counts(cases, rule))
         left_out = _round_left_out(key, coded, n, rule)
@@ -571,7 +578,10 @@ def _check_weights(weights: Iterable[Any]) -> Floats:
     low, high = _WEIGHTS
     for must, is_valid in (
         ("be finite and at least 0", np.isfinite(values) & (values >= 0)),
-        (f"be 0 or between {low:g} and {high:g}", (values == 0) | ((values >= low) & (values <= high))),
+        (
+            f"be 0 or between {low:g} and {high:g}",
+            (values == 0) | ((values >= low) & (values <= high)),
+        ),
     ):
         if not is_valid.all():
             got = float(values[~is_valid][0])
@@ -582,7 +592,8 @@ def _check_weights(weights: Iterable[Any]) -> Floats:
 def cross_keys(keys: Collection[Key]) -> list[Key]:
     """Every combination of the values that occur at each position of the keys."""
     values = [
-        [value for (value,) in sort_keys({(one,) for one in column})] for column in zip(*keys, strict=True)
+        [value for (value,) in sort_keys({(one,) for one in column})]
+        for column in zip(*keys, strict=True)
     ]
     subject = "`protect` rounds every combination of groups; there are {}"
     check_cost(prod(map(len, values)), MAX_CELLS, subject, "choose fewer or coarser group columns")
@@ -611,7 +622,9 @@ def _add_clusters(
         )
     shape = len(index_of), 2, int(coded.decision.max()) + 1
     place = np.array([index_of[pair] for pair in pairs], dtype=np.int64)
-    cells = coded.split(_add_up(rows.n[used], shape, place, coded.label[used], coded.decision[used]))
+    cells = coded.split(
+        _add_up(rows.n[used], shape, place, coded.label[used], coded.decision[used])
+    )
     if answers.draw_case is None:
         table = ClusterTable(np.array([i for i, _ in index_of], dtype=np.int64), cells)
         name = answers.cluster if isinstance(answers.cluster, str) else "cluster"
@@ -650,7 +663,8 @@ def _add_rows(tally: Tally, rows: CountedRows, codes: Mapping[str, Mapping[Any, 
     code_of = codes.get("y_true", {})
     columns["positive"] = [code_of.get(label) == 1 for label in columns["y_true"]]
     arrays = {
-        name: np.repeat(_as_array([values[row] for row in kept]), n) for name, values in columns.items()
+        name: np.repeat(_as_array([values[row] for row in kept]), n)
+        for name, values in columns.items()
     }
     left_out = tally.left_out or count_lacking(lacks, rows.n)
     return replace(tally, keys=keys, rows=RowTable(np.repeat(key, n), arrays), left_out=left_out)
@@ -696,7 +710,9 @@ def tally_counts(
     keys = sort_keys(matrices)
     if rule is not None and not rule.shows_zero:
         keys = cross_keys(keys)
-    cells = np.array([[matrices[key].cells if key in matrices else (0, 0, 0, 0) for key in keys]], float)
+    cells = np.array(
+        [[matrices[key].cells if key in matrices else (0, 0, 0, 0) for key in keys]], float
+    )
     published, low, high = (cells,) * 3 if rule is None else round_counts(cells, rule)
     known = Counts(published, published, published, low, high)
     return Tally(columns=columns, keys=tuple(keys), counts=known, rule=rule)
@@ -712,7 +728,9 @@ def _as_matrix(group: object, given: Any) -> ConfusionMatrix:
         except (TypeError, ValueError):
             named = {}
         if named.keys() != set(CELLS):
-            raise InvalidInput(f"group {brief(group)} must have tp, fn, fp and tn; got {brief(given)}")
+            raise InvalidInput(
+                f"group {brief(group)} must have tp, fn, fp and tn; got {brief(given)}"
+            )
         matrix = ConfusionMatrix(**named)
     if not matrix.is_whole:
         raise InvalidInput(f"group {brief(group)} must have whole counts; got {matrix!r}")

@@ -13,7 +13,15 @@ from .fisher import (
 )
 from .gaps import count_successes, melded_gaps, score_gaps
 from .intervals import Interval, interval, score_intervals
-from .match import Given, MatchResult, MatchSettings, NullDistribution, NullName, match_many, match_test
+from .match import (
+    Given,
+    MatchResult,
+    MatchSettings,
+    NullDistribution,
+    NullName,
+    match_many,
+    match_test,
+)
 from .permutation import function_gap, function_score
 from .prior_check import PriorCheck, check_prior
 from .ranking import RankingScore, ranking_gap, ranking_score

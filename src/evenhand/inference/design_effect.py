@@ -105,7 +105,9 @@ def weighting_effects(metric: OneGroupMetric, cells: Floats, squares: Floats) ->
     counted: Any = np.ones(4)
     slopes: Any = np.nan_to_num(score_slopes(metric, cells))
     if metric.curve is not None:
-        success, counted = (np.isin(CELLS, names) * 1.0 for names in (metric.tree.last, metric.tree.last_of))
+        success, counted = (
+            np.isin(CELLS, names) * 1.0 for names in (metric.tree.last, metric.tree.last_of)
+        )
         total = np.maximum(cells @ counted, 1e-300)[:, None]
         # How a case moves a rate, up to a factor.
         slopes = counted * (success - (cells @ success)[:, None] / total)

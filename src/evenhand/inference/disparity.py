@@ -156,7 +156,10 @@ class Disparity(Record):
 
     def __str__(self) -> str:
         none = 0.0 if self.kind == "difference" else 1.0
-        name, ends = (self.metric.base.key.upper(), f"{number(self.low, none)} to {number(self.high, none)}")
+        name, ends = (
+            self.metric.base.key.upper(),
+            f"{number(self.low, none)} to {number(self.high, none)}",
+        )
         notes = f"{percent(self.confidence_level)} interval {ends}"
         if self.reason:
             return f"{name}: the {self.kind} is undefined, {self.reason} ({notes})"
@@ -257,7 +260,9 @@ def disparity(
     if isinstance(cm, Mapping) or isinstance(reference, Mapping):
         raise InvalidInput("`cm` and `reference` must both map strata to matrices, or neither")
     if kind == "odds ratio":
-        raise InvalidInput(argument="kind", must="be 'difference' or 'ratio' without strata", got=kind)
+        raise InvalidInput(
+            argument="kind", must="be 'difference' or 'ratio' without strata", got=kind
+        )
     group = require_counts(cm, "the group")[None]
     others = require_counts(reference, "the reference")[None]
     require_cases(reference)

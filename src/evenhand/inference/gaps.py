@@ -73,7 +73,12 @@ def count_successes(metric: OneGroupMetric, cells: Floats) -> tuple[Floats, Floa
 
 
 def score_gaps(
-    metric: OneGroupMetric, groups: Floats, references: Floats, kind: GapKind, *, prior: float | None = None
+    metric: OneGroupMetric,
+    groups: Floats,
+    references: Floats,
+    kind: GapKind,
+    *,
+    prior: float | None = None,
 ) -> Gaps:
     """Distributions of the gaps between true scores, for cells of shape (comparisons, 4).
 
@@ -140,7 +145,9 @@ class Gaps:
         upper = _gap_cdf(self.lower_reference, self.upper_group, -gaps, rows)
         return _gap_cdf(self.group, self.reference, gaps, rows), upper
 
-    def interval(self, confidence_level: float, observed: Floats | float = np.nan) -> tuple[Floats, Floats]:
+    def interval(
+        self, confidence_level: float, observed: Floats | float = np.nan
+    ) -> tuple[Floats, Floats]:
         """Equal-tailed intervals; they contain the ``observed`` gaps, whatever the rounding.
 
         Limits are infinite (0 for ratios) if too much of the distribution is undefined.
@@ -369,7 +376,9 @@ def _nodes(denser_at_ends: bool = False) -> tuple[Floats, Floats]:
     return nodes, weights
 
 
-def _find_roots(function: Callable[[Floats, Integers], Floats], start: Floats, slope: Floats) -> Floats:
+def _find_roots(
+    function: Callable[[Floats, Integers], Floats], start: Floats, slope: Floats
+) -> Floats:
     """The root of an increasing function in each row, by the secant method.
 
     ``start`` and ``slope`` are guesses of the root and of the slope there, which are so good that a

@@ -587,7 +587,9 @@ def _match_exactly(
     return replace(result, label=average.label, reason=reason)
 
 
-def _match_correct(cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings) -> MatchResult:
+def _match_correct(
+    cm: Any, reference: Any, average: ClassAverage, settings: MatchSettings
+) -> MatchResult:
     """The test of a score that depends on the number of correct cases only.
 
     Correct cases are TP of a 2x2 matrix, and errors are FN.
@@ -671,7 +673,9 @@ def _sample_classes(cm: Any, reference: Any, settings: MatchSettings) -> Iterato
 # P-values
 
 
-def find_pvalue(tails: Tails, metric: Metric, test: MatchSettings | MatchResult) -> tuple[float, float, int]:
+def find_pvalue(
+    tails: Tails, metric: Metric, test: MatchSettings | MatchResult
+) -> tuple[float, float, int]:
     """The p-value, the probability of a score at least as extreme, and how many times it is that.
 
     The two-sided p-value is twice the smaller tail. Of a distance, only larger scores are more

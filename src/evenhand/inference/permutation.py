@@ -123,7 +123,9 @@ class FunctionGap(NamedTuple):
     reason: str | None
 
 
-def function_score(function: ScoreFunction, first: Array, second: Array) -> tuple[float, str | None]:
+def function_score(
+    function: ScoreFunction, first: Array, second: Array
+) -> tuple[float, str | None]:
     """Score all cases by a function of two columns: a number, or nan and the reason."""
     try:
         with warnings.catch_warnings():
@@ -147,7 +149,13 @@ def function_score(function: ScoreFunction, first: Array, second: Array) -> tupl
 
 
 def function_gap(
-    function: ScoreFunction, member: Bools, first: Array, second: Array, *, draws: int, rng: Generator
+    function: ScoreFunction,
+    member: Bools,
+    first: Array,
+    second: Array,
+    *,
+    draws: int,
+    rng: Generator,
 ) -> FunctionGap:
     """Compare a group with all other cases by a function, which is called twice in every draw.
 

@@ -96,7 +96,9 @@ class PriorCheck(Record):
         return "\n".join([head, *(f"  - {reason}" for reason in self.reasons)])
 
 
-def check_prior(cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Strength = 10.0) -> PriorCheck:
+def check_prior(
+    cm: ConfusionMatrix, reference: ConfusionMatrix, strength: Strength = 10.0
+) -> PriorCheck:
     """Check whether a reference is a suitable prior for a group (the paper's practical guide).
 
     Parameters

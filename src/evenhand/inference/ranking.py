@@ -64,7 +64,9 @@ class RankingGap(NamedTuple):
     reason: str | None
 
 
-def ranking_score(key: str, positive: Bools, scores: Floats, confidence_level: float) -> RankingScore:
+def ranking_score(
+    key: str, positive: Bools, scores: Floats, confidence_level: float
+) -> RankingScore:
     """The "auc", "brier" score or "log_loss" of some cases, and its confidence interval."""
     if key == "auc":
         classes = {"positives": positive, "negatives": ~positive}
@@ -97,7 +99,8 @@ def ranking_gap(
 ) -> RankingGap:
     """Compare the cases of a group with all other cases."""
     group, reference = (
-        ranking_score(key, positive[side], scores[side], confidence_level) for side in (member, ~member)
+        ranking_score(key, positive[side], scores[side], confidence_level)
+        for side in (member, ~member)
     )
     if reason := group.reason or reference.reason:
         side = "group" if group.reason else "reference"
@@ -111,7 +114,9 @@ def ranking_gap(
     return RankingGap(group, reference, gap, low, high, *test, None)
 
 
-def _test_gap(key: str, member: Bools, positive: Bools, scores: Floats, draws: int, rng: Generator) -> PValue:
+def _test_gap(
+    key: str, member: Bools, positive: Bools, scores: Floats, draws: int, rng: Generator
+) -> PValue:
     """Test that a group's score equals that of the others, by a gap over its standard error."""
     from scipy.special import stdtr
 
@@ -253,7 +258,9 @@ def _loss_interval(losses: Floats, confidence_level: float) -> tuple[float, floa
     return mean / factor, mean * factor
 
 
-def _compare_losses(columns: Floats, groups: Integers, _: Integers) -> tuple[Floats, Floats, Floats]:
+def _compare_losses(
+    columns: Floats, groups: Integers, _: Integers
+) -> tuple[Floats, Floats, Floats]:
     """Gaps of mean losses, their variances by Welch, and the degrees of freedom of these.
 
     The columns are losses and their squares.

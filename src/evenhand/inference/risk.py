@@ -261,7 +261,9 @@ def risk(
     estimators: Any = estimator if is_list else [estimator or Raw()]
     for value in estimators:
         if not isinstance(value, Estimator):
-            raise InvalidInput(argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=value)
+            raise InvalidInput(
+                argument="estimator", must="be Raw(), Additive(…) or CrossPrior(…)", got=value
+            )
     sizes = sample_sizes(n)
     targets = [_find_target(name, truth) for name in metrics]
     if method == "exact":
@@ -332,7 +334,9 @@ def _find_target(name: MetricLike, truth: Rates) -> _Target:
     return _Target(metric, law, true_score)
 
 
-def _simulate_risks(cases: list[tuple[_Target, Estimator, Law]], draws: int, rng: Rng) -> Iterator[Risk]:
+def _simulate_risks(
+    cases: list[tuple[_Target, Estimator, Law]], draws: int, rng: Rng
+) -> Iterator[Risk]:
     """The errors of random groups, of which each case has its own."""
     generators = streams(rng, len(cases))
     for (target, estimator, law), stream in zip(cases, generators, strict=True):

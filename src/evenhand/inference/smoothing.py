@@ -724,7 +724,9 @@ def optimal_strength(metric: str | Metric | None, truth: Rates, reference: Rates
     return variance / square if square > 1e-28 else inf
 
 
-def _difference_and_variance(metric: str | Metric, truth: Rates, reference: Rates) -> tuple[float, float]:
+def _difference_and_variance(
+    metric: str | Metric, truth: Rates, reference: Rates
+) -> tuple[float, float]:
     """Reference minus truth, and the variance of one case, of a score that is linear in the cells."""
     linear: Any = dict(zip(CELLS, np.eye(4), strict=True)).get(str(metric))
     if linear is None:

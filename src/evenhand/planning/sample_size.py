@@ -134,7 +134,9 @@ def sample_size(
         width = check_number(half_width, "half_width", 0)
         facts = _size_for_interval(planned, width, confidence_level, target, most)
     elif planned.true_score == planned.reference_score:
-        raise InvalidInput(f"the true {m.key} is that of the reference, so there is no difference to find")
+        raise InvalidInput(
+            f"the true {m.key} is that of the reference, so there is no difference to find"
+        )
     else:
         facts = _size_for_power(planned, target, most)
     n, values = facts.pop("n"), facts.pop("values")
@@ -203,7 +205,9 @@ def _search_sizes(
     return facts | {"method": "exact", "error": 0.0}
 
 
-def _check_simulated(values: dict[int, float], error: float, target: float, most: int) -> dict[str, Any]:
+def _check_simulated(
+    values: dict[int, float], error: float, target: float, most: int
+) -> dict[str, Any]:
     """The last of the simulated sizes; an error if it clearly misses the target."""
     n = [*values][-1]
     if values[n] < target - 2 * error:

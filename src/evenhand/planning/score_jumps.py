@@ -24,7 +24,15 @@ import numpy as np
 
 from ..arrays import Bools, Floats
 from ..confusion import CELLS, ConfusionMatrix
-from ..distributions import LawName, Multinomial, Reference, Threshold, distribution, score_tails, walk
+from ..distributions import (
+    LawName,
+    Multinomial,
+    Reference,
+    Threshold,
+    distribution,
+    score_tails,
+    walk,
+)
 from ..errors import InvalidInput, TooLarge, UnknownName, check_cost
 from ..inference import one_group_metric, sample_sizes
 from ..metrics import ROW_TREE, Metric, OneGroupMetric, metric as find_metric, sum_cells
@@ -393,7 +401,9 @@ def exploitable_sizes(
     """
     m = find_metric(metric)
     if m.is_distance:
-        raise InvalidInput(f"{m.key} is the largest of several differences; take one of them at a time")
+        raise InvalidInput(
+            f"{m.key} is the largest of several differences; take one of them at a time"
+        )
     if truth is not None and not m.comparisons:
         text = f"{m.key} is a metric of one group, whose true rates are the reference's"
         raise InvalidInput(f"{text}; leave `truth` out")

@@ -16,7 +16,9 @@ _MOST_ANNOTATIONS = 10
 _LEVELS = {"alert": "warning", "warning": "warning", "note": "notice"}
 
 
-def as_junit(audit: Audit, failing: Collection[Finding] = (), changes: Sequence[str] | None = None) -> str:
+def as_junit(
+    audit: Audit, failing: Collection[Finding] = (), changes: Sequence[str] | None = None
+) -> str:
     """The audit as JUnit XML: a test case per comparison, which fails if one of some findings is about it.
 
     Comparisons about which nothing can be said are skipped. A finding about none of them is a test case of its own, and
@@ -37,16 +39,25 @@ def as_junit(audit: Audit, failing: Collection[Finding] = (), changes: Sequence[
         name = f"{row.metric} of {row.group}{f' ({place_text(row.at)})' if row.at else ''}"
         case = _case(suite, row.by, name, findings, fails)
         if row.verdict in _UNTOLD and case.find("failure") is None:
-            case.insert(0, ElementTree.Element("skipped", message=printable(row.reason or row.verdict.value)))
+            case.insert(
+                0,
+                ElementTree.Element("skipped", message=printable(row.reason or row.verdict.value)),
+            )
     for finding in audit.findings:
         if id(finding) not in told:
-            _case(suite, "data", " ".join(filter(None, (finding.kind, finding.by))), [finding], fails)
+            _case(
+                suite, "data", " ".join(filter(None, (finding.kind, finding.by))), [finding], fails
+            )
     if changes is not None:
-        case = ElementTree.SubElement(suite, "testcase", classname="repeat", name="nothing changed", time="0")
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="repeat", name="nothing changed", time="0"
+        )
         for change in changes:
             _add(case, "failure", "changed", change)
     counts = {"tests": "testcase", "failures": "testcase[failure]", "skipped": "testcase[skipped]"}
-    suite.attrib |= {name: str(len(suite.findall(path))) for name, path in counts.items()} | {"errors": "0"}
+    suite.attrib |= {name: str(len(suite.findall(path))) for name, path in counts.items()} | {
+        "errors": "0"
+    }
     ElementTree.indent(suite)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(suite, encoding="unicode")}\n'
 
@@ -61,7 +72,11 @@ def _place(found: Row | Finding) -> tuple[Any, ...]:
 
 
 def _case(
-    suite: ElementTree.Element, where: str, name: str, findings: Collection[Finding], fails: Collection[int]
+    suite: ElementTree.Element,
+    where: str,
+    name: str,
+    findings: Collection[Finding],
+    fails: Collection[int],
 ) -> ElementTree.Element:
     """A test case with its findings: failures, by their identity, or what is printed beside it."""
     case = ElementTree.SubElement(
@@ -88,7 +103,9 @@ def as_annotations(audit: Audit, failing: Collection[Finding] = ()) -> str:
     fails = set(map(id, failing))
     for finding in audit.findings:
         by_level["error" if id(finding) in fails else _LEVELS[finding.severity]].append(finding)
-    return "".join(line for level, findings in by_level.items() for line in _annotations(level, findings))
+    return "".join(
+        line for level, findings in by_level.items() for line in _annotations(level, findings)
+    )
 
 
 def _annotations(level: str, findings: Sequence[Finding]) -> Iterator[str]:

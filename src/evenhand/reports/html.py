@@ -68,12 +68,17 @@ def _choose_panels(summary: Summary) -> list[dict[str, Any]]:
     )
     metrics = {metric.key: metric for metric in summary.metrics}
     differences = {
-        row.metric for row in summary.audit.rows if row.gap_kind == "difference" and not isnan(row.gap)
+        row.metric
+        for row in summary.audit.rows
+        if row.gap_kind == "difference" and not isnan(row.gap)
     }
     chosen = [metrics[key] for key in keys if key in differences][:MOST_PANELS]
     chosen.sort(key=summary.metrics.index)
     rows = [
-        row for line in lines for row in line.rows.values() if row.metric in {metric.key for metric in chosen}
+        row
+        for line in lines
+        for row in line.rows.values()
+        if row.metric in {metric.key for metric in chosen}
     ]
     domain = svg_charts.choose_domain(rows, summary.key_rows)
     panels = []
@@ -86,7 +91,9 @@ def _choose_panels(summary: Summary) -> list[dict[str, Any]]:
         ]
         title = summary.words.title(metric)
         label = f"{title}: {summary.gap_title} in percentage points. {'; '.join(gaps)}."
-        picture = svg_charts.draw_gaps(some, domain, summary.settings["margin"], label, summary.key_rows)
+        picture = svg_charts.draw_gaps(
+            some, domain, summary.settings["margin"], label, summary.key_rows
+        )
         panels.append({"metric": metric, "title": title, "picture": picture})
     return panels
 
@@ -96,14 +103,20 @@ def _score_tables(summary: Summary) -> list[dict[str, Any]]:
     axes = [axis for axis in summary.audit.axes if axis != "against"]
     if len({str(row.at) for row in summary.audit.rows}) == 1:
         overall = {row.metric: row for row in summary.audit.overall}
-        heads = [{"metric": metric, "title": summary.words.title(metric)} for metric in summary.metrics]
+        heads = [
+            {"metric": metric, "title": summary.words.title(metric)} for metric in summary.metrics
+        ]
         return [
             {
                 "title": "",
                 "heads": heads,
                 "overall": [overall.get(m.key) for m in summary.metrics],
                 "rows": [
-                    (line.name, line.first.n, [line.rows.get(metric.key) for metric in summary.metrics])
+                    (
+                        line.name,
+                        line.first.n,
+                        [line.rows.get(metric.key) for metric in summary.metrics],
+                    )
                     for line in summary.lines[:MOST_MAPPED]
                 ],
             }
@@ -125,7 +138,11 @@ def _score_tables(summary: Summary) -> list[dict[str, Any]]:
         ]
         for some in (places[i : i + 8] for i in range(0, len(places), 8)):
             lines = {group: [cells.get((*group, place)) for place, _ in some] for group in groups}
-            table = [(summary.names[group], sizes[group], line) for group, line in lines.items() if any(line)]
+            table = [
+                (summary.names[group], sizes[group], line)
+                for group, line in lines.items()
+                if any(line)
+            ]
             heads = [{"metric": None, "title": place or "all places"} for place, _ in some]
             tables.append(
                 {"title": summary.words.title(metric), "heads": heads, "overall": [], "rows": table}
@@ -148,7 +165,9 @@ def _sort_inconclusive(summary: Summary) -> list[tuple[Line, list[Row]]]:
 def _sort_impacts(summary: Summary) -> list[Row]:
     """The impact ratios, those that are certainly below four fifths first."""
     rows = [row for row in summary.audit.rows if not isnan(row.impact_ratio)]
-    return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))[:_MOST_LINES]
+    return sorted(rows, key=lambda row: (not row.is_below_four_fifths, row.impact_ratio))[
+        :_MOST_LINES
+    ]
 
 
 # Templates
@@ -162,7 +181,9 @@ def _render(template: str, **values: Any) -> str:
         "form-action 'none'"
     )
     return str(
-        _environment().get_template(template).render(style=style, script=script, policy=policy, **values)
+        _environment()
+        .get_template(template)
+        .render(style=style, script=script, policy=policy, **values)
     )
 
 
@@ -176,7 +197,9 @@ def _environment() -> Any:
 
     def show(value: Any) -> Any:
         """Text from data, before it is escaped, without characters that nobody could see."""
-        return printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return (
+            printable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        )
 
     def as_markup(draw: Callable[..., str]) -> Callable[..., Any]:
         return lambda *given: Markup(draw(*given))

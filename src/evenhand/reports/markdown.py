@@ -14,7 +14,9 @@ from .narrative import gap_interval, interval_text
 from .summary import Summary
 
 # Where GitHub begins to see a person or an e-mail address, an issue (#1, GH-1), an emoji (:+1:) and a formula ($x$).
-_NOTICED = re.compile(r"(?<=@)|(?<=#)(?=\w)|(?<=\bgh-)(?=\d)|(?<=:)(?=[\w+-]+:)|(?=\$)", re.IGNORECASE)
+_NOTICED = re.compile(
+    r"(?<=@)|(?<=#)(?=\w)|(?<=\bgh-)(?=\d)|(?<=:)(?=[\w+-]+:)|(?=\$)", re.IGNORECASE
+)
 # Where an address becomes a link.
 _ADDRESSES = re.compile(r"(?<=www)(?=\.)|(?=://)", re.IGNORECASE)
 
@@ -28,12 +30,28 @@ def as_markdown(audit: Audit) -> str:
     parts = [f"# {_escape(summary.title)}", _escape(f"{about}.")]
     parts += [_escape(summary.protection)] if summary.protection else []
     for name, rows in summary.key_groups.items():
-        sentences = (" ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows)
-        items = (f"- {row.verdict.sign} {_escape(text)}" for row, text in zip(rows, sentences, strict=True))
+        sentences = (
+            " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows
+        )
+        items = (
+            f"- {row.verdict.sign} {_escape(text)}"
+            for row, text in zip(rows, sentences, strict=True)
+        )
         parts.append("\n".join([f"**{_escape(name)}**", "", *items]))
     parts.append("## Scores")
     parts += [_escape(f"{place or 'Overall'}: {scores}.") for place, scores in summary.overall]
-    head = ["group", "metric", "n", "score", f"{level} CI", "reference", "gap", f"{level} CI", "p", "verdict"]
+    head = [
+        "group",
+        "metric",
+        "n",
+        "score",
+        f"{level} CI",
+        "reference",
+        "gap",
+        f"{level} CI",
+        "p",
+        "verdict",
+    ]
     lines = [_row(head), "|---|---|---:|---:|---|---:|---:|---|---:|---|"]
     for line in summary.lines:
         for row in line.rows.values():
@@ -44,16 +62,26 @@ def as_markdown(audit: Audit) -> str:
             )
             verdict = f"{row.verdict.sign} {row.reason or row.verdict}"
             gap = f"×{number(row.gap)}" if row.is_ratio else f"{row.gap:+.3f}"
-            scores = [number(row.score), interval_text(row.low, row.high), number(row.reference_score)]
+            scores = [
+                number(row.score),
+                interval_text(row.low, row.high),
+                number(row.reference_score),
+            ]
             gaps = ["" if isnan(row.gap) else gap, gap_interval(row)]
-            lines.append(_row([line.name, row.metric, f"{row.support:,}", *scores, *gaps, p, verdict]))
+            lines.append(
+                _row([line.name, row.metric, f"{row.support:,}", *scores, *gaps, p, verdict])
+            )
     parts.append("\n".join(lines))
     findings = [f"- {_escape(sentence)}" for sentence in summary.findings()]
     if findings:
         parts.append("\n".join(["## Findings", "", *findings]))
     parts.append(
         "\n".join(
-            ["## Methods", "", *(f"- {_escape(word)}: {_escape(text)}" for word, text in summary.facts)]
+            [
+                "## Methods",
+                "",
+                *(f"- {_escape(word)}: {_escape(text)}" for word, text in summary.facts),
+            ]
         )
     )
     cautions = ". ".join(summary.cautions)
@@ -74,5 +102,7 @@ def _escape(text: str) -> str:
     &lt;b&gt; @&#8203;ada \#&#8203;7 www\.example.org
     """
     shown = escape(_NOTICED.sub("\u200b", printable(text)), quote=False)
-    shown = "".join("\\" + character if character in "\\`*_[]|#~$" else character for character in shown)
+    shown = "".join(
+        "\\" + character if character in "\\`*_[]|#~$" else character for character in shown
+    )
     return _ADDRESSES.sub(r"\\", shown).replace("\u200b", "&#8203;")

@@ -44,7 +44,9 @@ class MonitorSummary:
     @property
     def opening(self) -> str:
         """What groups are compared with, and what is taken to be independent."""
-        references = {row.by: "the rest" if row.reference == "rest" else row.reference for row in self.rows}
+        references = {
+            row.by: "the rest" if row.reference == "rest" else row.reference for row in self.rows
+        }
         texts = dict.fromkeys(references.values())
         each = (
             next(iter(texts))
@@ -97,7 +99,9 @@ class MonitorSummary:
             label = f"{name}: evidence {format_evidence(row.joint)} after {several(len(order), 'batch', 'batches')}"
             yield (
                 name,
-                draw_evidence(self.monitor.path(row), 1 / self.monitor.settings["alpha"], alarm, label),
+                draw_evidence(
+                    self.monitor.path(row), 1 / self.monitor.settings["alpha"], alarm, label
+                ),
             )
 
     @property
@@ -123,7 +127,9 @@ class MonitorSummary:
             f"beside another of the same {self.monitor.cluster} in a batch": sum(
                 batch.repeated for batch in batches
             ),
-            f"of a {self.monitor.cluster} in an earlier batch": sum(batch.before for batch in batches),
+            f"of a {self.monitor.cluster} in an earlier batch": sum(
+                batch.before for batch in batches
+            ),
         }
         notes += [f"Left out: {several(n, 'case')} {what}." for what, n in left_out.items() if n]
         return [*notes, *self._name_twins()]
@@ -170,7 +176,9 @@ def format_evidence(evidence: float) -> str:
     return f"{float(f'{evidence:.3g}'):,.0f}" if 1_000 <= evidence < 1e9 else f"{evidence:.3g}"
 
 
-def monitor_text(monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: bool = False) -> str:
+def monitor_text(
+    monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: bool = False
+) -> str:
     """The monitor for a terminal: alarms, a table of at most ``most`` rows, and notes."""
     summary = MonitorSummary(monitor)
     parts = [summary.title, summary.opening, *(f"- {alarm}" for alarm in summary.alarms)]
@@ -178,10 +186,16 @@ def monitor_text(monitor: Monitor, most: int | None = MOST_ROWS, *, is_command: 
     rows = summary.rows if most is None else summary.rows[:most]
     if rows:
         cells = ([printable(cell) for cell in summary.cells(row)] for row in rows)
-        lines += ["", *text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH).splitlines(), ""]
+        lines += [
+            "",
+            *text_table(summary.head, cells, right=(2, 3, 4, 6), width=_WIDTH).splitlines(),
+            "",
+        ]
     if len(rows) < len(summary.rows):
         hint = " (--all)" if is_command else ""
         lines.append(
             f"… and {several(len(summary.rows) - len(rows), 'more row')} without more evidence{hint}"
         )
-    return "\n".join([*lines, *(line for note in summary.notes for line in wrapped(printable(note), _WIDTH))])
+    return "\n".join(
+        [*lines, *(line for note in summary.notes for line in wrapped(printable(note), _WIDTH))]
+    )

@@ -49,7 +49,9 @@ def reference_text(row: Row) -> str:
         ReferenceKind.ALL: "all cases",
         ReferenceKind.MATRIX: "the given matrix",
     }
-    return next((text for kind, text in kinds.items() if row.reference_kind == kind), legible(row.reference))
+    return next(
+        (text for kind, text in kinds.items() if row.reference_kind == kind), legible(row.reference)
+    )
 
 
 def is_rate(row: Row) -> bool:
@@ -89,7 +91,9 @@ def gap_text(row: Row) -> str:
 
 def _bound_text(bound: float) -> str:
     """A bound in percentage points, rounded down."""
-    return f"{floor(100 * bound + _ROUNDING):d}" if bound >= 0.01 else f"{floor(1000 * bound) / 10:g}"
+    return (
+        f"{floor(100 * bound + _ROUNDING):d}" if bound >= 0.01 else f"{floor(1000 * bound) / 10:g}"
+    )
 
 
 def size_text(row: Row) -> str:
@@ -122,11 +126,17 @@ def driver_text(row: Row) -> str:
 
 def tipping_text(row: Row, words: Words) -> str:
     """How few cases of unknown group could change a verdict; "" if that is not known."""
-    is_known = row.unknown_n > 0 and row.method == "fisher" and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
+    is_known = (
+        row.unknown_n > 0
+        and row.method == "fisher"
+        and row.verdict in (Verdict.HIGHER, Verdict.LOWER)
+    )
     if not is_known or not isnan(row.n_effective) or row.is_change or row.is_pooled:
         return ""
     whole = words.whole(lookup_metric(row.metric))
-    unknown = f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
+    unknown = (
+        f"The {'group' if ' & ' in row.by else row.by} of {row.unknown_n:,.0f} {whole} is unknown"
+    )
     if isnan(row.tipping_point):
         return f"{unknown}; no assignment of them alone would change this verdict"
     return f"{unknown}; learning it for about {row.tipping_point:,.0f} of them could change this verdict"
@@ -141,13 +151,18 @@ def lacking(row: Row) -> int:
     metric, cells = lookup_metric(row.metric), row.reference_cells
     if not is_needed or not isinstance(metric, Metric):
         return 0
-    reference_support = row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
+    reference_support = (
+        row.reference_n if cells is None else metric.base.support(np.array(cells)).min()
+    )
     return int(row.required_n - row.support) if reference_support >= 2 * row.required_n else 0
 
 
 def harms(row: Row, settings: Settings) -> bool:
     """Whether a difference is to the disadvantage of the group."""
-    return row.differs and harmful_direction(lookup_metric(row.metric), settings["favourable"]) == row.verdict
+    return (
+        row.differs
+        and harmful_direction(lookup_metric(row.metric), settings["favourable"]) == row.verdict
+    )
 
 
 # Sentences
@@ -180,7 +195,9 @@ def key_sentence(row: Row, words: Words) -> str:
 def _describe_change(row: Row) -> str:
     """How the scores of a group and of its reference changed from one model to another."""
     before, after = number(row.before), number(row.before + row.score)
-    reference = f"{number(row.reference_before)} to {number(row.reference_before + row.reference_score)}"
+    reference = (
+        f"{number(row.reference_before)} to {number(row.reference_before + row.reference_score)}"
+    )
     return f"changed from {before} to {after}, and in {reference_text(row)} from {reference}"
 
 
@@ -223,7 +240,9 @@ def describe_row(row: Row, settings: Settings) -> str:
 def _describe_gap(row: Row, settings: Settings) -> Iterator[str]:
     """The gap with its interval and p-value."""
     numbers = []
-    is_gap = isinstance(lookup_metric(row.metric), Metric) and bool(lookup_metric(row.metric).comparisons)
+    is_gap = isinstance(lookup_metric(row.metric), Metric) and bool(
+        lookup_metric(row.metric).comparisons
+    )
     if not isnan(row.gap) and not is_gap:
         value = number(row.gap) if row.is_ratio else f"{row.gap:+.3f}"
         numbers.append(f"{'change of the gap' if row.is_change else row.gap_kind} {value}")
@@ -399,7 +418,9 @@ def driven_texts(rows: Iterable[Row], name: NameRow) -> list[str]:
     driven: dict[Any, list[str]] = {}
     for row in rows:
         if row.driver is not None and row.differs:
-            driven.setdefault((name(row), row.driver, row.verdict, row.driver_verdict), []).append(row.metric)
+            driven.setdefault((name(row), row.driver, row.verdict, row.driver_verdict), []).append(
+                row.metric
+            )
     order = sorted(driven.items(), key=lambda item: reverse.get(item[0][2]) is not item[0][3])
     return [
         f"{shown} {join_and(metrics)} {verdict.sign} is {without.sign} without {legible(driver)}"
@@ -414,9 +435,7 @@ def finding_sentence(kind: str, rows: Sequence[Row], name: str, settings: Settin
     """The sentence of a finding about rows of one group."""
     row, words = rows[0], Words.of(settings)
     if kind == "four-fifths":
-        highest = (
-            f"the highest rate is that of {legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
-        )
+        highest = f"the highest rate is that of {legible(row.impact_group)} ({row.impact_n:,.0f} {words.cases})"
         return f"{name}: impact ratio {impact_text(row)}; {highest}"
     if kind == "too-few":
         scores = ", ".join(

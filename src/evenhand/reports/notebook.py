@@ -32,7 +32,9 @@ def as_html(result: Any) -> str:
     head, *lines = str(result).strip("\n").splitlines()
     labelled = [re.fullmatch(r"  (\S.*?)\s{2,}(.+)", line) for line in lines]
     if lines and all(labelled):
-        return _box(head, _table([], [[_text(found[1]), _text(found[2])] for found in labelled if found]))
+        return _box(
+            head, _table([], [[_text(found[1]), _text(found[2])] for found in labelled if found])
+        )
     return f'<pre style="white-space:pre-wrap;color:inherit">{_text(str(result))}</pre>'
 
 
@@ -46,9 +48,12 @@ def _(audit: Audit) -> str:
         for note in summary.notes
     ]
     for name, rows in summary.key_groups.items():
-        sentences = (" ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows)
+        sentences = (
+            " ".join(filter(None, [summary.sentence(row), summary.harm(row)])) for row in rows
+        )
         items = "".join(
-            f"<li>{_mark(row.verdict)} {_text(said)}</li>" for row, said in zip(rows, sentences, strict=True)
+            f"<li>{_mark(row.verdict)} {_text(said)}</li>"
+            for row, said in zip(rows, sentences, strict=True)
         )
         parts.append(f'<div style="margin-top:4px;font-weight:bold">{_text(name)}</div>')
         parts.append(f'<ul style="margin:0;list-style:none;padding-left:0">{items}</ul>')
@@ -81,7 +86,9 @@ def _(monitor: Monitor) -> str:
 @as_html.register
 def _(row: Row) -> str:
     settings = {"confidence_level": 0.95, "alpha": 0.05, "adjust": "holm"}
-    return f"<div>{_mark(row.verdict)} {_text(f'{row.group}: {describe_row(row, settings)}.')}</div>"
+    return (
+        f"<div>{_mark(row.verdict)} {_text(f'{row.group}: {describe_row(row, settings)}.')}</div>"
+    )
 
 
 def _text(text: str) -> str:

@@ -52,7 +52,9 @@ def _finish(ax: Any, title: str, axis: str = "both", beside: bool = False) -> An
     ax.grid(axis=axis, color="#dddddd", lw=0.5)
     ax.set_axisbelow(True)
     if ax.get_legend_handles_labels()[0]:
-        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if beside else {}
+        place: dict[str, Any] = (
+            {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if beside else {}
+        )
         ax.legend(frameon=False, fontsize=8, **place)
     return ax
 
@@ -78,7 +80,9 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
     names, is_change = told_apart(audit.rows), any(row.is_change for row in rows)
     rows = [row for row in rows if not (is_change and isnan(row.score))]
     labels = [
-        _text(f"{names[row.by, row.group]}{f', {place_text(row.at)}' if row.at else ''} ({row.support:,})")
+        _text(
+            f"{names[row.by, row.group]}{f', {place_text(row.at)}' if row.at else ''} ({row.support:,})"
+        )
         for row in rows
     ]
     longest = max((columns(line) for label in labels for line in label.split("\n")), default=0)
@@ -92,13 +96,18 @@ def _draw_forest(audit: Audit, key: str, rows: Sequence[Row], ax: Any) -> Any:
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlabel(f"change of the {name[0].lower()}{name[1:]}" if is_change else name)
     scores = [
-        score for row in rows for score in (row.score, row.reference_score, row.smoothed) if isfinite(score)
+        score
+        for row in rows
+        for score in (row.score, row.reference_score, row.smoothed)
+        if isfinite(score)
     ]
     if scores and not isfinite(lookup_metric(key).range[1]):
         ax.set_xlim(right=1.3 * max(*scores, 1e-9))
     if is_change:
         ax.axvline(0, color=_GREY, lw=0.8)
-    return _finish(ax, f"{name}, {percent(audit.settings['confidence_level'])} intervals", "x", beside=True)
+    return _finish(
+        ax, f"{name}, {percent(audit.settings['confidence_level'])} intervals", "x", beside=True
+    )
 
 
 def _draw_row(ax: Any, y: float, row: Row, seen: set[str]) -> None:
@@ -115,15 +124,36 @@ def _draw_row(ax: Any, y: float, row: Row, seen: set[str]) -> None:
     if not isnan(row.reference_score):
         x = [row.reference_score] * 2
         ax.plot(
-            x, [y - 0.36, y + 0.36], color=_BLACK, lw=1.2, ls=":", zorder=1, label=once("reference's score")
+            x,
+            [y - 0.36, y + 0.36],
+            color=_BLACK,
+            lw=1.2,
+            ls=":",
+            zorder=1,
+            label=once("reference's score"),
         )
     if not isnan(row.smoothed):
         label = once("smoothed score")
-        ax.plot(row.smoothed, y + 0.22, "d", ms=4.5, mfc="white", mec=_PINK, mew=1.2, zorder=3, label=label)
+        ax.plot(
+            row.smoothed,
+            y + 0.22,
+            "d",
+            ms=4.5,
+            mfc="white",
+            mec=_PINK,
+            mew=1.2,
+            zorder=3,
+            label=label,
+        )
     if not isnan(row.score):
         _draw_mark(ax, row.verdict, row.score, y, label=once(str(row.verdict)))
     elif row.reason is not None:
-        place = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": 6.5, "color": _GREY}
+        place = {
+            "xycoords": ("axes fraction", "data"),
+            "va": "center",
+            "fontsize": 6.5,
+            "color": _GREY,
+        }
         ax.annotate(printable(f"undefined: {row.reason}").replace("$", r"\$"), (0.02, y), **place)
 
 
@@ -164,7 +194,9 @@ def draw_distribution(d: Distribution, ax: Any = None) -> Any:
     """Draw the probability of every score."""
     cases = several(d.n, "case") if isinstance(d.n, int) else f"{d.n[0]:,} and {d.n[1]:,} cases"
     beside = f", undefined with probability {d.p_undefined:.3g}" if d.p_undefined else ""
-    return _draw_bars(d.support, d.probabilities, f"{d.metric.name} of {cases}{beside}", d.metric.key, ax=ax)
+    return _draw_bars(
+        d.support, d.probabilities, f"{d.metric.name} of {cases}{beside}", d.metric.key, ax=ax
+    )
 
 
 def draw_match(result: MatchResult, ax: Any = None) -> Any:
@@ -176,7 +208,9 @@ def draw_match(result: MatchResult, ax: Any = None) -> Any:
         tail, what = ("greater" if result.percentile > 0.5 else "less"), "twice the shaded tail"
     title = f"{result.metric.name} if drawn like the reference: p {pvalue(result.pvalue)}, {what}"
     d = result.distribution
-    return _draw_bars(d.support, d.probabilities, title, result.metric.key, result.statistic, tail, ax)
+    return _draw_bars(
+        d.support, d.probabilities, title, result.metric.key, result.statistic, tail, ax
+    )
 
 
 def draw_plan(plan: Plan, ax: Any = None) -> Any:
@@ -188,7 +222,9 @@ def draw_plan(plan: Plan, ax: Any = None) -> Any:
         ax.axhline(plan.target, color=_GREY, ls=":", lw=1, label=f"goal, {plan.target:g}")
         ax.plot(plan.n, plan.value, "o", color=_BLACK, ms=6, label=f"smallest n, {plan.n:,}")
         if plan.n_stays is not None and plan.n_stays > plan.n:
-            ax.axvline(plan.n_stays, color=_RED, ls="--", lw=1, label=f"from here on, {plan.n_stays:,}")
+            ax.axvline(
+                plan.n_stays, color=_RED, ls="--", lw=1, label=f"from here on, {plan.n_stays:,}"
+            )
         ax.set(xlabel="number of cases n")
         return _finish(ax, f"Cases needed for {plan.metric.name}")
     scores, powers = plan.profile()
@@ -196,7 +232,14 @@ def draw_plan(plan: Plan, ax: Any = None) -> Any:
     ax.axvline(plan.reference_score, color=_RED, ls="--", lw=1, label="the reference's score")
     ax.axhline(plan.alpha, color=_GREY, ls=":", lw=1, label="level of the test")
     answers = [s for s in (plan.true_score, plan.lower_score, plan.higher_score) if s is not None]
-    ax.plot(answers, [plan.value] * len(answers), "o", color=_BLACK, ms=6, label=f"power {plan.value:.3g}")
+    ax.plot(
+        answers,
+        [plan.value] * len(answers),
+        "o",
+        color=_BLACK,
+        ms=6,
+        label=f"power {plan.value:.3g}",
+    )
     ax.set(xlabel=f"true {plan.metric.key}")
     return _finish(ax, f"Power to find a difference in {plan.metric.name}, n = {plan.n:,}")
 
@@ -205,11 +248,17 @@ def draw_jaggedness(result: Jaggedness, ax: Any = None) -> Any:
     """Draw the quantiles of a score against the sample size: bands of 10-90% and 25-75%, the median as a line."""
     ax = _axes(ax)
     x, quantiles = result.sizes, np.array(result.quantiles)
-    ax.fill_between(x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90%")
-    ax.fill_between(x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75%")
+    ax.fill_between(
+        x, quantiles[:, 0], quantiles[:, 4], color=_SKY, alpha=0.4, lw=0, label="10-90%"
+    )
+    ax.fill_between(
+        x, quantiles[:, 1], quantiles[:, 3], color=_BLUE, alpha=0.45, lw=0, label="25-75%"
+    )
     ax.plot(x, quantiles[:, 2], color=_BLACK, lw=1.2, label="median")
     if result.reference_score is not None:
-        ax.axhline(result.reference_score, color=_RED, ls="--", lw=1, label="the population's score")
+        ax.axhline(
+            result.reference_score, color=_RED, ls="--", lw=1, label="the population's score"
+        )
     ax.set(xlabel="sample size n", ylabel=result.metric.key)
     return _finish(ax, f"{result.metric.name} of small groups")
 
@@ -225,7 +274,13 @@ def draw_risks(risks: Risks, ax: Any = None) -> Any:
         label = r.estimator.label if len(metrics) == 1 else f"{r.metric.key}, {r.estimator.label}"
         lines.setdefault(label, []).append((r.n, r.mse))
     for i, (label, points) in enumerate(lines.items()):
-        ax.plot(*zip(*points, strict=True), color=_COLOURS[i % 7], ls=_DASHES[i % 5], lw=1.5, label=label)
+        ax.plot(
+            *zip(*points, strict=True),
+            color=_COLOURS[i % 7],
+            ls=_DASHES[i % 5],
+            lw=1.5,
+            label=label,
+        )
     ax.set(xlabel="sample size n", ylabel="mean squared error", yscale="log")
     what = next(iter(metrics.values())) if len(metrics) == 1 else several(len(metrics), "metric")
     return _finish(ax, f"Error of {what}")
@@ -257,17 +312,29 @@ def draw_monitor(monitor: Monitor, key: str, by: str, ax: Any = None) -> Any:
         values = [np.nan if value is None else value for value in monitor.path(row)]
         colour, dashes = _COLOURS[i % len(_COLOURS)], _DASHES[i % len(_DASHES)]
         marker = "." if len(order) < 60 else None
-        ax.plot(values, color=colour, ls=dashes, lw=1.4, marker=marker, label=_text(names[row.by, row.group]))
+        ax.plot(
+            values,
+            color=colour,
+            ls=dashes,
+            lw=1.4,
+            marker=marker,
+            label=_text(names[row.by, row.group]),
+        )
         if row.alarm is not None:
             at = order[row.alarm]
             ax.plot(at, values[at], "o", ms=7, mfc="white", mec=colour, mew=1.6, zorder=4)
     threshold = 1 / monitor.settings["alpha"]
     ax.axhline(threshold, color=_RED, ls="--", lw=1, label=f"alarm, at {threshold:g}")
     shown = np.unique(np.linspace(0, len(order) - 1, min(len(order), 8)).round().astype(int))
-    ticks = ["\n".join(folded_text(printable(monitor.batches[i]), _TICK)).replace("$", r"\$") for i in shown]
+    ticks = [
+        "\n".join(folded_text(printable(monitor.batches[i]), _TICK)).replace("$", r"\$")
+        for i in shown
+    ]
     ax.set_xticks(shown, ticks, rotation=0 if len(shown) < 6 else 30)
     ax.set(yscale="log", xlabel="batch", ylabel="evidence")
-    return _finish(ax, f"{lookup_metric(key).name} by {by}: evidence of a difference", "y", beside=True)
+    return _finish(
+        ax, f"{lookup_metric(key).name} by {by}: evidence of a difference", "y", beside=True
+    )
 
 
 def _draw_bars(

@@ -13,7 +13,16 @@ from functools import cached_property
 from math import isnan
 from typing import Any
 
-from ..auditing import Audit, Finding, Row, Verdict, lookup_metric, margins_text, place_text, told_apart
+from ..auditing import (
+    Audit,
+    Finding,
+    Row,
+    Verdict,
+    lookup_metric,
+    margins_text,
+    place_text,
+    told_apart,
+)
 from ..wording import join_and, legible, number, percent, several
 from .narrative import (
     collecting_text,
@@ -30,7 +39,11 @@ from .narrative import (
 from .words import Words
 
 _APPROXIMATE = {"mid-p", "approximate", "effective counts", "montecarlo"}
-_ADJUSTMENTS = {"holm": "Holm for discrete tests", "bh": "Benjamini-Hochberg", "none": "no adjustment"}
+_ADJUSTMENTS = {
+    "holm": "Holm for discrete tests",
+    "bh": "Benjamini-Hochberg",
+    "none": "no adjustment",
+}
 _AXES = {
     "threshold": ("threshold", "thresholds"),
     "class": ("class", "classes"),
@@ -69,7 +82,9 @@ class Line:
     @property
     def differing(self) -> list[Row]:
         """Its rows that differ, the largest bound first."""
-        return sorted((row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap)
+        return sorted(
+            (row for row in self.rows.values() if row.differs), key=lambda row: -row.smallest_gap
+        )
 
 
 @dataclass(frozen=True)
@@ -156,12 +171,19 @@ class Summary:
     def places(self) -> str:
         """The axes with the number of their values; "" without axes."""
         values = {
-            axis: [value for value in values if value != "pooled"] for axis, values in self.audit.axes.items()
+            axis: [value for value in values if value != "pooled"]
+            for axis, values in self.audit.axes.items()
         }
         if self.is_of_models:
-            pairs = dict.fromkeys((row.at.get("model"), row.at.get("against")) for row in self.audit.rows)
-            return join_and([f"{model} against {against}" for model, against in pairs if model is not None])
-        counts = [several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES]
+            pairs = dict.fromkeys(
+                (row.at.get("model"), row.at.get("against")) for row in self.audit.rows
+            )
+            return join_and(
+                [f"{model} against {against}" for model, against in pairs if model is not None]
+            )
+        counts = [
+            several(len(some), *_AXES[axis]) for axis, some in values.items() if axis in _AXES
+        ]
         return join_and(counts) if counts else place_text(self.audit.provenance.get("at") or {})
 
     @property
@@ -202,7 +224,11 @@ class Summary:
             else "Approximate tests"
         )
         adjust = str(self.settings["adjust"])
-        name = "Holm" if adjust == "holm" and self.settings["protect"] is not None else _ADJUSTMENTS[adjust]
+        name = (
+            "Holm"
+            if adjust == "holm" and self.settings["protect"] is not None
+            else _ADJUSTMENTS[adjust]
+        )
         scope = "" if adjust == "none" else " within each metric"
         if adjust != "none" and self.settings["family"] == "audit":
             scope = " over all rows"
@@ -221,7 +247,13 @@ class Summary:
     def verdicts(self) -> Counter[Verdict]:
         """How many rows have each verdict, in the order of their claims."""
         counts = Counter(row.verdict for row in self.audit.rows)
-        order = (Verdict.HIGHER, Verdict.LOWER, Verdict.UNLIKE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+        order = (
+            Verdict.HIGHER,
+            Verdict.LOWER,
+            Verdict.UNLIKE,
+            Verdict.EQUIVALENT,
+            Verdict.INCONCLUSIVE,
+        )
         return Counter({verdict: counts[verdict] for verdict in dict.fromkeys([*order, *counts])})
 
     @property
@@ -326,7 +358,9 @@ class Summary:
             score = score_text(row)
             if not isnan(row.before):
                 score = f"{row.score:+.3f} (from {number(row.before)} to {number(row.before + row.score)})"
-            baseline = "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            baseline = (
+                "" if isnan(row.baseline) else f" (majority-class baseline {number(row.baseline)})"
+            )
             places.setdefault(place_text(row.at), []).append(f"{row.metric} {score}{baseline}")
         return [(place, ", ".join(scores)) for place, scores in places.items()]
 
@@ -337,9 +371,13 @@ class Summary:
         cautions = []
         if any(row.differs for row in rows):
             cautions.append("A difference is not an explanation")
-        is_small = any(0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,)))
+        is_small = any(
+            0 < count < _IDENTIFYING for row in rows for count in (row.cells or (row.n,))
+        )
         if is_small and self.settings["protect"] is None:
-            cautions.append(f"Counts below {_IDENTIFYING} can identify people: round them before publishing")
+            cautions.append(
+                f"Counts below {_IDENTIFYING} can identify people: round them before publishing"
+            )
         if self.settings["favourable"] is None and self.settings["labelled"]:
             cautions.append("Nothing is said of harm: it is not known which decision is favourable")
         return cautions
@@ -367,13 +405,22 @@ class Summary:
             ("Tests", self.tests),
             ("Intervals", f"{level}, one comparison each"),
             ("“At least”", "bounds that hold for all such statements together"),
-            ("Equivalent", f"no difference was found, and the interval of the gap lies within {self.margin}"),
-            ("Worse", "said of selection rates and of the error rate whose errors are unfavourable"),
+            (
+                "Equivalent",
+                f"no difference was found, and the interval of the gap lies within {self.margin}",
+            ),
+            (
+                "Worse",
+                "said of selection rates and of the error rate whose errors are unfavourable",
+            ),
             ("Smoothed", "Cross-Prior Smoothing towards the reference; not used in any test"),
             ("Label", _describe_column(columns.get("label"), positive.get("label"))),
             ("Prediction", _describe_column(columns.get("prediction"), positive.get("prediction"))),
             ("Data", ", ".join(filter(None, [*data, digest]))),
-            ("Software", ", ".join(f"{name} {version}" for name, version in self.audit.versions.items())),
+            (
+                "Software",
+                ", ".join(f"{name} {version}" for name, version in self.audit.versions.items()),
+            ),
             ("Made", f"{made} UTC" if made else ""),
         ]
         is_used = {

@@ -62,7 +62,12 @@ def choose_domain(rows: Sequence[Row], key_rows: Collection[Row]) -> float:
     groups = {(row.by, row.group) for row in key_rows or rows}
     rows = [row for row in rows if not row.is_ratio]
     ends = [abs(row.gap) for row in rows]
-    ends += [abs(end) for row in rows if (row.by, row.group) in groups for end in (row.gap_low, row.gap_high)]
+    ends += [
+        abs(end)
+        for row in rows
+        if (row.by, row.group) in groups
+        for end in (row.gap_low, row.gap_high)
+    ]
     return 1.05 * max(0.02, *(float(end) for end in ends if not isnan(end)), 0.0)
 
 
@@ -77,10 +82,11 @@ def draw_gaps(
     height = len(rows) * ROW
     step = next((step for step in _STEPS if domain / step < 3), 1.0)
     ticks = [i * step for i in range(-int(domain / step), int(domain / step) + 1)]
-    band = (
-        f'<rect class="band" x="{x(-margin):.1f}%" width="{x(margin) - x(-margin):.1f}%" height="{height}"/>'
-    )
-    parts = [band, *(_line("zero" if tick == 0 else "grid", x(tick), x(tick), 0, height) for tick in ticks)]
+    band = f'<rect class="band" x="{x(-margin):.1f}%" width="{x(margin) - x(-margin):.1f}%" height="{height}"/>'
+    parts = [
+        band,
+        *(_line("zero" if tick == 0 else "grid", x(tick), x(tick), 0, height) for tick in ticks),
+    ]
     for i, row in enumerate(rows):
         y = i * ROW + ROW / 2
         if row is None:
@@ -91,7 +97,9 @@ def draw_gaps(
         star = "*" if row.driver is not None and row.differs else ""
         bold = " strong" if row in strong else ""
         value = f"{gap_text(row)}{star}"
-        parts.append(f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{value}</text>')
+        parts.append(
+            f'<text class="val{bold}" x="100%" y="{y + 4:g}" text-anchor="end">{value}</text>'
+        )
         if row.is_ratio:
             continue
         name = code(row.verdict)
@@ -140,11 +148,15 @@ def draw_share(share: float) -> str:
     """How much of what is needed there is."""
     bar = '<rect width="100%" height="8" rx="2"/>'
     return _svg(
-        f'{bar}<rect class="have" width="{100 * min(share, 1):.0f}%" height="8" rx="2"/>', 8, css="bar"
+        f'{bar}<rect class="have" width="{100 * min(share, 1):.0f}%" height="8" rx="2"/>',
+        8,
+        css="bar",
     )
 
 
-def draw_evidence(values: Sequence[float | None], threshold: float, alarm: int | None, label: str) -> str:
+def draw_evidence(
+    values: Sequence[float | None], threshold: float, alarm: int | None, label: str
+) -> str:
     """Evidence over batches on a logarithmic scale from 0.01 to a million, with the line of alarms."""
     height, low, high = 80, -2.0, 6.0
 
@@ -157,5 +169,7 @@ def draw_evidence(values: Sequence[float | None], threshold: float, alarm: int |
     known = [(x, y(value)) for x, value in zip(xs, values, strict=True) if value is not None]
     parts += [_line("curve", x1, x2, y1, y2) for (x1, y1), (x2, y2) in pairwise(known)]
     if alarm is not None and values[alarm] is not None:
-        parts.append(f'<circle class="pt hi" cx="{xs[alarm]:.1f}%" cy="{y(values[alarm] or 1.0)}" r="4"/>')
+        parts.append(
+            f'<circle class="pt hi" cx="{xs[alarm]:.1f}%" cy="{y(values[alarm] or 1.0)}" r="4"/>'
+        )
     return _svg("".join(parts), height, label, "evidence")

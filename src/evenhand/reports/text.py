@@ -93,7 +93,10 @@ def _head(summary: Summary, paint: _Painter) -> list[str]:
 
 def _notes(summary: Summary) -> list[str]:
     """What is wrong with the data, most severe first."""
-    return [printable(f"{note.severity.capitalize()}: {summary.note_text(note)}") for note in summary.notes]
+    return [
+        printable(f"{note.severity.capitalize()}: {summary.note_text(note)}")
+        for note in summary.notes
+    ]
 
 
 def _explain(summary: Summary, paint: _Painter) -> Iterator[str]:
@@ -121,11 +124,14 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
         return [summary.no_difference]
     cells = [_cells(row, summary) for _, row in chosen]
     headers = {"CI": f"{percent(summary.settings['confidence_level'])} CI", "verdict": ""}
-    table = {title: [headers.get(title, title), *(row[title] for row in cells)] for title in cells[0]}
+    table = {
+        title: [headers.get(title, title), *(row[title] for row in cells)] for title in cells[0]
+    }
     labels = {line.name: printable(summary.label_row(line.first)) for line, _ in chosen}
     names, table = _fit(table, labels, width)
     verdicts = [
-        paint.verdict(row.verdict, text) for (_, row), text in zip(chosen, table["verdict"][1:], strict=True)
+        paint.verdict(row.verdict, text)
+        for (_, row), text in zip(chosen, table["verdict"][1:], strict=True)
     ]
     table["verdict"][1:] = verdicts
     shown = [names[line.name] for line, _ in chosen]
@@ -135,9 +141,13 @@ def _table(summary: Summary, most: int | None, width: int, paint: _Painter) -> l
         *("" if is_again else name for name, is_again in zip(shown, repeated, strict=True)),
     ]
     right = [i for i, title in enumerate(table, 1) if title in _RIGHT]
-    first, *lines = aligned(zip(first_column, *table.values(), strict=True), right=right, between=" ")
+    first, *lines = aligned(
+        zip(first_column, *table.values(), strict=True), right=right, between=" "
+    )
     said, shown_rows = {claim_key(row) for _, row in chosen}, {row for _, row in chosen}
-    differ = [row for line in summary.lines for row in line.differing if mirror_key(row) not in said]
+    differ = [
+        row for line in summary.lines for row in line.differing if mirror_key(row) not in said
+    ]
     hidden = sum(row not in shown_rows for row in differ)
     more = [f"… and {hidden:,} more that differ"] if hidden > 0 else []
     return [paint.bold(first), *lines, *more]
@@ -192,7 +202,9 @@ def _fit(table: _Table, labels: dict[str, str], width: int) -> tuple[dict[str, s
     """The names and the columns that fit: names are shortened, then columns left out, last the words of verdicts."""
     longest = max(_NAME_WIDTH, width - 64)
     for left_out in range(len(_DISPENSABLE) + 1):
-        kept = {title: cells for title, cells in table.items() if title not in _DISPENSABLE[:left_out]}
+        kept = {
+            title: cells for title, cells in table.items() if title not in _DISPENSABLE[:left_out]
+        }
         room = width - _measure(kept)
         names = _shorten(labels, min(room, longest))
         if max(map(columns, [_GROUP, *names.values()])) <= room and (
@@ -249,7 +261,9 @@ def _below(summary: Summary, most: int | None, is_command: bool) -> Iterator[str
     if summary.inconclusive:
         yield printable(f"Inconclusive: {summary.inconclusive}")
         if summary.collecting:
-            yield printable(f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}")
+            yield printable(
+                f"  80% power at a gap of {summary.settings['margin']:g}: {summary.collecting}"
+            )
     if driven := summary.driven:
         more = f"; {len(driven) - MOST_DRIVEN:,} more" if len(driven) > MOST_DRIVEN else ""
         named = "--reference" if is_command else "reference"

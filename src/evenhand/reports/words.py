@@ -55,7 +55,9 @@ class Words:
         for word in ("that", "which", "who"):
             if cases.endswith(f" {word}"):
                 cases, pronoun = cases.removesuffix(f" {word}"), word
-        sides = [wording.get(name) and to_clauses(wording[name]) for name in ("outcome", "decision")]
+        sides = [
+            wording.get(name) and to_clauses(wording[name]) for name in ("outcome", "decision")
+        ]
         return cls(cases, pronoun, *sides)
 
     def count(self, n: int) -> str:
@@ -100,7 +102,9 @@ class Words:
 
     def title(self, metric: Any) -> str:
         """A short heading for a metric, such as "Called risky, of those charged again"."""
-        clause = self.counted(metric) if isinstance(metric, Metric) and not metric.comparisons else None
+        clause = (
+            self.counted(metric) if isinstance(metric, Metric) and not metric.comparisons else None
+        )
         if clause is None or (self.decision is None and self.outcome is None):
             return str(metric.name)
         title = clause.removeprefix("were ")

@@ -163,7 +163,9 @@ class WorkerQueue:
                 job.progress = content
                 job.version += 1
         self.end_process()
-        job.change("failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts")
+        job.change(
+            "failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts"
+        )
         if not self.closed:
             self.ready_pipe()
 

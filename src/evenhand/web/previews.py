@@ -77,7 +77,9 @@ def count_values(data: Files, asked: Mapping[str, Any]) -> dict[str, Any]:
             answers[role] = list_values(counts[role])
         except EvenhandError as error:
             answers[role] = {"error": error.spelled(FIELD_NAMES)}
-    labels = {role: set(numbers) for role, numbers in counts.items() if role in ("y_true", "y_pred")}
+    labels = {
+        role: set(numbers) for role, numbers in counts.items() if role in ("y_true", "y_pred")
+    }
     for role in labels:
         answers[role] |= find_positive(labels, role)
     return answers

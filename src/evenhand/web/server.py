@@ -36,7 +36,11 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None], patience: flo
         How many seconds a connection may be open without a request, or a body may take to begin.
     """
     signals: list[int] = []
-    with catch_signals(signals), socket.socket() as listener, folder_of_its_own("evenhand-web-") as folder:
+    with (
+        catch_signals(signals),
+        socket.socket() as listener,
+        folder_of_its_own("evenhand-web-") as folder,
+    ):
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:

@@ -22,7 +22,17 @@ from .form import read_cells, read_number, read_settings
 from .previews import Files, count_bins, count_values, preview_counts, preview_file
 
 FIXED = ("metrics", "reference", "alpha")
-READ = ("y_true", "y_pred", "y_score", "groups", "cluster", "bins", "threshold", "positive", "classes")
+READ = (
+    "y_true",
+    "y_pred",
+    "y_score",
+    "groups",
+    "cluster",
+    "bins",
+    "threshold",
+    "positive",
+    "classes",
+)
 PLURALS = {"class": "classes", "stratum": "strata"}
 MOST_SIZES = 1_000
 QUESTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -135,7 +145,13 @@ def picture(result: Any) -> dict[str, Any] | None:
         lines, axis = [values], f"true {result.metric.key}"
     else:
         return None
-    return {"x": x, "lines": lines, "goal": getattr(result, "target", None), "axis": axis, "caption": caption}
+    return {
+        "x": x,
+        "lines": lines,
+        "goal": getattr(result, "target", None),
+        "axis": axis,
+        "caption": caption,
+    }
 
 
 TASKS: dict[str, Callable[..., dict[str, Any]]] = {
