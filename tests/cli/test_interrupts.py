@@ -20,7 +20,7 @@ import evenhand
 ROWS = "g,y,p,s\n" + "".join(f"{'abcdefgh'[i % 8]},{i % 2},{i // 2 % 2},{i % 97 / 97:.3f}\n" for i in range(4_000))
 PLACES = {
     "reading": "evenhand.auditing.audits:build_tally",
-    "evaluating": "evenhand.auditing.evaluate:evaluate_counts",
+    "evaluating": "evenhand.auditing.run:evaluate_counts",
     "deciding": "evenhand.auditing.verdicts:choose_verdicts",
     "rendering": "evenhand.reports:as_page",
     "planning": "evenhand.planning.sample_size:_size_for_power",

@@ -6,61 +6,43 @@ are scores of counts, and gaps between changes are tested as gaps between such s
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..arrays import Floats, Integers, choose
-from ..inference import (
-    count_pairs,
-    equality_test,
-    mcnemar_pvalue,
-    melded_gaps,
-    score_gaps,
-    score_intervals,
-)
+from ..arrays import Floats, choose
+from ..inference import count_pairs, mcnemar_pvalue
 from ..metrics import Metric, metric as find_metric
 from .comparisons import Comparisons
+from .evaluate_counts import Columns, ComparedCounts, Sides
 from .settings import Settings
 
 _NO_CASE = "no case in the denominator"
 
 
-def evaluate_changes(
-    metric: Metric, comparisons: Comparisons, settings: Settings
-) -> dict[str, Any]:
+def evaluate_changes(metric: Metric, comparisons: Comparisons, settings: Settings) -> Columns:
     """The columns of a rate for comparisons of two models."""
     pairs = [count_pairs(metric, side) for side in comparisons.split(comparisons.values)]
-    change, level = find_metric("mb").base, settings.confidence_level
-    cells, is_reference = [_change_cells(side) for side in pairs], comparisons.is_reference
-    scores, reference_scores = (change.scores(side) for side in cells)
+    (n, reference_n), is_reference = (side.sum(axis=1) for side in pairs), comparisons.is_reference
+    change, ones = find_metric("mb").base, np.ones(len(n))
+    group, reference = map(_change_cells, pairs)
+    sides = Sides(group, reference, ones > 0)
+    counts = ComparedCounts(change, comparisons, [sides], ones, ones)
+    scores, reference_scores = (change.scores(cells) for cells in (group, reference))
     reference_scores[is_reference] = np.nan
-    gap = scores - reference_scores
-    n, reference_n = (side.sum(axis=1) for side in pairs)
-    lacking = choose(is_reference | (reference_n > 0), None, f"the reference has {_NO_CASE}")
-
-    def bound_gaps(rows: Integers, level: float, law: Any = melded_gaps) -> tuple[Floats, Floats]:
-        gaps = law(change, cells[0][rows], cells[1][rows], "difference")
-        ends: tuple[Floats, Floats] = gaps.interval(level, gap[rows])
-        return ends
-
-    pvalue, *gap_ends = np.full((3, len(n)), np.nan)
-    method, direction = np.full((2, len(n)), None, dtype=object)
-    rows = np.flatnonzero((n > 0) & (reference_n > 0) & ~is_reference & ~comparisons.is_chosen)
-    if len(rows):
-        test = equality_test(change, *(side[rows] for side in cells))
-        pvalue[rows], method[rows] = test.pvalues, test.method
-        direction[rows] = np.where(test.is_higher, "higher", "lower")
-        gap_ends[0][rows], gap_ends[1][rows] = bound_gaps(rows, level, score_gaps)
-    low, high = score_intervals(change, cells[0], level)
+    gap, level = scores - reference_scores, settings.confidence_level
+    low, high = counts.score_intervals(level)
+    is_tested = (n > 0) & (reference_n > 0) & ~is_reference
+    rows = np.flatnonzero(is_tested & ~comparisons.is_chosen)
+    gap_ends = np.full((2, len(n)), np.nan)
+    gap_ends[:, rows] = counts.gap_intervals(rows, level, gap[rows])
     before, reference_before = map(_first_rates, pairs)
     own = [mcnemar_pvalue(side) if side.sum() else np.nan for side in pairs[0]]
-    return {
+    lacking = choose(is_reference | (reference_n > 0), None, f"the reference has {_NO_CASE}")
+    return counts.run_tests(is_tested, comparisons.is_chosen) | {
         **{"question": "change", "support": n, "reason": choose(n > 0, lacking, _NO_CASE)},
         **{"score": scores, "low": low, "high": high, "before": before, "change_pvalue": own},
         **{"reference_score": reference_scores, "reference_before": reference_before},
         **{"gap": gap, "gap_low": gap_ends[0], "gap_high": gap_ends[1]},
-        **{"pvalue": pvalue, "method": method, "direction": direction, "bound_gaps": bound_gaps},
+        "bound_gaps": counts.gap_intervals,
     }
 
 

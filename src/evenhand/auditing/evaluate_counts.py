@@ -9,9 +9,10 @@ successes and many failures of the group with the opposite of the reference, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,11 @@ from ..metrics import GapKind, Metric, OneGroupMetric
 from .comparisons import Comparisons
 from .settings import Settings
 
+Columns = dict[str, Any]
+#: A metric, and the comparisons that it is computed for.
+Scored = tuple[Metric, Comparisons]
+Wanted = Literal["all", "gaps", "tests"]
+
 # MATCH percentiles of scores of several rates are not computed for more cases.
 _MAX_MATCH_CASES = 10**6
 # A score of rounded counts that could be further off than this is hidden, unless it differs.
@@ -64,39 +70,79 @@ class Sides(NamedTuple):
         _, first, which = np.unique(cells, axis=0, return_index=True, return_inverse=True)
         return rows[first], which.reshape(-1)
 
+    def recast(self, metric: OneGroupMetric, other: OneGroupMetric) -> Sides:
+        """Cells that have the successes and cases of one metric as those of another."""
+        if metric is other:
+            return self
+        success = CELLS.index(other.tree.last[0])
+        failures = set(other.tree.last_of) - set(other.tree.last)
+        failure = next(i for i, cell in enumerate(CELLS) if cell in failures)
+        group, reference = np.zeros_like(self.group), np.zeros_like(self.reference)
+        for recast, cells in ((group, self.group), (reference, self.reference)):
+            successes, cases = count_successes(metric, cells)
+            recast[:, success], recast[:, failure] = successes, cases - successes
+        return Sides(group, reference, self.is_whole)
+
+
+def group_by_curve(scored: Sequence[Scored]) -> Iterator[list[Scored]]:
+    """Metrics that stand together and whose scores are the same function of one rate.
+
+    Their tests and intervals are the same for the same counts, so that they are computed at once.
+    """
+    for _, same in groupby(scored, key=lambda one: _curve_key(one[0])):
+        yield list(same)
+
+
+def _curve_key(metric: Metric) -> Hashable:
+    base = metric.base
+    is_alone = metric.comparisons or base.curve is None or not base.defined_by_denominator
+    return metric.key if is_alone else (base.curve, gap_kind(metric))
+
 
 def evaluate_counts(
-    metric: Metric, comparisons: Comparisons, settings: Settings, *, test_only: bool = False
-) -> dict[str, Any]:
-    """The columns of one metric for comparisons of counts; with ``test_only`` those of the test."""
-    rule, is_testable = comparisons.tally.rule, comparisons.is_testable
-    corners, effects = find_corners(metric, comparisons)
-    columns = score_columns(metric, comparisons)
-    is_tested = is_testable & is_none(columns["reason"])
-    columns |= run_tests(metric, comparisons, corners, is_tested)
-    if test_only:
-        return columns
-    bound_gaps = partial(gap_intervals, metric, comparisons, corners)
-    columns |= effects | {"bound_gaps": bound_gaps}
-    columns |= smoothing_columns(metric, comparisons, settings)
-    rows, level = np.flatnonzero(is_testable), settings.confidence_level
-    gap_ends = np.full((2, len(comparisons)), np.nan)
-    if len(rows):
-        gaps = np.where(comparisons.includes_group(metric), np.nan, columns["gap"])[rows]
-        gaps[~np.isfinite(gaps)] = np.nan
-        gap_ends[:, rows] = bound_gaps(rows, level, gaps, law=score_gaps)
-    ends = gap_ends if metric.comparisons else score_ends(metric.base, corners, level)
-    names = ("low", "high", "gap_low", "gap_high")
-    columns |= dict(zip(names, (*ends, *gap_ends), strict=True))
-    if rule is None:
-        return columns | match_columns(metric, corners[0], is_testable)
-    return hide_vague_scores(metric, corners, columns, settings)
+    scored: Sequence[Scored], settings: Settings, wanted: Wanted = "all"
+) -> tuple[Columns, ComparedCounts]:
+    """The columns of metrics with the same curve, one below the other, and their counts.
+
+    Of "gaps", columns are those of scores, tests and gaps, of "tests" those of scores and tests.
+    """
+    counts, effects = ComparedCounts.of(scored)
+    columns = stack_columns([score_columns(*one) for one in scored])
+    is_testable, is_chosen = (
+        np.concatenate([getattr(comparisons, name) for _, comparisons in scored])
+        for name in ("is_testable", "is_chosen")
+    )
+    columns |= counts.run_tests(is_testable & is_none(columns["reason"]), is_chosen)
+    if wanted == "tests":
+        return columns, counts
+    level, metric = settings.confidence_level, scored[0][0]
+    gap_ends, rows = np.full((2, len(is_testable)), np.nan), np.flatnonzero(is_testable)
+    gap_ends[:, rows] = counts.gap_intervals(rows, level, columns["gap"][rows])
+    columns |= {"gap_low": gap_ends[0], "gap_high": gap_ends[1]}
+    columns["bound_gaps"] = counts.gap_intervals
+    if wanted == "gaps":
+        return columns, counts
+    columns["low"], columns["high"] = (
+        gap_ends if metric.comparisons else counts.score_intervals(level)
+    )
+    columns |= effects | stack_columns([smoothing_columns(*one, settings) for one in scored])
+    if counts.comparisons.tally.rule is not None:
+        return hide_vague_scores(metric, counts.corners, columns, settings), counts
+    lengths = np.cumsum([len(comparisons) for _, comparisons in scored])
+    whole = np.split(counts.corners[0].is_whole, lengths[:-1])
+    matched = [match_columns(*one, is_whole) for one, is_whole in zip(scored, whole, strict=True)]
+    return columns | stack_columns(matched), counts
+
+
+def stack_columns(parts: Sequence[Columns]) -> Columns:
+    """Columns of several metrics, one below the other."""
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 # Scores
 
 
-def score_columns(metric: Metric, comparisons: Comparisons) -> dict[str, Any]:
+def score_columns(metric: Metric, comparisons: Comparisons) -> Columns:
     """Scores, gaps, and why they are undefined."""
     base, is_reference = metric.base, comparisons.is_reference
     group, reference = comparisons.cells
@@ -128,7 +174,7 @@ def score_columns(metric: Metric, comparisons: Comparisons) -> dict[str, Any]:
     return {
         "score": scores,
         "reference_score": np.where(is_reference, np.nan, reference_scores),
-        "gap_kind": gap_kind(metric),
+        "gap_kind": np.full(len(group), gap_kind(metric), dtype=object),
         "gap": gap,
         "reason": reasons,
     }
@@ -142,7 +188,184 @@ def gap_kind(metric: Metric) -> GapKind:
 # The counts that are tested
 
 
-def find_corners(metric: Metric, comparisons: Comparisons) -> tuple[list[Sides], dict[str, Floats]]:
+@dataclass(frozen=True, eq=False)
+class ComparedCounts:
+    """The counts that tests and intervals use, of metrics whose scores have the same curve.
+
+    Attributes
+    ----------
+    metric, comparisons : Metric, Comparisons
+        The first of the metrics, in whose cells the counts of the others are, and its comparisons.
+    corners : list of Sides
+        The counts. Of rounded ones these are two: with the lowest rates of groups and the highest
+        of references, and the reverse. Rounded scores of several rates have none.
+    share : array
+        The gap to the reference as a share of the gap to the rest, of which all cases are a part.
+    worth : array
+        How many cases an effective one stands for.
+    """
+
+    metric: Metric
+    comparisons: Comparisons
+    corners: list[Sides]
+    share: Floats
+    worth: Floats
+
+    @classmethod
+    def of(cls, scored: Sequence[Scored]) -> tuple[ComparedCounts, Columns]:
+        """The counts of metrics and comparisons, and columns about effective ones."""
+        first = scored[0][0].base
+        corners: list[list[Sides]] = []
+        effects, shares, worths = [], [], []
+        for metric, comparisons in scored:
+            sides, columns = find_corners(metric, comparisons)
+            group, reference = (metric.base.support(cells)[:, 0] for cells in comparisons.cells)
+            # A rate over all cases is a weighted mean of those of the group and of the rest.
+            share = reference / np.maximum(group + reference, 1e-300)
+            shares.append(np.where(comparisons.includes_group(metric), share, 1.0))
+            total = comparisons.cells[0].sum(axis=1)
+            effective = sides[0].group.sum(axis=1) if sides else total
+            worths.append(total / np.maximum(effective, 1e-300))
+            effects.append(columns)
+            corners.append([side.recast(metric.base, first) for side in sides])
+        stacked = [
+            Sides(*map(np.concatenate, zip(*same, strict=True)))
+            for same in zip(*corners, strict=True)
+        ]
+        arrays = np.concatenate(shares), np.concatenate(worths)
+        return cls(*scored[0], stacked, *arrays), stack_columns(effects)
+
+    # Tests
+
+    def run_tests(self, is_tested: Bools, is_chosen: Bools) -> Columns:
+        """P-values, methods and directions, of which those over all corners are the most cautious.
+
+        The p-value over all tables that are rounded alike is 1 unless both corners point the same
+        way; a group is higher in all tables if it is where its rate is lowest.
+        """
+        n = len(is_tested)
+        pvalue = np.where(is_tested, 1.0, np.nan)
+        method, direction = np.full((2, n), None, dtype=object)
+        pairs = TwoRates(*np.full((4, n), np.nan))
+        if self.corners:
+            tests = [self._test_sides(sides, is_tested) for sides in self.corners]
+            pvalue, is_higher, method, pairs = tests[0]
+            if len(tests) == 2:
+                # These p-values hold for no single count, so that Holm's method is the plain one.
+                pairs = TwoRates(*np.full((4, n), np.nan))
+                low, high = (np.nan_to_num(test[0], nan=1.0) for test in tests)
+                is_lower, is_higher = ~tests[1][1] & (high < 1), is_higher & (low < 1)
+                pvalue = np.where(is_higher, low, np.where(is_lower, high, 1.0))
+                pvalue[~is_tested], method = np.nan, choose(is_tested, "fisher", None)
+            direction = choose(is_tested, np.where(is_higher, "higher", "lower"), None)
+        # A reference that was chosen by outcomes is no reference for a test.
+        pvalue[is_chosen] = np.nan
+        method[np.isnan(pvalue)] = None
+        return {"pvalue": pvalue, "method": method, "direction": direction, "pairs": pairs}
+
+    def _test_sides(self, sides: Sides, is_tested: Bools) -> tuple[Floats, Bools, Array, TwoRates]:
+        """P-values, whether groups are higher, methods, and the counts of exact tests."""
+        n = len(is_tested)
+        pvalue, pairs = np.full(n, np.nan), np.full((4, n), np.nan)
+        method, is_higher = np.full(n, None, dtype=object), np.zeros(n, dtype=bool)
+        for is_whole in (True, False):
+            rows = np.flatnonzero(is_tested & (sides.is_whole == is_whole))
+            if not len(rows):
+                continue
+            first, which = sides.distinct(rows)
+            if self.metric.is_distance:
+                pvalues, methods = self._test_distance(sides, first)
+                pvalue[rows], method[rows], is_higher[rows] = pvalues[which], methods[which], True
+                continue
+            group, reference, _ = sides.take(first)
+            test = equality_test(self.metric.base, group, reference, whole=is_whole)
+            pvalue[rows], method[rows] = test.pvalues[which], test.method
+            is_higher[rows] = test.is_higher[which]
+            if test.pairs is not None:
+                pairs[:, rows] = np.stack(test.pairs)[:, which]
+        return pvalue, is_higher, method, TwoRates(*pairs)
+
+    def _test_distance(self, sides: Sides, rows: Integers) -> tuple[Floats, Array]:
+        """Test a distance, which is 0 only if all of its rates are equal, by MATCH given the pooled counts.
+
+        For effective counts, and for very many cases, the p-value is the smallest of those of its
+        rates times their number (Bonferroni).
+        """
+        is_whole = bool(sides.is_whole[rows[0]])
+        pvalues = []
+        for part in self.metric.comparisons:
+            group, reference, _ = effective_cells(part.base, self.comparisons)[0].take(rows)
+            pvalues.append(equality_test(part.base, group, reference, whole=is_whole).pvalues)
+        smallest = np.minimum(1.0, len(pvalues) * np.nanmin(pvalues, axis=0))
+        methods = np.full(len(rows), "fisher" if is_whole else "effective counts", dtype=object)
+        n = (sides.group + sides.reference)[rows].sum(axis=1)
+        for i in np.flatnonzero(is_whole & (n <= _MAX_MATCH_CASES)):
+            pair = sides.take(rows[i])[:2]
+            group_matrix, rest = map(ConfusionMatrix.from_array, pair)
+            smallest[i], methods[i] = match_test(group_matrix, rest, self.metric).pvalue, "match"
+        return smallest, methods
+
+    # Intervals
+
+    def score_intervals(self, level: float) -> Floats:
+        """The intervals of scores; any score is possible at an undefined corner."""
+        metric, ends = self.metric.base, []
+        if not self.corners:
+            return np.full((2, len(self.share)), np.nan)
+        for sides in self.corners:
+            of_sides = np.empty((2, len(sides.group)))
+            for is_whole in np.unique(sides.is_whole).tolist():
+                rows = sides.is_whole == is_whole
+                of_rows = score_intervals(metric, sides.group[rows], level, whole=is_whole)
+                of_sides[:, rows] = of_rows
+            ends.append(of_sides)
+        low, high = ends[0][0], ends[-1][1]
+        if len(ends) == 2:
+            low, high = np.nan_to_num(low, nan=metric.low), np.nan_to_num(high, nan=metric.high)
+        return np.stack([low, high])
+
+    def gap_intervals(
+        self, rows: Integers, level: float, gaps: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """The intervals of some gaps, which contain the observed ``gaps`` if these are given.
+
+        Without them, they are melded from exact intervals. Of scores of several rates, such ones
+        are wider.
+        """
+        low, high = np.full((2, len(rows)), np.nan)
+        if not self.corners or not len(rows):
+            return low, high
+        ends = []
+        for sides in self.corners:
+            first, which = sides.distinct(rows)
+            if self.metric.is_distance:
+                low, high = self._bound_distances(first, level)
+            else:
+                group, reference, _ = sides.take(first)
+                law = melded_gaps if gaps is None else score_gaps
+                kind = gap_kind(self.metric)
+                low, high = law(self.metric.base, group, reference, kind).interval(level)
+            ends.append((low[which], high[which]))
+        low, high = ends[0][0], ends[-1][1]
+        share = self.share[rows]
+        if gaps is not None:
+            observed = np.where(np.isfinite(gaps) & (share == 1), gaps, np.nan)
+            low, high = np.fmin(low, observed), np.fmax(high, observed)
+        return low * share, high * share
+
+    def _bound_distances(self, rows: Integers, confidence_level: float) -> tuple[Floats, Floats]:
+        """Intervals of the largest of several gaps, from simultaneous intervals of all of them."""
+        level = 1 - (1 - confidence_level) / len(self.metric.comparisons)
+        nearest, farthest = [], []
+        for part in self.metric.comparisons:
+            group, reference, _ = effective_cells(part.base, self.comparisons)[0].take(rows)
+            low, high = melded_gaps(part.base, group, reference, "difference").interval(level)
+            nearest.append(np.maximum(0.0, np.maximum(low, -high)))
+            farthest.append(np.maximum(np.abs(low), np.abs(high)))
+        return np.max(nearest, axis=0), np.max(farthest, axis=0)
+
+
+def find_corners(metric: Metric, comparisons: Comparisons) -> tuple[list[Sides], Columns]:
     """The counts that tests and intervals use, and columns about effective ones.
 
     Of rounded counts these are two: with the lowest rates of groups and the highest of references,
@@ -167,9 +390,7 @@ def rounding_corners(metric: OneGroupMetric, comparisons: Comparisons) -> list[S
     ]
 
 
-def effective_cells(
-    metric: OneGroupMetric, comparisons: Comparisons
-) -> tuple[Sides, dict[str, Floats]]:
+def effective_cells(metric: OneGroupMetric, comparisons: Comparisons) -> tuple[Sides, Columns]:
     """The cells divided by the design effects of weights or clusters, and columns about these."""
     cells, tally = comparisons.cells, comparisons.tally
     n = len(comparisons)
@@ -197,8 +418,8 @@ def effective_cells(
 
 
 def hide_vague_scores(
-    metric: Metric, corners: Sequence[Sides], columns: dict[str, Any], settings: Settings
-) -> dict[str, Any]:
+    metric: Metric, corners: Sequence[Sides], columns: Columns, settings: Settings
+) -> Columns:
     """The columns of rounded counts without scores that could be nearly anything."""
     if not corners:
         return columns
@@ -212,168 +433,10 @@ def hide_vague_scores(
     return columns
 
 
-# Tests
-
-
-def run_tests(
-    metric: Metric, comparisons: Comparisons, corners: Sequence[Sides], is_tested: Bools
-) -> dict[str, Any]:
-    """P-values, methods and directions, of which those over all corners are the most cautious.
-
-    The p-value over all tables that are rounded alike is 1 unless both corners point the same way; a
-    group is higher in all tables if it is where its rate is lowest.
-    """
-    n = len(comparisons)
-    pvalue = np.where(is_tested, 1.0, np.nan)
-    method, direction = np.full((2, n), None, dtype=object)
-    pairs = TwoRates(*np.full((4, n), np.nan))
-    if corners:
-        tests = [_test_sides(metric, comparisons, sides, is_tested) for sides in corners]
-        pvalue, is_higher, method, pairs = tests[0]
-        if len(tests) == 2:
-            # These p-values hold for no single count, so that Holm's method is the plain one.
-            pairs = TwoRates(*np.full((4, n), np.nan))
-            low, high = (np.nan_to_num(test[0], nan=1.0) for test in tests)
-            is_lower, is_higher = ~tests[1][1] & (high < 1), is_higher & (low < 1)
-            pvalue = np.where(is_higher, low, np.where(is_lower, high, 1.0))
-            pvalue[~is_tested], method = np.nan, choose(is_tested, "fisher", None)
-        direction = choose(is_tested, np.where(is_higher, "higher", "lower"), None)
-    # A reference that was chosen by outcomes is no reference for a test.
-    pvalue[comparisons.is_chosen] = np.nan
-    method[np.isnan(pvalue)] = None
-    return {"pvalue": pvalue, "method": method, "direction": direction, "pairs": pairs}
-
-
-def _test_sides(
-    metric: Metric, comparisons: Comparisons, sides: Sides, is_tested: Bools
-) -> tuple[Floats, Bools, Array, TwoRates]:
-    """P-values, whether groups are higher, methods, and the counts of exact tests.
-
-    Comparisons with the same counts are tested once.
-    """
-    n = len(is_tested)
-    pvalue, pairs = np.full(n, np.nan), np.full((4, n), np.nan)
-    method, is_higher = np.full(n, None, dtype=object), np.zeros(n, dtype=bool)
-    for is_whole in (True, False):
-        rows = np.flatnonzero(is_tested & (sides.is_whole == is_whole))
-        if not len(rows):
-            continue
-        first, which = sides.distinct(rows)
-        if metric.is_distance:
-            pvalues, methods = _test_distance(metric, comparisons, sides, first)
-            pvalue[rows], method[rows], is_higher[rows] = pvalues[which], methods[which], True
-            continue
-        cells = sides.take(first)
-        test = equality_test(metric.base, cells.group, cells.reference, whole=is_whole)
-        pvalue[rows], method[rows] = test.pvalues[which], test.method
-        is_higher[rows] = test.is_higher[which]
-        if test.pairs is not None:
-            pairs[:, rows] = np.stack(test.pairs)[:, which]
-    return pvalue, is_higher, method, TwoRates(*pairs)
-
-
-def _test_distance(
-    metric: Metric, comparisons: Comparisons, sides: Sides, rows: Integers
-) -> tuple[Floats, Array]:
-    """Test a distance, which is 0 only if all of its rates are equal, by MATCH given the pooled counts.
-
-    For effective counts, and for very many cases, the p-value is the smallest of those of its rates
-    times their number (Bonferroni).
-    """
-    is_whole = bool(sides.is_whole[rows[0]])
-    pvalues = []
-    for part in metric.comparisons:
-        cells = effective_cells(part.base, comparisons)[0].take(rows)
-        test = equality_test(part.base, cells.group, cells.reference, whole=is_whole)
-        pvalues.append(test.pvalues)
-    smallest = np.minimum(1.0, len(pvalues) * np.nanmin(pvalues, axis=0))
-    methods = np.full(len(rows), "fisher" if is_whole else "effective counts", dtype=object)
-    n = (sides.group + sides.reference)[rows].sum(axis=1)
-    for i in np.flatnonzero(is_whole & (n <= _MAX_MATCH_CASES)):
-        group, reference = _matrices(sides, rows[i])
-        smallest[i], methods[i] = match_test(group, reference, metric).pvalue, "match"
-    return smallest, methods
-
-
-def _matrices(sides: Sides, row: Any) -> list[ConfusionMatrix]:
-    return [ConfusionMatrix.from_array(cells[row]) for cells in sides[:2]]
-
-
-# Intervals
-
-
-def score_ends(metric: OneGroupMetric, corners: Sequence[Sides], level: float) -> Floats:
-    """The ends of the intervals of scores; any score is possible at an undefined corner."""
-    if not corners:
-        return np.full((2, 1), np.nan)
-    ends = []
-    for sides in corners:
-        of_sides = np.empty((2, len(sides.group)))
-        for is_whole in np.unique(sides.is_whole).tolist():
-            rows = sides.is_whole == is_whole
-            of_sides[:, rows] = score_intervals(metric, sides.group[rows], level, whole=is_whole)
-        ends.append(of_sides)
-    low, high = ends[0][0], ends[-1][1]
-    if len(corners) == 2:
-        low, high = np.nan_to_num(low, nan=metric.low), np.nan_to_num(high, nan=metric.high)
-    return np.stack([low, high])
-
-
-def gap_intervals(
-    metric: Metric,
-    comparisons: Comparisons,
-    corners: Sequence[Sides],
-    rows: Integers,
-    level: float,
-    observed: Floats | float = np.nan,
-    law: Any = melded_gaps,
-) -> tuple[Floats, Floats]:
-    """The intervals of the gaps of some comparisons; those with the same counts are computed once.
-
-    Bounds are melded from exact intervals. Of scores of several rates, these are wider.
-    """
-    if not corners:
-        return np.full(len(rows), np.nan), np.full(len(rows), np.nan)
-    ends = []
-    for sides in corners:
-        first, which = sides.distinct(rows)
-        if metric.is_distance:
-            low, high = _distance_intervals(metric, comparisons, first, level)
-        else:
-            cells = sides.take(first)
-            gaps = law(metric.base, cells.group, cells.reference, gap_kind(metric))
-            low, high = gaps.interval(level)
-        ends.append((low[which], high[which]))
-    low, high = np.fmin(ends[0][0], observed), np.fmax(ends[-1][1], observed)
-    # A rate over all cases is a weighted mean of those of the group and of the rest, so that the gap
-    # to it is a share of the gap to the rest.
-    with_all = comparisons.includes_group(metric)[rows]
-    group, reference = (metric.base.support(cells[rows])[:, 0] for cells in comparisons.cells)
-    share = np.where(with_all, reference / np.maximum(group + reference, 1e-300), 1.0)
-    return low * share, high * share
-
-
-def _distance_intervals(
-    metric: Metric, comparisons: Comparisons, rows: Integers, confidence_level: float
-) -> tuple[Floats, Floats]:
-    """Intervals of the largest of several gaps, from simultaneous intervals of all of them."""
-    level = 1 - (1 - confidence_level) / len(metric.comparisons)
-    nearest, farthest = [], []
-    for part in metric.comparisons:
-        cells = effective_cells(part.base, comparisons)[0].take(rows)
-        gaps = melded_gaps(part.base, cells.group, cells.reference, "difference")
-        low, high = gaps.interval(level)
-        nearest.append(np.maximum(0.0, np.maximum(low, -high)))
-        farthest.append(np.maximum(np.abs(low), np.abs(high)))
-    return np.max(nearest, axis=0), np.max(farthest, axis=0)
-
-
 # Smoothing and MATCH
 
 
-def smoothing_columns(
-    metric: Metric, comparisons: Comparisons, settings: Settings
-) -> dict[str, Floats]:
+def smoothing_columns(metric: Metric, comparisons: Comparisons, settings: Settings) -> Columns:
     """Smoothed scores, with their strengths; a rate of a cases keeps a / (a + b) of its gap."""
     labelled = comparisons.tally.labelled and comparisons.source == "counts"
     if metric.comparisons or not labelled:
@@ -407,16 +470,17 @@ def smoothing_columns(
     return {name: np.where(is_lacking, np.nan, values) for name, values in columns.items()}
 
 
-def match_columns(metric: Metric, sides: Sides, is_testable: Bools) -> dict[str, Floats]:
+def match_columns(metric: Metric, comparisons: Comparisons, is_whole: Bools) -> Columns:
     """The percentile of the MATCH test, and the probability of an undefined score."""
-    percentile, p_undefined = np.full((2, len(is_testable)), np.nan)
-    rows, base = np.flatnonzero(is_testable & sides.is_whole), metric.base
+    percentile, p_undefined = np.full((2, len(comparisons)), np.nan)
+    rows, base = np.flatnonzero(comparisons.is_testable & is_whole), metric.base
+    group, reference = (cells[rows] for cells in comparisons.cells)
     if metric.comparisons or base.curve is None or not base.defined_by_denominator:
-        for row in rows:
-            percentile[row], p_undefined[row] = _match_percentile(metric, *_matrices(sides, row))
+        for i, row in enumerate(rows):
+            matrices = map(ConfusionMatrix.from_array, (group[i], reference[i]))
+            percentile[row], p_undefined[row] = _match_percentile(metric, *matrices)
         return {"percentile": percentile, "p_undefined": p_undefined}
     # Given the denominator and the pooled counts, MATCH is Fisher's test.
-    group, reference, _ = sides.take(rows)
     is_undefined = np.isnan(base.scores(group) + base.scores(reference))
     tails = fisher_tails(compared_rates(base, group, reference))
     percentile[rows] = np.where(is_undefined, np.nan, tails.lower)

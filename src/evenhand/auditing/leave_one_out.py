@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Integers
-from ..inference import TwoRates
 from ..metrics import Metric
 from .comparisons import NOBODY
-from .evaluate_counts import evaluate_counts
+from .evaluate_counts import Wanted, evaluate_counts, group_by_curve
 from .results_table import Block, Evaluation, ResultsTable
 from .settings import ReferenceKind, Settings
 from .verdict import Verdict
@@ -31,17 +30,16 @@ def add_drivers(table: ResultsTable, settings: Settings) -> ResultsTable:
     rows = np.flatnonzero(left_out >= 0)
     if not len(rows) or table.families is None:
         return table
-    tests = evaluate_without(table, left_out, settings, test_only=True)
-    pairs = TwoRates(*np.hstack([np.stack(block.pairs) for block in tests.blocks]))
+    tests = evaluate_without(table, left_out, settings, "tests")
     # What is left of a rest shares no count, but is sharpened as the whole rest was.
-    families = table.families.take(rows, pairs)
+    families = table.families.take(rows, tests.pairs)
     p_adjusted = families.adjust(tests["pvalue"], settings.adjust, given_pooled=True)
     verdict = choose_verdicts(table, table["p_adjusted"], settings)[rows]
     without = choose_verdicts(tests, p_adjusted, settings)
     is_defined = (verdict != Verdict.UNDEFINED) & (without != Verdict.UNDEFINED)
     is_changed = is_defined & (verdict != without)
     left_out[rows[~is_changed]] = NOBODY
-    again, without = evaluate_without(table, left_out, settings), without[is_changed]
+    again, without = evaluate_without(table, left_out, settings, "gaps"), without[is_changed]
     mark_equivalent(again, without, settings, simultaneous_level(table, settings))
     parts = [block.comparisons for block in again.blocks]
     table.fill(
@@ -54,18 +52,21 @@ def add_drivers(table: ResultsTable, settings: Settings) -> ResultsTable:
 
 
 def evaluate_without(
-    table: ResultsTable, left_out: Integers, settings: Settings, *, test_only: bool = False
+    table: ResultsTable, left_out: Integers, settings: Settings, wanted: Wanted
 ) -> ResultsTable:
     """The table of those rows whose references lack a group, given by its code."""
-    parts = []
-    for block in table.blocks:
-        codes = left_out[block.rows]
-        rows = np.flatnonzero(codes >= 0)
-        if len(rows):
-            comparisons = block.comparisons.take(rows, left_out=codes[rows])
-            columns = evaluate_counts(block.metric, comparisons, settings, test_only=test_only)
-            parts.append(Evaluation(block.metric, columns, comparisons))
-    return ResultsTable.concatenate(parts)
+    scored = []
+    for metric, comparisons, rows in table.blocks:
+        codes = left_out[rows]
+        selected = np.flatnonzero(codes >= 0)
+        if len(selected):
+            scored.append((metric, comparisons.take(selected, left_out=codes[selected])))
+    return ResultsTable.concatenate(
+        [
+            Evaluation(same, *evaluate_counts(same, settings, wanted))
+            for same in group_by_curve(scored)
+        ]
+    )
 
 
 def find_influential_groups(table: ResultsTable, block: Block) -> Integers:

@@ -127,8 +127,7 @@ def adjust_pvalues(table: ResultsTable, settings: Settings) -> ResultsTable:
             key = (*kind, dict(values).get("threshold"))
             family[of_place] = ids.setdefault(key, len(ids))
             block[of_place] = ids.setdefault((*key, values), len(ids))
-    pairs = np.hstack([np.empty((4, 0)), *(np.stack(part.pairs) for part in table.blocks)])
-    families = Families(family, block, twin, stratum, is_named, TwoRates(*pairs))
+    families = Families(family, block, twin, stratum, is_named, table.pairs)
     table.fill(slice(None), p_adjusted=families.adjust(table["pvalue"], settings.adjust))
     return replace(table, families=families)
 

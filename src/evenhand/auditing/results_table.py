@@ -7,15 +7,15 @@ that do not exist are nan, texts that do not exist None; in JSON both are null.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import log, nan
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, Integers, choose
+from ..arrays import Array, Bools, choose
 from ..confusion import CELLS
 from ..errors import printable
 from ..inference import FOUR_FIFTHS, TwoRates
@@ -27,6 +27,7 @@ from .settings import ReferenceKind
 from .verdict import Verdict
 
 if TYPE_CHECKING:
+    from .evaluate_counts import ComparedCounts
     from .multiplicity import Families
 
 AXES = ("threshold", "class", "stratum", "model", "against")
@@ -142,26 +143,30 @@ def empty_column(kind: str, length: int) -> Array:
 
 
 class Evaluation(NamedTuple):
-    """What is computed of one metric and one set of comparisons.
+    """What is computed at once, of one or more metrics and their comparisons, one below the other.
 
     ``columns`` has those of `COLUMNS` that there are. Beside these, ``bound_gaps(rows, level)`` has
     the intervals of gaps at another confidence level, and ``pairs`` the counts of exact tests.
+    ``counts`` are those behind tests of counts, and ``rows`` the places in the table.
     """
 
-    metric: Any
+    scored: Sequence[tuple[Any, Comparisons]]
     columns: dict[str, Any]
-    comparisons: Comparisons
+    counts: ComparedCounts | None = None
+    rows: slice = slice(0)
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+def count_rows(evaluation: Evaluation) -> int:
+    """How many rows an evaluation has."""
+    return sum(len(comparisons) for _, comparisons in evaluation.scored)
+
+
+class Block(NamedTuple):
     """The rows of one metric and one set of comparisons, which stand together."""
 
     metric: Any
     comparisons: Comparisons
     rows: slice
-    bound_gaps: Callable[[Integers, float], tuple[Floats, Floats]] | None
-    pairs: TwoRates
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +179,7 @@ class ResultsTable:
         The axes of the audit.
     columns : mapping of str to array
         The axes and `COLUMNS`, each with one value per row.
-    blocks : tuple of Block
+    evaluations : tuple of Evaluation
         While an audit is made: what the rows were computed from.
     families : Families or None
         While an audit is made: which p-values are adjusted together.
@@ -182,7 +187,7 @@ class ResultsTable:
 
     axes: tuple[str, ...]
     columns: Mapping[str, Array]
-    blocks: tuple[Block, ...] = field(default=(), repr=False)
+    evaluations: tuple[Evaluation, ...] = field(default=(), repr=False)
     families: Families | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
@@ -250,20 +255,44 @@ class ResultsTable:
     @classmethod
     def concatenate(cls, parts: Sequence[Evaluation]) -> ResultsTable:
         """The table of evaluations."""
-        axes = tuple(axis for axis in AXES if any(axis in part.comparisons.axes for part in parts))
-        stops = np.cumsum([len(part.comparisons) for part in parts], dtype=np.int64).tolist()
-        n, kinds = (stops or [0])[-1], dict.fromkeys(axes, "text") | KIND_OF
-        blocks = []
-        table = cls(axes, {name: empty_column(kind, n) for name, kind in kinds.items()})
-        for (metric, columns, comparisons), stop in zip(parts, stops, strict=True):
-            rows = slice(stop - len(comparisons), stop)
-            no_pairs = TwoRates(*np.full((4, len(comparisons)), np.nan))
-            beside = columns.pop("bound_gaps", None), columns.pop("pairs", no_pairs)
-            blocks.append(Block(metric, comparisons, rows, *beside))
-            table.fill(rows, **describe_comparisons(metric, comparisons) | columns)
+        present = {axis for part in parts for _, some in part.scored for axis in some.axes}
+        axes = tuple(axis for axis in AXES if axis in present)
+        n, kinds = sum(map(count_rows, parts)), dict.fromkeys(axes, "text") | KIND_OF
+        columns = {name: empty_column(kind, n) for name, kind in kinds.items()}
+        stops = np.cumsum(list(map(count_rows, parts)), dtype=np.int64).tolist()
+        evaluations = (
+            part._replace(rows=slice(stop - count_rows(part), stop))
+            for part, stop in zip(parts, stops, strict=True)
+        )
+        table = cls(axes, columns, tuple(evaluations))
+        for metric, comparisons, rows in table.blocks:
+            table.fill(rows, **describe_comparisons(metric, comparisons))
             for axis, values in comparisons.axes.items():
                 table[axis][rows] = values
-        return replace(table, blocks=tuple(blocks))
+        for part in table.evaluations:
+            of_rows = {name: part.columns[name] for name in KIND_OF if name in part.columns}
+            table.fill(part.rows, **of_rows)
+        return table
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The rows by metric and comparisons, while an audit is made."""
+        blocks = []
+        for part in self.evaluations:
+            stop = part.rows.start
+            for metric, comparisons in part.scored:
+                start, stop = stop, stop + len(comparisons)
+                blocks.append(Block(metric, comparisons, slice(start, stop)))
+        return tuple(blocks)
+
+    @property
+    def pairs(self) -> TwoRates:
+        """The counts of exact tests, nan for other tests; while an audit is made."""
+        pairs = np.full((4, len(self)), np.nan)
+        for part in self.evaluations:
+            if "pairs" in part.columns:
+                pairs[:, part.rows] = part.columns["pairs"]
+        return TwoRates(*pairs)
 
 
 def finite_or_nan(values: Any) -> Any:

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..confusion import CELLS
 from ..data import Tally
-from .comparisons import Comparisons, build_comparisons
-from .evaluate import check_size, evaluate_metrics, evaluate_overall
+from ..errors import check_cost
+from ..metrics import Metric, RankingMetric
+from ..progress import progress
+from ..wording import several
+from .comparisons import Comparisons, build_comparisons, compare_everybody
+from .evaluate_changes import evaluate_changes
+from .evaluate_counts import evaluate_counts, group_by_curve
+from .evaluate_rows import evaluate_classes, evaluate_rows
+from .evaluate_strata import evaluate_strata
 from .findings import find
 from .impact_ratios import add_impact_ratios
 from .leave_one_out import add_drivers
-from .metric_selection import Measurable
+from .metric_selection import Function, Measurable, select_averages
 from .multiplicity import adjust_pvalues
 from .provenance import provenance_of, versions
 from .result import Audit
-from .results_table import ResultsTable
-from .settings import Settings
+from .results_table import Evaluation, ResultsTable
+from .settings import WITHOUT_LABELS, Settings
 from .unknown_groups import add_unknown_groups
 from .verdict import Verdict
 from .verdicts import add_required_n, assign_verdicts, bound_gaps, gap_size
 
-# Each takes the table and the settings, and returns the table with more columns.
-_STEPS = (
-    adjust_pvalues,
-    assign_verdicts,
-    bound_gaps,
-    add_required_n,
-    add_drivers,
-    add_impact_ratios,
-    add_unknown_groups,
-)
+_MAX_COMPARISONS = 100_000
 
 
 def run_audit(
@@ -50,13 +49,18 @@ def run_audit(
     comparisons = build_comparisons(tally, settings, strata)
     check_size(comparisons, metrics)
     table = evaluate_metrics(comparisons, metrics, settings)
-    for step in _STEPS:
-        table = step(table, settings)
+    table = assign_verdicts(adjust_pvalues(table, settings), settings)
+    table = bound_gaps(table, settings)
+    table = add_required_n(table, settings)
+    table = add_drivers(table, settings)
+    if settings.favourable is not None:
+        table = add_impact_ratios(table, settings)
+    if any((grouping.codes < 0).any() for grouping in comparisons[0].groupings):
+        table = add_unknown_groups(table, settings)
     table = most_important_first(table)
     keys = [metric.key for metric in metrics]
     columns = [column for column in tally.columns if column not in strata]
-    groupings = comparisons[0].groupings
-    order = {grouping.name: grouping.groups for grouping in groupings}
+    order = {grouping.name: grouping.groups for grouping in comparisons[0].groupings}
     facts = provenance_of(function, data, settings, tally, keys, order)
     asked = {"metrics": keys, "groups": columns, "strata": list(strata)}
     return Audit(
@@ -73,6 +77,77 @@ def run_audit(
     )
 
 
+def check_size(comparisons: Sequence[Comparisons], metrics: Sequence[Measurable]) -> None:
+    """Refuse more than can be evaluated in about half a minute before anything is evaluated."""
+    number = sum(len(part) for part in comparisons if part.source != "selections")
+    subject = f"auditing {several(len(metrics), 'metric')} of {number:,} groups at all places"
+    hint = "ask for fewer `metrics`, groups, `classes` or thresholds"
+    check_cost(len(metrics) * number, _MAX_COMPARISONS, f"{subject} takes {{}} comparisons", hint)
+
+
+# Every metric for all comparisons that it reads
+
+
+def evaluate_metrics(
+    comparisons: Sequence[Comparisons], metrics: Sequence[Measurable], settings: Settings
+) -> ResultsTable:
+    """The table of all metrics, before p-values are adjusted."""
+    parts = (_evaluate(part, metrics, settings) for part in comparisons if len(part))
+    return ResultsTable.concatenate([evaluation for part in parts for evaluation in part])
+
+
+def _evaluate(
+    comparisons: Comparisons, metrics: Sequence[Measurable], settings: Settings
+) -> Iterator[Evaluation]:
+    """The columns of the metrics that read such comparisons."""
+    source = comparisons.source
+    if source == "classes":
+        averages = select_averages(metrics) if comparisons.tally.rule is None else []
+        columns = evaluate_classes(averages, comparisons, settings)
+        for average, of_average in zip(averages, columns, strict=True):
+            yield Evaluation([(average, comparisons)], of_average)
+        return
+    selected: Any = [(metric, comparisons) for metric in metrics if _reads(metric, comparisons)]
+    description = f"auditing {several(len(comparisons), 'comparison')}"
+    if comparisons.is_of_cells:
+        for same in progress(list(group_by_curve(selected)), description):
+            yield Evaluation(same, *evaluate_counts(same, settings))
+        return
+    by_source: dict[str, Any] = {"rows": evaluate_rows, "models": evaluate_changes}
+    evaluate = by_source.get(source, evaluate_strata)
+    for one in progress(selected, description):
+        yield Evaluation([one], evaluate(*one, settings))
+
+
+def _reads(metric: Measurable, comparisons: Comparisons) -> bool:
+    """Whether a metric reads such comparisons; selection rates count unlabelled cases, too."""
+    if not isinstance(metric, Metric) or comparisons.source == "rows":
+        return comparisons.source == "rows" and isinstance(metric, RankingMetric | Function)
+    if comparisons.is_pooled and (metric.comparisons or metric.base.curve is None):
+        return False
+    has_selections = comparisons.tally.selections is not None
+    of_selections = has_selections and metric.key in WITHOUT_LABELS
+    return comparisons.source in ("models", "selections" if of_selections else "counts")
+
+
+def evaluate_overall(
+    comparisons: Sequence[Comparisons], metrics: Sequence[Measurable], settings: Settings
+) -> ResultsTable:
+    """The table of all cases at each place, those of unknown group included."""
+    of_one_group = [metric for metric in metrics if not getattr(metric, "comparisons", ())]
+    everybody = [compare_everybody(part) for part in comparisons if not part.is_pooled]
+    table = evaluate_metrics(everybody, of_one_group, settings)
+    tp, fn, fp, tn = (table[cell] for cell in CELLS)
+    for key, choose in (("acc", np.maximum), ("inacc", np.minimum)):
+        rows = np.flatnonzero((table["metric"] == key) & (tp + fn + fp + tn > 0))
+        shares = choose(tp + fn, fp + tn)[rows] / (tp + fn + fp + tn)[rows]
+        table.fill(rows, baseline=shares)
+    return table.take(...)
+
+
+# The order of rows, and what is recorded
+
+
 def most_important_first(table: ResultsTable) -> ResultsTable:
     """The rows by verdict, bound of the gap, p-value, metric, place, column and group."""
     places = list(zip(*(table[axis] for axis in table.axes), strict=True)) or [()] * len(table)
@@ -80,19 +155,18 @@ def most_important_first(table: ResultsTable) -> ResultsTable:
     # Two groups that are each other's rest have the same gap up to rounding.
     size = np.round(gap_size(table), 9)
     pvalue = np.round(np.nan_to_num(table["p_adjusted"], nan=2.0), 12)
-    keys = list(
-        zip(
-            [Verdict(verdict).rank for verdict in table["verdict"]],
-            (-size).tolist(),
-            pvalue.tolist(),
-            table["metric"],
-            [rank[place] for place in places],
-            table["by"],
-            table["group"],
-            strict=True,
-        )
+    keys = zip(
+        [Verdict(verdict).rank for verdict in table["verdict"]],
+        (-size).tolist(),
+        pvalue.tolist(),
+        table["metric"],
+        [rank[place] for place in places],
+        table["by"],
+        table["group"],
+        range(len(table)),
+        strict=True,
     )
-    return table.take(np.array(sorted(range(len(table)), key=keys.__getitem__), dtype=np.int64))
+    return table.take(np.array([key[-1] for key in sorted(keys)], dtype=np.int64))
 
 
 def list_axes(comparisons: Sequence[Comparisons]) -> dict[str, list[Any]]:

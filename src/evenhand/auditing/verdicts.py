@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Bools, Floats, Integers, is_none
-from ..metrics import Metric
+from ..arrays import Array, Bools, Floats, is_none
 from ..planning import required_n
-from .evaluate_counts import effective_cells
 from .metric_selection import lookup_metric
-from .results_table import Block, ResultsTable, Row
+from .results_table import ResultsTable, Row
 from .settings import Settings
 from .verdict import Verdict
 
@@ -115,10 +113,10 @@ def simultaneous_level(table: ResultsTable, settings: Settings) -> float:
 def bound_rows(table: ResultsTable, is_selected: Bools, level: float) -> tuple[Floats, Floats]:
     """The intervals of some gaps at another level; nan for others."""
     low, high = np.full((2, len(table)), np.nan)
-    for block in table.blocks:
-        rows = np.flatnonzero(is_selected[block.rows])
-        if len(rows) and block.bound_gaps:
-            low[block.rows][rows], high[block.rows][rows] = block.bound_gaps(rows, level)
+    for part in table.evaluations:
+        rows, bound_gaps = np.flatnonzero(is_selected[part.rows]), part.columns.get("bound_gaps")
+        if len(rows) and bound_gaps:
+            low[part.rows][rows], high[part.rows][rows] = bound_gaps(rows, level)
     return low, high
 
 
@@ -151,25 +149,19 @@ def add_required_n(table: ResultsTable, settings: Settings) -> ResultsTable:
     """The table with the support that a gap of the margin needs, for inconclusive rows."""
     assert table.families is not None
     levels = table.families.levels(table["pvalue"], settings)
-    for block in table.blocks:
-        comparisons, metric = block.comparisons, block.metric
-        is_of_counts = comparisons.is_of_cells and isinstance(metric, Metric)
-        if is_of_counts and not metric.is_distance and comparisons.tally.rule is None:
-            rows = np.flatnonzero(table["verdict"][block.rows] == Verdict.INCONCLUSIVE)
-            n = _require(block, rows, levels[block.rows][rows], settings)
-            table.fill(block.rows.start + rows, required_n=n)
+    for part in table.evaluations:
+        counts, rows = (
+            part.counts,
+            np.flatnonzero(table["verdict"][part.rows] == Verdict.INCONCLUSIVE),
+        )
+        if counts is None or counts.metric.is_distance or len(counts.corners) != 1 or not len(rows):
+            continue
+        is_ratio = counts.metric.kind == "ratio"
+        gap = RATIO_MARGIN if is_ratio else settings.margin
+        # Planning takes whole counts, and an effective case stands for several.
+        reference = np.round(counts.corners[0].reference[rows])
+        of_rows = levels[part.rows][rows]
+        sizes = required_n(counts.metric.base, reference, of_rows, gap, is_ratio=is_ratio)
+        sizes = np.ceil(sizes * counts.worth[rows] - 1e-9)
+        table.fill(part.rows.start + rows, required_n=sizes)
     return table
-
-
-def _require(block: Block, rows: Integers, levels: Floats, settings: Settings) -> Floats:
-    base, (group, _) = block.metric.base, block.comparisons.cells
-    if not len(rows):
-        return np.empty(0)
-    sides, _ = effective_cells(base, block.comparisons)
-    is_ratio = block.metric.kind == "ratio"
-    gap = RATIO_MARGIN if is_ratio else settings.margin
-    # Planning takes whole counts.
-    sizes = required_n(base, np.round(sides.reference[rows]), levels, gap, is_ratio=is_ratio)
-    # An effective case stands for several.
-    worth = group[rows].sum(axis=1) / np.maximum(sides.group[rows].sum(axis=1), 1e-300)
-    return np.asarray(np.ceil(sizes * worth - 1e-9))
