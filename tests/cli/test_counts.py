@@ -31,14 +31,14 @@ def test_metrics_lists_the_catalogue() -> None:
 def test_metrics_tells_everything_about_one() -> None:
     assert run("metrics recall").output == (
         "True positive rate (tpr)\n"
-        "  formula    TP / (TP + FN)\n"
-        "  shape      ratio\n"
-        "  range      0 to 1\n"
-        "  better     higher\n"
-        "  synonyms   recall, sensitivity, hit rate\n"
-        "  undefined  no actual positives (TP + FN = 0)\n"
-        "  notes      recall_score in scikit-learn\n"
-        "             true_positive_rate in fairlearn\n"
+        "  formula       TP / (TP + FN)\n"
+        "  shape         ratio\n"
+        "  range         0.0, 1.0\n"
+        "  better        higher\n"
+        "  synonyms      recall, sensitivity, hit rate\n"
+        "  undefined if  no actual positives (TP + FN = 0)\n"
+        "  notes         recall_score in scikit-learn, true_positive_rate in fairlearn\n"
+        "  in paper      True\n"
     )
 
 
