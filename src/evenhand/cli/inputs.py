@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import NoReturn
@@ -45,13 +44,6 @@ def read_text(file: str) -> str:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise InvalidInput(f"{escaped(file)} cannot be read: {escaped(why)}") from None
-
-
-def is_same_file(first: str | Path | None, second: str | Path | None) -> bool:
-    """Whether two paths are those of one file, also by links of any kind; None is no file."""
-    with suppress(OSError):
-        return first is not None and second is not None and os.path.samefile(first, second)
-    return False
 
 
 def print_columns(files: Sequence[str], command: str, *, to_stderr: bool) -> NoReturn:

@@ -13,8 +13,9 @@ from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import monitor_text
 from .command import command
-from .inputs import is_same_file, open_files, read_text
+from .inputs import open_files, read_text
 from .options import Options, read_arguments, setting_options
+from .outputs import is_same_file
 
 _MAX_ROWS = 24
 _BATCH = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from shutil import get_terminal_size
@@ -16,7 +17,6 @@ from ..data import input_files
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import as_annotations, as_junit, as_text
-from .inputs import is_same_file
 from .options import Options
 
 _FILES = {
@@ -77,6 +77,13 @@ def check_outputs(options: Options, inputs: Sequence[str]) -> None:
         if other != kind and file != os.devnull:
             both = f"--{other} and --{kind} must be different files"
             raise InvalidInput(f"{both}; got {escaped(file)}")
+
+
+def is_same_file(first: str | Path | None, second: str | Path | None) -> bool:
+    """Whether two paths are those of one file, also by links of any kind; None is no file."""
+    with suppress(OSError):
+        return first is not None and second is not None and os.path.samefile(first, second)
+    return False
 
 
 def render(audit: Audit, changes: list[str] | None, options: Options) -> None:
