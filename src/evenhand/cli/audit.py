@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -162,21 +162,18 @@ def _finish(
     options: Options, inputs: Sequence[str], make: Make, before: Audit | None = None
 ) -> None:
     """Check the names of outputs, make the audit, and render it."""
-    if options["fail_on"] and _is_from("family", ParameterSource.DEFAULT):
+    if options["fail_on"] and options["family"] is None:
         # What stops a pipeline is the audit as a whole.
         options["family"] = "audit"
     check_outputs(options, inputs)
     audit = make()
-    render(audit, before and before.changes(audit), options)
+    render(audit, before.changes(audit) if before else None, options)
 
 
-def _first_typed(names: Iterable[str]) -> str | None:
+def _first_typed(names: Collection[str]) -> str | None:
     """The first of some options that was given on the command line, not by a config file."""
-    for name, option in option_names(click.get_current_context().command).items():
-        if name in names and _is_from(name, ParameterSource.COMMANDLINE):
+    ctx = click.get_current_context()
+    for name, option in option_names(ctx.command).items():
+        if name in names and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             return option
     return None
-
-
-def _is_from(option: str, source: ParameterSource) -> bool:
-    return click.get_current_context().get_parameter_source(option) is source

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any
 
 from ..auditing import (
     REPORT,
@@ -38,9 +38,7 @@ FIELD_NAMES = {
 """What messages call the arguments of the library in the web app."""
 KINDS = {"rest", "all", "largest", "best"}
 """What groups can be compared with, other than one of them."""
-CUT = "a cut of bins"
 Asked = Mapping[str, Any]
-Number = TypeVar("Number", int, float)
 
 
 def read_settings(request: type[Settings], asked: Asked) -> dict[str, Any]:
@@ -59,7 +57,7 @@ def read_setting(name: str, setting: Setting, value: object) -> object:
     """A setting as the library takes it, from the texts of its field."""
     if isinstance(value, Mapping):
         return read_columns(name, value)
-    texts = value if isinstance(value, list) else [value]
+    texts: list[Any] = value if isinstance(value, list) else [value]
     if setting.reads == "flag":
         return True
     if setting.reads == "labels":
@@ -67,8 +65,8 @@ def read_setting(name: str, setting: Setting, value: object) -> object:
     if not all(isinstance(text, str) for text in texts):
         raise InvalidInput(argument=name, must="be text", got=value)
     if setting.reads in ("number", "whole"):
-        kind = int if setting.reads == "whole" else float
-        numbers = read_numbers(" ".join(texts), f"`{name}`", kind)
+        read = read_whole if setting.reads == "whole" else read_number
+        numbers = [read(part, f"`{name}`") for part in split_numbers(" ".join(texts))]
         return numbers if len(numbers) > 1 else numbers[0]
     if setting.reads == "special" and name != "reference":
         return read_texts(name, texts)
@@ -79,7 +77,7 @@ def read_columns(name: str, value: Mapping[str, object]) -> object:
     """A setting that has a value for each column; an empty one has none."""
     given = {column: one for column, one in value.items() if one}
     if name == "bins":
-        return {column: read_numbers(text, CUT) for column, text in given.items()}
+        return {column: read_cuts(text) for column, text in given.items()}
     if name != "reference":
         return given
     # One kind for all columns holds for their intersections, too.
@@ -88,24 +86,33 @@ def read_columns(name: str, value: Mapping[str, object]) -> object:
     return {column: kind for column, kind in given.items() if kind != "rest"}
 
 
-def read_numbers(text: object, what: str, kind: type[Number] = float) -> list[Number]:
-    """Numbers that commas, semicolons or blanks separate."""
-    return [read_number(part, what, kind) for part in re.split(r"[\s,;]+", str(text).strip())]
+def split_numbers(text: str) -> list[str]:
+    """Texts of numbers that commas, semicolons or blanks separate."""
+    return re.split(r"[\s,;]+", text.strip())
 
 
-def read_number(text: object, what: str, kind: type[Number] = float) -> Number:
+def read_cuts(text: object) -> list[float]:
+    """Where numbers are cut into bins."""
+    return [read_number(part, "a cut of bins") for part in split_numbers(str(text))]
+
+
+def read_number(text: object, what: str, noun: str = "number") -> float:
     """A finite number from the text of a field, which messages call ``what``.
 
-    >>> read_number("0.05", "the level"), read_number("12", "a count", int)
+    >>> read_number("0.05", "the level"), read_whole("12", "a count")
     (0.05, 12)
     """
     shown = str(text)
     with suppress(OverflowError, ValueError):
-        number = kind(shown)
+        number = int(shown) if noun == "whole number" else float(shown)
         if "_" not in shown and shown.isascii() and isfinite(number):
             return number
-    noun = "whole number" if kind is int else "number"
     raise InvalidInput(f"{what} must be a {noun}; got {shown[:20]!r}")
+
+
+def read_whole(text: object, what: str) -> int:
+    """A whole number from the text of a field."""
+    return int(read_number(text, what, "whole number"))
 
 
 def read_cells(texts: object) -> list[float]:

@@ -23,7 +23,7 @@ from ..data import (
 )
 from ..errors import EvenhandError, InvalidInput
 from ..records import plain_value
-from .form import CUT, FIELD_NAMES, Asked, read_numbers
+from .form import FIELD_NAMES, Asked, read_cuts
 
 Files = str | list[str]
 Sizes = Counter[Any]
@@ -111,7 +111,7 @@ def find_positive(labels: Mapping[str, Sizes], role: str) -> dict[str, Any]:
 
 def count_bins(data: Files, asked: Asked) -> dict[str, Any]:
     """How many rows each bin of a column has, by its name."""
-    column, cuts = asked["column"], read_numbers(asked["cuts"], CUT)
+    column, cuts = asked["column"], read_cuts(asked["cuts"])
     counted = count_rows(data, [column], {}, bins={column: cuts})
     sizes = Counter({name: n for (name,), n in counted.rows.items()})
     return list_values(sizes, counted.orders[column])

@@ -44,9 +44,8 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None], patience: flo
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
-            raise InvalidInput(
-                f"port {port} cannot be used: {error.strerror}; choose another one, or 0"
-            ) from None
+            why = f"{error.strerror}; choose another one, or 0"
+            raise InvalidInput(f"port {port} cannot be used: {why}") from None
         # Listen before the address is printed, so that who opens it is not refused.
         listener.listen(BACKLOG)
         port = listener.getsockname()[1]

@@ -18,7 +18,7 @@ from ..errors import InvalidInput, UnknownName
 from ..records import plain_value, write_whole
 from ..reports import Words
 from ..wording import several
-from .form import Asked, read_cells, read_number, read_settings
+from .form import Asked, read_cells, read_number, read_settings, read_whole
 from .previews import Files, count_bins, count_values, preview_counts, preview_file
 
 Answer = dict[str, Any]
@@ -107,7 +107,7 @@ def answer_plan(asked: Asked) -> Answer:
         if name == "sizes":
             arguments["n"] = read_sizes(asked)
         elif name == "n":
-            arguments[name] = read_number(asked.get(name), "the number of cases", int)
+            arguments[name] = read_whole(asked.get(name), "the number of cases")
         else:
             arguments[name] = read_number(asked.get(name), f"the {name}")
     cells = read_cells(asked.get("cells"))
@@ -119,8 +119,8 @@ def answer_plan(asked: Asked) -> Answer:
 
 def read_sizes(asked: Asked) -> range:
     """The sizes between two numbers."""
-    first = read_number(asked.get("from"), "the first size", int)
-    last = read_number(asked.get("to"), "the last size", int)
+    first = read_whole(asked.get("from"), "the first size")
+    last = read_whole(asked.get("to"), "the last size")
     if not 1 <= first <= last < first + MOST_SIZES:
         must = f"must rise from 1 or more, at most {MOST_SIZES:,}"
         raise InvalidInput(f"the sizes {must}; got {first} to {last}")
