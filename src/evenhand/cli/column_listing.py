@@ -14,15 +14,7 @@ from ..wording import join_and, legible, percent, several
 
 _MAX_COLUMNS, _MAX_VALUES, _MAX_NAME, _MAX_CLASSES = 200, 4, 24, 12
 _PLACEHOLDERS = ("COLUMN", "VALUE", "NUMBER")
-_OPTIONS = {
-    "y_true": "--label",
-    "y_pred": "--prediction",
-    "y_score": "--score",
-    "model_column": "--model-column",
-    "groups": "--group",
-    "cluster": "--cluster",
-    "count": "--count",
-}
+_ROLES = ("y_true", "y_pred", "y_score", "groups", "model_column", "cluster", "count")
 _HEADER = ("column", "guess", "most frequent values")
 _FAVOURABLE = "Say which outcome is favourable with --favourable positive or negative."
 
@@ -41,7 +33,7 @@ def list_columns(
     roles = guess_roles(columns)
     command = "compare" if roles["model_column"] else command
     options, hints = _suggest_options(columns, roles, command)
-    guesses = {value: name for name, value in options if name in _OPTIONS.values()}
+    guesses = {value: name for name, value in options if "positive" not in name}
     rows = several(len(next(iter(columns.values()), [])), "row")
     has = f"{printable(', '.join(files))} has {several(len(columns), 'column')}."
     table = text_table(_HEADER, _list_rows(columns, guesses), width=width, after="")
@@ -87,27 +79,25 @@ def _suggest_options(
     columns: Columns, roles: dict[str, Any], command: str
 ) -> tuple[Pairs, list[str]]:
     """The options for what the columns seem to be, and hints on what is left to choose."""
-    chosen, more, hints = dict(roles), Pairs(), list[str]()
-    if roles["model_column"]:
-        chosen |= {"y_score": None, "count": None, "cluster": roles["cluster"] or "COLUMN"}
-    elif command == "compare":
-        chosen |= dict.fromkeys(("y_pred", "y_score", "cluster", "count"))
-        more = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
-    elif roles["y_score"] and not roles["y_pred"]:
-        is_unit = kind_of(columns[roles["y_score"]]).unit
-        more = [("--threshold", "0.5" if is_unit else "NUMBER")]
-    else:
-        chosen |= {"y_pred": roles["y_pred"] or "COLUMN", "y_score": None}
-        more, hints = _suggest_positive(columns, roles["y_true"], roles["y_pred"])
+    label, prediction, score, groups, models, cluster, count = (roles[role] for role in _ROLES)
+    more, hints = Pairs(), list[str]()
     if command == "compare":
-        chosen["y_true"] = roles["y_true"] or "COLUMN"
-    options: Pairs = []
-    for role, option in _OPTIONS.items():
-        if role == "groups":
-            options += [*more, *((option, name) for name in roles[role] or ["COLUMN"])]
-        elif chosen[role]:
-            options.append((option, chosen[role]))
-    return options, hints
+        label, score, count = label or "COLUMN", None, None
+        if models:
+            cluster = cluster or "COLUMN"
+        else:
+            prediction = cluster = None
+            more = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
+    elif score and not prediction:
+        more = [("--threshold", "0.5" if kind_of(columns[score]).unit else "NUMBER")]
+    else:
+        more, hints = _suggest_positive(columns, label, prediction)
+        prediction, score = prediction or "COLUMN", None
+    options = [("--label", label), ("--prediction", prediction), ("--score", score)]
+    options += [("--model-column", models), *more]
+    options += [("--group", name) for name in groups or ["COLUMN"]]
+    options += [("--cluster", cluster), ("--count", count)]
+    return [(name, value) for name, value in options if value], hints
 
 
 def _suggest_positive(

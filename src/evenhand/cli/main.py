@@ -24,7 +24,7 @@ from .. import __version__
 from ..errors import UnknownName, printable
 from .command import COMMANDS
 
-_SIGNALS = ("SIGTERM", "SIGHUP", "SIGBREAK")
+_SIGNALS = {"SIGTERM", "SIGHUP", "SIGBREAK"}
 _FAILED, _BUG, _INTERRUPTED, _BROKEN_PIPE = 2, 70, 130, 141
 _REPORT = """evenhand failed unexpectedly ({}: {}); this is a bug. Please report it with the command \
 and its traceback, which EVENHAND_TRACEBACK=1 prints."""
@@ -81,8 +81,8 @@ def _interrupt_on_signals(caught: list[int]) -> Iterator[None]:
         caught.append(number)
         raise KeyboardInterrupt
 
-    known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-    heeded = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]
+    known = [one for one in signal.Signals if one.name in _SIGNALS]
+    heeded = [one for one in known if signal.getsignal(one) == signal.SIG_DFL]
     for number in heeded:
         signal.signal(number, interrupt)
     try:

@@ -107,4 +107,4 @@ def _add_batch(
 
 def _read_state(state: str) -> str | None:
     """The text of a state; None if there is no file."""
-    return read_text(state) if os.path.lexists(state) else None
+    return read_text(state) if os.path.exists(state) else None
