@@ -68,6 +68,9 @@ def test_exit_codes(file: str) -> None:
     for kinds, code in (((), 0), (("differs",), 1), (("four-fifths", "undefined"), 1), (("any",), 1)):
         assert run(file, *COLUMNS, *(word for kind in kinds for word in ("--fail-on", kind))).exit_code == code
     assert run("--example", "compas", "--metric", "acc", "--fail-on", "undefined").exit_code == 0
+    gate = ["--example", "compas", "--fail-on", "undefined", "--json", "-"]
+    for words, family in ((gate, "audit"), ([*gate, "--family", "metric"], "metric"), (gate[:2] + gate[4:], "metric")):
+        assert json.loads(run(*words).output)["settings"]["family"] == family
 
 
 def test_parquet_on_standard_input(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_a_plan_is_that_of_the_library_with_a_picture() -> None:
         asked = PLAN | more
         found, expected = answer_plan(asked), plan_with_library(asked)
         assert found["text"] == str(expected)
-        x, lines = draw_by_hand(asked["question"], expected)
+        x, lines = draw_by_hand(str(asked["question"]), expected)
         assert found["picture"]["x"] == pytest.approx(list(x))
         for line, drawn in zip(found["picture"]["lines"], lines, strict=True):
             assert line == pytest.approx(list(drawn))

@@ -65,7 +65,7 @@ def check_outputs(options: Options, inputs: Sequence[str]) -> None:
         raise InvalidInput("pass either --explain or --quiet, not both")
     config = click.get_current_context().meta.get("config")
     read: list[str | Path] = [config] if config else []
-    for name in inputs:
+    for name in inputs if files else ():
         if name != "-":
             read += [name] if os.path.isfile(name) else input_files(name)
     kinds: dict[str, str] = {}
