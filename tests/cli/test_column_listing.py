@@ -100,12 +100,14 @@ def test_suggested_commands_can_be_run(tmp_path: Path) -> None:
             assert done.exit_code == 0, done.output
 
 
-def test_values_are_shown_whole_and_with_their_blanks(tmp_path: Path) -> None:
+def test_values_are_shown_whole_with_their_blanks_and_wide_tables_in_part(tmp_path: Path) -> None:
     dates = [f"2013-02-{day:02}" for day in range(1, 29)]
     columns = {"race": ["White", "White ", "a b", "a  b"] * 7, "a_rather_long_name_of_a_c": dates, "y": "01" * 14}
     found = run("audit", written(tmp_path / "d.csv", columns)).stdout
     assert "White, White␣, a b, a␣␣b\n" in found
     assert [found.count(date) for date in dates[:4]] == [1, 1, 1, 1]
+    result = run("audit", written(tmp_path / "d.csv", {f"c{i}": [i, i] for i in range(1000)}))
+    assert "\nand 800 more columns\n" in result.stdout
 
 
 def test_compare_lists_the_columns_too(tmp_path: Path) -> None:
@@ -116,7 +118,7 @@ def test_compare_lists_the_columns_too(tmp_path: Path) -> None:
     assert f"  evenhand compare {file} --label y --model OLD=COLUMN --model NEW=COLUMN --group sex\n" in result.stdout
 
 
-def test_standard_input_several_files_and_a_file_on_standard_output(tmp_path: Path) -> None:
+def test_standard_input_several_files_a_file_on_standard_output_and_a_config_file(tmp_path: Path) -> None:
     columns = {"sex": "FM" * 9, "y": "01" * 9, "pred": "0011" * 4 + "01"}
     files = [written(tmp_path / f"{i}.csv", columns) for i in range(2)]
     assert suggested(run("audit", *files))[:4] == ["evenhand", "audit", *files]
@@ -124,13 +126,9 @@ def test_standard_input_several_files_and_a_file_on_standard_output(tmp_path: Pa
     result = run("audit", files[0], "--json", "-")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.endswith(REFUSED) and "evenhand audit" in result.stderr
-
-
-def test_columns_in_a_config_file_are_named(tmp_path: Path) -> None:
-    file = written(tmp_path / "d.csv", {"sex": "FM" * 9, "y": "01" * 9, "pred": "0011" * 4 + "01"})
     config = tmp_path / "audit.toml"
     config.write_text('label = "y"\nprediction = "pred"\ngroup = ["sex"]\n', "utf-8")
-    assert run("audit", file, "--config", str(config)).exit_code == 0
+    assert run("audit", files[0], "--config", str(config)).exit_code == 0
 
 
 def test_hostile_names_and_values_do_not_steer_the_terminal(tmp_path: Path) -> None:
@@ -140,28 +138,17 @@ def test_hostile_names_and_values_do_not_steer_the_terminal(tmp_path: Path) -> N
     assert max(map(len, result.output.splitlines())) < 400
 
 
-def test_a_wide_table_is_listed_in_part(tmp_path: Path) -> None:
-    result = run("audit", written(tmp_path / "d.csv", {f"c{i}": [i, i] for i in range(1000)}))
-    assert "\nand 800 more columns\n" in result.stdout
-
-
-@pytest.mark.parametrize("command", ["audit", "compare"])
-def test_several_values_after_one_option_are_explained(command: str, tmp_path: Path) -> None:
+def test_several_values_after_one_option_are_explained_and_missing_files_are_files(tmp_path: Path) -> None:
     """click takes what follows the first value for a file."""
     file = written(tmp_path / "d.csv", {"sex": "FM", "y": "01"})
+    sentence = "Error: there is no file High; to pass several values, repeat the option\n"
     for words in (["--positive", "Medium", "High"], ["--group", "sex", "High", "y"], ["--group=sex", "High"]):
-        for line in ([file, *words], [*words, file]):
-            found = run(command, *line)
-            expected = "Error: there is no file High; to pass several values, repeat the option\n"
-            assert (found.exit_code, found.output) == (2, expected)
-
-
-def test_a_file_that_is_missing_is_a_file(tmp_path: Path) -> None:
-    file = written(tmp_path / "d.csv", {"sex": "FM", "y": "01"})
-    missing = run("audit", "--prediction", "y", "--group", "sex", "zzzzz.csv", file)
-    assert missing.output.startswith("Error: there is no file zzzzz.csv")
-    assert run("audit", "--prediction", "y", "--group", "sex", "zzzzz").output == "Error: there is no file zzzzz\n"
-    assert run("audit", str(tmp_path / "no.csv")).output.startswith(f"Error: there is no file {tmp_path}/no.csv")
+        for line in (["audit", file, *words], ["compare", *words, file]):
+            found = run(*line)
+            assert (found.exit_code, found.output) == (2, sentence)
+    columns = ["--prediction", "y", "--group", "sex"]
+    for files in (["zzzzz.csv", file], ["zzzzz"], [str(tmp_path / "no.csv")]):
+        assert run("audit", *columns, *files).output.startswith(f"Error: there is no file {files[0]}")
 
 
 def test_a_table_of_counts_is_called_one(tmp_path: Path) -> None:

@@ -31,33 +31,30 @@ def test_metrics_lists_the_catalogue() -> None:
 def test_metrics_tells_everything_about_one() -> None:
     assert run("metrics recall").output == (
         "True positive rate (tpr)\n"
-        "  formula    TP / (TP + FN)\n"
-        "  shape      ratio\n"
-        "  range      0 to 1\n"
-        "  better     higher\n"
-        "  synonyms   recall, sensitivity, hit rate\n"
-        "  undefined  no actual positives (TP + FN = 0)\n"
-        "  notes      recall_score in scikit-learn\n"
-        "             true_positive_rate in fairlearn\n"
+        "  formula       TP / (TP + FN)\n"
+        "  shape         ratio\n"
+        "  range         0.0, 1.0\n"
+        "  better        higher\n"
+        "  synonyms      recall, sensitivity, hit rate\n"
+        "  undefined if  no actual positives (TP + FN = 0)\n"
+        "  notes         recall_score in scikit-learn, true_positive_rate in fairlearn\n"
+        "  in paper      True\n"
     )
 
 
-def test_undefined_prints_table_1_also_of_huge_groups() -> None:
+def test_undefined_prints_table_1_also_of_huge_groups_and_probabilities() -> None:
     output = run("undefined --n 20").output
     assert "764,841" in output and "Θ(n log n) on average" in output and "acc prev ppr" in output
     huge = run("undefined --n 1000000000000").output
     assert "1.667e+35" in huge
     assert max(map(len, [*output.splitlines(), *huge.splitlines()])) <= 80
-
-
-def test_undefined_with_a_reference_gives_probabilities() -> None:
     words = "undefined --n 3 --metric tpr --reference 0.25 0.25 0.25 0.25"
     (row,) = json.loads(run(f"{words} --json").output)
     assert row["probability"] == pytest.approx(1 / 8)
     assert "probability\n" in run(words).output and "0.125" in run(words).output
 
 
-def test_match_of_one_metric_has_an_interval_and_of_all_says_why_some_are_undefined() -> None:
+def test_match_has_an_interval_says_why_scores_are_undefined_and_is_the_papers_test_on_request() -> None:
     assert run(f"match --group 3 1 0 6 --reference {REFERENCE} --metric tpr").output == (
         "MATCH test of tpr: 0.75 against 0.3959, p = 0.357 (two-sided, pooled null given a denominator of 4, exact)\n"
         "95% interval: 0.2423 to 0.9875\n"
@@ -66,8 +63,6 @@ def test_match_of_one_metric_has_an_interval_and_of_all_says_why_some_are_undefi
     assert all(m.key in output for m in list_metrics())
     assert "MATCH test of tpr: undefined, no actual positives (TP + FN = 0)" in output
 
-
-def test_match_as_json_is_the_papers_test() -> None:
     words = "match --group 80 20 0 0 --reference 0.75 0.25 0 0 --metric acc --null known --given n --json"
     (found,) = json.loads(run(words).output)
     assert found["percentile"] == pytest.approx(0.9004695898946859)

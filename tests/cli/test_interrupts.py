@@ -10,7 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import pytest
 from signals import heeded
@@ -46,29 +46,20 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(folder / "tmp"), "SOURCE_DATE_EPOCH": "0", "PYTHONPATH": code}
 
 
-def interrupted(
-    folder: Path, where: str, *words: str, stdin: Any = subprocess.DEVNULL, sign: signal.Signals = signal.SIGINT
-) -> tuple[int, str]:
+def interrupted(folder: Path, where: str, stdin: IO[bytes], sign: signal.Signals) -> tuple[int, str]:
     """Exit code and standard error of a command that is interrupted at a place; its process group must be gone."""
+    line = [sys.executable, "-c", PAUSED, PLACES[where], *WORDS[where]]
     with heeded(sign):
-        child = subprocess.Popen(
-            [sys.executable, "-c", PAUSED, PLACES[where], *words],
-            cwd=folder,
-            stdin=stdin,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment(folder),
-            start_new_session=True,
-        )
+        child = subprocess.Popen(line, cwd=folder, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                 text=True, env=environment(folder), start_new_session=True)  # fmt: skip
     said = ""
     with child:
         assert child.stderr is not None
-        for line in child.stderr:
-            if line == "paused\n":
+        for line_said in child.stderr:
+            if line_said == "paused\n":
                 os.killpg(child.pid, sign)
                 break
-            said += line
+            said += line_said
         said += child.stderr.read()
         code = child.wait(30)
     gone(child.pid)
@@ -81,28 +72,25 @@ SCORED = ["audit", "d.csv", "--label", "y", "--score", "s", "--group", "g", "--m
 PLAN = ["plan", "size", "--metric", "tpr", "--reference", "30", "10", "10", "50", "--difference", "0.1"]
 
 
+WORDS = dict.fromkeys(PLACES, AUDIT) | {
+    "reading": ["audit", "-", *AUDIT[2:]],
+    "evaluating": [*SCORED, "--threshold", "0.2", "--threshold", "0.7"],
+    "planning": PLAN,
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("where", "words"),
-    [
-        ("reading", ["audit", "-", *AUDIT[2:]]),
-        ("evaluating", [*SCORED, "--threshold", "0.2", "--threshold", "0.7"]),
-        ("deciding", AUDIT),
-        ("replacing", AUDIT),
-        ("rendering", AUDIT),
-        ("planning", PLAN),
-    ],
-)
+@pytest.mark.parametrize("where", PLACES)
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_command_leaves_nothing_and_ends_with_130_or_as_signals_do(
-    where: str, words: list[str], sign: signal.Signals, tmp_path: Path
+    where: str, sign: signal.Signals, tmp_path: Path
 ) -> None:
     """Outputs are those of an earlier audit or whole ones; no temporary file and no process remains."""
     (tmp_path / "d.csv").write_text(ROWS)
     for name in OUTPUTS[1::2]:
         (tmp_path / name).write_text("earlier")
     with (tmp_path / "d.csv").open("rb") as stdin:
-        code, said = interrupted(tmp_path, where, *words, stdin=stdin, sign=sign)
+        code, said = interrupted(tmp_path, where, stdin, sign)
     expected = 130 if sign == signal.SIGINT else -sign
     assert (code, said.strip()) == (expected, "Interrupted; nothing is left half written.")
     assert {path.name for path in tmp_path.rglob("*")} == {"d.csv", "tmp", *OUTPUTS[1::2]}

@@ -47,42 +47,38 @@ AUDITED = ["--label", "y", "--prediction", "p", "--group", "g"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["match", "--group", "1", "1", "1", "1", "--reference", "nan", "1", "1", "1", "--metric", "tpr"],
-         "Error: tp must be finite; got nan"),
-        (["match", "--group", "1", "1", "1", "1", "--reference", "inf", "1", "1", "1", "--metric", "tpr"],
-         "Error: tp must be finite; got inf"),
+def test_no_failure_is_mistaken_for_a_finding() -> None:
+    match = ["match", "--metric", "tpr", "--group", "1", "1", "1", "1", "--reference"]
+    for words, sentence in (
+        ([*match, "nan", "1", "1", "1"], "tp must be finite; got nan"),
+        ([*match, "inf", "1", "1", "1"], "tp must be finite; got inf"),
         (["audit", "~nosuchuser/x.csv", *AUDITED],
-         "Error: ~nosuchuser/x.csv cannot be read: Could not determine home directory."),
-        (["audit", "/", *AUDITED], "Error: data must be a file or a folder of Parquet files; got /"),
-        (["audit", "x" * 5000 + ".csv", *AUDITED], f"Error: {'x' * 200}… cannot be read: File name too long"),
-        (["audit", "--counts", "/"], "Error: data must be a file or a folder of Parquet files; got /"),
-    ],
-)  # fmt: skip
-def test_no_failure_is_mistaken_for_a_finding(words: list[str], sentence: str) -> None:
-    done = command(*words)
-    assert (done.returncode, done.stdout, done.stderr.strip()) == (2, "", sentence)
+         "~nosuchuser/x.csv cannot be read: Could not determine home directory."),
+        (["audit", "/", *AUDITED], "data must be a file or a folder of Parquet files; got /"),
+        (["audit", "x" * 5000 + ".csv", *AUDITED], f"{'x' * 200}… cannot be read: File name too long"),
+        (["audit", "--counts", "/"], "data must be a file or a folder of Parquet files; got /"),
+    ):  # fmt: skip
+        done = command(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", f"Error: {sentence}\n")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["audit", "--example", "compas"], ["--help"]])
-def test_a_full_disk_is_a_sentence(words: list[str]) -> None:
-    with open("/dev/full", "w") as full:
-        done = command(*words, stdout=full, stderr=subprocess.PIPE)
-    assert (done.returncode, done.stderr) == (2, "Error: the output cannot be written: No space left on device\n")
+def test_a_full_disk_is_a_sentence() -> None:
+    for words in (["metrics"], ["metrics", "--json"], ["audit", "--example", "compas"], ["--help"]):
+        with open("/dev/full", "w") as full:
+            done = command(*words, stdout=full, stderr=subprocess.PIPE)
+        assert (done.returncode, done.stderr) == (2, "Error: the output cannot be written: No space left on device\n")
 
 
-@pytest.mark.parametrize("words", [["metrics"], ["metrics", "--json"], ["--help"], ["audit", "--help"]])
-def test_a_closed_pipe_is_quiet(words: list[str]) -> None:
+def test_a_closed_pipe_is_quiet() -> None:
     """141, as of other programs that a pipe stops, so that it is neither success nor a finding."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = command(*words, stdout=writing, stderr=subprocess.PIPE)
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (141, "")
+    for words in (["metrics"], ["metrics", "--json"], ["--help"], ["audit", "--help"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = command(*words, stdout=writing, stderr=subprocess.PIPE)
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_a_bug_is_reported_as_one() -> None:
@@ -118,47 +114,40 @@ def test_ctrl_c_says_what_is_left(tmp_path: Path) -> None:
     assert (running.returncode, out, err.strip()) == (130, "", "Interrupted; nothing is left half written.")
 
 
-@pytest.mark.parametrize(
-    ("words", "option"),
-    [
+def test_an_option_of_one_value_is_given_once_and_others_are_repeated() -> None:
+    cells = ["1", "1", "1", "1"]
+    for words, option in (
         (["audit", "d.csv", "--label", "a", "--label", "b"], "--label"),
         (["audit", "d.csv", "--label=a", "--score", "--label", "--label", "b"], "--label"),
         (["undefined", "--n", "3", "--n", "4"], "--n"),
-        (["smooth", "--group", "1", "1", "1", "1", "--group", "1", "1", "1", "1", "--reference", "1", "1", "1", "1"],
-         "--group"),
-    ],
-)  # fmt: skip
-def test_an_option_of_one_value_is_given_once(words: list[str], option: str) -> None:
-    result = run(*words)
-    assert result.exit_code == 2
-    assert f"Error: {option} must be given only once." in " ".join(result.output.split())
-
-
-def test_options_of_several_values_are_repeated_and_values_may_look_like_options() -> None:
+        (["smooth", "--group", *cells, "--group", *cells, "--reference", *cells], "--group"),
+    ):
+        result = run(*words)
+        assert result.exit_code == 2
+        assert f"Error: {option} must be given only once." in " ".join(result.output.split())
     assert run("undefined", "--n", "3", "--metric", "tpr", "--metric", "fpr").exit_code == 0
     assert run("metrics", "--json", "--json").exit_code == 0
+    # Values may look like options.
     result = run("audit", "nowhere.csv", "--label", "--score", "--score", "--label", "--group", "g")
     assert "there is no file nowhere.csv" in result.output
-    done = CliRunner().invoke(evenhand, ["adit"])
+    done = run("adit")
     assert done.exit_code == 2
     assert done.stderr.splitlines()[-1] == "Error: no command is called 'adit'; did you mean 'audit'?"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="closes streams as shells of Unix do")
-@pytest.mark.parametrize(
-    ("words", "closed", "code", "sentence"),
-    [
-        (["audit", "--example", "compas"], ">&-", 2, "Error: the output cannot be written: standard output is closed"),
-        (["--help"], ">&-", 2, "Error: the output cannot be written: standard output is closed"),
-        (["audit", "-", *AUDITED], "<&-", 2,
-         "Error: standard input (-) cannot be read: it is closed; name a file in place of -"),
-        (["audit", "--counts", "-"], "<&-", 2,
-         "Error: standard input (-) cannot be read: it is closed; name a file in place of -"),
+def test_closed_streams_are_no_bugs() -> None:
+    shell = 'closed=$1; shift; eval "exec $closed"; exec "$0" -m evenhand "$@"'
+    no_output = "Error: the output cannot be written: standard output is closed"
+    no_input = "Error: standard input (-) is closed; name a file in place of -"
+    for words, closed, code, sentence in (
+        (["audit", "--example", "compas"], ">&-", 2, no_output),
+        (["--help"], ">&-", 2, no_output),
+        (["audit", "-", *AUDITED], "<&-", 2, no_input),
+        (["audit", "--counts", "-"], "<&-", 2, no_input),
         (["audit", "--example", "compas"], "2>&-", 0, ""),
-    ],
-)  # fmt: skip
-def test_closed_streams_are_no_bugs(words: list[str], closed: str, code: int, sentence: str) -> None:
-    shell = f'"$0" -m evenhand "$@" {closed}'
-    done = subprocess.run(["bash", "-c", shell, sys.executable, *words], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr.strip()) == (code, sentence)
+    ):
+        line = ["bash", "-c", shell, sys.executable, closed, *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.strip()) == (code, sentence)

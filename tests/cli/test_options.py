@@ -40,20 +40,20 @@ def made(command: str, stdin: str | None = None) -> eh.Audit:
     return eh.Audit.from_json(done.output)
 
 
-@pytest.mark.parametrize(("command", "request_"), [(audit, AuditRequest), (compare, ModelsRequest)])
-def test_every_setting_with_an_option_has_it_with_its_help_and_default(command: Any, request_: Any) -> None:
+def test_every_setting_with_an_option_has_it_with_its_help_and_default() -> None:
     """Nothing about a setting is written in the command."""
-    options = {parameter.name: parameter for parameter in command.params}
-    for name, (default, known) in flat_settings(request_).items():
-        if known.option is None:
-            continue
-        option = options[name]
-        assert option.opts == [known.option]
-        assert option.help.startswith(known.brief)
-        if not known.many and default not in (None, False):
-            assert option.help.endswith(f"  [default: {default}]")
-        assert option.multiple == known.many
-        assert getattr(option.type, "choices", None) == (known.choices or None)
+    for command, request in ((audit, AuditRequest), (compare, ModelsRequest)):
+        options: dict[Any, Any] = {parameter.name: parameter for parameter in command.params}
+        for name, (default, known) in flat_settings(request).items():
+            if known.option is None:
+                continue
+            option = options[name]
+            assert option.opts == [known.option]
+            assert option.help.startswith(known.brief)
+            if not known.many and default not in (None, False):
+                assert option.help.endswith(f"  [default: {default}]")
+            assert option.multiple == known.many
+            assert getattr(option.type, "choices", None) == (known.choices or None)
 
 
 BASE = {"y_true": "y", "groups": ["race"]}
@@ -61,9 +61,9 @@ COLUMNS = "d.csv --label y --group race"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("words", "settings"),
-    [
+def test_options_are_the_arguments_of_the_library() -> None:
+    settings: dict[str, Any]
+    for words, settings in (
         ("--prediction p --strata site", {"y_pred": "p", "strata": ["site"]}),
         ("--prediction p --positive-label 1 --positive-prediction 1 --cases people --outcome ill --decision 'ran/sat'",
          {"y_pred": "p", "positive": {"label": "1", "prediction": "1"},
@@ -77,11 +77,8 @@ COLUMNS = "d.csv --label y --group race"
         ("--prediction p --group-name race:A=Ann --positive 1 --reference 30,10,12,48 --strength prev=7,tpr=20,fpr=20",
          {"y_pred": "p", "group_names": {"race": {"A": "Ann"}}, "positive": "1", "reference": "30,10,12,48",
           "strength": {"prev": 7, "tpr": 20, "fpr": 20}}),
-    ],
-)  # fmt: skip
-def test_options_are_the_arguments_of_the_library(words: str, settings: dict[str, Any]) -> None:
-    expected = eh.audit("d.csv", **(BASE | settings))
-    assert made(f"audit {COLUMNS} {words}") == expected
+    ):  # fmt: skip
+        assert made(f"audit {COLUMNS} {words}") == eh.audit("d.csv", **(BASE | settings)), words
 
 
 def test_classes_and_averages_are_options_like_others(folder: Path) -> None:
@@ -114,70 +111,48 @@ def test_models_are_compared(folder: Path) -> None:
     assert made("compare d.csv --label y --score s --threshold 0.3 --threshold 0.6 --group race") == at
 
 
-LONG = "compare long.csv --label y --group race"
-
-
-@pytest.fixture
-def long(folder: Path) -> None:
+def test_models_below_each_other_are_paired_by_cluster_and_compared_with_a_baseline(folder: Path) -> None:
     """The same decisions with a row per case and model."""
-    header, *rows = ([*line.split(",")] for line in ROWS.splitlines())
-    lines = [
-        (str(i), row[0], row[1], model, row[header.index(column)])
-        for i, row in enumerate(rows)
-        for model, column in (("new", "q"), ("old", "p"))
-    ]
-    text = "\n".join(",".join(line) for line in [("case", "race", "y", "model", "prediction"), *lines])
-    (folder / "long.csv").write_text(f"{text}\n", "utf-8")
-
-
-@pytest.mark.usefixtures("long")
-def test_models_below_each_other_are_paired_by_cluster_and_compared_with_a_baseline() -> None:
-    words = f"{LONG} --prediction prediction --model-column model --cluster case"
+    lines = ["case,race,y,model,prediction"]
+    for i, row in enumerate(ROWS.splitlines()[1:]):
+        race, y, p, q, *_ = row.split(",")
+        lines += [f"{i},{race},{y},new,{q}", f"{i},{race},{y},old,{p}"]
+    (folder / "long.csv").write_text("\n".join([*lines, ""]), "utf-8")
+    words = "compare long.csv --label y --group race"
     for more, models in (("", {"new": "q", "old": "p"}), ("--baseline old", {"old": "p", "new": "q"})):
         expected = eh.compare("d.csv", y_true="y", models=models, groups="race")
-        assert made(f"{words} {more}").rows == expected.rows
-
-
-@pytest.mark.usefixtures("long")
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ("--prediction prediction --model-column model",
-         "--cluster and --model-column are for rows that are decisions of one model each; pass both"),
-        ("--cluster case --model-column model",
-         "--prediction and --model-column are for rows that are decisions of one model each; pass both"),
+        found = made(f"{words} --prediction prediction --model-column model --cluster case {more}")
+        assert found.rows == expected.rows
+    each = "are for rows that are decisions of one model each; pass both"
+    for options, sentence in (
+        ("--prediction prediction --model-column model", f"--cluster and --model-column {each}"),
+        ("--cluster case --model-column model", f"--prediction and --model-column {each}"),
         ("--cluster race --prediction prediction --model-column model",
          "--cluster must be decided on once by each model; 'A' is decided on twice by new"),
-        ("--model a=prediction --model b=y --cluster case",
-         "--cluster and --model-column are for rows that are decisions of one model each; pass both"),
-    ],
-)  # fmt: skip
-def test_models_that_cannot_be_paired_are_refused(options: str, sentence: str) -> None:
-    done = run(f"{LONG} {options}")
-    assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
+        ("--model a=prediction --model b=y --cluster case", f"--cluster and --model-column {each}"),
+    ):  # fmt: skip
+        done = run(f"{words} {options}")
+        assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
+def test_messages_speak_of_options() -> None:
+    compared = "pass one of --model, --model-column and --score, which say what is compared; got none"
+    for words, sentence in (
         ("compare", "pass a FILE; see evenhand compare --help"),
-        (f"compare {COLUMNS}", "pass one of --model, --model-column and --score, which say what is compared; got none"),
+        (f"compare {COLUMNS}", compared),
         (f"compare {COLUMNS} --model old", "--model must be NAME=COLUMN, such as old=p1; got 'old'"),
         (f"compare {COLUMNS} --model old=p",
          "--model must contain at least two models with different names; got 'old'"),
-        ("audit --example compas --label y",
-         "--label says how a FILE is read; pass a FILE"),
+        ("audit --example compas --label y", "--label says how a FILE is read; pass a FILE"),
         (f"audit {COLUMNS} --prediction p --strata race", "--strata must not contain a group column; got 'race'"),
         (f"audit {COLUMNS} --prediction p --alpha 2", "--alpha must be a number between 0 and 1; got 2.0"),
-        (f"audit {COLUMNS} --prediction p --bins age", "--bins must be COLUMN=CUT,CUT,... with numbers, such as "
-         "age=25,45; got 'age'"),
+        (f"audit {COLUMNS} --prediction p --bins age",
+         "--bins must be COLUMN=CUT,CUT,... with numbers, such as age=25,45; got 'age'"),
         (f"audit {COLUMNS} --prediction p --threshold 0.5",
          "--threshold is for scores; pass them as --score, or leave --threshold out"),
-    ],
-)  # fmt: skip
-def test_messages_speak_of_options(words: str, sentence: str) -> None:
-    done = run(words)
-    assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
+    ):  # fmt: skip
+        done = run(words)
+        assert (done.exit_code, done.stderr) == (2, f"Error: {sentence}\n")
 
 
 def test_wrong_choices_and_bad_numbers() -> None:
@@ -214,18 +189,15 @@ old = "p"
 
 def test_config_files_take_the_names_of_options_and_of_settings(folder: Path) -> None:
     (folder / "audit.toml").write_text(CONFIG, "utf-8")
-    expected = eh.audit(
-        "d.csv",
-        y_true="y",
-        y_pred="p",
-        groups=["race", "age"],
-        metrics=["tpr", "fpr"],
-        alpha=0.01,
-        bins={"age": [30]},
-        strength={"prev": 7, "tpr": 20, "fpr": 20},
-        reference={"race": "A"},
-        group_names={"race": {"A": "a=b:c"}},
-    )
+    settings: dict[str, Any] = {
+        "metrics": ["tpr", "fpr"],
+        "alpha": 0.01,
+        "bins": {"age": [30]},
+        "strength": {"prev": 7, "tpr": 20, "fpr": 20},
+        "reference": {"race": "A"},
+        "group_names": {"race": {"A": "a=b:c"}},
+    }
+    expected = eh.audit("d.csv", y_true="y", y_pred="p", groups=["race", "age"], **settings)
     assert made("audit d.csv --config audit.toml") == expected
     models = {"old": "p", "new=er": "q"}
     assert made("compare d.csv --config audit.toml") == eh.compare("d.csv", y_true="y", models=models, groups="race")
@@ -251,12 +223,10 @@ def test_saved_audits_are_repeated_whatever_they_are(folder: Path) -> None:
     assert changed.exit_code == 1
     assert changed.stdout.startswith("Changed:\n- ")
     assert "\n- the SHA-256 of the data was " in changed.stdout
-    assert run("audit --repeat saved.json --quiet --json saved.json").stderr == (
-        "Error: --json saved.json would overwrite the input; choose another file\n"
-    )
-    assert run("audit --repeat saved.json --quiet --json d.csv").stderr == (
-        "Error: --json d.csv would overwrite the input; choose another file\n"
-    )
+    for name in ("saved.json", "d.csv"):
+        assert run(f"audit --repeat saved.json --quiet --json {name}").stderr == (
+            f"Error: --json {name} would overwrite the input; choose another file\n"
+        )
 
 
 def test_help_imports_no_reader_of_files_no_plots_and_no_page() -> None:

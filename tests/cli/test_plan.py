@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from inspect import signature
 
-import pytest
 from click.testing import CliRunner
 
 import evenhand as eh
@@ -32,39 +30,34 @@ def test_every_plan_prints_a_block_with_a_chart_or_json() -> None:
 
 
 def test_the_bars_of_a_chart_are_as_high_as_their_values() -> None:
-    """Eighths of a row, from the label of the lowest row to that of the highest; the goal is marked in its row."""
-    blocks = " ▁▂▃▄▅▆▇█"
-
-    def chart(*words: str) -> tuple[list[str], dict[str, list[float]]]:
-        text, found = (CliRunner().invoke(command, ["plan", *words, *REFERENCE, *more]) for more in ([], ["--json"]))
-        return text.output.split("\n\n")[1].splitlines()[:-1], json.loads(found.output)
-
-    rows, found = chart("jagged", "--metric", "acc", "--n", "5:20")
-    medians = [row[2] for row in found["quantiles"]]  # type: ignore[index]
-    low, high = min(medians), max(medians)
-    assert (rows[-1][:7].strip(), rows[0][:7].strip()) == (f"{low:.3g}", f"{high:.3g}")
-    bars = [row[8:].ljust(len(medians)) for row in rows]
-    heights = [sum(blocks.index(bar[k]) for bar in bars) for k in range(len(medians))]
-    assert heights == [round((value - low) / (high - low) * 8 * len(rows)) for value in medians]
-
-    rows, found = chart("size", "--metric", "ppr", "--difference", "-0.2")
-    assert (rows[-1][:7].strip(), rows[0][:7].strip()) == ("0", "1")
-    (goal,) = (at for at, row in enumerate(reversed(rows)) if row.endswith(" - 0.8"))
-    assert goal == int(0.8 * len(rows))
-    full = sum(blocks.index(row.removesuffix(" - 0.8")[-1]) for row in rows)
-    assert full == round(found["values"][-1] * 8 * len(rows))
+    """Eighths, from the lowest value to the highest; of more than 48, those at regular distances."""
+    for words, axis in (
+        ("jagged --metric acc --n 5:20", "n from 5 to 20"),
+        ("size --metric ppr --difference -0.2", "n from 1 to 128"),
+    ):
+        text, found = (
+            CliRunner().invoke(command, ["plan", *words.split(), *REFERENCE, *more]).output for more in ([], ["--json"])
+        )
+        facts = json.loads(found)
+        values = facts["values"] if "values" in facts else [row[2] for row in facts["quantiles"]]
+        bars, caption = (line.strip() for line in text.split("\n\n")[1].splitlines())
+        low, high = min(values), max(values)
+        assert caption.endswith(f", {low:.3g} to {high:.3g}; {axis}")
+        steps = max(1, (len(values) - 1) / 47)
+        shown = [values[round(i * steps)] for i in range(len(bars))]
+        assert len(bars) == min(48, len(values))
+        assert ["▁▂▃▄▅▆▇█".index(bar) for bar in bars] == [round((v - low) / (high - low) * 7) for v in shown]
 
 
-@pytest.mark.parametrize(
-    ("name", "function"), [("power", eh.power), ("size", eh.sample_size), ("detect", eh.detectable_difference)]
-)
-def test_what_is_not_said_is_what_the_library_takes(name: str, function: Callable[..., object]) -> None:
-    found = CliRunner().invoke(command, ["plan", name, "--help"], terminal_width=300).output
-    defaults = {n: p.default for n, p in signature(function).parameters.items() if type(p.default) in (int, float, str)}
-    assert {"alpha", "draws", "test", "null", "given", "rng"} <= set(defaults)
-    for argument, default in defaults.items():
-        (said,) = re.findall(rf"^  --{argument.replace('_', '-')} (?:.|\n(?!  -))*", found, re.MULTILINE)
-        assert f"[default: {default}" in " ".join(said.split()), said
+def test_what_is_not_said_is_what_the_library_takes() -> None:
+    for name, function in (("power", eh.power), ("size", eh.sample_size), ("detect", eh.detectable_difference)):
+        found = CliRunner().invoke(command, ["plan", name, "--help"], terminal_width=300).output
+        known = signature(function).parameters.items()
+        defaults = {name: p.default for name, p in known if type(p.default) in (int, float, str)}
+        assert {"alpha", "draws", "test", "null", "given", "rng"} <= set(defaults)
+        for argument, default in defaults.items():
+            (said,) = re.findall(rf"^  --{argument.replace('_', '-')} (?:.|\n(?!  -))*", found, re.MULTILINE)
+            assert f"[default: {default}" in " ".join(said.split()), said
 
 
 def test_a_plan_that_is_refused_speaks_of_options() -> None:

@@ -54,35 +54,19 @@ def test_stacked_models_are_compared_or_the_field_that_compares_them_is_named(sh
 
 
 def test_an_audit_is_that_of_the_library(shared: App, recid: str, path: str) -> None:
-    asked = ASKED | {
-        "groups": ["race", "sex", "age"],
-        "bins": {"age": "25, 45", "sex": ""},
-        "group_names": {"sex": {"Male": "men", "Female": "women"}, "race": {}},
-        "reference": {"race": "Caucasian", "sex": "Male", "age": "largest"},
-        "metrics": ["tpr", "fpr", "ppr"],
-        "alpha": "0.01",
-        "strength": "prev=7,tpr=20,fpr=20",
-        "intersections": "3",
-        "favourable": "negative",
-        "title": "Risk & <b>rates</b>",
-        "author": "",
-        "cells": ["", "", "", ""],
-    }
+    settings: dict[str, Any] = {"metrics": ["tpr", "fpr", "ppr"], "favourable": "negative"}
+    groups = {"groups": ["race", "sex", "age"], "reference": {"race": "Caucasian", "sex": "Male", "age": "largest"}}
+    names = {"sex": {"Male": "men", "Female": "women"}}
+    asked = ASKED | groups | settings | {
+        "bins": {"age": "25, 45", "sex": ""}, "group_names": names | {"race": {}},
+        "alpha": "0.01", "strength": "prev=7,tpr=20,fpr=20", "intersections": "3",
+        "title": "Risk & <b>rates</b>", "author": "", "cells": ["", "", "", ""],
+    }  # fmt: skip
     states = shared.states(shared.post("audit", {"file": recid, **asked}))
     found = states[-1]["answer"]
     assert "auditing 47 comparisons" in {state["progress"][0] for state in states}
-    expected = eh.audit(
-        path,
-        **CALL | {"groups": ["race", "sex", "age"]},
-        bins={"age": [25, 45]},
-        group_names={"sex": {"Male": "men", "Female": "women"}},
-        reference={"race": "Caucasian", "sex": "Male", "age": "largest"},
-        metrics=["tpr", "fpr", "ppr"],
-        alpha=0.01,
-        strength={"prev": 7, "tpr": 20, "fpr": 20},
-        intersections=3,
-        favourable="negative",
-    )
+    settings |= {"alpha": 0.01, "strength": {"prev": 7, "tpr": 20, "fpr": 20}, "intersections": 3}
+    expected = eh.audit(path, **CALL | groups | settings, bins={"age": [25, 45]}, group_names=names)
     saved = {kind: shared.report(found, kind) for kind in ("html", "json", "csv", "md")}
     again = eh.Audit.from_json(saved["json"].text)
     assert again == expected
@@ -108,38 +92,27 @@ def test_a_saved_audit_is_repeated_and_changes_are_listed(shared: App, recid: st
     assert end["answer"] == "the file must be an audit written by to_json(): it has no schema"
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
+def test_references_mean_what_they_mean_in_the_library(shared: App, recid: str, path: str) -> None:
+    more: dict[str, Any] = {"metrics": ["ppr"], "favourable": "positive", "group_names": {"sex": {"Male": "men"}}}
+    meant: Any
+    for given, meant in (
         ({"race": "rest", "sex": "rest"}, "rest"),
         ({"race": "largest", "sex": "largest"}, "largest"),
         ({"race": "best", "sex": "all"}, {"race": "best", "sex": "all"}),
         ({"race": "Hispanic", "sex": "rest"}, {"race": "Hispanic"}),
         ({"race": "rest", "sex": "rest", "race & sex": "Hispanic & men"}, {"race & sex": "Hispanic & men"}),
-        (
-            {"race": "all", "sex": "all", "race & sex": "largest"},
-            {"race": "all", "sex": "all", "race & sex": "largest"},
-        ),
-    ],
-)
-def test_references_mean_what_they_mean_in_the_library(
-    shared: App, recid: str, path: str, given: dict[str, Any], meant: Any
-) -> None:
-    more: dict[str, Any] = {
-        "metrics": ["ppr"], "favourable": "positive", "group_names": {"sex": {"Male": "men"}},
-    }  # fmt: skip
-    audit = shared.audit({"file": recid, **ASKED, **more, "reference": given})
-    assert audit.rows == eh.audit(path, **CALL, **more, reference=meant).rows
+        ({"race": "all", "sex": "all", "race & sex": "largest"},
+         {"race": "all", "sex": "all", "race & sex": "largest"}),
+    ):  # fmt: skip
+        audit = shared.audit({"file": recid, **ASKED, **more, "reference": given})
+        assert audit.rows == eh.audit(path, **CALL, **more, reference=meant).rows
+    matrix = shared.audit({"file": recid, **ASKED, "metrics": ["tpr"], "cells": ["30", "10", "12", "48"]})
+    assert {row.reference_score for row in matrix.rows} == {0.75}
 
 
-def test_a_matrix_can_be_the_reference(shared: App, recid: str) -> None:
-    audit = shared.audit({"file": recid, **ASKED, "metrics": ["tpr"], "cells": ["30", "10", "12", "48"]})
-    assert {row.reference_score for row in audit.rows} == {0.75}
-
-
-@pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [
+def test_what_cannot_be_audited_is_refused_in_the_words_of_the_form(shared: App, recid: str) -> None:
+    changed: dict[str, Any]
+    for changed, sentence in (
         ({"y_pred": ""},
          "pass either “Column of predictions” (predictions) or “Column of scores” (scores); got neither"),
         ({"positive_prediction": None}, "“Column of predictions” contains 3 distinct labels ('High', 'Low', 'Medium'); "
@@ -161,13 +134,9 @@ def test_a_matrix_can_be_the_reference(shared: App, recid: str) -> None:
          "'much'"),
         ({"cells": ["1", "2", "x", "4"]}, "a cell must be a number; got 'x'"),
         ({"cells": ["1", "2"]}, "the reference must have four cells: TP, FN, FP and TN"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_audited_is_refused_in_the_words_of_the_form(
-    shared: App, recid: str, changed: dict[str, Any], sentence: str
-) -> None:
-    end = shared.end(shared.post("audit", {"file": recid, **ASKED, **changed}))
-    assert (end["state"], end["answer"]) == ("failed", sentence)
+    ):  # fmt: skip
+        end = shared.end(shared.post("audit", {"file": recid, **ASKED, **changed}))
+        assert (end["state"], end["answer"]) == ("failed", sentence)
 
 
 def test_one_class_is_audited_if_its_positive_value_is_given(shared: App) -> None:
@@ -192,9 +161,12 @@ def test_counts_are_audited_as_a_file_called_counts(shared: App) -> None:
     assert audit.rows == eh.audit_counts(counts, by=["race", "sex"], reference={"race": "A"}).rows
 
 
-@pytest.mark.parametrize(
-    ("asked", "call", "title"),
-    [
+def test_strata_weights_thresholds_scores_and_classes_are_fields_like_others(
+    shared: App, recid: str, path: str
+) -> None:
+    asked: dict[str, Any]
+    call: dict[str, Any]
+    for asked, call, title in (
         ({"strata": ["sex"], "groups": ["race"]}, {"strata": ["sex"], "groups": ["race"]},
          "600 cases, 3 groups, 2 strata"),
         ({"sample_weight": "age", "rng": "7"}, {"sample_weight": "age", "rng": 7}, ""),
@@ -208,12 +180,8 @@ def test_counts_are_audited_as_a_file_called_counts(shared: App) -> None:
           "metrics": ["tpr", "macro f1"]},
          {"y_true": "score_text", "positive": None, "classes": "all", "metrics": ["tpr", "macro f1"]},
          "600 cases, 11 groups, 3 classes"),
-    ],
-)  # fmt: skip
-def test_strata_weights_thresholds_scores_and_classes_are_fields_like_others(
-    shared: App, recid: str, path: str, asked: dict[str, Any], call: dict[str, Any], title: str
-) -> None:
-    found = shared.answer(shared.post("audit", {"file": recid, **ASKED, "metrics": ["tpr"], **asked}))
-    expected = eh.audit(path, **CALL | {"metrics": ["tpr"]} | call)
-    assert eh.Audit.from_json(shared.report(found, "json").text) == expected
-    assert title in found["title"]
+    ):  # fmt: skip
+        found = shared.answer(shared.post("audit", {"file": recid, **ASKED, "metrics": ["tpr"], **asked}))
+        expected = eh.audit(path, **CALL | {"metrics": ["tpr"]} | call)
+        assert eh.Audit.from_json(shared.report(found, "json").text) == expected
+        assert title in found["title"]

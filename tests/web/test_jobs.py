@@ -30,19 +30,19 @@ def test_cancelling_ends_the_work_at_once_and_the_web_app_goes_on(shared: App) -
     assert shared.answer(shared.post("table", TABLE))["cases"] == 10
 
 
-@pytest.mark.parametrize("how", ["cancelled", "failed"])
-def test_what_another_tab_asked_is_answered_when_work_is_cancelled_or_killed(shared: App, how: str) -> None:
-    pid = started(shared, "audits")
-    mine = shared.post("table", TABLE, slot="mine").json()["job"]
-    theirs = shared.post("table", OTHER_TABLE, slot="theirs")
-    eventually(lambda: shared.state(mine)["state"] == "working")
-    if how == "cancelled":
-        shared.client.delete(f"/token/job/{mine}", headers=MINE)
-    else:
-        os.kill(pid, signal.SIGKILL)
-    assert shared.answer(theirs)["cases"] == 26
-    assert shared.state(mine)["state"] == how
-    assert gone(pid)
+def test_what_another_tab_asked_is_answered_when_work_is_cancelled_or_killed(shared: App) -> None:
+    for how in ("cancelled", "failed"):
+        pid = started(shared, "audits")
+        mine = shared.post("table", TABLE, slot="mine").json()["job"]
+        theirs = shared.post("table", OTHER_TABLE, slot="theirs")
+        eventually(lambda mine=mine: shared.state(mine)["state"] == "working")
+        if how == "cancelled":
+            shared.client.delete(f"/token/job/{mine}", headers=MINE)
+        else:
+            os.kill(pid, signal.SIGKILL)
+        assert shared.answer(theirs)["cases"] == 26
+        assert shared.state(mine)["state"] == how
+        assert gone(pid)
 
 
 @pytest.mark.slow
@@ -77,10 +77,8 @@ def test_a_job_that_takes_too_long_or_dies_fails_with_a_sentence(shared: App, mo
     eventually(lambda: shared.state(job.json()["job"])["state"] == "working")
     os.kill(pid, signal.SIGKILL)
     end = shared.end(job)
-    assert (end["state"], end["answer"]) == (
-        "failed",
-        "the computation ended unexpectedly; it may have needed more memory than there is",
-    )
+    died = "the computation ended unexpectedly; it may have needed more memory than there is"
+    assert (end["state"], end["answer"]) == ("failed", died)
     assert "137 cases find" in shared.answer(shared.post("plan", PLAN))["text"]
 
 

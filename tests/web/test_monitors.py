@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from web_client import App
 
 import evenhand as eh
@@ -57,9 +56,9 @@ def test_clusters_and_counts_are_monitored(shared: App) -> None:
     assert counted["title"] == "Monitor of 1 batch, no alarm"
 
 
-@pytest.mark.parametrize(
-    ("more", "says"),
-    [
+def test_what_cannot_be_monitored_is_refused(shared: App) -> None:
+    file = shared.upload("w1.csv", batch(1))
+    for more, says in (
         ({"at": ""}, "“Name of this batch” must say which batch it is, such as its week; got ''"),
         ({"at": "W1", "state": "{}"}, "this is no state of a monitor; pass one that a monitor wrote"),
         ({"at": "W1", "metrics": ["mcc"]},
@@ -68,12 +67,9 @@ def test_clusters_and_counts_are_monitored(shared: App) -> None:
         ({"at": "W1", "classes": "all"},
          "“Classes” cannot be monitored: evidence is gathered of two classes; say which "
          "are “Counts as positive”, and keep a monitor of each class"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_monitored_is_refused(shared: App, more: dict[str, Any], says: str) -> None:
-    file = shared.upload("w1.csv", batch(1))
-    end = shared.end(shared.post("monitor", {"file": file, **COLUMNS, **more}))
-    assert (end["state"], end["answer"]) == ("failed", says)
+    ):  # fmt: skip
+        end = shared.end(shared.post("monitor", {"file": file, **COLUMNS, **more}))
+        assert (end["state"], end["answer"]) == ("failed", says)
 
 
 def test_a_monitor_goes_on_with_the_state_that_was_shown_or_downloaded(page: Any, tmp_path: Path) -> None:

@@ -69,19 +69,18 @@ def groups(page: Any, *names: str) -> None:
 def test_a_file_is_chosen_and_the_numbers_are_those_of_the_library(page: Any, tmp_path: Path) -> None:
     path = choose(page, tmp_path)
     assert page.inner_text("#chosen") == "two-years.csv: 7 columns"
-    assert (page.input_value("#columns [name=y_true]"), page.input_value("[name=y_pred]")) == (
-        "two_year_recid",
-        "score_text",
-    )
+    assert page.input_value("#columns [name=y_true]") == "two_year_recid"
+    assert page.input_value("[name=y_pred]") == "score_text"
     page.wait_for_selector("#y_pred-values label")
     ticked = page.locator("#y_pred-values label:has(input:checked) span").all_inner_texts()
     assert sorted(ticked) == ["High", "Medium"]
     assert "Which values are positive is a guess; correct it if it is wrong." in page.inner_text("#y_pred-values")
-    for level in ticked:
-        page.locator("#y_pred-values").get_by_label(level).uncheck()
+    boxes = [page.locator("#y_pred-values").get_by_label(level) for level in ticked]
+    for box in boxes:
+        box.uncheck()
     refuse(page, "tick the values of score_text that count as positive")
-    for level in ticked:
-        page.locator("#y_pred-values").get_by_label(level).check()
+    for box in boxes:
+        box.check()
     cards = page.locator(".group")
     for i, group in enumerate(("Caucasian", "Male")):
         cards.nth(i).locator(f"option[value={group}]").wait_for(state="attached")
@@ -146,15 +145,10 @@ def test_only_what_was_chosen_is_sent(page: Any, tmp_path: Path) -> None:
     with page.expect_request("**/audit?*") as sent:
         page.click("#go")
     asked = json.loads(sent.value.post_data)
-    assert {name: asked[name] for name in ("y_score", "threshold", "groups", "bins", "strata", "metrics")} == {
-        "y_score": "decile_score",
-        "threshold": "5, 8",
-        "groups": ["age"],
-        "bins": {"age": "25, 45"},
-        "strata": ["sex"],
-        "metrics": ["tpr"],
-    }
-    assert (asked["group_names"], asked["reference"]) == ({"age": {"below 25": "young"}}, {"age": "below 25"})
+    expected = {"y_score": "decile_score", "threshold": "5, 8", "groups": ["age"], "bins": {"age": "25, 45"},
+                "strata": ["sex"], "metrics": ["tpr"], "group_names": {"age": {"below 25": "young"}},
+                "reference": {"age": "below 25"}}  # fmt: skip
+    assert {name: asked[name] for name in expected} == expected
     assert not asked.keys() & {"y_pred", "positive_prediction", "model_column", "models"}
     page.wait_for_selector("#found:has-text('600 cases, 3 groups, 2 thresholds, 2 strata')")
 
@@ -289,13 +283,13 @@ def test_no_serious_accessibility_violation_and_no_sideways_scrolling(
 
 def test_every_class_is_audited_against_the_rest(page: Any, tmp_path: Path) -> None:
     rows = [
-        ("north" if i % 3 else "south", "cdf"[i % 7 % 3], "cdf"[(i % 7 % 3 + (i % 5 == 0)) % 3]) for i in range(200)
+        ("south" if i % 3 == 0 else "north", "cdf"[i % 7 % 3], "cdf"[(i % 7 % 3 + (i % 5 == 0)) % 3])
+        for i in range(200)
     ]
-    text = "site,label,guess\n" + "".join(",".join(row) + "\n" for row in rows)
     choose(page, tmp_path)
     assert not page.is_visible("#of-classes")
     path = tmp_path / "pets.csv"
-    path.write_text(text, "utf-8")
+    path.write_text("".join(",".join(row) + "\n" for row in [("site", "label", "guess"), *rows]), "utf-8")
     page.set_input_files("#file", str(path))
     page.wait_for_selector("#chosen:has-text('pets.csv')")
     page.select_option("[name=y_true]", "label")
@@ -367,9 +361,8 @@ def test_stacked_models_are_paired_by_cluster(page: Any, tmp_path: Path) -> None
     groups(page, "site")
     page.select_option("[name=cluster]", "")
     page.click("#go")
-    page.wait_for_selector(
-        "#message.bad:has-text('“Column of clusters” and “Column that names the model” are for rows')"
-    )
+    both = "“Column of clusters” and “Column that names the model” are for rows"
+    page.wait_for_selector(f"#message.bad:has-text('{both}')")
     page.select_option("[name=cluster]", "image_id")
     run(page, "Audit of 360 cases")
     expected = eh.compare(path, y_true="ill", y_pred="prediction", model_column="model", cluster="image_id",

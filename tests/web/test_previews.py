@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from datetime import UTC, datetime
 
 from engines import pl
 from web_client import App, column
@@ -16,8 +17,6 @@ def test_files_that_cannot_be_read_are_said_by_their_names(shared: App) -> None:
 
 
 def test_parquet_files_with_time_zones_can_be_uploaded(shared: App) -> None:
-    from datetime import UTC, datetime
-
     whole = io.BytesIO()
     pl.DataFrame({"at": [datetime(2020, 1, 1, tzinfo=UTC)], "y": [True]}).write_parquet(whole)
     found = shared.answer(shared.put("zones.parquet", whole.getvalue()))
@@ -43,11 +42,9 @@ def test_values_that_stand_for_missing_ones_are_neither(shared: App) -> None:
 
 
 def test_booleans_and_numbers_of_parquet_files_are_values_as_well(shared: App) -> None:
-
     whole = io.BytesIO()
-    pl.DataFrame({"y": [0, 1, 2, 1] * 9, "p": [True, False, True, True] * 9, "g": list("abab") * 9}).write_parquet(
-        whole
-    )
+    typed = {"y": [0, 1, 2, 1] * 9, "p": [True, False, True, True] * 9, "g": list("abab") * 9}
+    pl.DataFrame(typed).write_parquet(whole)
     file = shared.upload("typed.parquet", whole.getvalue())
     columns = {"y_true": "y", "y_pred": "p"}
     found = shared.answer(shared.post("values", {"file": file, "columns": columns}))
@@ -71,22 +68,17 @@ def test_probabilities_are_told_from_other_numbers(shared: App) -> None:
     assert found["columns"] == {"p": "probabilities", "n": "numbers", "t": "text", "b": "numbers"}
 
 
-def test_scores_are_counted_on_both_sides_of_thresholds(shared: App, recid: str) -> None:
-    scores = [int(score) for score in column("decile_score")]
-    found = shared.answer(shared.post("bins", {"file": recid, "column": "decile_score", "cuts": "5; 8"}))
-    assert [v["n"] for v in found["values"]] == [sum(low <= s < high for s in scores) for low, high in
-                                                 ((0, 5), (5, 8), (8, 11))]  # fmt: skip
-    refused = shared.end(shared.post("bins", {"file": recid, "column": "race", "cuts": "5"}))
-    assert refused["answer"] == "'race' must contain numbers; got 'African-American'"
-    refused = shared.end(shared.post("bins", {"file": recid, "column": "age", "cuts": "5, x"}))
-    assert refused["answer"] == "a cut of bins must be a number; got 'x'"
-
-
-def test_bins_are_counted_by_name(shared: App, recid: str) -> None:
-    found = shared.answer(shared.post("bins", {"file": recid, "column": "age", "cuts": "45, 25"}))
-    ages = [int(age) for age in column("age")]
-    assert [(v["value"], v["n"]) for v in found["values"]] == [
-        ("below 25", sum(age < 25 for age in ages)),
-        ("25 to below 45", sum(25 <= age < 45 for age in ages)),
-        ("45 and above", sum(age >= 45 for age in ages)),
-    ]
+def test_scores_and_bins_are_counted_by_name(shared: App, recid: str) -> None:
+    scores, ages = ([int(value) for value in column(name)] for name in ("decile_score", "age"))
+    for name, cuts, sizes in (
+        ("decile_score", "5; 8", [sum(low <= s < high for s in scores) for low, high in ((0, 5), (5, 8), (8, 11))]),
+        ("age", "45, 25", [sum(low <= age < high for age in ages) for low, high in ((0, 25), (25, 45), (45, 99))]),
+    ):
+        found = shared.answer(shared.post("bins", {"file": recid, "column": name, "cuts": cuts}))
+        assert [v["n"] for v in found["values"]] == sizes
+    assert [v["value"] for v in found["values"]] == ["below 25", "25 to below 45", "45 and above"]
+    for name, cuts, sentence in (
+        ("race", "5", "'race' must contain numbers; got 'African-American'"),
+        ("age", "5, x", "a cut of bins must be a number; got 'x'"),
+    ):
+        assert shared.end(shared.post("bins", {"file": recid, "column": name, "cuts": cuts}))["answer"] == sentence

@@ -11,17 +11,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
+from click.testing import CliRunner
 from signals import heeded
 from web_client import MINE, ROWS, eventually, gone
 
+from evenhand import web
+from evenhand.cli.serve import serve
+from evenhand.temporary import folder_of_its_own
+
 
 def test_the_command_passes_its_limit_in_megabytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from click.testing import CliRunner
-
-    from evenhand import web
-    from evenhand.cli.serve import serve
-
     given: dict[str, Any] = {}
     monkeypatch.setattr(web, "serve", lambda port, **settings: given.update(port=port, **settings))
     assert CliRunner().invoke(serve, ["--port", "8123", "--limit", "7", "--no-open"]).exit_code == 0
@@ -45,16 +46,8 @@ class Served:
         self.address = line.split()[-1]
 
     def upload(self) -> None:
-        import httpx2
-
-        def sent() -> bool:
-            try:
-                answer = httpx2.put(f"{self.address}file?name=x.csv", content=ROWS.encode(), headers=MINE)
-            except httpx2.ConnectError:
-                return False
-            return bool(answer.status_code == 200)
-
-        eventually(sent)
+        sent = httpx2.put(f"{self.address}file?name=x.csv", content=ROWS.encode(), headers=MINE, timeout=30)
+        assert sent.status_code == 200
 
     def workers(self) -> list[int]:
         tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
@@ -89,11 +82,7 @@ def test_nothing_is_left_when_the_web_app_is_stopped(tmp_path: Path, sign: str, 
 
 
 @linux
-def test_what_a_killed_web_app_leaves_is_removed_by_the_next_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from evenhand.temporary import folder_of_its_own
-
+def test_what_a_killed_web_app_leaves_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed = Served(tmp_path)
     killed.upload()
     eventually(lambda: bool(killed.workers()))
@@ -112,10 +101,6 @@ def test_what_a_killed_web_app_leaves_is_removed_by_the_next_one(
 
 
 def test_a_port_in_use_is_said() -> None:
-    from click.testing import CliRunner
-
-    from evenhand.cli.serve import serve
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

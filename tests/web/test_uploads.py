@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from web_client import ROWS, App, two_years
 
 TOO_LARGE = "is larger than 0.00953674 MB; choose a smaller file, or start the web app with a higher limit"
@@ -18,27 +17,8 @@ def test_files_are_kept_in_the_folder_only_and_not_beyond_the_limit(fresh: App, 
     assert guesses == {"y_true": "y", "y_pred": "yhat", "groups": ["race"]}
     assert [path.name for path in tmp_path.rglob("*.csv")] == ["x.csv"]
     large = fresh.put("large.csv", b"x" * 20_000)
-    assert (large.status_code, large.json()) == (
-        400,
-        {"error": f"large.csv {TOO_LARGE}"},
-    )
+    assert (large.status_code, large.json()) == (400, {"error": f"large.csv {TOO_LARGE}"})
     assert [path.name for path in tmp_path.rglob("*.csv")] == ["x.csv"]
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("..\\..\\x.csv", "x.csv"),
-        ("~root.csv", "root.csv"),
-        ("-x.csv", "x.csv"),
-        ("a*b?[c].csv", "a_b__c_.csv"),
-        ("a\nb\x1b[2J.csv", "a_b__2J.csv"),
-        ("n" * 400 + ".csv.gz", "n" * 193 + ".csv.gz"),
-    ],
-)
-def test_names_of_files_cannot_lead_elsewhere(fresh: App, tmp_path: Path, given: str, kept: str) -> None:
-    assert fresh.put(given, b"a,b\n1,2\n").status_code == 200
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [kept]
 
 
 def test_a_file_of_the_limit_is_kept_and_one_byte_more_is_not(fresh: App, tmp_path: Path) -> None:
@@ -61,28 +41,22 @@ def test_only_the_last_uploads_are_kept(fresh: App, tmp_path: Path) -> None:
     keys = [fresh.put(f"x{i}.csv", b"a,b\n1,2\n").json()["file"] for i in range(12)]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(keys[-8:])
     answer = fresh.post("values", {"file": keys[0], "columns": {"y_true": "a"}})
-    assert (answer.status_code, answer.json()) == (
-        400,
-        {"error": "the file is no longer available; choose it again"},
-    )
+    gone = {"error": "the file is no longer available; choose it again"}
+    assert (answer.status_code, answer.json()) == (400, gone)
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "sentence"),
-    [
+def test_wrong_files_are_refused_while_they_arrive(fresh: App, tmp_path: Path) -> None:
+    unnamed = "cannot be used: its name must have a stem and an extension"
+    for name, content, sentence in (
         ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, "
          ".tsv, .txt, .jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"),
         ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
-        ("", b"a", "the file cannot be used: its name must have a stem and an extension"),
-        ("../~", b"a", "../~ cannot be used: its name must have a stem and an extension"),
-    ],
-)  # fmt: skip
-def test_wrong_files_are_refused_while_they_arrive(
-    fresh: App, name: str, content: bytes, sentence: str, tmp_path: Path
-) -> None:
-    answer = fresh.put(name, content)
-    assert (answer.status_code, answer.json()) == (400, {"error": sentence})
-    assert list(tmp_path.iterdir()) == []
+        ("", b"a", f"the file {unnamed}"),
+        ("../~", b"a", f"../~ {unnamed}"),
+    ):  # fmt: skip
+        answer = fresh.put(name, content)
+        assert (answer.status_code, answer.json()) == (400, {"error": sentence})
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_several_files_are_audited_together(shared: App) -> None:

@@ -14,19 +14,12 @@ from ..wording import join_and, legible, percent, several
 
 _MAX_COLUMNS, _MAX_VALUES, _MAX_NAME, _MAX_CLASSES = 200, 4, 24, 12
 _PLACEHOLDERS = ("COLUMN", "VALUE", "NUMBER")
-_OPTIONS = {
-    "y_true": "--label",
-    "y_pred": "--prediction",
-    "y_score": "--score",
-    "model_column": "--model-column",
-    "groups": "--group",
-    "cluster": "--cluster",
-    "count": "--count",
-}
+_ROLES = ("y_true", "y_pred", "y_score", "groups", "model_column", "cluster", "count")
+_HEADER = ("column", "guess", "most frequent values")
 _FAVOURABLE = "Say which outcome is favourable with --favourable positive or negative."
 
 Columns = Mapping[str, list[Any]]
-Options = list[tuple[str, str]]
+Pairs = list[tuple[str, str]]
 
 
 def list_columns(
@@ -35,30 +28,33 @@ def list_columns(
     """The columns of files with their most frequent values and guesses, and a command."""
     columns = read_first_columns(data)
     if set(CELLS) <= {name.strip().lower() for name in columns}:
-        typed = printable(shlex.join(["evenhand", "audit", "--counts", *files]))
-        return f"This is a table of counts, with tp, fn, fp and tn. Type:\n\n  {typed}"
+        typed = _typed("audit", "--counts", *files)
+        return f"This is a table of counts, with tp, fn, fp and tn. Type:\n\n{typed}"
     roles = guess_roles(columns)
     command = "compare" if roles["model_column"] else command
     options, hints = _suggest_options(columns, roles, command)
-    guesses = {value: name for name, value in options if name in _OPTIONS.values()}
+    guesses = {value: name for name, value in options if "positive" not in name}
     rows = several(len(next(iter(columns.values()), [])), "row")
     has = f"{printable(', '.join(files))} has {several(len(columns), 'column')}."
-    header = ("column", "guess", "most frequent values")
-    table = text_table(header, _list_rows(columns, guesses), width=width, after="")
+    table = text_table(_HEADER, _list_rows(columns, guesses), width=width, after="")
     lines = [*wrapped(f"{has} In its first {rows}:", width), "", table]
     if len(columns) > _MAX_COLUMNS:
         lines.append(f"and {several(len(columns) - _MAX_COLUMNS, 'more column')}")
     values = {value.rpartition("=")[2] for _, value in options}
     missing = [word for word in _PLACEHOLDERS if word in values]
     fill_in = f"fill in {join_and(missing)}, and " if missing else ""
-    words = ["evenhand", command, *files]
+    words: list[str] = []
     for name, value in options:
         words += [f"{name}={value}"] if value.startswith("-") else [name, value]
-    lines += ["", f"If the guesses are right, {fill_in}type:"]
-    lines += ["", f"  {printable(shlex.join(words))}"]
+    lines += ["", f"If the guesses are right, {fill_in}type:", "", _typed(command, *files, *words)]
     for hint in (*hints, _FAVOURABLE):
         lines += ["", "\n  ".join(wrapped(f"- {printable(hint)}", width - 2))]
     return "\n".join(lines)
+
+
+def _typed(*words: str) -> str:
+    """A command as it is typed."""
+    return f"  {printable(shlex.join(['evenhand', *words]))}"
 
 
 def _list_rows(columns: Columns, guesses: Mapping[str, str]) -> Iterator[Sequence[str]]:
@@ -74,63 +70,60 @@ def _list_rows(columns: Columns, guesses: Mapping[str, str]) -> Iterator[Sequenc
         yield _shorten(name), guesses.get(name, ""), text
 
 
-def _shorten(value: Any) -> str:
+def _shorten(value: object) -> str:
     text = legible(str(value))
     return text if len(text) <= _MAX_NAME else f"{text[: _MAX_NAME - 1]}…"
 
 
 def _suggest_options(
     columns: Columns, roles: dict[str, Any], command: str
-) -> tuple[Options, list[str]]:
+) -> tuple[Pairs, list[str]]:
     """The options for what the columns seem to be, and hints on what is left to choose."""
-    chosen = dict(roles)
-    more: Options = []
-    hints: list[str] = []
+    label, prediction, score, groups, models, cluster, count = (roles[role] for role in _ROLES)
+    more, hints = Pairs(), list[str]()
     if command == "compare":
-        chosen |= {"y_true": roles["y_true"] or "COLUMN", "y_score": None, "count": None}
-        if roles["model_column"]:
-            chosen["cluster"] = roles["cluster"] or "COLUMN"
+        label, score, count = label or "COLUMN", None, None
+        if models:
+            cluster = cluster or "COLUMN"
         else:
-            chosen |= {"y_pred": None, "cluster": None}
+            prediction = cluster = None
             more = [("--model", "OLD=COLUMN"), ("--model", "NEW=COLUMN")]
-    elif roles["y_score"] and not roles["y_pred"]:
-        is_unit = kind_of(columns[roles["y_score"]]).unit
-        more = [("--threshold", "0.5" if is_unit else "NUMBER")]
+    elif score and not prediction:
+        more = [("--threshold", "0.5" if kind_of(columns[score]).unit else "NUMBER")]
     else:
-        chosen |= {"y_pred": roles["y_pred"] or "COLUMN", "y_score": None}
-        more, hints = _suggest_positive(columns, roles["y_true"], roles["y_pred"])
-    options: Options = []
-    for role, option in _OPTIONS.items():
-        if role == "groups":
-            options += [*more, *((option, name) for name in roles[role] or ["COLUMN"])]
-        elif chosen[role]:
-            options.append((option, chosen[role]))
-    return options, hints
+        more, hints = _suggest_positive(columns, label, prediction)
+        prediction, score = prediction or "COLUMN", None
+    options = [("--label", label), ("--prediction", prediction), ("--score", score)]
+    options += [("--model-column", models), *more]
+    options += [("--group", name) for name in groups or ["COLUMN"]]
+    options += [("--cluster", cluster), ("--count", count)]
+    return [(name, value) for name, value in options if value], hints
 
 
 def _suggest_positive(
     columns: Columns, label: str | None, prediction: str | None
-) -> tuple[Options, list[str]]:
+) -> tuple[Pairs, list[str]]:
     """The options that say what is positive, where that cannot be inferred."""
     named = {"y_true": label, "y_pred": prediction}
     values = {role: set(columns[name]) - {None} for role, name in named.items() if name}
-    unclear = [role for role in values if not _is_clear({role: values[role]})]
-    names = {"y_true": "--positive-label", "y_pred": "--positive-prediction"}
     if not values or _is_clear(values):
         return [], []
+    options = {"y_true": "--positive-label", "y_pred": "--positive-prediction"}
+    # Each column may be clear by itself, but they do not agree.
+    unclear = [role for role in values if not _is_clear({role: values[role]})] or list(values)
     if len(values) == 2 and values["y_true"] == values["y_pred"]:
         if 2 < len(values["y_true"]) <= _MAX_CLASSES:
             return [("--class", "all")], []
-        unclear, names = ["y_true"], {"y_true": "--positive"}
-    options: Options = []
+        unclear, options = ["y_true"], {"y_true": "--positive"}
+    chosen: Pairs = []
     hints = []
-    # Each column may be clear by itself, but they do not agree.
-    for role in unclear or values:
-        option = names[role]
-        options += [(option, str(value)) for value in guess_positive(values[role]) or ["VALUE"]]
+    for role in unclear:
+        positive = guess_positive(values[role]) or ["VALUE"]
+        chosen += [(options[role], str(value)) for value in positive]
         listed = ", ".join(map(_shorten, sorted(values[role], key=str)[:_MAX_CLASSES]))
-        hints.append(f"Choose the positive values of {named[role]} ({listed}) with {option}.")
-    return options, hints
+        choose = f"Choose the positive values of {named[role]} ({listed})"
+        hints.append(f"{choose} with {options[role]}.")
+    return chosen, hints
 
 
 def _is_clear(values: Mapping[str, set[Any]]) -> bool:

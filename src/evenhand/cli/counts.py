@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import isnan
 from typing import Any
@@ -14,17 +15,16 @@ from ..errors import EvenhandError
 from ..inference import check_prior, cross_prior_smooth, interval, match_test, undefined_table
 from ..metrics import CATALOGUE, FALSE_FRIENDS, Metric, list_metrics, metric
 from ..text_layout import aligned, text_table, wrapped
-from .command import (
+from .command import command
+from .function_options import (
+    Cells,
     Decorator,
     cells_option,
-    command,
     counts_or_rates,
     function_options,
     json_option,
     print_json,
 )
-
-Cells = tuple[float, ...]
 
 _FACTS = (
     *("key", "name", "formula", "shape", "range", "better"),
@@ -39,14 +39,14 @@ Functions of scikit-learn and fairlearn are found by their names. Beware:"""
 
 
 def _metric_option(text: str, **settings: Any) -> Decorator:
-    help_text = f"{text}; may be repeated."
-    return click.option("--metric", "names", multiple=True, help=help_text, **settings)
+    text = f"{text}; may be repeated."
+    return click.option("--metric", "names", multiple=True, help=text, **settings)
 
 
 @command("metrics")
 @click.argument("names", nargs=-1, metavar="[METRIC]...")
 @json_option
-def metrics(names: tuple[str, ...], as_json: bool) -> None:
+def metrics(names: Sequence[str], as_json: bool) -> None:
     """List all metrics, or show the details of some."""
     chosen = [metric(name) for name in names] or list_metrics()
     if as_json:
@@ -63,41 +63,32 @@ def metrics(names: tuple[str, ...], as_json: bool) -> None:
 
 def _describe(metric: Metric) -> str:
     """All facts about a metric, in lines."""
-    facts = {
-        "formula": metric.formula,
-        "shape": metric.shape,
-        "range": f"{metric.low:g} to {metric.high:g}",
-        "better": metric.better,
-        "synonyms": ", ".join(metric.synonyms) or "none",
-        "undefined": metric.undefined_if,
-        "notes": "\n".join(metric.notes),
-    }
-    rows = [(f"  {name}", text) for name, text in facts.items() if text]
-    return "\n".join([f"{metric.name} ({metric.key})", *aligned(rows, widths={1: 67})])
+    rows = []
+    for name in _FACTS[2:]:
+        value = getattr(metric, name)
+        text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        rows.append((f"  {name.replace('_', ' ')}", text or "none"))
+    return "\n".join([f"{metric.name} ({metric.key})", *aligned(rows, widths={1: 64})])
 
 
 @command("undefined", params=function_options(undefined_table, "n", "reference"))
 @_metric_option("A metric  [default: those of the paper]")
 @json_option
-def undefined(n: int, names: tuple[str, ...], reference: Cells | None, as_json: bool) -> None:
+def undefined(n: int, names: Sequence[str], reference: Cells | None, as_json: bool) -> None:
     """Count the matrices on which metrics are undefined."""
     rates = ConfusionMatrix.from_array(reference) if reference else None
     table = undefined_table(n, names or None, rates)
     if as_json:
         print_json(table)
         return
+    header = ["metric", "undefined", "of all", "share", "growth"]
+    header += ["probability"] if rates else []
     rows = []
     for row in table:
-        facts = {
-            "metric": " ".join(row.metrics),
-            "undefined": row.count,
-            "of all": row.total,
-            "share": f"{row.share:.2%}",
-            "growth": row.growth,
-        }
-        rows.append(facts | ({"probability": row.probability} if rates else {}))
+        facts = (" ".join(row.metrics), row.count, row.total, f"{row.share:.2%}", row.growth)
+        rows.append([*facts, row.probability][: len(header)])
     click.echo(f"Undefined cases among all confusion matrices of n = {n:,}")
-    _print_table(rows)
+    _print_table(header, rows)
     if any(metric(key).groups == 2 for row in table for key in row.metrics):
         click.echo("Metrics of two groups: pairs of groups of n cases each are counted.")
 
@@ -105,36 +96,36 @@ def undefined(n: int, names: tuple[str, ...], reference: Cells | None, as_json: 
 @command(
     "match",
     "For the paper's version: --null known --given n",
-    params=function_options(match_test, *_MATCH),
+    function_options(match_test, *_MATCH),
 )
 @cells_option("--group", "The group's counts.")
 @cells_option("--reference", "The reference's counts, or four probabilities.")
 @_metric_option("A metric, or all", required=True)
 @json_option
 def match(
-    group: Cells, reference: Cells, names: tuple[str, ...], as_json: bool, **settings: Any
+    group: Cells, reference: Cells, names: Sequence[str], as_json: bool, **settings: Any
 ) -> None:
     """Test a group against a reference."""
     cm, against = ConfusionMatrix.from_array(group), counts_or_rates(reference)
-    chosen = list(CATALOGUE) if "all" in names else [metric(name) for name in names]
-    results: list[Any] = []
-    for m in chosen:
+    is_all = "all" in names
+    results: list[object] = []
+    lines = []
+    for m in CATALOGUE if is_all else map(metric, names):
         try:
             results.append(match_test(cm, against, m, **settings))
+            lines.append(str(results[-1]))
         except EvenhandError as error:
-            if "all" not in names:
+            if not is_all:
                 raise
             results.append({"metric": m.key, "refused": str(error)})
+            lines.append(f"{m.key} is not tested: {error}")
     if as_json:
         print_json(results)
         return
-    for result in results:
-        is_refused = isinstance(result, dict)
-        text = "{metric} is not tested: {refused}".format(**result) if is_refused else result
-        click.echo(str(text))
-    if len(chosen) == 1 and not chosen[0].comparisons:
-        ends = interval(cm, chosen[0])
-        click.echo(f"95% interval: {ends.low:.4g} to {ends.high:.4g}")
+    if len(results) == 1 and not metric(names[0]).comparisons:
+        ends = interval(cm, names[0])
+        lines.append(f"95% interval: {ends.low:.4g} to {ends.high:.4g}")
+    click.echo("\n".join(lines))
 
 
 @command("smooth", "It also checks whether the reference is a suitable prior.")
@@ -144,7 +135,7 @@ def match(
 @_metric_option("A metric to show", default=_SMOOTHED)
 @json_option
 def smooth(
-    group: Cells, reference: Cells, strength: str, names: tuple[str, ...], as_json: bool
+    group: Cells, reference: Cells, strength: str, names: Sequence[str], as_json: bool
 ) -> None:
     """Smooth a group's scores."""
     raw, prior = map(ConfusionMatrix.from_array, (group, reference))
@@ -152,37 +143,33 @@ def smooth(
     smoothed = cross_prior_smooth(raw, prior, weight)
     is_checkable = raw.n and raw.is_whole and prior.is_whole and weight != 0
     check = check_prior(raw, prior, weight) if is_checkable else None
-    columns = {"raw": raw, "smoothed": smoothed, "reference": prior}
-    metrics = [metric(name) for name in names]
-    scores = [{"metric": m.key} | {name: m(cm) for name, cm in columns.items()} for m in metrics]
+    header = ("metric", "raw", "smoothed", "reference")
+    scores = [(m.key, m(raw), m(smoothed), m(prior)) for m in map(metric, names)]
     if not as_json:
         click.echo(str(smoothed))
-        _print_table(scores)
+        _print_table(header, scores)
         if check:
             click.echo(str(check))
         return
+    facts = {name: getattr(smoothed, name) for name in ("prior_only", "strength", "shrinkage")}
     print_json(
         {
             "cells": dict(zip(CELLS, smoothed.cells, strict=True)),
-            "prior_only": smoothed.prior_only,
-            "strength": smoothed.strength,
-            "shrinkage": smoothed.shrinkage,
-            "scores": scores,
+            **facts,
+            "scores": [dict(zip(header, row, strict=True)) for row in scores],
             "verdict": check and check.verdict,
-            "reasons": check and list(check.reasons),
+            "reasons": check and check.reasons,
         }
     )
 
 
-def _print_table(rows: list[dict[str, Any]]) -> None:
-    """Print rows as a table, with numbers to the right."""
-    names = list(rows[0])
-    right = [i for i, name in enumerate(names) if name not in ("metric", "growth")]
-    texts = [[_text(value) for value in row.values()] for row in rows]
-    click.echo(text_table(names, texts, right=right))
+def _print_table(header: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table, with numbers to the right."""
+    right = [i for i, name in enumerate(header) if name not in ("metric", "growth")]
+    click.echo(text_table(header, [list(map(_text, row)) for row in rows], right=right))
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}" if value < 10**9 else f"{Decimal(value):.3e}"
     if isinstance(value, float):

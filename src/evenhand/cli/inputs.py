@@ -5,34 +5,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import NoReturn
 
 import click
 
 from ..data import spool, spool_stream
-from ..errors import InvalidInput
+from ..errors import InvalidInput, escaped
 from .column_listing import list_columns
+
+Files = str | list[str]
 
 
 @contextmanager
-def open_files(files: Sequence[str]) -> Iterator[str | list[str]]:
+def open_files(files: Sequence[str]) -> Iterator[Files]:
     """The files, or a copy of standard input, which is ``-``."""
     if "-" not in files:
         yield one_or_all(files)
     elif len(files) > 1:
         raise InvalidInput("standard input (-) cannot be audited together with other files")
     elif sys.stdin is None:
-        closed = "standard input (-) cannot be read: it is closed"
-        raise InvalidInput(f"{closed}; name a file in place of -")
+        raise InvalidInput("standard input (-) is closed; name a file in place of -")
     else:
         with spool_stream(sys.stdin.buffer, "standard input", "input") as path:
             yield path
 
 
-def one_or_all(files: Sequence[str]) -> str | list[str]:
+def one_or_all(files: Sequence[str]) -> Files:
     """The only file, or a list of several."""
     return files[0] if len(files) == 1 else list(files)
+
+
+def read_text(file: str) -> str:
+    """The text of a file, which is not data."""
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise InvalidInput(f"{escaped(file)} cannot be read: {escaped(why)}") from None
 
 
 def print_columns(files: Sequence[str], command: str, *, to_stderr: bool) -> NoReturn:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -23,8 +24,10 @@ from .. import __version__
 from ..errors import UnknownName, printable
 from .command import COMMANDS
 
-_SIGNALS = ("SIGTERM", "SIGHUP", "SIGBREAK")
+_SIGNALS = {"SIGTERM", "SIGHUP", "SIGBREAK"}
 _FAILED, _BUG, _INTERRUPTED, _BROKEN_PIPE = 2, 70, 130, 141
+_REPORT = """evenhand failed unexpectedly ({}: {}); this is a bug. Please report it with the command \
+and its traceback, which EVENHAND_TRACEBACK=1 prints."""
 
 
 class Group(click.Group):
@@ -34,10 +37,10 @@ class Group(click.Group):
         """The names."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
         """The command with this name."""
         if name not in COMMANDS:
-            return None
+            raise click.UsageError(str(UnknownName.among("command", name, COMMANDS)), ctx)
         module, _ = COMMANDS[name]
         command: click.Command = getattr(import_module(f"evenhand.cli.{module}"), name)
         return command
@@ -46,15 +49,6 @@ class Group(click.Group):
         """The list of commands in the help, which imports none of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that was typed, or a suggestion."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            message = str(UnknownName.among("command", args[0], COMMANDS))
-            raise click.UsageError(message, ctx)
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -87,8 +81,8 @@ def _interrupt_on_signals(caught: list[int]) -> Iterator[None]:
         caught.append(number)
         raise KeyboardInterrupt
 
-    known = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
-    heeded = [number for number in known if signal.getsignal(number) == signal.SIG_DFL]
+    known = [one for one in signal.Signals if one.name in _SIGNALS]
+    heeded = [one for one in known if signal.getsignal(one) == signal.SIG_DFL]
     for number in heeded:
         signal.signal(number, interrupt)
     try:
@@ -103,40 +97,28 @@ def _run_command() -> int:
     try:
         code = evenhand.main(prog_name="evenhand", standalone_mode=False)
         sys.stdout.flush()
+        return int(code or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted; nothing is left half written.", err=True)
         return _INTERRUPTED
-    except (SystemExit, BrokenPipeError) as end:
-        if isinstance(end, SystemExit) and end.code != 1:
-            return end.code if isinstance(end.code, int) else _FAILED
-        # click turns a closed pipe into exit code 1, which would be a finding.
+    except (SystemExit, BrokenPipeError):
+        # click exits with 1 for a closed pipe, which would be a finding.
         _discard_output()
         return _BROKEN_PIPE
     except OSError as error:
         _discard_output()
-        file = f"{error.filename} cannot be used" if error.filename else ""
-        where = file or "the output cannot be written"
-        return _fail(f"{where}: {error.strerror or error}")
+        what = (
+            f"{error.filename} cannot be used" if error.filename else "the output cannot be written"
+        )
+        return _fail(f"{what}: {error.strerror or error}")
     except Exception as bug:
-        return _report_bug(bug)
-    return code if isinstance(code, int) else 0
-
-
-def _report_bug(bug: Exception) -> int:
-    if os.environ.get("EVENHAND_TRACEBACK"):
-        import traceback
-
-        traceback.print_exc()
-    first, *_ = [*str(bug).splitlines(), ""]
-    name = type(bug).__name__
-    return _fail(
-        f"evenhand failed unexpectedly ({name}: {first[:200]}); this is a bug. Please report it "
-        "with the command and its traceback, which EVENHAND_TRACEBACK=1 prints.",
-        _BUG,
-    )
+        if os.environ.get("EVENHAND_TRACEBACK"):
+            traceback.print_exc()
+        first, *_ = [*str(bug).splitlines(), ""]
+        return _fail(_REPORT.format(type(bug).__name__, first[:200]), _BUG)
 
 
 def _fail(sentence: str, code: int = _FAILED) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import Any
 
 import click
@@ -13,8 +13,8 @@ from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import monitor_text
 from .command import command
-from .inputs import open_files
-from .options import read_arguments, setting_options
+from .inputs import open_files, read_text
+from .options import Options, read_arguments, setting_options
 from .outputs import is_same_file
 
 _MAX_ROWS = 24
@@ -34,15 +34,17 @@ repeated.
 Exit codes: 0 no alarm, or none was asked for; 1 an alarm, with --fail-on alarm; 2 FILE cannot be
 read, or STATE cannot be written; 70 a bug.
 """
+_SETTINGS = (
+    *setting_options(AuditRequest, (*_BATCH, *_FIXED)),
+    *setting_options(AuditRequest, _REFUSED, hidden=True),
+)
 
 
-@command("monitor", _HELP)
+@command("monitor", _HELP, _SETTINGS)
 @click.argument("state", metavar="STATE")
 @click.argument("file", required=False, metavar="[FILE]")
 @click.option("--at", metavar="NAME", help="Name of the batch, such as its week.")
 @click.option("--counts", is_flag=True, help="FILE is a table of tp, fn, fp, tn per group.")
-@setting_options(AuditRequest, (*_BATCH, *_FIXED))
-@setting_options(AuditRequest, _REFUSED, hidden=True)
 @click.option("--all", "everything", is_flag=True, help="Print every row of the table.")
 @click.option("--html", metavar="FILE", help="Write an HTML report; - prints it.")
 @click.option("--fail-on", type=click.Choice(["alarm"]), help="Exit with 1 on any alarm so far.")
@@ -51,25 +53,24 @@ def monitor(state: str, file: str | None, html: str | None, **options: Any) -> N
     _check_paths(state, file, html)
     arguments = read_arguments(AuditRequest, options, options["groups"])
     fixed = {name: arguments.pop(name) for name in _FIXED if name in arguments}
+    current = Monitor(**fixed)
     text = _read_state(state)
-    if text is None and file is None:
-        raise InvalidInput(f"there is no monitor {escaped(state)}; pass a FILE to begin it")
-    current = requested = Monitor(**fixed)
     if text is not None:
-        current = Monitor.from_json(text)
+        requested, current = current, Monitor.from_json(text)
         current.check(requested, *fixed)
     note = ""
     if file is not None:
         before, at = current, options["at"]
         current = _add_batch(before, file, at, options["counts"], arguments)
         if current is before:
-            unchanged = "was added before, with the same counts; nothing changed."
-            note = f"{printable(at)} {unchanged}\n"
+            note = f"{printable(at)} was added before, with the same counts; nothing changed.\n"
         elif _read_state(state) != text:
             changed = "changed in the meantime, so the batch was not added; add it again"
             raise InvalidInput(f"{escaped(state)} {changed}")
         else:
             write_whole(state, current.to_json())
+    elif text is None:
+        raise InvalidInput(f"there is no monitor {escaped(state)}; pass a FILE to begin it")
     if html == "-":
         click.echo(current.to_html(), nl=False)
     else:
@@ -83,22 +84,22 @@ def monitor(state: str, file: str | None, html: str | None, **options: Any) -> N
 
 def _check_paths(state: str, file: str | None, html: str | None) -> None:
     """No output replaces an input."""
-    if file is not None and is_same_file(state, file):
+    if is_same_file(state, file):
         raise InvalidInput(f"STATE and FILE must be different files; got {escaped(state)}")
     for name, path in (("STATE", state), ("FILE", file)):
-        if path is not None and html not in (None, "-") and is_same_file(str(html), path):
+        if html != "-" and is_same_file(html, path):
             overwrites = f"--html {escaped(html)} would overwrite {name}"
             raise InvalidInput(f"{overwrites}; choose another file")
 
 
 def _add_batch(
-    current: Monitor, file: str, at: str | None, counts: bool, arguments: dict[str, Any]
+    current: Monitor, file: str, at: str | None, is_counted: bool, arguments: Options
 ) -> Monitor:
     """The monitor with one more batch; the same monitor if it has the batch."""
     if at is None:
         raise InvalidInput("say which batch it is with --at, such as --at 2026-W05")
     with open_files([file]) as data, spool(data) as batch:
-        if not counts:
+        if not is_counted:
             return current.add(batch, at=at, **arguments)
         by, matrices, _ = read_counts(batch)
         return current.add_counts(matrices, at=at, by=list(by))
@@ -106,9 +107,4 @@ def _add_batch(
 
 def _read_state(state: str) -> str | None:
     """The text of a state; None if there is no file."""
-    try:
-        return Path(state).read_text("utf-8")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{escaped(state)} cannot be read: {escaped(error)}") from None
+    return read_text(state) if os.path.exists(state) else None

@@ -7,37 +7,35 @@ from typing import Any
 
 import click
 
-from ..auditing import flat_settings, join_parts, read_texts
-from .command import Decorator
+from ..auditing import Setting, Settings, flat_settings, join_parts, read_texts
 
+Options = dict[str, Any]
+Request = type[Settings]
 _TYPES = {"number": float, "whole": int}
 
 
-def setting_options(request: Any, names: Iterable[str] = (), hidden: bool = False) -> Decorator:
-    """An option for each setting of a request, or some, that has one; hidden ones are refused."""
+def setting_options(
+    request: Request, names: Iterable[str] = (), *, hidden: bool = False
+) -> list[click.Parameter]:
+    """An option for each setting of a request, or some, that has one."""
     settings = flat_settings(request)
-
-    def add_options(command: Any) -> Any:
-        for name in reversed(list(names or settings)):
-            if settings[name][1].option:
-                command = _make_option(name, *settings[name], hidden)(command)
-        return command
-
-    return add_options
+    return [
+        _make_option(name, *settings[name], hidden)
+        for name in names or settings
+        if settings[name][1].option
+    ]
 
 
-def _make_option(name: str, default: Any, setting: Any, hidden: bool) -> Decorator:
+def _make_option(name: str, default: object, setting: Setting, hidden: bool) -> click.Option:
     """The option of a setting; without it, the library uses its default."""
-    text = setting.brief
-    if setting.reads == "flag":
-        return click.option(setting.option, name, is_flag=True, help=text, hidden=hidden)
-    if default is not None and not setting.many:
+    is_flag, text = setting.reads == "flag", setting.brief
+    if default is not None and not (setting.many or is_flag):
         text += f"  [default: {default}]"
     choices = click.Choice(setting.choices) if setting.choices else None
-    return click.option(
-        setting.option,
-        name,
-        type=choices or _TYPES.get(setting.reads, str),
+    return click.Option(
+        [str(setting.option), name],
+        type=choices or _TYPES.get(setting.reads),
+        is_flag=is_flag or None,
         multiple=setting.many,
         metavar=setting.metavar,
         help=text,
@@ -46,8 +44,8 @@ def _make_option(name: str, default: Any, setting: Any, hidden: bool) -> Decorat
 
 
 def read_arguments(
-    request: Any, options: Mapping[str, Any], columns: Sequence[str] = ()
-) -> dict[str, Any]:
+    request: Request, options: Mapping[str, Any], columns: Sequence[str] = ()
+) -> Options:
     """The arguments that the options give; texts may name these columns."""
     arguments = {}
     for name, (_, setting) in flat_settings(request).items():

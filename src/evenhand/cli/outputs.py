@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from shutil import get_terminal_size
-from typing import Any
 
 import click
 
@@ -18,94 +17,95 @@ from ..data import input_files
 from ..errors import InvalidInput, escaped, printable
 from ..records import write_whole
 from ..reports import as_annotations, as_junit, as_text
+from .options import Options
 
-_MAX_ROWS = 12
-FILES = {
+_FILES = {
     "json": "Write the audit as JSON",
     "html": "Write the audit as a self-contained HTML report",
     "markdown": "Write the audit as Markdown",
     "csv": "Write the rows as CSV",
     "junit": "Write JUnit XML, with a test case per comparison",
 }
-"""The formats of files with the help of their options."""
 _FAIL_ON = """Exit with 1 on such a finding; may be repeated. P-values are then adjusted over the
 whole audit, unless --family says otherwise."""
 _GITHUB = "Print findings as GitHub annotations.  [default: if GITHUB_ACTIONS is true]"
-_OPTIONS = (
-    click.option("--all", "everything", is_flag=True, help="Print every row of the table."),
-    click.option("--explain", is_flag=True, help="Print a sentence for every comparison."),
-    click.option("--quiet", is_flag=True, help="Print only findings that --fail-on names."),
+_GATES = click.Choice([*KINDS, "any"])
+OUTPUTS = (
+    click.Option(["--all", "everything"], is_flag=True, help="Print every row of the table."),
+    click.Option(["--explain"], is_flag=True, help="Print a sentence for every comparison."),
+    click.Option(["--quiet"], is_flag=True, help="Print only findings that --fail-on names."),
     *(
-        click.option(f"--{kind}", metavar="FILE", help=f"{text}; - prints it.")
-        for kind, text in FILES.items()
+        click.Option([f"--{kind}"], metavar="FILE", help=f"{text}; - prints it.")
+        for kind, text in _FILES.items()
     ),
-    *(click.option(str(one.option), name, help=one.brief) for name, one in REPORT.items()),
-    click.option("--fail-on", multiple=True, type=click.Choice([*KINDS, "any"]), help=_FAIL_ON),
-    click.option("--github/--no-github", default=None, help=_GITHUB),
+    *(click.Option([f"--{name}"], help=setting.brief) for name, setting in REPORT.items()),
+    click.Option(["--fail-on"], multiple=True, type=_GATES, help=_FAIL_ON),
+    click.Option(["--github/--no-github"], default=None, help=_GITHUB),
 )
+"""The options that say what becomes of an audit."""
 
 
-def output_options(command: Any) -> Any:
-    """Add the options that say what becomes of an audit."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def _list_files(options: Options) -> dict[str, str]:
+    """The files to write, by format; ``-`` is standard output."""
+    return {kind: options[kind] for kind in _FILES if options[kind] is not None}
 
 
-def prints_file(options: Mapping[str, Any]) -> bool:
+def prints_file(options: Options) -> bool:
     """Whether a file is printed on standard output, which nothing else may be mixed with."""
-    return "-" in (options[kind] for kind in FILES)
+    return "-" in _list_files(options).values()
 
 
-def check_outputs(options: Mapping[str, Any], inputs: Sequence[str]) -> None:
+def check_outputs(options: Options, inputs: Sequence[str]) -> None:
     """No output replaces an input or another output, and one at most is printed."""
-    inputs = [*inputs, *filter(None, [click.get_current_context().meta.get("config")])]
-    if len(printed := [f"--{kind}" for kind in FILES if options[kind] == "-"]) > 1:
+    files = _list_files(options)
+    printed = [f"--{kind}" for kind, file in files.items() if file == "-"]
+    if len(printed) > 1:
         raise InvalidInput(f"only one file can be printed with -; got {' and '.join(printed)}")
     if options["explain"] and options["quiet"]:
         raise InvalidInput("pass either --explain or --quiet, not both")
-    files = {kind: options[kind] for kind in FILES if options[kind] not in (None, "-")}
+    config = click.get_current_context().meta.get("config")
+    read: list[str | Path] = [config] if config else []
+    for name in inputs if files else ():
+        if name != "-":
+            read += [name] if os.path.isfile(name) else input_files(name)
     kinds: dict[str, str] = {}
     for kind, file in files.items():
-        if any(is_same_file(file, path) for path in _expand(inputs)):
+        if any(is_same_file(file, path) for path in read):
             overwrites = f"--{kind} {escaped(file)} would overwrite the input"
             raise InvalidInput(f"{overwrites}; choose another file")
-        path = os.path.realpath(file)
-        other = kinds.setdefault(path, kind)
-        if other != kind and path != os.devnull:
+        other = kinds.setdefault(os.path.realpath(file), kind)
+        if other != kind and file != os.devnull:
             both = f"--{other} and --{kind} must be different files"
             raise InvalidInput(f"{both}; got {escaped(file)}")
 
 
-def _expand(inputs: Sequence[str]) -> Iterator[str | Path]:
-    """The files that inputs are, or that their globs and folders contain."""
-    for name in inputs:
-        if name != "-":
-            yield from [name] if os.path.isfile(name) else input_files(name)
-
-
-def is_same_file(first: str | Path, second: str | Path) -> bool:
-    """Whether two paths are those of one file, also by links of any kind."""
+def is_same_file(first: str | Path | None, second: str | Path | None) -> bool:
+    """Whether two paths are those of one file, also by links of any kind; None is no file."""
     with suppress(OSError):
-        return os.path.samefile(first, second)
+        return first is not None and second is not None and os.path.samefile(first, second)
     return False
 
 
-def render(audit: Audit, changes: list[str] | None, options: Mapping[str, Any]) -> None:
+def render(audit: Audit, changes: list[str] | None, options: Options) -> None:
     """Write files, print the audit, and exit with 1 on a finding asked for or a change."""
     failing = _select_findings(audit, options["fail_on"])
-    for kind in FILES:
-        if file := options[kind]:
-            _write(file, _format(kind, audit, failing, changes, options))
-    to_stderr = prints_file(options)
-    on_github = options["github"]
+    for kind, file in _list_files(options).items():
+        if kind == "junit":
+            text = as_junit(audit, failing, changes)
+        else:
+            report = {name: options[name] for name in REPORT if kind == "html"}
+            text = getattr(audit, f"to_{kind}")(**report)
+        if file == "-":
+            click.echo(text, nl=not text.endswith("\n"))
+        else:
+            write_whole(file, text)
+    to_stderr, on_github = prints_file(options), options["github"]
     if on_github is None:
         on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     if not to_stderr and options["quiet"]:
         click.echo("".join(f"{finding}\n" for finding in failing), nl=False)
     elif not to_stderr:
-        with _without_workflow_commands(on_github):
-            _print(audit, options)
+        _print(audit, options, on_github)
     if on_github:
         click.echo(as_annotations(audit, failing), nl=False, err=to_stderr)
     if changes is not None:
@@ -124,51 +124,24 @@ def _select_findings(audit: Audit, names: Sequence[str]) -> list[Finding]:
     return [finding for finding in audit.findings if finding.kind in kinds]
 
 
-def _format(kind: str, audit: Audit, failing: Any, changes: Any, options: Any) -> str:
-    """The audit in the format of a file."""
-    if kind == "junit":
-        return as_junit(audit, failing, changes)
-    report = {name: options[name] for name in REPORT} if kind == "html" else {}
-    return str(getattr(audit, f"to_{kind}")(**report))
-
-
-def _write(file: str, text: str) -> None:
-    if file == "-":
-        click.echo(text, nl=not text.endswith("\n"))
-    else:
-        write_whole(file, text)
-
-
-@contextmanager
-def _without_workflow_commands(on_github: bool) -> Iterator[None]:
-    """Stop GitHub from reading the names of groups as commands; these may begin a line."""
-    token = token_hex(16)
-    if on_github:
-        click.echo(f"::stop-commands::{token}")
-    yield
-    if on_github:
-        click.echo(f"::{token}::")
-
-
-def _print(audit: Audit, options: Mapping[str, Any]) -> None:
+def _print(audit: Audit, options: Options, on_github: bool) -> None:
     """Print summary and table, as wide as the terminal and in its colours."""
-    is_terminal = sys.stdout.isatty()
-    color = _has_colors(is_terminal)
+    colour = _has_colours()
+    rows = {"most": None} if options["everything"] else {}
+    width = get_terminal_size((80, 24)).columns
     text = as_text(
-        audit,
-        None if options["everything"] else _MAX_ROWS,
-        width=get_terminal_size((80, 24)).columns,
-        colour=color,
-        explain=options["explain"],
-        is_command=True,
+        audit, **rows, width=width, colour=colour, explain=options["explain"], is_command=True
     )
-    click.echo(text, color=color)
+    if on_github:
+        # Names of groups may begin a line, and must not be read as commands.
+        token = token_hex(16)
+        text = f"::stop-commands::{token}\n{text}\n::{token}::"
+    click.echo(text, color=colour)
 
 
-def _has_colors(is_terminal: bool) -> bool:
+def _has_colours() -> bool:
     """Whether to print colours: as NO_COLOR and FORCE_COLOR say, else if the terminal has them."""
     if os.environ.get("NO_COLOR"):
         return False
-    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
-        return True
-    return is_terminal and os.environ.get("TERM") != "dumb"
+    is_forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return is_forced or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")

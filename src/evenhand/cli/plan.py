@@ -10,10 +10,19 @@ import click
 import numpy as np
 
 from .. import planning
-from .command import COMMANDS, Command, counts_or_rates, function_options, print_json
+from .command import COMMANDS, Command
+from .function_options import counts_or_rates, function_options, print_json
 
-_BARS = " ▁▂▃▄▅▆▇█"
-_WIDTH, _HEIGHT = 64, 6
+_BARS = "▁▂▃▄▅▆▇█"
+_WIDTH = 48
+_JSON = "Print JSON, not a chart."
+_FUNCTIONS: dict[str, tuple[Callable[..., object], str]] = {
+    "power": (planning.power, "Compute how likely a test is to find a true difference."),
+    "size": (planning.sample_size, "Compute how many cases reach a goal."),
+    "detect": (planning.detectable_difference, "Compute the smallest detectable differences."),
+    "jagged": (planning.jaggedness, "Compute how scores jump with the sample size."),
+    "exploit": (planning.exploitable_sizes, "Find sizes at which a score passes more often."),
+}
 
 
 @click.group(help=COMMANDS["plan"][1])
@@ -24,7 +33,7 @@ def plan() -> None:
 def _run(function: Callable[..., Any], as_json: bool, **arguments: Any) -> None:
     """Call a function and print its result with a chart, or as JSON."""
     for name in ("reference", "truth"):
-        if name in arguments:
+        if arguments.get(name) is not None:
             arguments[name] = counts_or_rates(arguments[name])
     result = function(**arguments)
     if as_json:
@@ -32,56 +41,33 @@ def _run(function: Callable[..., Any], as_json: bool, **arguments: Any) -> None:
         return
     click.echo(str(result))
     if isinstance(result, planning.Jaggedness):
-        _print_chart("n", result.sizes, result.median, "median")
+        _print_bars("median", result.median, "n", result.sizes)
     elif isinstance(result, planning.ExploitableSizes):
-        _print_chart("n", result.sizes, result.chances, "passes", low=0.0)
+        _print_bars("passes", result.chances, "n", result.sizes)
     elif result.question == "sample_size":
-        _print_chart("n", result.sizes, result.values, result.goal, 0.0, 1.0, result.target)
+        _print_bars(result.goal, result.values, "n", result.sizes)
     elif result.method == "exact":
         places, powers = result.profile()
-        axis = f"true {result.metric.key}"
-        _print_chart(axis, places, powers, "power", 0.0, 1.0, result.target)
+        _print_bars("power", powers, f"true {result.metric.key}", places)
 
 
-def _print_chart(
-    axis: str,
-    places: Sequence[float],
-    values: Sequence[float],
-    name: str,
-    low: float | None = None,
-    high: float | None = None,
-    target: float | None = None,
-) -> None:
-    """Print bars of values at places on an axis; of many, those at regular distances."""
-    first, last, shown = places[0], places[-1], np.asarray(values)
+def _print_bars(name: str, values: Sequence[float], axis: str, places: Sequence[float]) -> None:
+    """Print a bar for each value, from the lowest to the highest; of many, at regular distances."""
     if len(places) > _WIDTH:
-        grid = np.linspace(first, last, _WIDTH)
-        shown = shown[np.abs(np.subtract.outer(grid, places)).argmin(axis=1)]
-    bottom = shown.min() if low is None else low
-    top = shown.max() if high is None else high
-    if len(places) < 2 or top <= bottom:
-        return
-    heights = (shown - bottom) / (top - bottom) * _HEIGHT
-    eighths = np.rint(8 * heights).astype(int)
-    share = -1.0 if target is None else (target - bottom) / (top - bottom)
-    labels = {_HEIGHT - 1: f"{top:.3g}", 0: f"{bottom:.3g}"}
-    click.echo()
-    for row in reversed(range(_HEIGHT)):
-        bars = "".join(_BARS[height] for height in np.clip(eighths - 8 * row, 0, 8))
-        mark = f" - {target:g}" if row == np.floor(share * _HEIGHT) else ""
-        click.echo(f"{labels.get(row, ''):>7} {bars}{mark}")
-    start, end = (f"{x:,}" if isinstance(x, int) else f"{x:.3g}" for x in (first, last))
-    title = f"{axis} = {start}"
-    click.echo(f"{'':7} {title}{end:>{max(len(shown) - len(title), 2)}}   {name}")
+        grid = np.linspace(places[0], places[-1], _WIDTH)
+        nearest = np.abs(np.subtract.outer(grid, places)).argmin(axis=1)
+        values = np.asarray(values)[nearest].tolist()
+    low, high = min(values), max(values)
+    if low < high:
+        bars = "".join(_BARS[round((value - low) / (high - low) * 7)] for value in values)
+        first, last = (f"{place:,.3g}" for place in (places[0], places[-1]))
+        ends = f"{axis} from {first} to {last}"
+        click.echo(f"\n  {bars}\n  {name}, {low:.3g} to {high:.3g}; {ends}")
 
 
-for _name, _function, _summary in (
-    ("power", planning.power, "Compute how likely a test is to find a true difference."),
-    ("size", planning.sample_size, "Compute how many cases reach a goal."),
-    ("detect", planning.detectable_difference, "Compute the smallest detectable differences."),
-    ("jagged", planning.jaggedness, "Compute how scores jump with the sample size."),
-    ("exploit", planning.exploitable_sizes, "Find sizes at which a score passes more often."),
-):
-    _json = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, not a chart.")
-    _options = [*function_options(_function), _json]
+for _name, (_function, _summary) in _FUNCTIONS.items():
+    _options = [
+        *function_options(_function),
+        click.Option(["--json", "as_json"], is_flag=True, help=_JSON),
+    ]
     plan.add_command(Command(_name, None, partial(_run, _function), _options, _summary))

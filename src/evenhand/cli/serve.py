@@ -8,21 +8,15 @@ import click
 
 from .command import command
 
+_HELP = """It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data
+is kept."""
+_PORT = "The port.  [default: a free one]"
+_LIMIT = click.IntRange(1)
 
-@command(
-    "serve",
-    "It listens on loopback only, at an address with a random token. Ctrl-C stops it, and no data is kept.",
-)
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="The port.  [default: a free one]"
-)
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=4096,
-    show_default=True,
-    help="Maximum upload size in MB.",
-)
+
+@command("serve", _HELP)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help=_PORT)
+@click.option("--limit", type=_LIMIT, default=4096, show_default=True, help="Largest upload in MB.")
 @click.option("--open/--no-open", "browser", default=True, help="Open the app in the browser.")
 def serve(port: int, limit: int, browser: bool) -> None:
     """Serve the web app and print its address."""

@@ -7,7 +7,6 @@ import os
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -97,10 +96,10 @@ async def show_form(request: Request) -> Response:
     return TEMPLATES.TemplateResponse(request, "page.html", context)
 
 
-def start_job(request: Request, task: str, folder: Path, **arguments: Any) -> Response:
+def start_job(request: Request, task: str, folder: Path, **arguments: object) -> Response:
     """Start a job in a folder, and in the slot that the request names."""
     slot = request.query_params.get("slot", "")[:80]
-    job = request.app.state.store.start(task, folder, slot, **arguments)
+    job = request.app.state.store.start(task, folder, slot, arguments)
     return JSONResponse({"job": job.key, "file": folder.name})
 
 
@@ -112,10 +111,11 @@ async def send_file(request: Request) -> Response:
 
 async def send_counts(request: Request) -> Response:
     """Keep a table of counts, and start to look into it."""
-    store, text = request.app.state.store, str((await read_json(request))["text"]).encode()
+    store, asked = request.app.state.store, await read_json(request)
+    content = str(asked["text"]).encode()
     store.audits.check_room()
     upload = Upload(store.new_folder(), ["counts.csv"], counts=True)
-    (upload.folder / "counts.csv").write_bytes(text)
+    (upload.folder / "counts.csv").write_bytes(content)
     store.keep(upload)
     return start_job(request, "counts", upload.folder, data=upload.data)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from math import isfinite
 from typing import Any
 
@@ -12,6 +13,7 @@ from ..auditing import (
     AuditRequest,
     ModelsRequest,
     Setting,
+    Settings,
     flat_settings,
     join_parts,
     part_names,
@@ -36,9 +38,10 @@ FIELD_NAMES = {
 """What messages call the arguments of the library in the web app."""
 KINDS = {"rest", "all", "largest", "best"}
 """What groups can be compared with, other than one of them."""
+Asked = Mapping[str, Any]
 
 
-def read_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+def read_settings(request: type[Settings], asked: Asked) -> dict[str, Any]:
     """The arguments that the fields give; one that is empty has its default."""
     values = {
         name: read_setting(name, setting, asked[name])
@@ -50,25 +53,27 @@ def read_settings(request: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     return join_parts(request, values)
 
 
-def read_setting(name: str, setting: Setting, value: Any) -> Any:
+def read_setting(name: str, setting: Setting, value: object) -> object:
     """A setting as the library takes it, from the texts of its field."""
     if isinstance(value, Mapping):
         return read_columns(name, value)
-    texts = value if isinstance(value, list) else [value]
-    if setting.reads == "labels" or setting.reads == "flag":
-        return texts if setting.many else True
+    texts: list[Any] = value if isinstance(value, list) else [value]
+    if setting.reads == "flag":
+        return True
+    if setting.reads == "labels":
+        return texts
     if not all(isinstance(text, str) for text in texts):
         raise InvalidInput(argument=name, must="be text", got=value)
     if setting.reads in ("number", "whole"):
-        kind = int if setting.reads == "whole" else float
-        numbers = [read_number(part, f"`{name}`", kind) for part in split_numbers(" ".join(texts))]
+        read = read_whole if setting.reads == "whole" else read_number
+        numbers = [read(part, f"`{name}`") for part in split_numbers(" ".join(texts))]
         return numbers if len(numbers) > 1 else numbers[0]
     if setting.reads == "special" and name != "reference":
         return read_texts(name, texts)
     return texts if setting.many else texts[0]
 
 
-def read_columns(name: str, value: Mapping[str, Any]) -> Any:
+def read_columns(name: str, value: Mapping[str, object]) -> object:
     """A setting that has a value for each column; an empty one has none."""
     given = {column: one for column, one in value.items() if one}
     if name == "bins":
@@ -76,14 +81,9 @@ def read_columns(name: str, value: Mapping[str, Any]) -> Any:
     if name != "reference":
         return given
     # One kind for all columns holds for their intersections, too.
-    if len(set(given.values())) == 1 and set(given.values()) <= KINDS:
-        return next(iter(given.values()))
+    if len(kinds := set(given.values())) == 1 and kinds <= KINDS:
+        return kinds.pop()
     return {column: kind for column, kind in given.items() if kind != "rest"}
-
-
-def read_cuts(text: Any) -> list[float]:
-    """Where numbers are cut into bins."""
-    return [read_number(part, "a cut of bins") for part in split_numbers(str(text))]
 
 
 def split_numbers(text: str) -> list[str]:
@@ -91,23 +91,31 @@ def split_numbers(text: str) -> list[str]:
     return re.split(r"[\s,;]+", text.strip())
 
 
-def read_number(text: Any, what: str, kind: type[int] | type[float] = float) -> Any:
+def read_cuts(text: object) -> list[float]:
+    """Where numbers are cut into bins."""
+    return [read_number(part, "a cut of bins") for part in split_numbers(str(text))]
+
+
+def read_number(text: object, what: str, noun: str = "number") -> float:
     """A finite number from the text of a field, which messages call ``what``.
 
-    >>> read_number("0.05", "the level"), read_number("12", "a count", int)
+    >>> read_number("0.05", "the level"), read_whole("12", "a count")
     (0.05, 12)
     """
-    try:
-        number = kind(str(text))
-        if "_" in str(text) or not str(text).isascii() or not isfinite(number):
-            raise ValueError
-    except (OverflowError, ValueError):
-        noun = "whole number" if kind is int else "number"
-        raise InvalidInput(f"{what} must be a {noun}; got {str(text)[:20]!r}") from None
-    return number
+    shown = str(text)
+    with suppress(OverflowError, ValueError):
+        number = int(shown) if noun == "whole number" else float(shown)
+        if "_" not in shown and shown.isascii() and isfinite(number):
+            return number
+    raise InvalidInput(f"{what} must be a {noun}; got {shown[:20]!r}")
 
 
-def read_cells(texts: Any) -> list[float]:
+def read_whole(text: object, what: str) -> int:
+    """A whole number from the text of a field."""
+    return int(read_number(text, what, "whole number"))
+
+
+def read_cells(texts: object) -> list[float]:
     """The four cells of a reference; an empty one is 0."""
     if not isinstance(texts, list) or len(texts) != 4:
         raise InvalidInput("the reference must have four cells: TP, FN, FP and TN")

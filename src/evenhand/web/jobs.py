@@ -12,20 +12,21 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from ..errors import TooLarge
+from .worker import work
 
 # A job that was overtaken may go on so long before its process is killed.
 GRACE_SECONDS = 1.0
 POLL_SECONDS, CLOSE_SECONDS = 0.02, 2.0
 FULL = "too much is waiting to be computed; try again when it is done"
+SLOW = "this takes longer than {:g} seconds; choose smaller counts"
 ENDED = "the computation ended unexpectedly; it may have needed more memory than there is"
 
 
@@ -61,13 +62,13 @@ class Job:
 
     task: str
     folder: Path
-    arguments: dict[str, Any]
+    arguments: Mapping[str, object]
     seconds: float = inf
     slot: str = ""
     key: str = field(default_factory=lambda: secrets.token_hex(8))
     state: str = "waiting"
-    progress: Sequence[Any] = ("", 0, 0)
-    answer: Any = None
+    progress: Sequence[str | int] = ("", 0, 0)
+    answer: object = None
     version: int = 1
     end_by: float = inf
 
@@ -76,7 +77,7 @@ class Job:
         """Whether nothing will change any more."""
         return self.state in ("done", "failed", "cancelled")
 
-    def change(self, state: str, answer: Any = None) -> None:
+    def change(self, state: str, answer: object = None) -> None:
         """Change the state, unless it is final."""
         if not self.is_over:
             self.answer, self.state = answer, state
@@ -131,23 +132,19 @@ class WorkerQueue:
 
     def run(self) -> None:
         """Do the jobs one after the other; only this thread starts, reads from and ends processes."""
-        while job := self.next_job():
+        while True:
+            with self.changed:
+                self.changed.wait_for(lambda: self.waiting or self.closed)
+                if self.closed:
+                    break
+                job = self.waiting.popleft()
+                job.change("working")
             try:
                 self.do(job)
             except (OSError, EOFError):
                 self.end_process()
                 job.change("failed", ENDED)
         self.end_process()
-
-    def next_job(self) -> Job | None:
-        """Wait for a job; None when the queue is closed."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.waiting or self.closed)
-            if self.closed:
-                return None
-            job = self.waiting.popleft()
-            job.change("working")
-            return job
 
     def do(self, job: Job) -> None:
         """Let the process do a job; kill it if the job takes too long or is given up."""
@@ -163,16 +160,12 @@ class WorkerQueue:
                 job.progress = content
                 job.version += 1
         self.end_process()
-        job.change(
-            "failed", f"this takes longer than {job.seconds:g} seconds; choose smaller counts"
-        )
+        job.change("failed", SLOW.format(job.seconds))
         if not self.closed:
             self.ready_pipe()
 
     def ready_pipe(self) -> Connection:
         """The pipe to the process, which is started if need be."""
-        from .worker import work
-
         if self.worker is None or not self.worker[0].is_alive():
             self.end_process()
             spawn = multiprocessing.get_context("spawn")

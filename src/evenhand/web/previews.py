@@ -6,7 +6,8 @@ The engine that reads a file counts; nothing else of it is kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..confusion import read_labels
@@ -22,9 +23,10 @@ from ..data import (
 )
 from ..errors import EvenhandError, InvalidInput
 from ..records import plain_value
-from .form import FIELD_NAMES, read_cuts
+from .form import FIELD_NAMES, Asked, read_cuts
 
 Files = str | list[str]
+Sizes = Counter[Any]
 ROWS, COLUMNS, VALUES, LONGEST = 8, 200, 50, 80
 
 
@@ -34,17 +36,16 @@ def preview_file(data: Files) -> dict[str, Any]:
     if not columns:
         name = data if isinstance(data, str) else data[0]
         raise InvalidInput(f"{name} has no rows; there is nothing to audit")
-    shown = [values[:ROWS] for values in list(columns.values())[:COLUMNS]]
     kinds = {name: kind_of(values) for name, values in columns.items()}
-    names = {name: "probabilities" if kind.unit else kind.kind for name, kind in kinds.items()}
+    shown = [values[:ROWS] for values in list(columns.values())[:COLUMNS]]
     return {
-        "columns": names,
+        "columns": {name: "probabilities" if k.unit else k.kind for name, k in kinds.items()},
         "rows": [list(map(shorten, row)) for row in zip(*shown, strict=True)],
         "guesses": guess_roles(columns),
     }
 
 
-def shorten(value: Any) -> str:
+def shorten(value: object) -> str:
     """The beginning of a value, which may have gigabytes."""
     part = value[: 4 * LONGEST] if isinstance(value, (str, bytes)) else value
     text = "" if part is None else str(part)
@@ -56,67 +57,61 @@ def preview_counts(data: str) -> dict[str, Any]:
     by, matrices, _ = read_counts(data)
     groups = {}
     for i, name in enumerate(by[:COLUMNS]):
-        sizes: Counter[Any] = Counter()
+        sizes: Sizes = Counter()
         for group, cm in matrices.items():
             sizes[group[i]] += int(cm.n)
         groups[name] = list_values(sizes)
     return {"groups": groups, "cases": int(sum(cm.n for cm in matrices.values()))}
 
 
-def count_values(data: Files, asked: Mapping[str, Any]) -> dict[str, Any]:
+def count_values(data: Files, asked: Asked) -> dict[str, Any]:
     """The values of columns by role, each with how often it occurs.
 
     Of labels and predictions, also those that the library takes for positive.
     """
-    counts: dict[str, Counter[Any]] = {}
     answers: dict[str, Any] = {}
+    labels: dict[str, Sizes] = {}
     for role, column in asked["columns"].items():
         try:
             rows = count(data, [(column, column)], {}).rows
-            counts[role] = Counter({value: n for (value,), n in rows.items()})
-            answers[role] = list_values(counts[role])
         except EvenhandError as error:
             answers[role] = {"error": error.spelled(FIELD_NAMES)}
-    labels = {
-        role: set(numbers) for role, numbers in counts.items() if role in ("y_true", "y_pred")
-    }
+            continue
+        sizes = Counter({value: n for (value,), n in rows.items()})
+        answers[role] = list_values(sizes)
+        if role in ("y_true", "y_pred"):
+            labels[role] = sizes
     for role in labels:
         answers[role] |= find_positive(labels, role)
     return answers
 
 
-def list_values(counts: Mapping[Any, int]) -> dict[str, Any]:
+def list_values(sizes: Sizes, order: Sequence[str] = ()) -> dict[str, Any]:
     """The values that occur most often, in their order, and how many there are."""
-    most = {value for value, _ in Counter(counts).most_common(VALUES)} - {None}
-    values = [{"value": plain_value(v), "n": counts[v]} for v in sort_values(most)]
-    distinct = len(counts) - (None in counts)
-    return {"values": values, "distinct": distinct, "missing": counts.get(None, 0)}
+    most = {value for value, _ in sizes.most_common(VALUES)} - {None}
+    values = [{"value": plain_value(v), "n": sizes[v]} for v in sort_values(most, order)]
+    distinct = len(sizes) - (None in sizes)
+    return {"values": values, "distinct": distinct, "missing": sizes[None]}
 
 
-def find_positive(labels: Mapping[str, Collection[Any]], role: str) -> dict[str, Any]:
+def find_positive(labels: Mapping[str, Sizes], role: str) -> dict[str, Any]:
     """Which values of a column are positive, and which are taken for missing ones.
 
     They are inferred from both columns or from one; otherwise they are a guess, perhaps of none.
     """
+    known = [value for value in labels[role] if value is not None]
     for columns in (labels, {role: labels[role]}):
-        try:
+        with suppress(EvenhandError):
             codes = read_labels(columns).codes[role]
-        except EvenhandError:
-            continue
-        known = [value for value in labels[role] if value is not None]
-        positive = [plain_value(value) for value in known if codes.get(value)]
-        missing = [plain_value(v) for v in known if codes.get(v, 0) is None]
-        return {"positive": positive, "lacking": missing, "is_guess": False}
-    guess = guess_positive([value for value in labels[role] if value is not None])
-    return {"positive": plain_value(guess), "lacking": [], "is_guess": True}
+            positive = [plain_value(value) for value in known if codes.get(value)]
+            lacking = [plain_value(value) for value in known if codes.get(value, 0) is None]
+            return {"positive": positive, "lacking": lacking, "is_guess": False}
+    return {"positive": plain_value(guess_positive(known)), "lacking": [], "is_guess": True}
 
 
-def count_bins(data: Files, asked: Mapping[str, Any]) -> dict[str, Any]:
+def count_bins(data: Files, asked: Asked) -> dict[str, Any]:
     """How many rows each bin of a column has, by its name."""
     column, cuts = asked["column"], read_cuts(asked["cuts"])
     counted = count_rows(data, [column], {}, bins={column: cuts})
-    sizes = {name: n for (name,), n in counted.rows.items()}
-    missing = sizes.pop(None, 0)
-    names = sort_values(sizes, counted.orders[column])
-    values = [{"value": name, "n": sizes[name]} for name in names]
-    return {"values": values, "distinct": len(sizes), "missing": missing}
+    sizes = Counter({name: n for (name,), n in counted.rows.items()})
+    return list_values(sizes, counted.orders[column])

@@ -17,8 +17,7 @@ from ..temporary import folder_of_its_own
 from .app import create_app
 
 BACKLOG = 2048
-NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-SIGNALS = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
+SIGNALS = {"SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"}
 
 
 def serve(port: int, *, limit: int, opened: Callable[[str], None], patience: float = 30.0) -> None:
@@ -36,17 +35,13 @@ def serve(port: int, *, limit: int, opened: Callable[[str], None], patience: flo
         How many seconds a connection may be open without a request, or a body may take to begin.
     """
     signals: list[int] = []
-    with (
-        catch_signals(signals),
-        socket.socket() as listener,
-        folder_of_its_own("evenhand-web-") as folder,
-    ):
+    own_folder = folder_of_its_own("evenhand-web-")
+    with catch_signals(signals), socket.socket() as listener, own_folder as folder:
         try:
             listener.bind(("127.0.0.1", port))
         except OSError as error:
-            raise InvalidInput(
-                f"port {port} cannot be used: {error.strerror}; choose another one, or 0"
-            ) from None
+            why = f"{error.strerror}; choose another one, or 0"
+            raise InvalidInput(f"port {port} cannot be used: {why}") from None
         # Listen before the address is printed, so that who opens it is not refused.
         listener.listen(BACKLOG)
         port = listener.getsockname()[1]
@@ -99,10 +94,11 @@ def close_silent(connections: set[Any], silent_since: dict[Any, float], patience
 def catch_signals(signals: list[int]) -> Iterator[None]:
     """Collect signals in place of what they would do."""
     # A signal that is ignored, as HUP is under nohup, stays ignored.
-    heeded = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
-    before = {n: signal.signal(n, lambda number, _: signals.append(number)) for n in heeded}
+    known = [one for one in signal.Signals if one.name in SIGNALS]
+    heeded = [one for one in known if signal.getsignal(one) != signal.SIG_IGN]
+    before = {one: signal.signal(one, lambda number, _: signals.append(number)) for one in heeded}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for one, handler in before.items():
+            signal.signal(one, handler)

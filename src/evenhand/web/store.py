@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import secrets
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from ..errors import InvalidInput
 from .jobs import Job, WorkerQueue
@@ -65,20 +65,18 @@ class Store:
         folder.mkdir(mode=0o700)
         return folder
 
-    def make_room(self, kept: dict[str, Any]) -> None:
+    def drop_oldest(self, kept: dict[str, Upload] | dict[str, Path]) -> None:
         """Remove the oldest uploads, or results, if there are too many."""
-        while len(kept) >= MOST_KEPT:
-            oldest = next(iter(kept))
+        for oldest in list(kept)[:-MOST_KEPT]:
             del kept[oldest]
             shutil.rmtree(self.folder / oldest, ignore_errors=True)
 
     def keep(self, upload: Upload) -> None:
         """Keep an upload."""
-        if upload.folder.name not in self.uploads:
-            self.make_room(self.uploads)
         self.uploads[upload.folder.name] = upload
+        self.drop_oldest(self.uploads)
 
-    def upload(self, key: Any) -> Upload:
+    def upload(self, key: object) -> Upload:
         """The upload of this name, which is thereby the last to be removed."""
         if not isinstance(key, str) or key not in self.uploads:
             raise InvalidInput("the file is no longer available; choose it again")
@@ -88,12 +86,12 @@ class Store:
     def new_result(self) -> Path:
         """A folder for a new result."""
         self.audits.check_room()
-        self.make_room(self.results)
         folder = self.new_folder()
         self.results[folder.name] = folder
+        self.drop_oldest(self.results)
         return folder
 
-    def start(self, task: str, folder: Path, slot: str, **arguments: Any) -> Job:
+    def start(self, task: str, folder: Path, slot: str, arguments: Mapping[str, object]) -> Job:
         """Start a job, which overtakes an earlier one in the same slot."""
         for earlier in self.jobs.values():
             if slot and earlier.slot == slot and not earlier.is_over:

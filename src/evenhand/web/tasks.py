@@ -18,37 +18,33 @@ from ..errors import InvalidInput, UnknownName
 from ..records import plain_value, write_whole
 from ..reports import Words
 from ..wording import several
-from .form import read_cells, read_number, read_settings
+from .form import Asked, read_cells, read_number, read_settings, read_whole
 from .previews import Files, count_bins, count_values, preview_counts, preview_file
 
+Answer = dict[str, Any]
 FIXED = ("metrics", "reference", "alpha")
 READ = (
-    "y_true",
-    "y_pred",
-    "y_score",
-    "groups",
-    "cluster",
-    "bins",
-    "threshold",
-    "positive",
-    "classes",
+    *("y_true", "y_pred", "y_score", "groups", "cluster"),
+    *("bins", "threshold", "positive", "classes"),
 )
+FORMATS = {"html": "html", "json": "json", "csv": "csv", "md": "markdown"}
 PLURALS = {"class": "classes", "stratum": "strata"}
 MOST_SIZES = 1_000
 QUESTIONS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "size": (planning.sample_size, ("difference", "power", "alpha")),
-    "detect": (planning.detectable_difference, ("power", "alpha")),
-    "power": (planning.power, ("difference", "alpha")),
-    "jagged": (planning.jaggedness, ()),
-    "exploit": (planning.exploitable_sizes, ("threshold",)),
+    "detect": (planning.detectable_difference, ("n", "power", "alpha")),
+    "power": (planning.power, ("n", "difference", "alpha")),
+    "jagged": (planning.jaggedness, ("sizes",)),
+    "exploit": (planning.exploitable_sizes, ("threshold", "sizes")),
 }
 
 
-def run_audit(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
+def run_audit(data: Files, counts: bool, asked: Asked, out: str) -> Answer:
     """The audit that was asked for, written in all formats to a folder, and its extent.
 
     A saved audit can be repeated: its settings hold, and the changes are listed.
     """
+    report = {name: str(asked[name]) for name in auditing.REPORT if asked.get(name)}
     if asked.get("repeat"):
         saved = Audit.from_json(str(asked["repeat"]))
         again = saved.repeat(data)
@@ -59,16 +55,14 @@ def run_audit(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
         result = auditing.audit_counts(str(data), **read_settings(auditing.CountsRequest, asked))
     else:
         result = auditing.audit(data, **read_settings(auditing.AuditRequest, asked))
-    report = {name: str(asked[name]) for name in auditing.REPORT if asked.get(name)}
     return write_audit(result, Path(out), report)
 
 
-def write_audit(result: Audit, folder: Path, report: Mapping[str, Any]) -> dict[str, Any]:
+def write_audit(result: Audit, folder: Path, report: Mapping[str, str]) -> Answer:
     """Write an audit in all formats to a folder, and tell its extent."""
-    write_whole(folder / "audit.html", result.to_html(**report))
-    write_whole(folder / "audit.json", result.to_json())
-    write_whole(folder / "audit.csv", result.to_csv())
-    write_whole(folder / "audit.md", result.to_markdown())
+    for ending, name in FORMATS.items():
+        facts = report if name == "html" else {}
+        write_whole(folder / f"audit.{ending}", getattr(result, f"to_{name}")(**facts))
     groups = {(row.by, row.group) for row in result.rows}
     extent = [Words.of(result.settings).count(result.n), several(len(groups), "group")]
     for axis, values in result.axes.items():
@@ -78,7 +72,7 @@ def write_audit(result: Audit, folder: Path, report: Mapping[str, Any]) -> dict[
     return {"report": f"{folder.name}/audit", "title": title + ", ".join(extent)}
 
 
-def add_batch(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> dict[str, Any]:
+def add_batch(data: Files, counts: bool, asked: Asked, out: str) -> Answer:
     """Add a batch to a monitor, and write its new state and its report to a folder."""
     given, at = {}, asked.get("at")
     if asked.get("state"):
@@ -91,46 +85,49 @@ def add_batch(data: Files, counts: bool, asked: Mapping[str, Any], out: str) -> 
         monitor = before.add_counts(matrices, at=at, by=list(by))
     else:
         monitor = before.add(data, at=at, **{name: given[name] for name in READ if name in given})
-    write_whole(Path(out) / "monitor.json", monitor.to_json())
-    write_whole(Path(out) / "monitor.html", monitor.to_html())
+    folder = Path(out)
+    write_whole(folder / "monitor.json", monitor.to_json())
+    write_whole(folder / "monitor.html", monitor.to_html())
     batches = several(len(monitor.batches), "batch", "batches")
     alarms = several(len(monitor.alarms), "alarm") if monitor.alarms else "no alarm"
     title = f"Monitor of {batches}, {alarms}"
     if monitor is before:
         title += "; this batch was added before, and nothing changed"
-    return {"report": f"{Path(out).name}/monitor", "title": title, "batches": batches}
+    return {"report": f"{folder.name}/monitor", "title": title, "batches": batches}
 
 
-def answer_plan(asked: Mapping[str, Any]) -> dict[str, Any]:
+def answer_plan(asked: Asked) -> Answer:
     """The answer to a question of planning: text, and a picture if there is one."""
     question = str(asked.get("question"))
     if question not in QUESTIONS:
-        raise UnknownName.among("question", question, list(QUESTIONS))
+        raise UnknownName.among("question", question, QUESTIONS)
     function, names = QUESTIONS[question]
-    arguments = {name: read_number(asked.get(name), f"the {name}") for name in names}
-    if question in ("detect", "power"):
-        arguments["n"] = read_number(asked.get("n"), "the number of cases", int)
-    if question in ("jagged", "exploit"):
-        arguments["n"] = read_sizes(asked)
+    arguments: dict[str, Any] = {}
+    for name in names:
+        if name == "sizes":
+            arguments["n"] = read_sizes(asked)
+        elif name == "n":
+            arguments[name] = read_whole(asked.get(name), "the number of cases")
+        else:
+            arguments[name] = read_number(asked.get(name), f"the {name}")
     cells = read_cells(asked.get("cells"))
     is_counted = all(cell.is_integer() for cell in cells)
     reference = ConfusionMatrix.from_array(cells) if is_counted else cells
     result = function(str(asked.get("metric")), reference=reference, **arguments)
-    return {"text": str(result), "picture": plain_value(picture(result))}
+    return {"text": str(result), "picture": plain_value(draw(result))}
 
 
-def read_sizes(asked: Mapping[str, Any]) -> range:
+def read_sizes(asked: Asked) -> range:
     """The sizes between two numbers."""
-    ends = {"from": "the first size", "to": "the last size"}
-    first, last = (read_number(asked.get(name), what, int) for name, what in ends.items())
+    first = read_whole(asked.get("from"), "the first size")
+    last = read_whole(asked.get("to"), "the last size")
     if not 1 <= first <= last < first + MOST_SIZES:
-        raise InvalidInput(
-            f"the sizes must rise from 1 or more, at most {MOST_SIZES:,}; got {first} to {last}"
-        )
+        must = f"must rise from 1 or more, at most {MOST_SIZES:,}"
+        raise InvalidInput(f"the sizes {must}; got {first} to {last}")
     return range(first, last + 1)
 
 
-def picture(result: Any) -> dict[str, Any] | None:
+def draw(result: Any) -> Answer | None:
     """Lines over sizes, or over true scores; None where each point would take long."""
     x, axis, caption = getattr(result, "sizes", ()), "number of cases", "Power"
     if isinstance(result, planning.Jaggedness):
@@ -145,16 +142,11 @@ def picture(result: Any) -> dict[str, Any] | None:
         lines, axis = [values], f"true {result.metric.key}"
     else:
         return None
-    return {
-        "x": x,
-        "lines": lines,
-        "goal": getattr(result, "target", None),
-        "axis": axis,
-        "caption": caption,
-    }
+    goal = getattr(result, "target", None)
+    return {"x": x, "lines": lines, "goal": goal, "axis": axis, "caption": caption}
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+TASKS: dict[str, Callable[..., Answer]] = {
     "file": preview_file,
     "counts": preview_counts,
     "values": count_values,

@@ -45,12 +45,11 @@ def choose_name(given: str) -> str:
     safe = (c if c.isprintable() and c not in '*?[]<>:"|' else "_" for c in name)
     name = "".join(safe).lstrip("~.-").encode("utf-8", "replace").decode()
     ending = ending_of(name)
-    stem = name.removesuffix(ending)
+    stem = name.removesuffix(ending).encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore")
     if not stem:
-        raise InvalidInput(
-            f"{given[:60] or 'the file'} cannot be used: its name must have a stem and an extension"
-        )
-    return stem.encode()[: LONGEST_NAME - len(ending)].decode(errors="ignore") + ending
+        must = "its name must have a stem and an extension"
+        raise InvalidInput(f"{given[:60] or 'the file'} cannot be used: {must}")
+    return stem + ending
 
 
 async def write_file(request: Request, upload: Upload, name: str, limit: int) -> None:

@@ -11,10 +11,10 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 REPORT_SECONDS = 0.1
 
@@ -32,30 +32,34 @@ def work(pipe: Connection, memory: int) -> None:
     from .tasks import TASKS
 
     limit_memory(memory)
-    home, last, sending = Path.cwd(), ("", 0.0), threading.Lock()
+    home, sending = Path.cwd(), threading.Lock()
+    latest = ("", 0.0)
+
+    def send(*content: object) -> None:
+        """Send something, unless nobody listens any more."""
+        with sending, suppress(OSError):
+            pipe.send(content)
 
     def report(what: str, done: int, total: int) -> None:
         """Send progress, but not too often."""
-        nonlocal last
+        nonlocal latest
         now = time.monotonic()
-        if what != last[0] or now - last[1] >= REPORT_SECONDS:
-            last = what, now
-            with sending, suppress(OSError):
-                pipe.send(("progress", what, done, total))
+        if what != latest[0] or now - latest[1] >= REPORT_SECONDS:
+            latest = what, now
+            send("progress", what, done, total)
 
-    while True:
-        try:
+    with suppress(EOFError, OSError):
+        while True:
             task, folder, arguments = pipe.recv()
-        except (EOFError, OSError):
-            return
-        with reported(report):
-            answer = do_task(TASKS[task], folder, arguments)
-        os.chdir(home)
-        with sending, suppress(OSError):
-            pipe.send(answer)
+            with reported(report):
+                answer = do_task(TASKS[task], folder, arguments)
+            os.chdir(home)
+            send(*answer)
 
 
-def do_task(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any]:
+def do_task(
+    task: Callable[..., object], folder: str, arguments: Mapping[str, object]
+) -> tuple[str, object]:
     """Call a task in its folder; what it raises becomes a sentence."""
     from ..errors import EvenhandError
     from .form import FIELD_NAMES
@@ -81,8 +85,7 @@ def do_task(task: Any, folder: str, arguments: dict[str, Any]) -> tuple[str, Any
 
 def end_with_parent() -> None:
     """End this process when the one that started it is gone, even if that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
 
