@@ -114,8 +114,8 @@ def test_what_cannot_be_paired_is_refused() -> None:
         ({"y_true": None}, "y_true must be the name of a column or its values; got None"),
         ({"y_true": [1, 1]}, "y_true contains one class only (1); if that is right, pass the positive label as "
          "positive="),
-        ({"models": {"p": [None, 0], "q": [0, None]}}, "every case lacks a label or a prediction; there is nothing to "
-         "compare"),
+        ({"models": {"p": [None, 0], "q": [0, None]}}, "every row lacks a label or a prediction; there is nothing to "
+         "audit"),
         ({"models": {"1": [1, 0], 1: [0, 0]}}, "models must contain at least two models with different names; got '1', "
          "'1'"),
         ({"models": [1, 0]}, "models must map the names of models to their predictions; got [1, 0]"),

@@ -10,15 +10,16 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import nan
+from math import isnan, nan
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats, Integers
+from ..arrays import Bools, Floats, Integers
 from ..errors import InvalidInput, UnknownName, brief, escaped
 from .columns import as_finite, count, group_columns
 from .frames import Key
@@ -69,20 +70,35 @@ class CountedRows:
         """How often each row occurs."""
         return np.array(list(self.rows.values()), dtype=np.float64)
 
-    def index_keys(
-        self, kept: Integers, keys: Sequence[Key] = ()
-    ) -> tuple[tuple[Key, ...], Integers]:
-        """The keys of some rows in a stable order, or those that are known, and the index of each."""
-        all_keys = self.keys
-        row_keys = [all_keys[row] for row in kept]
-        keys = tuple(keys or sort_keys({*row_keys}))
-        index_of = {key: i for i, key in enumerate(keys)}
-        return keys, np.array([index_of[key] for key in row_keys], dtype=np.int64)
-
     def answer(self, name: str) -> list[Any]:
         """The value of an answer in each row."""
         place = len(self.columns) + self.answers.index(name)
         return [row[place] for row in self.rows]
+
+    def index_keys(self, keys: Iterable[Key]) -> Integers:
+        """The index of each row's key, -1 if it is none of these."""
+        return code_values(self.keys, {key: i for i, key in enumerate(keys)})
+
+    def find_complete(self, lacks: Mapping[str, Bools]) -> tuple[Bools, dict[str, int]]:
+        """Which rows lack nothing, and how many cases were left out, by what they lack."""
+        complete = ~np.any(list(lacks.values()), axis=0)
+        if not complete.any():
+            what = "every row lacks a label or a prediction"
+            raise InvalidInput(f"{what}; there is nothing to audit")
+        n, left_out = self.n, Counter[str]()
+        for row in np.flatnonzero(~complete):
+            left_out[" and ".join(name for name in lacks if lacks[name][row])] += int(n[row])
+        return complete, dict(left_out)
+
+
+def code_values(values: Iterable[Any], codes: Mapping[Any, int | None]) -> Integers:
+    """The code of each value; -1 if it has none.
+
+    >>> code_values(["b", None, "a"], {"a": 0, "b": 1, None: None})
+    array([ 1, -1,  0])
+    """
+    coded = map(codes.get, values)
+    return np.array([-1 if code is None else code for code in coded], dtype=np.int64)
 
 
 def count_rows(
@@ -148,10 +164,9 @@ def count_rows(
     rows: Counter[Key] = Counter()
     for row, n in counted.rows.items():
         values = list(row)
-        for i in range(width):
-            values[i] = (
-                bin_names[i][row[i]] if i in edges and row[i] is not None else _unsigned(row[i])
-            )
+        values[:width] = map(_unsigned, row[:width])
+        for i, names_of_bins in bin_names.items():
+            values[i] = None if row[i] is None else names_of_bins[row[i]]
         for i in floats:
             values[i] = _read_number(row[i], names[i])
         rows[tuple(values)] += n
@@ -168,7 +183,7 @@ def count_rows(
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
         answer_orders={
-            names[i]: orders[i] for i in places.values() if i in orders and i not in levels
+            names[i]: order for i, order in orders.items() if i >= width and i not in levels
         },
         source=counted.source | {"rows": lines},
         library=counted.library,
@@ -177,8 +192,7 @@ def count_rows(
 
 def _title(name: str) -> str:
     """An answer in messages: an argument, unless it is called what no argument can be."""
-    if name == "level":
-        return "`y_score`"
+    name = "y_score" if name == "level" else name
     return f"`{name}`" if re.fullmatch("[a-z][a-z_]*", name) else escaped(name)
 
 
@@ -189,18 +203,17 @@ def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
         cases = row[place]
         if cases is None or not cases >= 0 or cases != int(cases):
             got = "nothing" if cases is None else f"{cases:g}"
-            raise InvalidInput(
-                f"`count` must contain whole numbers of cases; got {got}; other numbers can be "
-                "`sample_weight=`"
-            )
-        if cases:
-            multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
+            hint = "other numbers can be `sample_weight=`"
+            raise InvalidInput(f"`count` must contain whole numbers of cases; got {got}; {hint}")
+        multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
+    # Adding nothing keeps what is above 0.
+    multiplied = +multiplied
     if not multiplied:
         raise InvalidInput(argument="count", must="not be 0 in every row")
     return multiplied
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: object) -> object:
     """A zero with a sign, as a file may have it, as zero."""
     return value[1:] if isinstance(value, str) and re.fullmatch(r"-0+(\.0*)?", value) else value
 
@@ -210,7 +223,7 @@ def _read_number(value: Any, name: str) -> float | None:
         number = nan if value is None or str(value).isspace() else float(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{_title(name)} must contain numbers; got {brief(value)}") from None
-    return None if number != number else number
+    return None if isnan(number) else number
 
 
 def _read_bins(
@@ -255,7 +268,7 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
         sizes: Counter[str] = Counter()
         for row, n in rows.items():
             if isinstance(row[i], str):
-                sizes[row[i]] += 0 if first else n if isinstance(n, int) else n.n
+                sizes[row[i]] += 0 if first else getattr(n, "n", n)
         common: dict[str, str] = {}
         for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
             common.setdefault(_fold(text), text)
@@ -305,27 +318,17 @@ def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any
     ['low', 'high']
     """
     rank = {value: i for i, value in enumerate(declared)}
-
-    def key(value: Any) -> tuple[Any, ...]:
-        return (
-            value is None,
-            rank.get(value, len(rank)),
-            _natural_key(value),
-            str(value),
-            repr(value),
-        )
-
-    return sorted(values, key=key)
+    # Equal keys stay in the order of their texts.
+    texts = sorted(values, key=lambda value: (str(value), repr(value)))
+    return sorted(texts, key=lambda v: (v is None, rank.get(v, len(rank)), _natural_key(v)))
 
 
 def _natural_key(value: Any) -> list[tuple[bool, float, str]]:
     """The numbers and the other parts of a value, in a form that sorts as people would."""
-    try:
+    with suppress(TypeError, ValueError, OverflowError):
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = nan
-    if number == number:
-        return [(False, number, "")]
+        if not isnan(number):
+            return [(False, number, "")]
     parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
     # Every second part is a number.
     return [

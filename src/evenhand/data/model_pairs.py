@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ import numpy as np
 from ..arrays import is_sequence
 from ..errors import InvalidInput, UnknownName, format_values
 from .columns import as_finite, is_mapping
-from .counted_rows import CountedRows, count_rows, sort_values
+from .counted_rows import CountedRows, code_values, count_rows, sort_values
+from .disclosure import list_keys
 from .files import spool
 from .frames import Key
-from .tally import Tally, count_lacking, read_two_classes
+from .tally import Tally, read_two_classes
 
 #: Counts answers by the groups of the data.
 CountRows = Callable[..., CountedRows]
@@ -128,36 +130,28 @@ def _read_lines(
     return names, replace(rows, answers=("y_true", *decided), rows=dict(counts))
 
 
-def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any) -> Tally:
+def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: object) -> Tally:
     """The tally of each model against the first."""
     labels, *decided = zip(*(row[len(rows.columns) :] for row in rows.rows), strict=True)
-    columns = {"y_true": {*labels}}
-    has_scores = "y_score" in rows.answers
-    if not has_scores:
+    columns = {"y_true": set(labels)}
+    if "y_score" not in rows.answers:
         columns["y_pred"] = {value for column in decided for value in column}
     coding = read_two_classes(columns, positive)
-    label_of = coding.codes["y_true"]
-    decision_of = coding.codes.get("y_pred", {True: 1, False: 0, None: None})
-    codes = [[label_of[label] for label in labels]]
-    codes += [[decision_of[value] for value in column] for column in decided]
-    lacks = {
-        name: np.array([code is None for code in column])
-        for name, column in zip(rows.answers, codes, strict=True)
-    }
-    kept = np.flatnonzero(~np.any(list(lacks.values()), axis=0))
-    if not len(kept):
-        raise InvalidInput("every case lacks a label or a prediction; there is nothing to compare")
-    keys, key = rows.index_keys(kept)
-    label, *decisions = np.array(codes, dtype=object)[:, kept].astype(np.int64)
+    decision_of = coding.codes.get("y_pred", {True: 1, False: 0})
+    codes = [code_values(labels, coding.codes["y_true"])]
+    codes += [code_values(column, decision_of) for column in decided]
+    lacks = {name: code < 0 for name, code in zip(rows.answers, codes, strict=True)}
+    complete, left_out = rows.find_complete(lacks)
+    keys = list_keys(compress(rows.keys, complete))
+    key, label, *decisions = np.array([rows.index_keys(keys), *codes])[:, complete]
     others = [i for i in range(len(names)) if i != first]
     counts = np.zeros((len(others), len(keys), 2, 2, 2))
     for count, other in zip(counts, others, strict=True):
-        np.add.at(count, (key, label, decisions[first], decisions[other]), rows.n[kept])
-    return Tally.of(
-        rows,
-        coding,
+        np.add.at(count, (key, label, decisions[first], decisions[other]), rows.n[complete])
+    return replace(
+        Tally.of(rows, coding),
         keys=keys,
         places=tuple((("model", names[i]), ("against", names[first])) for i in others),
         model_counts=counts,
-        left_out=count_lacking(lacks, rows.n),
+        left_out=left_out,
     )
