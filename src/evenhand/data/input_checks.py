@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from itertools import pairwise
-from math import nan
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InvalidInput, TooLarge, brief
 from .columns import count, is_mapping, is_path
@@ -61,21 +61,19 @@ def read_first_columns(data: Any) -> dict[str, list[Any]]:
         return {}
     if is_path(data):
         names, rows = first_rows(data, _MAX_ROWS)
-        columns: Any = zip(*rows[: _row_limit(len(names))], strict=True)
-        return dict(zip(names, map(list, columns), strict=True)) if rows else {}
+        columns = map(list, zip(*rows[: _row_limit(len(names))], strict=True))
+        return dict(zip(names, columns, strict=False))
     if is_mapping(data):
         limit = _row_limit(len(data))
-        columns = {
-            name: column[:limit] if hasattr(type(column), "__getitem__") else ()
-            for name, column in data.items()
-        }
-    else:
-        table = Table(data)
-        if table.engine in _COSTLY or len({*map(str, table.names)}) < len(table.names):
-            return {}
-        head = table.select(table.names).head(_row_limit(len(table.names))).collect()
-        columns = dict(zip(table.names, head.iter_columns(), strict=True))
-    return {str(name): list(map(plain, column)) for name, column in columns.items()}
+        table = {k: v[:limit] for k, v in data.items() if hasattr(type(v), "__getitem__")}
+        return {str(name): list(map(plain, table.get(name, ()))) for name in data}
+    frame = Table(data)
+    names = list(map(str, frame.names))
+    if frame.engine in _COSTLY or len(set(names)) < len(names):
+        return {}
+    head = frame.select(frame.names).head(_row_limit(len(names))).collect()
+    values = ([plain(value) for value in column] for column in head.iter_columns())
+    return dict(zip(names, values, strict=True))
 
 
 def _row_limit(columns: int) -> int:
@@ -91,9 +89,10 @@ def check_not_counts(
     ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
     have another meaning. Whole numbers that were passed as weights are asked about, too.
     """
-    candidates = [weights] if isinstance(weights, str) else []
-    candidates += [name for name in columns if name not in used]
-    counting = [name for name in candidates if are_counts(columns.get(name, ()))]
+    free = [weights, *(name for name in columns if name not in used)]
+    counting = [
+        name for name in free if isinstance(name, str) and are_counts(columns.get(name, ()))
+    ]
     if once and counting:
         name = brief(counting[0])
         raise InvalidInput(
@@ -110,16 +109,13 @@ def are_counts(values: Collection[Any]) -> bool:
     (True, False, False)
     """
     try:
-        numbers = [
-            nan if value is None or isinstance(value, bool) else float(value) for value in values
-        ]
+        numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError, OverflowError):
         return False
-    are_whole = all(0 <= number < 1e18 and number.is_integer() for number in numbers)
-    if not are_whole or max(numbers, default=0) <= 1:
+    are_whole = (numbers >= 0) & (numbers < 1e18) & (numbers == np.floor(numbers))
+    if not are_whole.all() or not (numbers > 1).any():
         return False
-    steps = {after - before for before, after in pairwise(numbers)}
-    return len(numbers) <= _MIN_NUMBERED or steps not in ({1}, {-1})
+    return len(numbers) <= _MIN_NUMBERED or set(np.diff(numbers)) not in ({1}, {-1})
 
 
 def check_not_stacked(
@@ -132,8 +128,7 @@ def check_not_stacked(
     name, models = stacked
     rows_are = "are equal in everything but the predictions and"
     if models == 1:
-        beside = [column for column in columns if column in used and column not in decisions]
-        models = _count_models(data, name, beside)
+        models = _count_models(data, [name, *(c for c in columns if c in {*used} - {*decisions})])
         rows_are = "have the same labels and groups for each"
     if models > 1:
         raise InvalidInput(
@@ -143,15 +138,15 @@ def check_not_stacked(
         )
 
 
-def _count_models(data: Any, model: str, beside: list[str]) -> int:
-    """How many models a column names, if each occurs with the same values of other columns, equally often; else 1."""
+def _count_models(data: object, columns: list[str]) -> int:
+    """How many models the first column names, if each has the same values of the others, equally often; else 1."""
     try:
-        rows = count(data, [(name, name) for name in [model, *beside]], {}).rows
+        rows = count(data, [(name, name) for name in columns], {}).rows
     except (InvalidInput, TooLarge):
         return 1
     cases: dict[Any, dict[Any, int]] = {}
-    for (name, *values), n in rows.items():
-        cases.setdefault(name, {})[tuple(values)] = n
+    for (model, *values), n in rows.items():
+        cases.setdefault(model, {})[tuple(values)] = n
     first, *others = cases.values()
     return len(cases) if len(cases) <= _MAX_MODELS and others.count(first) == len(others) else 1
 
@@ -201,9 +196,8 @@ def find_repeated_identifier(
     columns: Mapping[str, list[Any]], used: Collection[str]
 ) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
-    for name, values in columns.items():
-        present = [str(value) for value in values if value is not None]
-        distinct = set(present)
-        if name not in used and is_identifier(name) and 1 < len(distinct) < len(present):
-            return Repeated(name, len(present), len(distinct))
+    for name in filter(is_identifier, columns):
+        present = [str(value) for value in columns[name] if value is not None]
+        if name not in used and 1 < len(set(present)) < len(present):
+            return Repeated(name, len(present), len(set(present)))
     return None
