@@ -95,11 +95,11 @@ def test_group_columns_are_cut_into_bins_that_have_names_and_an_order() -> None:
 
 def test_numbers_are_floats_whatever_they_are_written_as(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("g,s\na,0.50\na,.5\na,\na,nan\nb,1\nb,1.0\n")
-    found = count_rows(tmp_path / "d.csv", "g", {"y_score": "s"}, numbers=["y_score"])
+    found = count_rows(tmp_path / "d.csv", "g", {"y_score": "s"})
     assert (found.rows, found.source["rows"]) == ({("a", 0.5): 2, ("a", None): 2, ("b", 1.0): 2}, 6)
     (tmp_path / "d.csv").write_text("g,s\na,high\n")
     with pytest.raises(eh.errors.InvalidInput, match=r"^y_score must contain numbers; got 'high'$"):
-        count_rows(tmp_path / "d.csv", "g", {"y_score": "s"}, numbers=["y_score"])
+        count_rows(tmp_path / "d.csv", "g", {"y_score": "s"})
 
 
 def test_values_that_differ_are_never_merged_or_made_text() -> None:
@@ -129,7 +129,7 @@ def test_of_two_columns_of_probabilities_the_second_is_counted() -> None:
     groups, labels = ["a", "a", "b"], ["no", "yes", "yes"]
     cut = count_rows(None, groups, {"y_true": labels, "y_score": both}, cuts={"y_score": [0.5]})
     assert cut.rows == {("a", "no", 0): 1, ("a", "yes", 1): 1, ("b", "yes", None): 1}
-    read = count_rows(None, groups, {"y_true": labels, "new": both}, numbers=["new"])
+    read = count_rows(None, groups, {"y_true": labels, "y_score": both})
     assert read.rows == {("a", "no", 0.1): 1, ("a", "yes", 0.8): 1, ("b", "yes", None): 1}
     assert cut.source["score_column"] == read.source["score_column"] == 2
 
@@ -138,7 +138,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
     ({"g": [], "y": []}, "g", {"y_true": "y"}, {}, "data must have at least one row; got none"),
     (TABLE, "race", {}, {"bins": {"age": [3]}}, "no group column to cut into bins is called 'age'; known: race"),
     (TABLE, "race", {}, {"bins": {"race": []}}, "bins of 'race' must contain at least one number"),
-    (TABLE, "race", {}, {"bins": {"race": "3"}}, "bins of 'race' must be numbers; got '3'"),
+    (TABLE, "race", {}, {"bins": {"race": "3"}}, "bins of 'race' must be a finite number; got '3'"),
     (TABLE, "race", {}, {"bins": [3]}, "bins must map group columns to the numbers at which to cut them; got [3]"),
     (TABLE, "race", {}, {"bins": {"race": [math.nan]}}, "bins of 'race' must be a finite number; got nan"),
     (TABLE, "race", {"y_pred": "older"}, {}, "no column is called 'older'; did you mean 'old'?"),
@@ -146,8 +146,8 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
      "no column is called 3.5; known: 'race', 'sex', 'label', 'old', 'score'"),
     (None, ["a"], {"model `A`": ["x"]}, {"cuts": {"model `A`": [0.5]}}, "model `A` must contain numbers; got 'x'"),
     (None, ["a"], {"y_pred": np.ones((1, 2))}, {}, "y_pred must be one column; got 2"),
-    (None, ["a"], {"new": np.zeros((1, 3))}, {"numbers": ["new"]},
-     "new has 3 columns; pass the column of the positive class"),
+    (None, ["a"], {"y_score": np.zeros((1, 3))}, {},
+     "y_score has 3 columns; pass the column of the positive class"),
 ]  # fmt: skip
 
 

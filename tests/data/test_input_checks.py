@@ -13,7 +13,6 @@ from engines import pl
 
 import evenhand as eh
 from evenhand.data.input_checks import (
-    Stacked,
     are_counts,
     find_model_column,
     find_repeated_identifier,
@@ -138,4 +137,4 @@ def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None
         "model": [m for _, m in rows],
         "p": [0] * len(rows),
     }
-    assert find_model_column(columns, {"p"}, {"p"}, "person") == Stacked("model", 4)
+    assert find_model_column(columns, {"p"}, {"p"}, "person") == ("model", 4)

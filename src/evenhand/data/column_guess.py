@@ -118,7 +118,7 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     return roles | {
         "groups": groups,
         "cluster": cluster,
-        "model_column": stacked.column if stacked else None,
+        "model_column": stacked[0] if stacked else None,
         "count": next(iter([*_rank("count", counts), *unnamed]), None),
     }
 

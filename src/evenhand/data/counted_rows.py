@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -24,6 +24,7 @@ from ..errors import InvalidInput, UnknownName, brief, escaped
 from .columns import as_finite, count, group_columns
 from .frames import Key
 
+_NUMBERS = ("y_score", "sample_weight", "count")
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
     "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι",
@@ -108,8 +109,6 @@ def count_rows(
     *,
     bins: Mapping[str, Sequence[float]] | None = None,
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
-    numbers: Collection[str] = (),
-    frequency: str | None = None,
     merge: bool | str = False,
 ) -> CountedRows:
     """Count the combinations of group values and answers.
@@ -122,15 +121,12 @@ def count_rows(
         One or more group columns, as names or values.
     answers : mapping of str to object
         By what messages call it, the name of a column or its values; what is None is left out. The same column may be
-        several answers.
+        several answers. ``y_score`` and ``sample_weight`` are counted as floats, also if they are texts. ``count``
+        says how many cases a row stands for, and is no answer of the result.
     bins : mapping of str to numbers, optional
         Where to cut group columns of numbers; values become names such as ``"25 to below 45"``.
     cuts : mapping of str to ascending numbers
         Answers that are counted by level: how many of the cuts a number reaches, None if it is missing.
-    numbers : collection of str
-        Answers that are counted as floats, None if they are missing; texts are read.
-    frequency : str, optional
-        The answer that says how many cases a row stands for. It is no answer of the result.
     merge : bool or "first"
         Whether variants of the name of a group are merged, into the most frequent one or the first of them; see
         `merge_variants`.
@@ -155,7 +151,7 @@ def count_rows(
     names, width = [*by, *given], len(by)
     places = {name: i for i, name in enumerate(given, start=width)}
     levels = {places[name]: tuple(cuts[name]) for name in given if name in cuts}
-    floats = [places[name] for name in given if name in {*numbers, frequency} - {*cuts}]
+    floats = [places[name] for name in given if name in _NUMBERS and name not in cuts]
     edges = {names.index(name): where for name, where in _read_bins(bins, list(by)).items()}
     counted = count(data, columns, edges | levels, [*levels, *floats])
     if not counted.rows:
@@ -163,28 +159,26 @@ def count_rows(
     bin_names = {i: _name_bins(where) for i, where in edges.items()}
     rows: Counter[Key] = Counter()
     for row, n in counted.rows.items():
-        values = list(row)
-        values[:width] = map(_unsigned, row[:width])
-        for i, names_of_bins in bin_names.items():
-            values[i] = None if row[i] is None else names_of_bins[row[i]]
+        values = [*map(_unsigned, row[:width]), *row[width:]]
+        for i, bins_of in bin_names.items():
+            values[i] = None if row[i] is None else bins_of[row[i]]
         for i in floats:
             values[i] = _read_number(row[i], names[i])
         rows[tuple(values)] += n
     lines = rows.total()
-    if frequency in given:
-        rows = _multiply(rows, places[frequency])
-        del given[frequency]
+    if "count" in given:
+        rows = _multiply(rows, places["count"])
+        del given["count"]
     if merge:
         rows = Counter(merge_variants(rows, width, first=merge == "first"))
     orders = dict(counted.orders) | bin_names
+    answer_places = {*places.values()} - {*levels}
     return CountedRows(
         columns=tuple(by),
         answers=tuple(given),
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
-        answer_orders={
-            names[i]: order for i, order in orders.items() if i >= width and i not in levels
-        },
+        answer_orders={names[i]: order for i, order in orders.items() if i in answer_places},
         source=counted.source | {"rows": lines},
         library=counted.library,
     )
@@ -237,10 +231,8 @@ def _read_bins(
     for name, given in (bins or {}).items():
         if name not in by:
             raise UnknownName.among("group column to cut into bins", name, by)
-        cuts = [given] if isinstance(given, (int, float)) else given
         title = f"`bins` of {brief(name)}"
-        if isinstance(cuts, str) or not isinstance(cuts, Iterable):
-            raise InvalidInput(f"{title} must be numbers; got {brief(given)}")
+        cuts = given if isinstance(given, Iterable) else [given]
         edges[name] = tuple(sorted({as_finite(cut, title) for cut in cuts}))
         if not edges[name]:
             raise InvalidInput(f"{title} must contain at least one number")
@@ -262,22 +254,20 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
     >>> merge_variants({("White", 1): 5, ("white ", 1): 2, ("Black", 0): 1, ("Black\u00a0", 0): 1}, 1)
     {('White', 1): 7, ('Black', 0): 2}
     """
-    merged: dict[Key, Any] = {}
-    names: list[dict[Any, str]] = []
     for i in range(width):
         sizes: Counter[str] = Counter()
         for row, n in rows.items():
             if isinstance(row[i], str):
                 sizes[row[i]] += 0 if first else getattr(n, "n", n)
-        common: dict[str, str] = {}
-        for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
-            common.setdefault(_fold(text), text)
-        names.append({text: common[_fold(text)] for text in sizes})
-    for row, n in rows.items():
-        group = (name.get(value, value) for name, value in zip(names, row, strict=False))
-        key = (*group, *row[width:])
-        merged[key] = merged[key] + n if key in merged else n
-    return merged
+        kept: dict[str, str] = {}
+        frequent = sorted(sizes, key=lambda text: (-sizes[text], text))
+        name_of = {text: kept.setdefault(_fold(text), text) for text in frequent}
+        merged: dict[Key, Any] = {}
+        for row, n in rows.items():
+            key = (*row[:i], name_of.get(row[i], row[i]), *row[i + 1 :])
+            merged[key] = merged.get(key, 0) + n
+        rows = merged
+    return dict(rows)
 
 
 def similar_names(values: Iterable[Any]) -> list[list[str]]:

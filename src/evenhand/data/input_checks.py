@@ -41,16 +41,6 @@ class Repeated(NamedTuple):
     values: int
 
 
-class Stacked(NamedTuple):
-    """A column that tells the decisions of several models on the same cases apart, and how many were seen.
-
-    One model was seen if its decisions are more than the rows that are looked at, and the column is called a model.
-    """
-
-    column: str
-    models: int
-
-
 def read_first_columns(data: Any) -> dict[str, list[Any]]:
     """The first rows of a table by column; nothing if it has no names, or is costly to look at.
 
@@ -156,8 +146,10 @@ def find_model_column(
     decisions: Collection[str],
     used: Collection[str],
     cluster: str | None = None,
-) -> Stacked | None:
-    """The column that names the model, if the decisions of several on the same cases stand below each other.
+) -> tuple[str, int] | None:
+    """The column that names the model, if decisions of several on the same cases stand below each other, and how many.
+
+    One is seen if its decisions are more than the rows that are looked at, and the column is called a model.
 
     The rows of a case are equal in everything but the decisions and that column or, if there is one of clusters, in
     what that says. One of the columns must be called like a model, or like what identifies a case, so that a table that
@@ -171,7 +163,7 @@ def find_model_column(
         models = len(set(texts[name]))
         if models == 1 and is_cut_off and _ONLY_MODEL.fullmatch(name):
             # One of several models may have more rows than were looked at.
-            return Stacked(name, 1)
+            return name, 1
         is_model = _MODEL.search(name) or not needs_name
         if not is_model or not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models:
             continue
@@ -183,7 +175,7 @@ def find_model_column(
         is_decided_once = len(set(zip(cases, texts[name], strict=False))) == rows
         enough = max(_MIN_CASES, len(decided) // 10)
         if is_decided_once and incomplete <= 1 and decided.count(models) >= enough:
-            return Stacked(name, models)
+            return name, models
     return None
 
 

@@ -17,9 +17,8 @@ from math import inf, nextafter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Bools, Floats, Integers, is_sequence
+from ..arrays import Array, Bools, Floats, Integers, is_sequence
 from ..confusion import CELLS, ConfusionMatrix, LabelCoding, read_classes, read_labels
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, check_cost, format_values
 from .columns import as_finite, group_columns
@@ -47,6 +46,7 @@ _UNIT = (0.0, 0.5, nextafter(1.0, inf))
 _MAX_ROWS, _MAX_THRESHOLDS = 20_000_000, 500
 # Sums of other weights, and of their squares, may overflow or be rounded to 0.
 _WEIGHTS = 1e-50, 1e12
+_COUNTED = ("y_true", "y_pred", "sample_weight", "cluster")
 _PARTS = {"y_true": "label", "y_pred": "prediction"}
 
 
@@ -70,7 +70,7 @@ class RowTable:
     """One row per case: the index of its key, and columns such as ``y_true`` and ``positive``."""
 
     key: Integers
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,26 +287,14 @@ def build_tally(
     is_one_case = isinstance(answers.count, (int, str)) and str(answers.count) == "1"
     # Scores may be counted twice: as they are, and by level.
     scores = list(answers.y_score) if isinstance(answers.y_score, Iterator) else answers.y_score
-    columns = {
-        "y_true": answers.y_true,
-        "y_pred": answers.y_pred,
-        "sample_weight": answers.sample_weight,
-        "cluster": answers.cluster,
-        "count": None if is_one_case else answers.count,
-        "y_score": scores if takes_rows else None,
-        "level": scores if answers.y_pred is None and has_cells else None,
-    }
+    columns = {name: getattr(answers, name) for name in _COUNTED}
+    columns["count"] = None if is_one_case else answers.count
+    columns["y_score"] = scores if takes_rows else None
+    columns["level"] = scores if answers.y_pred is None and has_cells else None
     with spool(data) as data:
-        rows = count_rows(
-            data,
-            groups,
-            columns,
-            bins=bins,
-            cuts={"level": answers.thresholds or _UNIT},
-            numbers=("y_score", "sample_weight"),
-            frequency="count",
-            merge=merge_variants and ("first" if rule else True),
-        )
+        cuts = {"level": answers.thresholds or _UNIT}
+        merge = merge_variants and ("first" if rule else True)
+        rows = count_rows(data, groups, columns, bins=bins, cuts=cuts, merge=merge)
         head = read_first_columns(data)
         used = [*group_columns(groups, data).values(), *columns.values()]
         names = {str(column) for column in used if isinstance(column, (str, int))}
@@ -608,7 +596,7 @@ def _add_rows(tally: Tally, rows: CountedRows, coding: LabelCoding) -> Tally:
     return replace(tally, keys=keys, rows=table, left_out=tally.left_out or left_out)
 
 
-def _as_array(values: Sequence[object]) -> NDArray[Any]:
+def _as_array(values: Sequence[object]) -> Array:
     """Values as numbers or texts if all of them are, and otherwise as objects."""
     kinds = {type(value) for value in values}
     if kinds in ({bool}, {int}, {float}, {int, float}, {str}):
