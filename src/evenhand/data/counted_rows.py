@@ -24,6 +24,8 @@ from ..errors import InvalidInput, UnknownName, brief, escaped
 from .columns import as_finite, count, group_columns
 from .frames import Key
 
+#: Where to cut group columns of numbers.
+Bins = Mapping[str, Sequence[float]] | None
 _NUMBERS = ("y_score", "sample_weight", "count")
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
@@ -107,7 +109,7 @@ def count_rows(
     groups: Any,
     answers: Mapping[str, Any],
     *,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Bins = None,
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
     merge: bool | str = False,
 ) -> CountedRows:
@@ -220,9 +222,7 @@ def _read_number(value: Any, name: str) -> float | None:
     return None if isnan(number) else number
 
 
-def _read_bins(
-    bins: Mapping[str, Sequence[float]] | None, by: list[str]
-) -> dict[str, tuple[float, ...]]:
+def _read_bins(bins: Bins, by: list[str]) -> dict[str, tuple[float, ...]]:
     """Where to cut group columns, in ascending order."""
     if not isinstance(bins, Mapping | None):
         must = "map group columns to the numbers at which to cut them"

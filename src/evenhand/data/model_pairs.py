@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import is_sequence
 from ..errors import InvalidInput, UnknownName, format_values
 from .columns import as_finite, is_mapping
-from .counted_rows import CountedRows, code_values, count_rows, sort_values
+from .counted_rows import Bins, CountedRows, code_values, count_rows, sort_values
 from .disclosure import list_keys
 from .files import spool
 from .tally import Tally, read_two_classes
@@ -38,7 +38,7 @@ def build_model_tally(
     threshold: object = None,
     baseline: object = None,
     positive: object = None,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Bins = None,
     merge_variants: bool = False,
 ) -> Tally:
     """The tally of pairs of models: each is compared with ``baseline``, or with the first."""

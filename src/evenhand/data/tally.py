@@ -22,7 +22,7 @@ from ..arrays import Array, Bools, Floats, Integers, is_sequence
 from ..confusion import CELLS, ConfusionMatrix, LabelCoding, read_classes, read_labels
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, check_cost, format_values
 from .columns import as_finite, group_columns
-from .counted_rows import CountedRows, code_values, count_rows, merge_variants as merge_names
+from .counted_rows import Bins, CountedRows, code_values, count_rows, merge_variants as merge_names
 from .disclosure import MAX_CELLS, PUBLIC_FACTS, Rule, list_keys, round_counts
 from .files import spool
 from .frames import Key, plain
@@ -36,10 +36,10 @@ from .input_checks import (
 
 #: Where on the axes something is: pairs of axis and value.
 Place = tuple[tuple[str, Any], ...]
+#: By place the positive label, and of the decisions the first that is positive and the one after the last.
+Positive = dict[Place, tuple[int, int, float]]
 #: What metrics need: four cells, the score of every case, or labels and predictions as they are.
 Needs = Literal["cells", "ranking", "values"]
-#: Of a cluster of so many cases the one that counts, or none.
-DrawCase = Callable[[Any, int], int | None]
 
 # Without a threshold, scores must be from 0 to 1, and those from one half on are positive.
 _UNIT = (0.0, 0.5, nextafter(1.0, inf))
@@ -206,7 +206,7 @@ class Answers:
     sample_weight: Any = None
     count: Any = None
     cluster: Any = None
-    draw_case: DrawCase | None = None
+    draw_case: Callable[[Any, int], int | None] | None = None
     classes: Any = None
     positive: Any = None
 
@@ -220,7 +220,7 @@ class Answers:
         decisions = [name for name in given if name in ("y_pred", "y_score")]
         if "classes" in given:
             for name in given:
-                if name not in ("y_true", "y_pred", "count", "draw_case", "classes"):
+                if name not in ("y_true", "y_pred", "count", "classes"):
                     yield f"`{name}` is for two classes and cannot be combined with `classes`"
             for name in ("y_true", "y_pred"):
                 if name not in given:
@@ -271,7 +271,7 @@ def build_tally(
     answers: Answers,
     needs: Collection[Needs],
     *,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Bins = None,
     merge_variants: bool = False,
     selects: bool = False,
     rule: Rule | None = None,
@@ -301,21 +301,20 @@ def build_tally(
         check_not_stacked(data, head, {str(answers.y_pred), str(answers.y_score)}, names)
     if answers.count is None and "y_score" not in rows.answers:
         check_not_counts(head, _occur_once(rows), names, answers.sample_weight)
-    coding = LabelCoding((), {})
-    if answers.classes is not None:
-        values = {name: set(rows.answer(name)) for name in _PARTS}
+    coding, has_classes = LabelCoding((), {}), answers.classes is not None
+    values = {name: set(rows.answer(name)) for name in _PARTS if name in rows.answers}
+    if has_classes:
         coding = read_classes(values, parse=True)
     elif set(needs) != {"values"}:
-        values = {name: set(rows.answer(name)) for name in _PARTS if name in rows.answers}
         coding = read_two_classes(values, answers.positive, allows_one=not has_cells)
-        if "score_column" in rows.source and answers.y_true is not None:
+        if "score_column" in rows.source and "y_true" in values:
             _check_second_class(coding)
-    tally = replace(Tally.of(rows, coding), labelled=answers.y_true is not None)
-    if answers.classes is not None:
-        tally = replace(tally, classes=coding.classes)
-    if has_cells or tally.classes:
+    tally = replace(Tally.of(rows, coding), labelled="y_true" in values)
+    if has_cells or has_classes:
         coded = _code_rows(rows, coding, answers)
         tally = _count_cells(tally, coded, answers, selects, rule)
+    if has_classes:
+        tally = replace(tally, classes=coding.classes)
     if takes_rows:
         tally = _add_rows(tally, rows, coding)
     if rule is not None:
@@ -342,15 +341,14 @@ def _occur_once(rows: CountedRows) -> bool:
 class _Coded(NamedTuple):
     """Counted rows as codes of labels and decisions, which are -1 where they are missing.
 
-    ``size`` is how many codes of labels and of decisions there are. At each place, ``positive`` has the positive
-    label, and of the decisions the first that is positive and the one after the last.
+    ``size`` is how many codes of labels and of decisions there are.
     """
 
     rows: CountedRows
     label: Integers
     decision: Integers
     size: tuple[int, int]
-    positive: dict[Place, tuple[int, int, float]]
+    positive: Positive
 
     def count(self, n: Floats, used: Bools, index: Integers, size: int) -> Floats:
         """Sums of ``n`` by an index of used rows, label and decision; the last of these are missing."""
@@ -401,8 +399,7 @@ def _code_rows(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Cod
     codes = {name: code_values(rows.answer(name), coding.codes[name]) for name in coding.codes}
     # Without labels, all cases count as negative.
     label = codes.get("y_true", np.zeros(len(rows.rows), dtype=np.int64))
-    n_classes = len(coding.classes)
-    positive: dict[Place, tuple[int, int, float]] = {(): (1, 1, inf)}
+    n_classes, positive = len(coding.classes), Positive({(): (1, 1, inf)})
     if answers.classes is not None:
         labels, decisions = ({*code.tolist()} - {-1} for code in codes.values())
         if min(len(labels), len(decisions)) > 1 and not labels & decisions:
@@ -420,10 +417,10 @@ def _code_rows(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Cod
             "`y_score` must be between 0 and 1 for the default threshold of 0.5; for other scores "
             "pass `threshold=`, at or above which they are positive"
         )
-    reached = {(("threshold", cut),): (1, bisect_right(cuts, cut), inf) for cut in thresholds}
+    positive = {(("threshold", cut),): (1, bisect_right(cuts, cut), inf) for cut in thresholds}
     if not answers.has_threshold_axis:
-        reached = dict.fromkeys([()], *reached.values())
-    return _Coded(rows, label, decision, (n_classes, len(levels)), reached)
+        positive = {(): positive.popitem()[1]}
+    return _Coded(rows, label, decision, (n_classes, len(levels)), positive)
 
 
 def _choose_classes(classes: object, labels: tuple[Any, ...]) -> Iterable[int]:
@@ -452,31 +449,29 @@ def _count_cells(
     tally: Tally, coded: _Coded, answers: Answers, selects: bool, rule: Rule | None
 ) -> Tally:
     """The tally with its cells, and how many rows were left out."""
-    rows = coded.rows
-    n, weight = rows.n, np.ones(len(rows.n))
+    rows, weight = coded.rows, np.ones(len(coded.rows.rows))
     lacks = {"y_true": coded.label < 0, "y_pred": coded.decision < 0}
     for name in ("sample_weight", "cluster"):
         if name in rows.answers:
             lacks[name] = np.array([value is None for value in rows.answer(name)])
     complete, left_out = rows.find_complete(lacks)
-    if answers.sample_weight is not None:
+    if "sample_weight" in rows.answers:
         weight = _check_weights(rows.answer("sample_weight"))
-        complete &= weight > 0
-        if not complete.any():
-            raise InvalidInput(argument="sample_weight", must="not all be 0")
-        total = {"n": n[complete].sum(), "weight": (n * weight)[complete].sum()}
-        tally = replace(tally, weighted={name: float(value) for name, value in total.items()})
+    complete &= weight > 0
+    if not complete.any():
+        raise InvalidInput(argument="sample_weight", must="not all be 0")
     used = complete
     if selects:
         lacks["y_true"] = weight == 0
         used = ~np.any([*lacks.values()], axis=0)
     if rule is not None:
-        used = np.ones(len(n), dtype=bool)
+        used = np.ones(len(weight), dtype=bool)
     keys = list_keys(compress(rows.keys, used), rule)
     key = rows.index_keys(keys)
-    cases = cells = squares = low = high = coded.count(n, used, key, len(keys))
-    if answers.sample_weight is not None:
-        cells, squares = (coded.count(n * weight**i, used, key, len(keys)) for i in (1, 2))
+    cases, cells, squares = (
+        coded.count(rows.n * weight**power, used, key, len(keys)) for power in range(3)
+    )
+    low = high = cases
     if rule is not None:
         subject = "`protect` rounds {} counts"
         check_cost(cases[..., :-1].size, MAX_CELLS, subject, "choose coarser group columns")
@@ -489,13 +484,16 @@ def _count_cells(
     arrays = [array[..., :-1] for array in (cells, cases, squares, low, high)]
     has_selections = selects and cases[:, -1, :-1].any()
     is_cut = answers.y_pred is None and len(coded.positive) == 1
+    counts = Counts(*(coded.split(array[:, :-1]) for array in arrays))
+    total = {"n": float(counts.cases[0].sum()), "weight": float(counts.cells[0].sum())}
     tally = replace(
         tally,
         keys=keys,
         places=tuple(coded.positive),
-        counts=Counts(*(coded.split(array[:, :-1]) for array in arrays)),
+        counts=counts,
         selections=Counts(*map(coded.split, arrays)) if has_selections else None,
-        class_counts=cases[:, :-1, :-1] if tally.classes else None,
+        class_counts=None if answers.classes is None else cases[:, :-1, :-1],
+        weighted={} if answers.sample_weight is None else total,
         left_out={name: times for name, times in left_out.items() if times},
         threshold=(answers.thresholds or [0.5])[0] if is_cut else None,
         rule=rule,
@@ -533,38 +531,30 @@ def _check_weights(weights: list[float | None]) -> Floats:
 def _add_clusters(
     tally: Tally, coded: _Coded, used: Bools, key: Integers, answers: Answers
 ) -> Tally:
-    """The tally with its clusters, or with one case of each."""
+    """The tally with its clusters, each of which must lie in one group, or with a case drawn of each."""
     pairs = list(zip(key.tolist(), coded.rows.answer("cluster"), strict=True))
     index = {pair: i for i, pair in enumerate(dict.fromkeys(compress(pairs, used)))}
     counts = coded.count(coded.rows.n, used, code_values(pairs, index), len(index))
     table = ClusterTable(np.array([i for i, _ in index]), coded.split(counts[:, :-1, :-1]))
-    if answers.draw_case is not None:
-        return _draw_cases(tally, table, [cluster for _, cluster in index], answers.draw_case)
-    # A cluster with a known group in only some of its cases belongs to that group.
-    known = Counter(cluster for i, cluster in index if tally.keys[i] != (None,))
-    several = [cluster for cluster, groups in known.items() if groups > 1]
-    if several:
-        n = len({cluster for _, cluster in index})
-        raise InvalidInput(
-            f"each `cluster` must lie in one group; {len(several):,} of {n:,} have cases in several, "
-            f"such as {brief(several[0])}; audit them without `cluster=`, or choose groups that "
-            "clusters do not leave"
-        )
-    name = answers.cluster if isinstance(answers.cluster, str) else "cluster"
-    return replace(tally, clusters=table, cluster=name)
-
-
-def _draw_cases(
-    tally: Tally, table: ClusterTable, clusters: list[Any], draw_case: DrawCase
-) -> Tally:
-    """The tally of one case of each cluster, or none, as ``draw_case`` says."""
     parts: dict[Any, list[int]] = {}
-    for i, cluster in enumerate(clusters):
+    for (_, cluster), i in index.items():
         parts.setdefault(cluster, []).append(i)
+    if answers.draw_case is None:
+        # A cluster with a known group in only some of its cases belongs to that group.
+        known = Counter(cluster for i, cluster in index if tally.keys[i] != (None,))
+        several = [cluster for cluster, groups in known.items() if groups > 1]
+        if several:
+            raise InvalidInput(
+                f"each `cluster` must lie in one group; {len(several):,} of {len(parts):,} have cases "
+                f"in several, such as {brief(several[0])}; audit them without `cluster=`, or choose "
+                "groups that clusters do not leave"
+            )
+        name = answers.cluster if isinstance(answers.cluster, str) else "cluster"
+        return replace(tally, clusters=table, cluster=name)
     drawn = np.zeros((1, len(tally.keys), 4))
     for cluster, part in parts.items():
         ends = np.cumsum(table.cells[0, part])
-        position = draw_case(cluster, int(ends[-1]))
+        position = answers.draw_case(cluster, int(ends[-1]))
         if position is not None:
             i, cell = divmod(int(np.searchsorted(ends, position, side="right")), 4)
             drawn[0, table.key[part[i]], cell] += 1
