@@ -381,13 +381,10 @@ def test_each_class_is_counted_against_the_rest_and_all_of_them_together(some: l
     assert (tally.selections is not None) == any(label is None and decision for _, label, decision in rows)
     assert tally.class_counts is not None
     for (index, (group,)), label in product(enumerate(tally.keys), "xyz"):
-        pairs = Counter((actual, decision) for who, actual, decision in rows if who == group and decision)
-        everybody = Counter[int]()
-        for (actual, decision), n in pairs.items():
-            everybody[cell_of(actual == label, decision == label)] += n
-        known = everybody.copy()
-        for p in "xyz":
-            known[cell_of(False, p == label)] -= pairs[None, p]
+        of_group = [(actual, decision) for who, actual, decision in rows if who == group and decision]
+        known = Counter(cell_of(actual == label, decision == label) for actual, decision in of_group if actual)
+        everybody = Counter(cell_of(actual == label, decision == label) for actual, decision in of_group)
+        pairs = Counter(of_group)
         assert cells(tally, **{"class": label})[group,] == tuple(known[i] for i in range(4))
         if tally.selections is not None:
             selected = by_key(tally, tally.selections, **{"class": label})[group,]

@@ -20,7 +20,7 @@ from .files import (
     spool_stream,
 )
 from .frames import Key, plain
-from .input_checks import find_repeated_identifier, read_first_columns
+from .input_checks import read_first_columns
 from .model_pairs import build_model_tally
 from .readers import FORMATS, PACKINGS
 from .tally import Answers, Counts, Needs, Place, Tally, build_tally, hide_facts, tally_counts

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InvalidInput, TooLarge, brief
 from .columns import count, is_mapping, is_path
+from .counted_rows import CountedRows
 from .files import first_rows
 from .frames import Table, plain
 
@@ -31,6 +32,10 @@ _IDENTIFIER = re.compile(
 )
 _MODEL = re.compile(r"model|algorithm|classifier|version|vendor|system|variant", re.IGNORECASE)
 _ONLY_MODEL = re.compile(rf"(?:{_MODEL.pattern})(?:[_\W]?(?:name|id|version))?", re.IGNORECASE)
+
+
+Columns = Mapping[str, list[Any]]
+Answers = Mapping[str, object]
 
 
 class Repeated(NamedTuple):
@@ -71,24 +76,37 @@ def _row_limit(columns: int) -> int:
     return min(_MAX_ROWS, _MAX_VALUES // max(columns, 1) + 1)
 
 
-def check_not_counts(
-    columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any
-) -> None:
+def check_cases(
+    data: object, rows: CountedRows, groups: Iterable[object], answers: Answers, asks: bool
+) -> Repeated | None:
+    """Refuse stacked models and, if it ``asks``, counts; a column that looks like an identifier and repeats."""
+    columns = read_first_columns(data)
+    used = _names_in([*groups, *answers.values()])
+    decisions = _names_in(answers[name] for name in ("y_pred", "y_score", "level"))
+    _check_not_stacked(data, columns, decisions, used)
+    if asks:
+        _check_not_counts(columns, rows, used - _names_in([answers["sample_weight"]]))
+    return find_repeated_identifier(columns, used)
+
+
+def _names_in(columns: Iterable[object]) -> set[str]:
+    return {str(column) for column in columns if isinstance(column, (str, int))}
+
+
+def _check_not_counts(columns: Columns, rows: CountedRows, used: set[str]) -> None:
     """Refuse a table whose rows seem to stand for several cases each.
 
-    ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
-    have another meaning. Whole numbers that were passed as weights are asked about, too.
+    Every combination of label, prediction and groups occurs once, beside whole numbers that have no other meaning, or
+    were passed as weights.
     """
-    free = [weights, *(name for name in columns if name not in used)]
-    counting = [
-        name for name in free if isinstance(name, str) and are_counts(columns.get(name, ()))
-    ]
-    if once and counting:
-        name = brief(counting[0])
+    names = [name for name in rows.answers if name not in ("sample_weight", "cluster")]
+    combinations = set(zip(rows.keys, *map(rows.answer, names), strict=True))
+    counting = [brief(name) for name in columns if name not in used and are_counts(columns[name])]
+    if counting and len(combinations) == sum(rows.rows.values()) > 1:
         raise InvalidInput(
-            f"every combination of groups, label and prediction occurs once, and {name} contains "
-            f"whole numbers: if it says how many cases a row stands for, pass `count={name}`; if "
-            "every row is one case, pass `count=1`"
+            f"every combination of groups, label and prediction occurs once, and {counting[0]} "
+            "contains whole numbers: if it says how many cases a row stands for, pass "
+            f"`count={counting[0]}`; if every row is one case, pass `count=1`"
         )
 
 
@@ -108,9 +126,7 @@ def are_counts(values: Collection[Any]) -> bool:
     return len(numbers) <= _MIN_NUMBERED or set(np.diff(numbers)) not in ({1}, {-1})
 
 
-def check_not_stacked(
-    data: Any, columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str]
-) -> None:
+def _check_not_stacked(data: object, columns: Columns, decisions: set[str], used: set[str]) -> None:
     """Refuse a table in which several models' decisions on the same cases stand below each other."""
     stacked = find_model_column(columns, decisions, used)
     if stacked is None:
@@ -118,7 +134,7 @@ def check_not_stacked(
     name, models = stacked
     rows_are = "are equal in everything but the predictions and"
     if models == 1:
-        models = _count_models(data, [name, *(c for c in columns if c in {*used} - {*decisions})])
+        models = _count_models(data, [name, *(c for c in columns if c in used - decisions)])
         rows_are = "have the same labels and groups for each"
     if models > 1:
         raise InvalidInput(
@@ -142,10 +158,7 @@ def _count_models(data: object, columns: list[str]) -> int:
 
 
 def find_model_column(
-    columns: Mapping[str, list[Any]],
-    decisions: Collection[str],
-    used: Collection[str],
-    cluster: str | None = None,
+    columns: Columns, decisions: Collection[str], used: Collection[str], cluster: str | None = None
 ) -> tuple[str, int] | None:
     """The column that names the model, if decisions of several on the same cases stand below each other, and how many.
 
@@ -184,9 +197,7 @@ def is_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
 
 
-def find_repeated_identifier(
-    columns: Mapping[str, list[Any]], used: Collection[str]
-) -> Repeated | None:
+def find_repeated_identifier(columns: Columns, used: Collection[str]) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
     for name in filter(is_identifier, columns):
         present = [str(value) for value in columns[name] if value is not None]

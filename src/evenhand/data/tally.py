@@ -26,16 +26,12 @@ from .counted_rows import Bins, CountedRows, code_values, count_rows, merge_vari
 from .disclosure import MAX_CELLS, PUBLIC_FACTS, Rule, list_keys, round_counts
 from .files import spool
 from .frames import Key, plain
-from .input_checks import (
-    Repeated,
-    check_not_counts,
-    check_not_stacked,
-    find_repeated_identifier,
-    read_first_columns,
-)
+from .input_checks import Repeated, check_cases
 
 #: Where on the axes something is: pairs of axis and value.
 Place = tuple[tuple[str, Any], ...]
+#: By the name of a column, some of its values.
+Values = dict[str, tuple[Any, ...]]
 #: By place the positive label, and of the decisions the first that is positive and the one after the last.
 Positive = dict[Place, tuple[int, int, float]]
 #: What metrics need: four cells, the score of every case, or labels and predictions as they are.
@@ -141,11 +137,11 @@ class Tally:
     weighted: dict[str, float] = field(default_factory=dict)
     labelled: bool = True
     left_out: dict[str, int] = field(default_factory=dict)
-    positive: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    negative: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    positive: Values = field(default_factory=dict)
+    negative: Values = field(default_factory=dict)
     absent: tuple[Any, ...] = ()
     missing_words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    orders: Values = field(default_factory=dict)
     source: dict[str, Any] = field(default_factory=dict)
     library: str | None = None
     threshold: float | None = None
@@ -295,12 +291,8 @@ def build_tally(
         cuts = {"level": answers.thresholds or _UNIT}
         merge = merge_variants and ("first" if rule else True)
         rows = count_rows(data, groups, columns, bins=bins, cuts=cuts, merge=merge)
-        head = read_first_columns(data)
-        used = [*group_columns(groups, data).values(), *columns.values()]
-        names = {str(column) for column in used if isinstance(column, (str, int))}
-        check_not_stacked(data, head, {str(answers.y_pred), str(answers.y_score)}, names)
-    if answers.count is None and "y_score" not in rows.answers:
-        check_not_counts(head, _occur_once(rows), names, answers.sample_weight)
+        asks = answers.count is None and "y_score" not in rows.answers
+        repeated = check_cases(data, rows, group_columns(groups, data).values(), columns, asks)
     coding, has_classes = LabelCoding((), {}), answers.classes is not None
     values = {name: set(rows.answer(name)) for name in _PARTS if name in rows.answers}
     if has_classes:
@@ -319,20 +311,13 @@ def build_tally(
         tally = _add_rows(tally, rows, coding)
     if rule is not None:
         return hide_facts(tally)
-    return replace(tally, repeated=find_repeated_identifier(head, names))
+    return replace(tally, repeated=repeated)
 
 
 def hide_facts(tally: Tally) -> Tally:
     """The tally of rounded counts without facts that change with single cases."""
     source = {name: value for name, value in tally.source.items() if name in PUBLIC_FACTS}
     return replace(tally, source=source, negative={}, absent=(), missing_words={})
-
-
-def _occur_once(rows: CountedRows) -> bool:
-    """Whether every combination of groups, label and prediction is that of one row."""
-    names = [name for name in rows.answers if name not in ("sample_weight", "cluster")]
-    seen = set(zip(rows.keys, *map(rows.answer, names), strict=True))
-    return len(seen) == sum(rows.rows.values()) > 1
 
 
 # What labels and decisions mean
@@ -427,7 +412,7 @@ def _choose_classes(classes: object, labels: tuple[Any, ...]) -> Iterable[int]:
     """The indexes of the classes that are audited against the rest."""
     if isinstance(classes, str) and classes == "all":
         return range(len(labels))
-    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise InvalidInput(argument="classes", must="be a list of classes or 'all'", got=classes)
     known = {str(label): i for i, label in enumerate(labels)}
     if labels == (False, True):
