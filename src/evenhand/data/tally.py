@@ -61,16 +61,14 @@ class Counts(NamedTuple):
     high: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class RowTable:
+class RowTable(NamedTuple):
     """One row per case: the index of its key, and columns such as ``y_true`` and ``positive``."""
 
     key: Integers
     columns: Mapping[str, Array]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterTable:
+class ClusterTable(NamedTuple):
     """The key of each cluster, and its cells by place, of shape (places, clusters, 4)."""
 
     key: Integers
@@ -396,7 +394,7 @@ def _code_rows(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Cod
         return _Coded(rows, label, codes["y_pred"], (n_classes, n_classes), positive)
     thresholds, cuts = answers.thresholds or [0.5], answers.thresholds or _UNIT
     levels = range(len(cuts) + 1)
-    decision = code_values(rows.answer("level"), dict(zip(levels, levels, strict=True)))
+    decision = code_values(rows.answer("level"), dict(enumerate(levels)))
     if not answers.thresholds and {0, levels[-1]} & {*decision.tolist()}:
         raise InvalidInput(
             "`y_score` must be between 0 and 1 for the default threshold of 0.5; for other scores "
