@@ -43,13 +43,10 @@ def test_rows_count_as_often_as_they_say(tmp_path: Path) -> None:
         assert a.n == 970
         assert {row.group: row.cells for row in a.rows} == MATRICES
         assert [row.pvalue for row in a.rows] == [row.pvalue for row in known.rows]
-
-
-def test_counts_may_be_passed_as_values_and_rows_of_none_are_no_cases() -> None:
     columns: dict[str, Any] = {name: [*values, values[0]] for name, values in COUNTED.items()}
-    columns["n"] = np.array([*COUNTED["n"], 0])
-    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=columns["n"])
-    assert a.n == 970
+    counts = np.array([*COUNTED["n"], 0])
+    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=counts)
+    assert a.n == 970, "rows of no cases"
 
 
 def test_it_is_asked_whether_a_column_counts_cases(tmp_path: Path) -> None:
@@ -131,10 +128,6 @@ def test_numbers_of_rows_are_no_counts() -> None:
 
 def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
     """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
-    rows = [(n, m) for m in ("a", "b", "c", "d") for n in range(3000)][:10_000]
-    columns: dict[str, list[Any]] = {
-        "person": [n for n, _ in rows],
-        "model": [m for _, m in rows],
-        "p": [0] * len(rows),
-    }
-    assert find_model_column(columns, {"p"}, {"p"}, "person") == ("model", 4)
+    rows = [(n, m) for m in "abcd" for n in range(3000)][:10_000]
+    columns: dict[str, list[Any]] = dict(zip(("person", "model"), map(list, zip(*rows, strict=True)), strict=True))
+    assert find_model_column(columns | {"p": [0] * 10_000}, {"p"}, {"p"}, "person") == ("model", 4)
