@@ -15,6 +15,8 @@ from ..confusion import MISSING_WORDS, read_labels
 from ..errors import EvenhandError
 from .input_checks import are_counts, find_model_column, find_repeated_identifier, is_identifier
 
+Columns = Mapping[str, list[Any]]
+
 _EXAMPLES, _MAX_LABELS, _MAX_GROUPS, _MAX_GROUP_COLUMNS = 6, 12, 30, 2
 # What is looked at of a value, which may have gigabytes.
 _MAX_LENGTH = 1_000
@@ -51,7 +53,7 @@ class Kind(NamedTuple):
     examples: list[Any]
 
 
-def kind_of(values: Sequence[Any]) -> Kind:
+def kind_of(values: Sequence[object]) -> Kind:
     """What a sample of a column contains; None stands for a missing value.
 
     >>> kind_of(["0.5", "0.25", None, "0.25"])
@@ -67,12 +69,12 @@ def kind_of(values: Sequence[Any]) -> Kind:
     return Kind(kind, len(sizes), is_unit, [value for value, _ in sizes.most_common(_EXAMPLES)])
 
 
-def _shorten(value: Any) -> Any:
+def _shorten(value: object) -> Any:
     text = str(value) if isinstance(value, (list, dict)) else value
     return text[:_MAX_LENGTH] if isinstance(text, (str, bytes)) else text
 
 
-def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
+def guess_roles(columns: Columns) -> dict[str, Any]:
     """Guess the columns of labels, predictions, scores and groups, by the name of the argument, from their first rows.
 
     Where only labels or only predictions have a name that suggests them, the only other column of two values is taken
@@ -123,7 +125,7 @@ def guess_roles(columns: Mapping[str, list[Any]]) -> dict[str, Any]:
     }
 
 
-def _find_two_values(columns: Mapping[str, list[Any]]) -> list[str]:
+def _find_two_values(columns: Columns) -> list[str]:
     """The columns whose two values say which is positive, such as yes and no, and that name no groups.
 
     >>> _find_two_values({"sex": ["0", "1"], "ill": ["yes", "no"], "site": ["north", "south"]})
@@ -138,7 +140,7 @@ def _find_two_values(columns: Mapping[str, list[Any]]) -> list[str]:
     return names
 
 
-def guess_positive(values: Collection[Any]) -> list[Any]:
+def guess_positive(values: Collection[object]) -> list[Any]:
     """All values but one that is a word for a negative decision, if there is one such value.
 
     Words for missing values, such as N/A, are neither.
@@ -157,7 +159,7 @@ def _only(names: Sequence[str]) -> str | None:
     return names[0] if len(names) == 1 else None
 
 
-def _combine(columns: Mapping[str, list[Any]], *names: str) -> set[tuple[str, ...]]:
+def _combine(columns: Columns, *names: str) -> set[tuple[str, ...]]:
     """The combinations of values that occur in some columns."""
     return set(zip(*(map(str, columns[name]) for name in names), strict=True))
 

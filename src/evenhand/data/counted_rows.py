@@ -94,7 +94,7 @@ class CountedRows:
         return complete, dict(left_out)
 
 
-def code_values(values: Iterable[Any], codes: Mapping[Any, int | None]) -> Integers:
+def code_values(values: Iterable[object], codes: Mapping[Any, int | None]) -> Integers:
     """The code of each value; -1 if it has none.
 
     >>> code_values(["b", None, "a"], {"a": 0, "b": 1, None: None})
@@ -105,9 +105,9 @@ def code_values(values: Iterable[Any], codes: Mapping[Any, int | None]) -> Integ
 
 
 def count_rows(
-    data: Any,
-    groups: Any,
-    answers: Mapping[str, Any],
+    data: object,
+    groups: object,
+    answers: Mapping[str, object],
     *,
     bins: Bins = None,
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
@@ -270,7 +270,7 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
     return dict(rows)
 
 
-def similar_names(values: Iterable[Any]) -> list[list[str]]:
+def similar_names(values: Iterable[object]) -> list[list[str]]:
     """The texts that differ in case, white space, the way they are encoded, or letters of other scripts only.
 
     >>> similar_names(["White", "Black", "white ", 1])
@@ -299,7 +299,7 @@ def sort_keys(keys: Iterable[Key]) -> list[Key]:
     return sorted(keys, key=lambda key: [(value is None, str(value), repr(value)) for value in key])
 
 
-def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
+def sort_values(values: Iterable[object], declared: Sequence[object] = ()) -> list[Any]:
     """The values of a group column as declared, or else with numbers in them as numbers; missing values last.
 
     >>> sort_values(["10 years", "9 years", None, "1 year"])

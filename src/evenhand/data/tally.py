@@ -333,7 +333,7 @@ class _Coded(NamedTuple):
     size: tuple[int, int]
     positive: Positive
 
-    def count(self, n: Floats, used: Bools, index: Integers, size: int) -> Floats:
+    def add_up(self, n: Floats, used: Bools, index: Integers, size: int) -> Floats:
         """Sums of ``n`` by an index of used rows, label and decision; the last of these are missing."""
         labels, decisions = self.size
         sums = np.zeros((size, labels + 1, decisions + 1))
@@ -352,7 +352,7 @@ class _Coded(NamedTuple):
 
 
 def read_two_classes(
-    columns: Mapping[str, Collection[Any]], positive: object, allows_one: bool = False
+    columns: Mapping[str, Collection[object]], positive: object, allows_one: bool = False
 ) -> LabelCoding:
     """What labels and predictions mean; without ``allows_one``, labels of one class need to be told which it is."""
     coding = read_labels(columns, positive)
@@ -406,7 +406,7 @@ def _code_rows(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Cod
     return _Coded(rows, label, decision, (n_classes, len(levels)), positive)
 
 
-def _choose_classes(classes: object, labels: tuple[Any, ...]) -> Iterable[int]:
+def _choose_classes(classes: object, labels: tuple[object, ...]) -> Iterable[int]:
     """The indexes of the classes that are audited against the rest."""
     if isinstance(classes, str) and classes == "all":
         return range(len(labels))
@@ -452,7 +452,7 @@ def _count_cells(
     keys = list_keys(compress(rows.keys, used), rule)
     key = rows.index_keys(keys)
     cases, cells, squares = (
-        coded.count(rows.n * weight**power, used, key, len(keys)) for power in range(3)
+        coded.add_up(rows.n * weight**power, used, key, len(keys)) for power in range(3)
     )
     low = high = cases
     if rule is not None:
@@ -517,7 +517,7 @@ def _add_clusters(
     """The tally with its clusters, each of which must lie in one group, or with a case drawn of each."""
     pairs = list(zip(key.tolist(), coded.rows.answer("cluster"), strict=True))
     index = {pair: i for i, pair in enumerate(dict.fromkeys(compress(pairs, used)))}
-    counts = coded.count(coded.rows.n, used, code_values(pairs, index), len(index))
+    counts = coded.add_up(coded.rows.n, used, code_values(pairs, index), len(index))
     table = ClusterTable(np.array([i for i, _ in index]), coded.split(counts[:, :-1, :-1]))
     parts: dict[Any, list[int]] = {}
     for (_, cluster), i in index.items():
