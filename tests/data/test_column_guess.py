@@ -67,6 +67,7 @@ def test_whole_numbers_beside_combinations_that_occur_once_count_cases() -> None
     named = {"y_true": "y", "y_pred": "yhat", "groups": ["race"]}
     assert roles(cells | {"people": [5, 2, 9, 1, 4, 4, 2, 7]}) == named | {"count": "people"}
     assert roles(cells | {"case_id": range(8)}) == named
+    assert roles({"race": "AB", "people": [5, 7]}) == {"groups": ["race"]}, "one column of few values says nothing"
     many = {name: list(values) * 3 for name, values in cells.items()}
     assert roles(many | {"children": [1, 2, 0] * 8}) == named
     assert roles(many | {"n": [1, 2, 0] * 8}) == named | {"count": "n"}

@@ -199,6 +199,6 @@ def test_groups_that_look_alike_are_named_and_merged_if_asked(tmp_path: Path) ->
 def test_the_most_frequent_spelling_is_kept() -> None:
     rows = {("a ", 1): 1, ("A", 1): 2, ("A", 0): 1, (None, 1): 1, (3, 1): 1}
     assert merge_variants(rows, 1) == {("A", 1): 3, ("A", 0): 1, (None, 1): 1, (3, 1): 1}
-    assert merge_variants({("b", 1): 1, ("B", 1): 9}, 1, first=True) == {("B", 1): 10}
+    assert merge_variants({("b", 1): 9, ("B", 1): 1}, 1, first=True) == {("B", 1): 10}
     assert similar_names(["A+", "A-", "18-24", "18–25", "B", "", 1, None, "1"]) == []
     assert similar_names(["zero\u200bwidth", "zerowidth"]) == [["zerowidth", "zero\u200bwidth"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,10 @@ def test_numbers_of_rows_are_no_counts() -> None:
 
 
 def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
-    """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
-    rows = [(n, m) for m in "abcd" for n in range(3000)][:10_000]
-    columns: dict[str, list[Any]] = dict(zip(("person", "model"), map(list, zip(*rows, strict=True)), strict=True))
-    assert find_model_column(columns | {"p": [0] * 10_000}, {"p"}, {"p"}, "person") == ("model", 4)
+    """Of the first 10,000 rows, the last model has fewer, or the last case."""
+    by_model, by_case = product("abcd", range(3000)), product(range(4000), "abc")
+    models = {4: [(case, model) for model, case in by_model], 3: list(by_case)}
+    for n, rows in models.items():
+        person, model = (list(column) for column in zip(*rows[:10_000], strict=True))
+        columns = {"person": person, "model": model, "p": [0] * 10_000}
+        assert find_model_column(columns, {"p"}, {"p"}, "person") == ("model", n)

@@ -120,6 +120,7 @@ def test_what_values_of_groups_and_labels_mean(tmp_path: Path) -> None:
     predicted = {"y_true": ["no", "no"], "y_pred": ["x", "w"], "positive": {"prediction": "x"}}
     assert refusal(**predicted) == one_class.format("'no'", "positive['label']")
     without = tallied(y_pred=[1, 0, 0, None], groups=list("aaba"))
+    assert tallied(y_pred=[1, 0, 0], groups=list("aab"), count=[2, 1, 0]).keys == (("a",),), "no case of b"
     assert cells(without) == {("a",): (0, 0, 1, 1), ("b",): (0, 0, 0, 1)}, "predictions as of negatives"
     assert (without.labelled, without.left_out) == (False, {"y_pred": 1})
     data = {"y": ["inf", "1", "1"], "p": ["inf", "inf", "1"], "g": [Decimal("Infinity"), Decimal("2.5"), Decimal(3)]}
@@ -434,6 +435,14 @@ def test_what_is_rounded_is_the_finest_table_that_is_counted(
     assert (counts.high.sum(axis=(1, 2)) >= exact.cells.sum(axis=(1, 2))).all()
     assert (tally.negative, tally.missing_words, tally.repeated) == ({}, {}, None)
     assert tally.source.keys() <= {"kind", "name", "format", "separator", "library"}
+
+
+def test_cases_without_a_label_are_rounded_once() -> None:
+    """As they are counted for selections: two roundings of the same cases would tell more than one."""
+    known: Any = {"y_true": [1, 0, None, None], "y_score": [0.9, 0.1, 0.9, 0.1], "count": [20, 20, 4, 4]}
+    for selects, left_out in ((True, 10), (False, 5)):
+        tally = tallied(**known, groups=list("aaaa"), rule=RULES["cms"], selects=selects)
+        assert tally.left_out == {"y_true": left_out}
 
 
 def test_if_zero_is_not_shown_every_combination_of_groups_is_a_key() -> None:
