@@ -127,7 +127,7 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
     ({"g": [], "y": []}, "g", {"y_true": "y"}, {}, "data must have at least one row; got none"),
     (TABLE, "race", {}, {"bins": {"age": [3]}}, "no group column to cut into bins is called 'age'; known: race"),
     (TABLE, "race", {}, {"bins": {"race": []}}, "bins of 'race' must contain at least one number"),
-    (TABLE, "race", {}, {"bins": {"race": "3"}}, "bins of 'race' must be a finite number; got '3'"),
+    (TABLE, "race", {}, {"bins": {"race": "3"}}, "bins of 'race' must be numbers; got '3'"),
     (TABLE, "race", {}, {"bins": [3]}, "bins must map group columns to the numbers at which to cut them; got [3]"),
     (TABLE, "race", {}, {"bins": {"race": [math.nan]}}, "bins of 'race' must be a finite number; got nan"),
     (TABLE, "race", {"y_pred": "older"}, {}, "no column is called 'older'; did you mean 'old'?"),

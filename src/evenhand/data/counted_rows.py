@@ -232,6 +232,8 @@ def _read_bins(bins: Bins, by: list[str]) -> dict[str, tuple[float, ...]]:
         if name not in by:
             raise UnknownName.among("group column to cut into bins", name, by)
         title = f"`bins` of {brief(name)}"
+        if isinstance(given, str):
+            raise InvalidInput(f"{title} must be numbers; got {brief(given)}")
         cuts = given if isinstance(given, Iterable) else [given]
         edges[name] = tuple(sorted({as_finite(cut, title) for cut in cuts}))
         if not edges[name]:

@@ -361,7 +361,11 @@ def read_two_classes(
     if len(classes) == 1 and given is None and not allows_one:
         side = coding.positive if 1 in classes else coding.negative
         text = f"`y_true` contains one class only ({format_values(side['y_true'])})"
-        option = "`positive['label']`" if isinstance(positive, Mapping) else "`positive=`"
+        labels, predictions = (
+            {*coding.positive.get(name, ()), *coding.negative.get(name, ())} for name in _PARTS
+        )
+        are_apart = predictions and predictions.isdisjoint(labels)
+        option = "`positive['label']`" if are_apart else "`positive=`"
         raise InvalidInput(f"{text}; if that is right, pass the positive label as {option}")
     return coding
 
