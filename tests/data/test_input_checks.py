@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from engines import pl
 
 import evenhand as eh
 from evenhand.data.input_checks import (
-    Stacked,
     are_counts,
     find_model_column,
     find_repeated_identifier,
@@ -44,13 +44,10 @@ def test_rows_count_as_often_as_they_say(tmp_path: Path) -> None:
         assert a.n == 970
         assert {row.group: row.cells for row in a.rows} == MATRICES
         assert [row.pvalue for row in a.rows] == [row.pvalue for row in known.rows]
-
-
-def test_counts_may_be_passed_as_values_and_rows_of_none_are_no_cases() -> None:
     columns: dict[str, Any] = {name: [*values, values[0]] for name, values in COUNTED.items()}
-    columns["n"] = np.array([*COUNTED["n"], 0])
-    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=columns["n"])
-    assert a.n == 970
+    counts = np.array([*COUNTED["n"], 0])
+    a = eh.audit(None, y_true=columns["y"], y_pred=columns["p"], groups=columns["region"], count=counts)
+    assert a.n == 970, "rows of no cases"
 
 
 def test_it_is_asked_whether_a_column_counts_cases(tmp_path: Path) -> None:
@@ -131,11 +128,10 @@ def test_numbers_of_rows_are_no_counts() -> None:
 
 
 def test_models_below_each_other_are_seen_although_the_last_is_cut_off() -> None:
-    """Of four models' decisions on 3,000 cases, the first 10,000 rows are looked at."""
-    rows = [(n, m) for m in ("a", "b", "c", "d") for n in range(3000)][:10_000]
-    columns: dict[str, list[Any]] = {
-        "person": [n for n, _ in rows],
-        "model": [m for _, m in rows],
-        "p": [0] * len(rows),
-    }
-    assert find_model_column(columns, {"p"}, {"p"}, "person") == Stacked("model", 4)
+    """Of the first 10,000 rows, the last model has fewer, or the last case."""
+    by_model, by_case = product("abcd", range(3000)), product(range(4000), "abc")
+    models = {4: [(case, model) for model, case in by_model], 3: list(by_case)}
+    for n, rows in models.items():
+        person, model = (list(column) for column in zip(*rows[:10_000], strict=True))
+        columns = {"person": person, "model": model, "p": [0] * 10_000}
+        assert find_model_column(columns, {"p"}, {"p"}, "person") == ("model", n)

@@ -114,19 +114,19 @@ def test_what_cannot_be_paired_is_refused() -> None:
         ({"y_true": None}, "y_true must be the name of a column or its values; got None"),
         ({"y_true": [1, 1]}, "y_true contains one class only (1); if that is right, pass the positive label as "
          "positive="),
-        ({"models": {"p": [None, 0], "q": [0, None]}}, "every case lacks a label or a prediction; there is nothing to "
-         "compare"),
+        ({"models": {"p": [None, 0], "q": [0, None]}}, "every row lacks a label or a prediction; there is nothing to "
+         "audit"),
         ({"models": {"1": [1, 0], 1: [0, 0]}}, "models must contain at least two models with different names; got '1', "
-         "'1'"),
+         "1"),
         ({"models": [1, 0]}, "models must map the names of models to their predictions; got [1, 0]"),
         ({"baseline": "r"}, "no model in baseline is called 'r'; known: p, q"),
         ({"y_pred": [1, 0]}, f"y_pred {alone}"),
         (lines | {"cluster": None}, f"cluster {alone}"),
         (lines | {"cluster": [1, None]}, "cluster must say in every row which case it is about"),
-        (lines | {"model_column": [1, "1"]}, "model_column must name at least two models, with different names, in "
-         "every row; got '1', 1"),
-        (lines | {"model_column": ["a", "a"]}, "model_column must name at least two models, with different names, in "
-         "every row; got 'a'"),
+        (lines | {"model_column": [1, "1"]}, "model_column must contain at least two models with different "
+         "names; got '1', 1"),
+        (lines | {"model_column": ["a", "a"]}, "model_column must contain at least two models with different "
+         "names; got 'a'"),
         (lines | {"y_true": [1, 0]}, "cluster must have the same label and groups in all of its rows; 1 has not"),
         (lines | {name: values + values[:1] for name, values in lines.items() if name != "positive"},
          "cluster must be decided on once by each model; 1 is decided on twice by a"),

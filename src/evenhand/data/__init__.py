@@ -3,7 +3,7 @@
 The engine that holds the data counts its rows; labels are interpreted on the few rows that it returns.
 """
 
-from .column_guess import guess_positive, guess_roles, has_two_values, kind_of
+from .column_guess import guess_positive, guess_roles, kind_of
 from .columns import count, group_columns
 from .counted_rows import CountedRows, count_rows, similar_names, sort_keys, sort_values
 from .counts_table import read_counts
@@ -20,7 +20,7 @@ from .files import (
     spool_stream,
 )
 from .frames import Key, plain
-from .input_checks import find_repeated_identifier, read_first_columns
+from .input_checks import read_first_columns
 from .model_pairs import build_model_tally
 from .readers import FORMATS, PACKINGS
 from .tally import (

@@ -9,20 +9,24 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import nan
+from math import isnan, nan
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats, Integers
+from ..arrays import Bools, Floats, Integers
 from ..errors import InvalidInput, UnknownName, brief, escaped
 from .columns import as_finite, count, group_columns
 from .frames import Key
 
+#: Where to cut group columns of numbers.
+Bins = Mapping[str, Sequence[float]] | None
+_NUMBERS = ("y_score", "sample_weight", "count")
 # Letters of other scripts that look like Latin ones, in the case in which they do.
 _LOOKALIKES = str.maketrans(
     "АВЕКМНОРСТУХІЈЅаеорсухіјѕԁһΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορι",
@@ -69,31 +73,44 @@ class CountedRows:
         """How often each row occurs."""
         return np.array(list(self.rows.values()), dtype=np.float64)
 
-    def index_keys(
-        self, kept: Integers, keys: Sequence[Key] = ()
-    ) -> tuple[tuple[Key, ...], Integers]:
-        """The keys of some rows in a stable order, or those that are known, and the index of each."""
-        all_keys = self.keys
-        row_keys = [all_keys[row] for row in kept]
-        keys = tuple(keys or sort_keys({*row_keys}))
-        index_of = {key: i for i, key in enumerate(keys)}
-        return keys, np.array([index_of[key] for key in row_keys], dtype=np.int64)
-
     def answer(self, name: str) -> list[Any]:
         """The value of an answer in each row."""
         place = len(self.columns) + self.answers.index(name)
         return [row[place] for row in self.rows]
 
+    def index_keys(self, keys: Iterable[Key]) -> Integers:
+        """The index of each row's key, -1 if it is none of these."""
+        return code_values(self.keys, {key: i for i, key in enumerate(keys)})
+
+    def find_complete(self, lacks: Mapping[str, Bools]) -> tuple[Bools, dict[str, int]]:
+        """Which rows lack nothing, and how many cases were left out, by what they lack."""
+        complete = ~np.any(list(lacks.values()), axis=0)
+        if not complete.any():
+            what = "every row lacks a label or a prediction"
+            raise InvalidInput(f"{what}; there is nothing to audit")
+        n, left_out = self.n, Counter[str]()
+        for row in np.flatnonzero(~complete):
+            left_out[" and ".join(name for name in lacks if lacks[name][row])] += int(n[row])
+        return complete, dict(left_out)
+
+
+def code_values(values: Iterable[object], codes: Mapping[Any, int | None]) -> Integers:
+    """The code of each value; -1 if it has none.
+
+    >>> code_values(["b", None, "a"], {"a": 0, "b": 1, None: None})
+    array([ 1, -1,  0])
+    """
+    coded = map(codes.get, values)
+    return np.array([-1 if code is None else code for code in coded], dtype=np.int64)
+
 
 def count_rows(
-    data: Any,
-    groups: Any,
-    answers: Mapping[str, Any],
+    data: object,
+    groups: object,
+    answers: Mapping[str, object],
     *,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Bins = None,
     cuts: Mapping[str, Sequence[float]] = MappingProxyType({}),
-    numbers: Collection[str] = (),
-    frequency: str | None = None,
     merge: bool | str = False,
 ) -> CountedRows:
     """Count the combinations of group values and answers.
@@ -106,15 +123,12 @@ def count_rows(
         One or more group columns, as names or values.
     answers : mapping of str to object
         By what messages call it, the name of a column or its values; what is None is left out. The same column may be
-        several answers.
+        several answers. ``y_score`` and ``sample_weight`` are counted as floats, also if they are texts. ``count``
+        says how many cases a row stands for, and is no answer of the result.
     bins : mapping of str to numbers, optional
         Where to cut group columns of numbers; values become names such as ``"25 to below 45"``.
     cuts : mapping of str to ascending numbers
         Answers that are counted by level: how many of the cuts a number reaches, None if it is missing.
-    numbers : collection of str
-        Answers that are counted as floats, None if they are missing; texts are read.
-    frequency : str, optional
-        The answer that says how many cases a row stands for. It is no answer of the result.
     merge : bool or "first"
         Whether variants of the name of a group are merged, into the most frequent one or the first of them; see
         `merge_variants`.
@@ -139,7 +153,7 @@ def count_rows(
     names, width = [*by, *given], len(by)
     places = {name: i for i, name in enumerate(given, start=width)}
     levels = {places[name]: tuple(cuts[name]) for name in given if name in cuts}
-    floats = [places[name] for name in given if name in {*numbers, frequency} - {*cuts}]
+    floats = [places[name] for name in given if name in _NUMBERS and name not in cuts]
     edges = {names.index(name): where for name, where in _read_bins(bins, list(by)).items()}
     counted = count(data, columns, edges | levels, [*levels, *floats])
     if not counted.rows:
@@ -147,29 +161,26 @@ def count_rows(
     bin_names = {i: _name_bins(where) for i, where in edges.items()}
     rows: Counter[Key] = Counter()
     for row, n in counted.rows.items():
-        values = list(row)
-        for i in range(width):
-            values[i] = (
-                bin_names[i][row[i]] if i in edges and row[i] is not None else _unsigned(row[i])
-            )
+        values = [*map(_unsigned, row[:width]), *row[width:]]
+        for i, bins_of in bin_names.items():
+            values[i] = None if row[i] is None else bins_of[row[i]]
         for i in floats:
             values[i] = _read_number(row[i], names[i])
         rows[tuple(values)] += n
     lines = rows.total()
-    if frequency in given:
-        rows = _multiply(rows, places[frequency])
-        del given[frequency]
+    if "count" in given:
+        rows = _multiply(rows, places["count"])
+        del given["count"]
     if merge:
         rows = Counter(merge_variants(rows, width, first=merge == "first"))
     orders = dict(counted.orders) | bin_names
+    answer_places = {*places.values()} - {*levels}
     return CountedRows(
         columns=tuple(by),
         answers=tuple(given),
         rows={row: rows[row] for row in sort_keys(rows)},
         orders={names[i]: order for i, order in orders.items() if i < width},
-        answer_orders={
-            names[i]: orders[i] for i in places.values() if i in orders and i not in levels
-        },
+        answer_orders={names[i]: order for i, order in orders.items() if i in answer_places},
         source=counted.source | {"rows": lines},
         library=counted.library,
     )
@@ -177,8 +188,7 @@ def count_rows(
 
 def _title(name: str) -> str:
     """An answer in messages: an argument, unless it is called what no argument can be."""
-    if name == "level":
-        return "`y_score`"
+    name = "y_score" if name == "level" else name
     return f"`{name}`" if re.fullmatch("[a-z][a-z_]*", name) else escaped(name)
 
 
@@ -189,18 +199,17 @@ def _multiply(rows: Counter[Key], place: int) -> Counter[Key]:
         cases = row[place]
         if cases is None or not cases >= 0 or cases != int(cases):
             got = "nothing" if cases is None else f"{cases:g}"
-            raise InvalidInput(
-                f"`count` must contain whole numbers of cases; got {got}; other numbers can be "
-                "`sample_weight=`"
-            )
-        if cases:
-            multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
+            hint = "other numbers can be `sample_weight=`"
+            raise InvalidInput(f"`count` must contain whole numbers of cases; got {got}; {hint}")
+        multiplied[*row[:place], *row[place + 1 :]] += n * int(cases)
+    # Adding nothing keeps what is above 0.
+    multiplied = +multiplied
     if not multiplied:
         raise InvalidInput(argument="count", must="not be 0 in every row")
     return multiplied
 
 
-def _unsigned(value: Any) -> Any:
+def _unsigned(value: object) -> object:
     """A zero with a sign, as a file may have it, as zero."""
     return value[1:] if isinstance(value, str) and re.fullmatch(r"-0+(\.0*)?", value) else value
 
@@ -210,12 +219,10 @@ def _read_number(value: Any, name: str) -> float | None:
         number = nan if value is None or str(value).isspace() else float(value)
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(f"{_title(name)} must contain numbers; got {brief(value)}") from None
-    return None if number != number else number
+    return None if isnan(number) else number
 
 
-def _read_bins(
-    bins: Mapping[str, Sequence[float]] | None, by: list[str]
-) -> dict[str, tuple[float, ...]]:
+def _read_bins(bins: Bins, by: list[str]) -> dict[str, tuple[float, ...]]:
     """Where to cut group columns, in ascending order."""
     if not isinstance(bins, Mapping | None):
         must = "map group columns to the numbers at which to cut them"
@@ -224,10 +231,10 @@ def _read_bins(
     for name, given in (bins or {}).items():
         if name not in by:
             raise UnknownName.among("group column to cut into bins", name, by)
-        cuts = [given] if isinstance(given, (int, float)) else given
         title = f"`bins` of {brief(name)}"
-        if isinstance(cuts, str) or not isinstance(cuts, Iterable):
+        if isinstance(given, str):
             raise InvalidInput(f"{title} must be numbers; got {brief(given)}")
+        cuts = given if isinstance(given, Iterable) else [given]
         edges[name] = tuple(sorted({as_finite(cut, title) for cut in cuts}))
         if not edges[name]:
             raise InvalidInput(f"{title} must contain at least one number")
@@ -249,25 +256,23 @@ def merge_variants(rows: Mapping[Key, Any], width: int, *, first: bool = False) 
     >>> merge_variants({("White", 1): 5, ("white ", 1): 2, ("Black", 0): 1, ("Black\u00a0", 0): 1}, 1)
     {('White', 1): 7, ('Black', 0): 2}
     """
-    merged: dict[Key, Any] = {}
-    names: list[dict[Any, str]] = []
     for i in range(width):
         sizes: Counter[str] = Counter()
         for row, n in rows.items():
             if isinstance(row[i], str):
-                sizes[row[i]] += 0 if first else n if isinstance(n, int) else n.n
-        common: dict[str, str] = {}
-        for text in sorted(sizes, key=lambda text: (-sizes[text], text)):
-            common.setdefault(_fold(text), text)
-        names.append({text: common[_fold(text)] for text in sizes})
-    for row, n in rows.items():
-        group = (name.get(value, value) for name, value in zip(names, row, strict=False))
-        key = (*group, *row[width:])
-        merged[key] = merged[key] + n if key in merged else n
-    return merged
+                sizes[row[i]] += 0 if first else getattr(n, "n", n)
+        kept: dict[str, str] = {}
+        frequent = sorted(sizes, key=lambda text: (-sizes[text], text))
+        name_of = {text: kept.setdefault(_fold(text), text) for text in frequent}
+        merged: dict[Key, Any] = {}
+        for row, n in rows.items():
+            key = (*row[:i], name_of.get(row[i], row[i]), *row[i + 1 :])
+            merged[key] = merged.get(key, 0) + n
+        rows = merged
+    return dict(rows)
 
 
-def similar_names(values: Iterable[Any]) -> list[list[str]]:
+def similar_names(values: Iterable[object]) -> list[list[str]]:
     """The texts that differ in case, white space, the way they are encoded, or letters of other scripts only.
 
     >>> similar_names(["White", "Black", "white ", 1])
@@ -296,7 +301,7 @@ def sort_keys(keys: Iterable[Key]) -> list[Key]:
     return sorted(keys, key=lambda key: [(value is None, str(value), repr(value)) for value in key])
 
 
-def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any]:
+def sort_values(values: Iterable[object], declared: Sequence[object] = ()) -> list[Any]:
     """The values of a group column as declared, or else with numbers in them as numbers; missing values last.
 
     >>> sort_values(["10 years", "9 years", None, "1 year"])
@@ -305,27 +310,17 @@ def sort_values(values: Iterable[Any], declared: Sequence[Any] = ()) -> list[Any
     ['low', 'high']
     """
     rank = {value: i for i, value in enumerate(declared)}
-
-    def key(value: Any) -> tuple[Any, ...]:
-        return (
-            value is None,
-            rank.get(value, len(rank)),
-            _natural_key(value),
-            str(value),
-            repr(value),
-        )
-
-    return sorted(values, key=key)
+    # Equal keys stay in the order of their texts.
+    texts = sorted(values, key=lambda value: (str(value), repr(value)))
+    return sorted(texts, key=lambda v: (v is None, rank.get(v, len(rank)), _natural_key(v)))
 
 
 def _natural_key(value: Any) -> list[tuple[bool, float, str]]:
     """The numbers and the other parts of a value, in a form that sorts as people would."""
-    try:
+    with suppress(TypeError, ValueError, OverflowError):
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = nan
-    if number == number:
-        return [(False, number, "")]
+        if not isnan(number):
+            return [(False, number, "")]
     parts = re.split(r"([0-9]{1,300}(?:\.[0-9]{1,300})?)", str(value))
     # Every second part is a number.
     return [

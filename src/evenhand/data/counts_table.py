@@ -24,8 +24,7 @@ def read_counts(data: Any) -> CountsTable:
     >>> read_counts({"race": ["A"], "tp": [1], "fn": [2], "fp": [3], "tn": [4]})
     (('race',), {('A',): ConfusionMatrix(tp=1, fn=2, fp=3, tn=4)}, {})
     """
-    name = "the table of counts"
-    source: dict[str, Any] = {}
+    name, source = "the table of counts", dict[str, Any]()
     if is_path(data):
         name = escaped(data)
         with spool(data) as path:
@@ -53,9 +52,8 @@ def read_counts(data: Any) -> CountsTable:
             raise InvalidInput(f"{name} must have {must}; got {escaped(got)}")
     matrices: dict[Key, ConfusionMatrix] = {}
     for line, row in enumerate(rows, start=1):
-        values = [
-            value.strip() or None if isinstance(value, str) else value for value in map(plain, row)
-        ]
+        texts = (value.strip() or None if isinstance(value, str) else value for value in row)
+        values = list(map(plain, texts))
         key = tuple(values[i] for i in by)
         if key in matrices:
             group = escaped(" & ".join(map(str, key)))

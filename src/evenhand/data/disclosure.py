@@ -8,14 +8,18 @@ rounded.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
+from math import prod
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
 from ..arrays import Floats
-from ..errors import InvalidInput, UnknownName
+from ..errors import InvalidInput, UnknownName, check_cost
+from .counted_rows import sort_keys
+from .frames import Key
 
 #: What provenance may say of protected data: nothing that changes with the number of cases.
 PUBLIC_FACTS = ("kind", "name", "format", "separator", "library")
@@ -37,8 +41,6 @@ class Rule:
         Larger counts are published by the middle of blocks of this width, which begin here.
     shows_zero : bool
         Whether 0 is published as it is; otherwise it is small, and small counts are published as 0.
-    source, dated, why : str
-        Where the rule comes from, of when, and why what is published satisfies it.
     """
 
     name: str
@@ -46,9 +48,6 @@ class Rule:
     width: int
     start: int
     shows_zero: bool
-    source: str = ""
-    dated: str = ""
-    why: str = ""
 
     @property
     def small(self) -> int:
@@ -66,41 +65,22 @@ class Rule:
         )
 
 
-_CMS = Rule(
-    name="cms",
-    least=11,
-    width=11,
-    start=11,
-    shows_zero=True,
-    source="Centers for Medicare & Medicaid Services, cell size suppression policy",
-    dated="2017-05-08",
-    why="No cell of 1 to 10 is published or can be derived, left-out cases included; 0 may be shown.",
+_RULES = (
+    # Centers for Medicare & Medicaid Services, cell size suppression policy, 2017-05-08. No cell of 1
+    # to 10 is published or can be derived, left-out cases included; 0 may be shown.
+    Rule(name="cms", least=11, width=11, start=11, shows_zero=True),
+    # OpenSAFELY, statistical disclosure control, 2025-08. Counts of 7 or fewer are redacted, others
+    # are rounded to the nearest 5, and rates come from rounded counts.
+    Rule(name="opensafely", least=8, width=5, start=8, shows_zero=False),
+    # Office for National Statistics, the 10-5 rule of its census outputs, 2023. Counts below 10 are
+    # suppressed, and all others are rounded to the nearest 5.
+    Rule(name="ons", least=10, width=5, start=8, shows_zero=False),
 )
-_OPENSAFELY = Rule(
-    name="opensafely",
-    least=8,
-    width=5,
-    start=8,
-    shows_zero=False,
-    source="OpenSAFELY, statistical disclosure control",
-    dated="2025-08",
-    why="Counts of 7 or fewer are redacted, others are rounded to the nearest 5, and rates come from rounded counts.",
-)
-_ONS = Rule(
-    name="ons",
-    least=10,
-    width=5,
-    start=8,
-    shows_zero=False,
-    source="Office for National Statistics, the 10-5 rule of its census outputs",
-    dated="2023",
-    why="Counts below 10 are suppressed, and all others are rounded to the nearest 5.",
-)
-RULES: dict[str, Rule] = {rule.name: rule for rule in (_CMS, _OPENSAFELY, _ONS)}
+RULES: dict[str, Rule] = {rule.name: rule for rule in _RULES}
 """The rules by name."""
 
 
-def rule_of(protect: Any) -> Rule | None:
+def rule_of(protect: object) -> Rule | None:
     """The rule that a setting names; None for none.
 
     >>> rule_of(11).least == rule_of("cms").least
@@ -108,18 +88,34 @@ def rule_of(protect: Any) -> Rule | None:
     """
     if protect is None:
         return None
-    least = int(protect) if isinstance(protect, Integral) and not isinstance(protect, bool) else 0
-    if _MIN_LEAST <= least <= _MAX_LEAST:
-        return Rule(name=str(least), least=least, width=least, start=least, shows_zero=True)
-    if isinstance(protect, str) and not protect.lstrip("-").isdigit():
+    if isinstance(protect, Integral) and not isinstance(protect, bool):
+        least = int(protect)
+        if _MIN_LEAST <= least <= _MAX_LEAST:
+            return Rule(name=str(least), least=least, width=least, start=least, shows_zero=True)
+    elif isinstance(protect, str) and not protect.lstrip("-").isdigit():
         if protect not in RULES:
             raise UnknownName.among("rule of protection", protect, RULES)
         return RULES[protect]
     rules = ", ".join(map(repr, RULES))
-    numbers = (
-        f"a whole number from {_MIN_LEAST} to {_MAX_LEAST:,}, the minimum count that may be shown"
-    )
-    raise InvalidInput(argument="protect", must=f"be {rules} or {numbers}", got=protect)
+    numbers = f"a whole number from {_MIN_LEAST} to {_MAX_LEAST:,}"
+    must = f"be {rules} or {numbers}, the minimum count that may be shown"
+    raise InvalidInput(argument="protect", must=must, got=protect)
+
+
+def list_keys(keys: Iterable[Key], rule: Rule | None = None) -> tuple[Key, ...]:
+    """Keys in a stable order; if a rule hides zeros, every combination of the values in them.
+
+    >>> list_keys([("b", 1), ("a", 2)], RULES["ons"])
+    (('a', 1), ('a', 2), ('b', 1), ('b', 2))
+    """
+    keys = set(keys)
+    if rule is not None and not rule.shows_zero:
+        values = [set(column) for column in zip(*keys, strict=True)]
+        subject = "`protect` rounds every combination of groups; there are {}"
+        hint = "choose fewer or coarser group columns"
+        check_cost(prod(map(len, values)), MAX_CELLS, subject, hint)
+        keys = set(product(*values))
+    return tuple(sort_keys(keys))
 
 
 def round_counts(counts: Floats, rule: Rule) -> tuple[Floats, Floats, Floats]:

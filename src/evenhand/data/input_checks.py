@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
-from itertools import pairwise
-from math import nan
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..errors import InvalidInput, TooLarge, brief
 from .columns import count, is_mapping, is_path
+from .counted_rows import CountedRows
 from .files import first_rows
 from .frames import Table, plain
 
@@ -33,22 +34,16 @@ _MODEL = re.compile(r"model|algorithm|classifier|version|vendor|system|variant",
 _ONLY_MODEL = re.compile(rf"(?:{_MODEL.pattern})(?:[_\W]?(?:name|id|version))?", re.IGNORECASE)
 
 
+Columns = Mapping[str, list[Any]]
+Answers = Mapping[str, object]
+
+
 class Repeated(NamedTuple):
     """A column that looks like an identifier and repeats: its name, and how many rows and values were looked at."""
 
     column: str
     rows: int
     values: int
-
-
-class Stacked(NamedTuple):
-    """A column that tells the decisions of several models on the same cases apart, and how many were seen.
-
-    One model was seen if its decisions are more than the rows that are looked at, and the column is called a model.
-    """
-
-    column: str
-    models: int
 
 
 def read_first_columns(data: Any) -> dict[str, list[Any]]:
@@ -61,21 +56,19 @@ def read_first_columns(data: Any) -> dict[str, list[Any]]:
         return {}
     if is_path(data):
         names, rows = first_rows(data, _MAX_ROWS)
-        columns: Any = zip(*rows[: _row_limit(len(names))], strict=True)
-        return dict(zip(names, map(list, columns), strict=True)) if rows else {}
+        columns = map(list, zip(*rows[: _row_limit(len(names))], strict=True))
+        return dict(zip(names, columns, strict=False))
     if is_mapping(data):
         limit = _row_limit(len(data))
-        columns = {
-            name: column[:limit] if hasattr(type(column), "__getitem__") else ()
-            for name, column in data.items()
-        }
-    else:
-        table = Table(data)
-        if table.engine in _COSTLY or len({*map(str, table.names)}) < len(table.names):
-            return {}
-        head = table.select(table.names).head(_row_limit(len(table.names))).collect()
-        columns = dict(zip(table.names, head.iter_columns(), strict=True))
-    return {str(name): list(map(plain, column)) for name, column in columns.items()}
+        table = {k: v[:limit] for k, v in data.items() if hasattr(type(v), "__getitem__")}
+        return {str(name): list(map(plain, table.get(name, ()))) for name in data}
+    frame = Table(data)
+    names = list(map(str, frame.names))
+    if frame.engine in _COSTLY or len(set(names)) < len(names):
+        return {}
+    head = frame.select(frame.names).head(_row_limit(len(names))).collect()
+    values = ([plain(value) for value in column] for column in head.iter_columns())
+    return dict(zip(names, values, strict=True))
 
 
 def _row_limit(columns: int) -> int:
@@ -83,23 +76,37 @@ def _row_limit(columns: int) -> int:
     return min(_MAX_ROWS, _MAX_VALUES // max(columns, 1) + 1)
 
 
-def check_not_counts(
-    columns: Mapping[str, list[Any]], once: bool, used: Collection[str], weights: Any
-) -> None:
+def check_cases(
+    data: object, rows: CountedRows, groups: Iterable[object], answers: Answers, asks: bool
+) -> Repeated | None:
+    """Refuse stacked models and, if it ``asks``, counts; a column that looks like an identifier and repeats."""
+    columns = read_first_columns(data)
+    used = _names_in([*groups, *answers.values()])
+    decisions = _names_in(answers[name] for name in ("y_pred", "y_score", "level"))
+    _check_not_stacked(data, columns, decisions, used)
+    if asks:
+        _check_not_counts(columns, rows, used - _names_in([answers["sample_weight"]]))
+    return find_repeated_identifier(columns, used)
+
+
+def _names_in(columns: Iterable[object]) -> set[str]:
+    return {str(column) for column in columns if isinstance(column, (str, int))}
+
+
+def _check_not_counts(columns: Columns, rows: CountedRows, used: set[str]) -> None:
     """Refuse a table whose rows seem to stand for several cases each.
 
-    ``once`` is whether every combination of label, prediction and groups occurs once; ``used`` are the columns that
-    have another meaning. Whole numbers that were passed as weights are asked about, too.
+    Every combination of label, prediction and groups occurs once, beside whole numbers that have no other meaning, or
+    were passed as weights.
     """
-    candidates = [weights] if isinstance(weights, str) else []
-    candidates += [name for name in columns if name not in used]
-    counting = [name for name in candidates if are_counts(columns.get(name, ()))]
-    if once and counting:
-        name = brief(counting[0])
+    names = [name for name in rows.answers if name not in ("sample_weight", "cluster")]
+    combinations = set(zip(rows.keys, *map(rows.answer, names), strict=True))
+    counting = [brief(name) for name in columns if name not in used and are_counts(columns[name])]
+    if counting and len(combinations) == sum(rows.rows.values()) > 1:
         raise InvalidInput(
-            f"every combination of groups, label and prediction occurs once, and {name} contains "
-            f"whole numbers: if it says how many cases a row stands for, pass `count={name}`; if "
-            "every row is one case, pass `count=1`"
+            f"every combination of groups, label and prediction occurs once, and {counting[0]} "
+            "contains whole numbers: if it says how many cases a row stands for, pass "
+            f"`count={counting[0]}`; if every row is one case, pass `count=1`"
         )
 
 
@@ -110,21 +117,16 @@ def are_counts(values: Collection[Any]) -> bool:
     (True, False, False)
     """
     try:
-        numbers = [
-            nan if value is None or isinstance(value, bool) else float(value) for value in values
-        ]
+        numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError, OverflowError):
         return False
-    are_whole = all(0 <= number < 1e18 and number.is_integer() for number in numbers)
-    if not are_whole or max(numbers, default=0) <= 1:
+    are_whole = (numbers >= 0) & (numbers < 1e18) & (numbers == np.floor(numbers))
+    if not are_whole.all() or not (numbers > 1).any():
         return False
-    steps = {after - before for before, after in pairwise(numbers)}
-    return len(numbers) <= _MIN_NUMBERED or steps not in ({1}, {-1})
+    return len(numbers) <= _MIN_NUMBERED or set(np.diff(numbers)) not in ({1}, {-1})
 
 
-def check_not_stacked(
-    data: Any, columns: Mapping[str, list[Any]], decisions: Collection[str], used: Collection[str]
-) -> None:
+def _check_not_stacked(data: object, columns: Columns, decisions: set[str], used: set[str]) -> None:
     """Refuse a table in which several models' decisions on the same cases stand below each other."""
     stacked = find_model_column(columns, decisions, used)
     if stacked is None:
@@ -132,8 +134,7 @@ def check_not_stacked(
     name, models = stacked
     rows_are = "are equal in everything but the predictions and"
     if models == 1:
-        beside = [column for column in columns if column in used and column not in decisions]
-        models = _count_models(data, name, beside)
+        models = _count_models(data, [name, *(c for c in columns if c in used - decisions)])
         rows_are = "have the same labels and groups for each"
     if models > 1:
         raise InvalidInput(
@@ -143,26 +144,25 @@ def check_not_stacked(
         )
 
 
-def _count_models(data: Any, model: str, beside: list[str]) -> int:
-    """How many models a column names, if each occurs with the same values of other columns, equally often; else 1."""
+def _count_models(data: object, columns: list[str]) -> int:
+    """How many models the first column names, if each has the same values of the others, equally often; else 1."""
     try:
-        rows = count(data, [(name, name) for name in [model, *beside]], {}).rows
+        rows = count(data, [(name, name) for name in columns], {}).rows
     except (InvalidInput, TooLarge):
         return 1
     cases: dict[Any, dict[Any, int]] = {}
-    for (name, *values), n in rows.items():
-        cases.setdefault(name, {})[tuple(values)] = n
+    for (model, *values), n in rows.items():
+        cases.setdefault(model, {})[tuple(values)] = n
     first, *others = cases.values()
     return len(cases) if len(cases) <= _MAX_MODELS and others.count(first) == len(others) else 1
 
 
 def find_model_column(
-    columns: Mapping[str, list[Any]],
-    decisions: Collection[str],
-    used: Collection[str],
-    cluster: str | None = None,
-) -> Stacked | None:
-    """The column that names the model, if the decisions of several on the same cases stand below each other.
+    columns: Columns, decisions: Collection[str], used: Collection[str], cluster: str | None = None
+) -> tuple[str, int] | None:
+    """The column that names the model, if decisions of several on the same cases stand below each other, and how many.
+
+    One is seen if its decisions are more than the rows that are looked at, and the column is called a model.
 
     The rows of a case are equal in everything but the decisions and that column or, if there is one of clusters, in
     what that says. One of the columns must be called like a model, or like what identifies a case, so that a table that
@@ -176,7 +176,7 @@ def find_model_column(
         models = len(set(texts[name]))
         if models == 1 and is_cut_off and _ONLY_MODEL.fullmatch(name):
             # One of several models may have more rows than were looked at.
-            return Stacked(name, 1)
+            return name, 1
         is_model = _MODEL.search(name) or not needs_name
         if not is_model or not 2 <= models <= _MAX_MODELS or rows < _MIN_CASES * models:
             continue
@@ -188,7 +188,7 @@ def find_model_column(
         is_decided_once = len(set(zip(cases, texts[name], strict=False))) == rows
         enough = max(_MIN_CASES, len(decided) // 10)
         if is_decided_once and incomplete <= 1 and decided.count(models) >= enough:
-            return Stacked(name, models)
+            return name, models
     return None
 
 
@@ -197,13 +197,10 @@ def is_identifier(name: str) -> bool:
     return bool(_IDENTIFIER.search(name) or _IDENTIFIER.search(name.lower()))
 
 
-def find_repeated_identifier(
-    columns: Mapping[str, list[Any]], used: Collection[str]
-) -> Repeated | None:
+def find_repeated_identifier(columns: Columns, used: Collection[str]) -> Repeated | None:
     """A column that looks like an identifier by its name and whose values repeat."""
-    for name, values in columns.items():
-        present = [str(value) for value in values if value is not None]
-        distinct = set(present)
-        if name not in used and is_identifier(name) and 1 < len(distinct) < len(present):
-            return Repeated(name, len(present), len(distinct))
+    for name in filter(is_identifier, columns):
+        present = [str(value) for value in columns[name] if value is not None]
+        if name not in used and 1 < len(set(present)) < len(present):
+            return Repeated(name, len(present), len(set(present)))
     return None

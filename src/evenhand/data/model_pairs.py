@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ import numpy as np
 from ..arrays import is_sequence
 from ..errors import InvalidInput, UnknownName, format_values
 from .columns import as_finite, is_mapping
-from .counted_rows import CountedRows, count_rows, sort_values
+from .counted_rows import Bins, CountedRows, code_values, count_rows, sort_values
+from .disclosure import list_keys
 from .files import spool
-from .frames import Key
-from .tally import Tally, count_lacking, read_two_classes
+from .tally import Tally, read_two_classes
 
 #: Counts answers by the groups of the data.
 CountRows = Callable[..., CountedRows]
@@ -25,28 +26,27 @@ Decisions = tuple[list[str], CountedRows]
 
 
 def build_model_tally(
-    data: Any,
-    groups: Any,
+    data: object,
+    groups: object,
     *,
-    y_true: Any,
-    models: Any = None,
-    model_column: Any = None,
-    cluster: Any = None,
-    y_pred: Any = None,
-    y_score: Any = None,
-    threshold: Any = None,
-    baseline: Any = None,
-    positive: Any = None,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    y_true: object,
+    models: object = None,
+    model_column: object = None,
+    cluster: object = None,
+    y_pred: object = None,
+    y_score: object = None,
+    threshold: object = None,
+    baseline: object = None,
+    positive: object = None,
+    bins: Bins = None,
     merge_variants: bool = False,
 ) -> Tally:
     """The tally of pairs of models: each is compared with ``baseline``, or with the first."""
     ways = {"models": models, "model_column": model_column, "y_score": y_score}
-    given = [name for name, value in ways.items() if value is not None]
+    given = [f"`{name}`" for name, value in ways.items() if value is not None]
     if len(given) != 1:
-        got = " and ".join(f"`{name}`" for name in given) or "none"
         must = "pass one of `models`, `model_column` and `y_score`, which say what is compared"
-        raise InvalidInput(f"{must}; got {got}")
+        raise InvalidInput(f"{must}; got {' and '.join(given) or 'none'}")
     if y_true is None:
         must = "be the name of a column or its values"
         raise InvalidInput(argument="y_true", must=must, got=None)
@@ -61,103 +61,94 @@ def build_model_tally(
         elif y_score is not None:
             names, rows = _read_thresholds(count, y_true, y_score, threshold)
         else:
-            names, rows = _read_lines(count, y_true, y_pred, model_column, cluster)
-    if baseline is not None and baseline not in names:
-        raise UnknownName.among("model in `baseline`", baseline, names)
-    first = names.index(baseline) if baseline is not None else 0
-    return _tally_pairs(names, rows, first, positive)
+            columns = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column}
+            names, rows = _read_lines(count(columns | {"cluster": cluster}))
+    first = names[0] if baseline is None else baseline
+    if first not in names:
+        raise UnknownName.among("model in `baseline`", first, names)
+    return _tally_pairs(names, rows, names.index(first), positive)
 
 
-def _read_columns(count: CountRows, y_true: Any, models: Any) -> Decisions:
+def _name_models(argument: str, models: Collection[object]) -> list[str]:
+    """The names of at least two models."""
+    names = list(map(str, models))
+    if None in models or len(set(names)) < max(2, len(names)):
+        must = "contain at least two models with different names"
+        raise InvalidInput(f"`{argument}` must {must}; got {format_values(models)}")
+    return names
+
+
+def _read_columns(count: CountRows, y_true: object, models: Any) -> Decisions:
     """Each model in a column of its own."""
     if not is_mapping(models) and not hasattr(models, "columns"):
         must = "map the names of models to their predictions"
         raise InvalidInput(argument="models", must=must, got=models)
-    columns = models if is_mapping(models) else {name: models[name] for name in models.columns}
-    names = [str(name) for name in columns]
-    if len(set(names)) < max(2, len(names)):
-        must = "contain at least two models with different names"
-        raise InvalidInput(f"`models` must {must}; got {format_values(names)}")
-    answers = {f"prediction of {name}": column for name, column in columns.items()}
+    keys = list(models if is_mapping(models) else models.columns)
+    names = _name_models("models", keys)
+    answers = {f"prediction of {key}": models[key] for key in keys}
     return names, count({"y_true": y_true} | answers)
 
 
-def _read_thresholds(count: CountRows, y_true: Any, y_score: Any, threshold: Any) -> Decisions:
+def _read_thresholds(count: CountRows, y_true: object, y_score: object, given: Any) -> Decisions:
     """Each threshold of one score as a model."""
-    cuts = [as_finite(cut) for cut in threshold] if is_sequence(threshold) else []
+    cuts = [as_finite(cut) for cut in given] if is_sequence(given) else []
     if len(set(cuts)) < max(2, len(cuts)):
         must = "contain at least two different numbers"
-        raise InvalidInput(argument="threshold", must=must, got=threshold)
+        raise InvalidInput(argument="threshold", must=must, got=given)
     ascending = sorted(cuts)
     rows = count({"y_true": y_true, "y_score": y_score}, cuts={"y_score": ascending})
-    decisions: Counter[Key] = Counter()
+    decisions = {}
     for (*key, level), n in rows.rows.items():
         reached = [None if level is None else level > ascending.index(cut) for cut in cuts]
-        decisions[*key, *reached] += n
-    names = [f"at {cut:.15g}" for cut in cuts]
-    return names, replace(rows, answers=("y_true", *["y_score"] * len(cuts)), rows=dict(decisions))
+        decisions[*key, *reached] = n
+    answers = ("y_true", *["y_score"] * len(cuts))
+    return [f"at {cut:.15g}" for cut in cuts], replace(rows, answers=answers, rows=decisions)
 
 
-def _read_lines(
-    count: CountRows, y_true: Any, y_pred: Any, model_column: Any, cluster: Any
-) -> Decisions:
+def _read_lines(rows: CountedRows) -> Decisions:
     """Each row a decision of one model on one case."""
-    answers = {"y_true": y_true, "y_pred": y_pred, "model_column": model_column, "cluster": cluster}
-    rows = count(answers)
     order = rows.answer_orders.get("model_column", ())
     models = sort_values(set(rows.answer("model_column")), order)
-    names = list(map(str, models))
-    must = "name at least two models, with different names, in every row"
-    if None in models or len(models) < 2 or len(set(names)) < len(names):
-        raise InvalidInput(f"`model_column` must {must}; got {format_values(models)}")
-    decisions: dict[Any, dict[Any, Any]] = {}
-    key_of: dict[Any, list[Any]] = {}
+    names = _name_models("model_column", models)
+    cases: dict[Any, tuple[list[Any], dict[Any, Any]]] = {}
     for (*key, decision, model, case), n in rows.rows.items():
+        known, decisions = cases.setdefault(case, (key, {}))
         if case is None:
             raise InvalidInput("`cluster` must say in every row which case it is about")
-        by_model = decisions.setdefault(case, {})
-        if n > 1 or model in by_model:
+        if n > 1 or model in decisions:
             got = f"{case!r} is decided on twice by {model}"
             raise InvalidInput(f"`cluster` must be decided on once by each model; {got}")
-        if key_of.setdefault(case, key) != key:
+        if known != key:
             must = "have the same label and groups in all of its rows"
             raise InvalidInput(f"`cluster` must {must}; {case!r} has not")
-        by_model[model] = decision
-    counts = Counter((*key_of[case], *map(of.get, models)) for case, of in decisions.items())
-    decided = [f"prediction of {name}" for name in names]
-    return names, replace(rows, answers=("y_true", *decided), rows=dict(counts))
+        decisions[model] = decision
+    counts = Counter((*key, *map(of.get, models)) for key, of in cases.values())
+    answers = ("y_true", *(f"prediction of {name}" for name in names))
+    return names, replace(rows, answers=answers, rows=dict(counts))
 
 
-def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: Any) -> Tally:
+def _tally_pairs(names: list[str], rows: CountedRows, first: int, positive: object) -> Tally:
     """The tally of each model against the first."""
     labels, *decided = zip(*(row[len(rows.columns) :] for row in rows.rows), strict=True)
-    columns = {"y_true": {*labels}}
-    has_scores = "y_score" in rows.answers
-    if not has_scores:
-        columns["y_pred"] = {value for column in decided for value in column}
+    columns = {"y_true": set(labels)}
+    if "y_score" not in rows.answers:
+        columns["y_pred"] = set().union(*decided)
     coding = read_two_classes(columns, positive)
-    label_of = coding.codes["y_true"]
-    decision_of = coding.codes.get("y_pred", {True: 1, False: 0, None: None})
-    codes = [[label_of[label] for label in labels]]
-    codes += [[decision_of[value] for value in column] for column in decided]
-    lacks = {
-        name: np.array([code is None for code in column])
-        for name, column in zip(rows.answers, codes, strict=True)
-    }
-    kept = np.flatnonzero(~np.any(list(lacks.values()), axis=0))
-    if not len(kept):
-        raise InvalidInput("every case lacks a label or a prediction; there is nothing to compare")
-    keys, key = rows.index_keys(kept)
-    label, *decisions = np.array(codes, dtype=object)[:, kept].astype(np.int64)
+    decision_of = coding.codes.get("y_pred", {True: 1, False: 0})
+    codes = [code_values(labels, coding.codes["y_true"])]
+    codes += [code_values(column, decision_of) for column in decided]
+    lacks = {name: code < 0 for name, code in zip(rows.answers, codes, strict=True)}
+    complete, left_out = rows.find_complete(lacks)
+    keys = list_keys(compress(rows.keys, complete))
+    key, label, *decisions = np.array([rows.index_keys(keys), *codes])[:, complete]
     others = [i for i in range(len(names)) if i != first]
     counts = np.zeros((len(others), len(keys), 2, 2, 2))
     for count, other in zip(counts, others, strict=True):
-        np.add.at(count, (key, label, decisions[first], decisions[other]), rows.n[kept])
-    return Tally.of(
-        rows,
-        coding,
+        np.add.at(count, (key, label, decisions[first], decisions[other]), rows.n[complete])
+    return replace(
+        Tally.of(rows, coding),
         keys=keys,
         places=tuple((("model", names[i]), ("against", names[first])) for i in others),
         model_counts=counts,
-        left_out=count_lacking(lacks, rows.n),
+        left_out=left_out,
     )

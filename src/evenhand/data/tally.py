@@ -10,33 +10,30 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from math import inf, nextafter, prod
+from itertools import compress
+from math import inf, nextafter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Bools, Floats, Integers, is_sequence
+from ..arrays import Array, Bools, Floats, Integers, is_sequence
 from ..confusion import CELLS, ConfusionMatrix, LabelCoding, read_classes, read_labels
 from ..errors import InvalidInput, TooLarge, UnknownName, brief, check_cost, format_values
 from .columns import as_finite, group_columns
-from .counted_rows import CountedRows, count_rows, merge_variants as merge_names, sort_keys
-from .disclosure import MAX_CELLS, PUBLIC_FACTS, Rule, round_counts
+from .counted_rows import Bins, CountedRows, code_values, count_rows, merge_variants as merge_names
+from .disclosure import MAX_CELLS, PUBLIC_FACTS, Rule, list_keys, round_counts
 from .files import spool
 from .frames import Key, plain
-from .input_checks import (
-    Repeated,
-    check_not_counts,
-    check_not_stacked,
-    find_repeated_identifier,
-    read_first_columns,
-)
+from .input_checks import Repeated, check_cases
 
 #: Where on the axes something is: pairs of axis and value.
 Place = tuple[tuple[str, Any], ...]
+#: By the name of a column, some of its values.
+Values = dict[str, tuple[Any, ...]]
+#: By place the positive label, and of the decisions the first that is positive and the one after the last.
+Positive = dict[Place, tuple[int, int, float]]
 #: What metrics need: four cells, the score of every case, or labels and predictions as they are.
 Needs = Literal["cells", "ranking", "values"]
 
@@ -45,7 +42,8 @@ _UNIT = (0.0, 0.5, nextafter(1.0, inf))
 _MAX_ROWS, _MAX_THRESHOLDS = 20_000_000, 500
 # Sums of other weights, and of their squares, may overflow or be rounded to 0.
 _WEIGHTS = 1e-50, 1e12
-_COLUMN_NAMES = {"y_true": "label", "y_pred": "prediction"}
+_COUNTED = ("y_true", "y_pred", "sample_weight", "cluster")
+_PARTS = {"y_true": "label", "y_pred": "prediction"}
 
 
 class Counts(NamedTuple):
@@ -62,22 +60,15 @@ class Counts(NamedTuple):
     low: Floats
     high: Floats
 
-    @classmethod
-    def of(cls, cells: Floats) -> Counts:
-        """Counts of cases that are neither weighted nor rounded."""
-        return cls(cells, cells, cells, cells, cells)
 
-
-@dataclass(frozen=True, eq=False)
-class RowTable:
+class RowTable(NamedTuple):
     """One row per case: the index of its key, and columns such as ``y_true`` and ``positive``."""
 
     key: Integers
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Array]
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterTable:
+class ClusterTable(NamedTuple):
     """The key of each cluster, and its cells by place, of shape (places, clusters, 4)."""
 
     key: Integers
@@ -144,11 +135,11 @@ class Tally:
     weighted: dict[str, float] = field(default_factory=dict)
     labelled: bool = True
     left_out: dict[str, int] = field(default_factory=dict)
-    positive: dict[str, tuple[Any, ...]] = field(default_factory=dict)
-    negative: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    positive: Values = field(default_factory=dict)
+    negative: Values = field(default_factory=dict)
     absent: tuple[Any, ...] = ()
     missing_words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    orders: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    orders: Values = field(default_factory=dict)
     source: dict[str, Any] = field(default_factory=dict)
     library: str | None = None
     threshold: float | None = None
@@ -156,15 +147,22 @@ class Tally:
     rule: Rule | None = None
 
     @classmethod
-    def of(cls, rows: CountedRows, coding: LabelCoding | None, **facts: Any) -> Tally:
-        """A tally of counted rows whose labels were read by a coding."""
-        if coding is not None:
-            for fact in ("positive", "negative"):
-                labels = getattr(coding, fact).items()
-                facts[fact] = {_COLUMN_NAMES[name]: tuple(map(plain, of)) for name, of in labels}
-            facts |= {"absent": coding.absent, "missing_words": coding.missing_words}
-        facts |= {"orders": rows.orders, "source": rows.source, "library": rows.library}
-        return cls(columns=rows.columns, **facts)
+    def of(cls, rows: CountedRows, coding: LabelCoding) -> Tally:
+        """How counted rows were read."""
+        positive, negative = (
+            {_PARTS[name]: tuple(map(plain, labels)) for name, labels in side.items()}
+            for side in (coding.positive, coding.negative)
+        )
+        return cls(
+            columns=rows.columns,
+            positive=positive,
+            negative=negative,
+            absent=coding.absent,
+            missing_words=coding.missing_words,
+            orders=rows.orders,
+            source=rows.source,
+            library=rows.library,
+        )
 
     @property
     def sizes(self) -> Floats:
@@ -180,11 +178,10 @@ class Tally:
     @property
     def n(self) -> int:
         """The number of cases that are scored."""
-        if self.counts is not None:
-            return int(self.sizes.sum())
-        if self.model_counts is not None:
-            return int(self.model_counts[0].sum())
-        return 0 if self.rows is None else len(self.rows.key)
+        cases = self.model_counts if self.counts is None else self.counts.cases
+        if cases is None:
+            return 0 if self.rows is None else len(self.rows.key)
+        return int(cases[0].sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,11 +210,11 @@ class Answers:
             raise InvalidInput(refusal)
 
     def _find_refusals(self, needs: Collection[Needs]) -> Iterator[str]:
-        given = {name for name in vars(self) if getattr(self, name) is not None}
-        takes_rows = set(needs) != {"cells"}
+        given = [name for name in vars(self) if getattr(self, name) is not None]
+        decisions = [name for name in given if name in ("y_pred", "y_score")]
         if "classes" in given:
-            for name in ("y_score", "threshold", "sample_weight", "cluster", "positive"):
-                if name in given:
+            for name in given:
+                if name not in ("y_true", "y_pred", "count", "classes"):
                     yield f"`{name}` is for two classes and cannot be combined with `classes`"
             for name in ("y_true", "y_pred"):
                 if name not in given:
@@ -225,28 +222,28 @@ class Answers:
             if "ranking" in needs:
                 yield "scores such as auc are of two classes and cannot be combined with `classes`"
             return
-        decisions = given & {"y_pred", "y_score"}
-        if not decisions or (len(decisions) == 2 and not takes_rows):
+        if not decisions or (len(decisions) == 2 and set(needs) == {"cells"}):
             got = "both" if decisions else "neither"
             yield f"pass either `y_pred` (predictions) or `y_score` (scores); got {got}"
-        if "threshold" in given and decisions != {"y_score"}:
+        if "threshold" in given and decisions != ["y_score"]:
             yield "`threshold` is for scores; pass them as `y_score`, or leave `threshold` out"
         if "ranking" in needs and "y_score" not in given:
             yield "auc, brier and log_loss need the score of every case; pass it as `y_score=`"
-        if takes_rows and "y_true" not in given:
-            yield "auc, brier, log_loss and functions need labels; pass them as `y_true=`"
-        for name in ("cluster", "sample_weight"):
-            if takes_rows and name in given:
-                hint = "leave it out, or ask for other metrics"
-                yield f"auc, brier, log_loss and functions take no `{name}`; {hint}"
-        if {"sample_weight", "cluster"} <= given:
+        if set(needs) != {"cells"}:
+            functions = "auc, brier, log_loss and functions"
+            if "y_true" not in given:
+                yield f"{functions} need labels; pass them as `y_true=`"
+            for name in ("cluster", "sample_weight"):
+                if name in given:
+                    yield f"{functions} take no `{name}`; leave it out, or ask for other metrics"
+        if "sample_weight" in given and "cluster" in given:
             yield "`sample_weight` and `cluster` cannot be combined"
 
     @property
-    def thresholds(self) -> list[float] | None:
-        """The thresholds in ascending order; None if none was given."""
+    def thresholds(self) -> list[float]:
+        """The thresholds in ascending order; none if none was given."""
         if self.threshold is None:
-            return None
+            return []
         given = self.threshold if self.has_threshold_axis else [self.threshold]
         thresholds = sorted({as_finite(threshold) for threshold in given})
         if not thresholds:
@@ -263,12 +260,12 @@ class Answers:
 
 
 def build_tally(
-    data: Any,
-    groups: Any,
+    data: object,
+    groups: object,
     answers: Answers,
     needs: Collection[Needs],
     *,
-    bins: Mapping[str, Sequence[float]] | None = None,
+    bins: Bins = None,
     merge_variants: bool = False,
     selects: bool = False,
     rule: Rule | None = None,
@@ -284,55 +281,35 @@ def build_tally(
     is_one_case = isinstance(answers.count, (int, str)) and str(answers.count) == "1"
     # Scores may be counted twice: as they are, and by level.
     scores = list(answers.y_score) if isinstance(answers.y_score, Iterator) else answers.y_score
-    columns = {
-        "y_true": answers.y_true,
-        "y_pred": answers.y_pred,
-        "sample_weight": answers.sample_weight,
-        "cluster": answers.cluster,
-        "count": None if is_one_case else answers.count,
-        "y_score": scores if takes_rows else None,
-        "level": scores if answers.y_pred is None and has_cells else None,
-    }
+    columns = {name: getattr(answers, name) for name in _COUNTED}
+    columns["count"] = None if is_one_case else answers.count
+    columns["y_score"] = scores if takes_rows else None
+    columns["level"] = scores if answers.y_pred is None and has_cells else None
     with spool(data) as data:
-        rows = count_rows(
-            data,
-            groups,
-            columns,
-            bins=bins,
-            cuts={"level": answers.thresholds or _UNIT},
-            numbers=("y_score", "sample_weight"),
-            frequency="count",
-            merge=merge_variants and ("first" if rule else True),
-        )
-        head = read_first_columns(data)
-        used = [*group_columns(groups, data).values(), *columns.values()]
-        names = {str(column) for column in used if isinstance(column, (str, int))}
-        check_not_stacked(data, head, {str(answers.y_pred), str(answers.y_score)}, names)
-    if answers.count is None and "y_score" not in rows.answers:
-        check_not_counts(head, _occur_once(rows), names, answers.sample_weight)
-    coding = coded = None
-    if answers.classes is not None:
-        coding, coded = _code_classes(rows, answers)
-        tally = Tally.of(rows, None, classes=coding.classes, places=coded.places)
-    else:
-        if set(needs) != {"values"}:
-            values = {n: set(rows.answer(n)) for n in _COLUMN_NAMES if n in rows.answers}
-            coding = read_two_classes(values, answers.positive, allows_one=not has_cells)
-        tally = Tally.of(rows, coding, labelled=answers.y_true is not None)
-        if coding is not None and "score_column" in rows.source and tally.labelled:
+        cuts = {"level": answers.thresholds or _UNIT}
+        merge = merge_variants and ("first" if rule else True)
+        rows = count_rows(data, groups, columns, bins=bins, cuts=cuts, merge=merge)
+        asks = answers.count is None and "y_score" not in rows.answers
+        repeated = check_cases(data, rows, group_columns(groups, data).values(), columns, asks)
+    coding, has_classes = LabelCoding((), {}), answers.classes is not None
+    values = {name: set(rows.answer(name)) for name in _PARTS if name in rows.answers}
+    if has_classes:
+        coding = read_classes(values, parse=True)
+    elif set(needs) != {"values"}:
+        coding = read_two_classes(values, answers.positive, allows_one=not has_cells)
+        if "score_column" in rows.source and "y_true" in values:
             _check_second_class(coding)
-        if coding is not None and has_cells:
-            coded = _code_decisions(rows, coding, answers)
-            is_cut = answers.y_pred is None and len(coded.places) == 1
-            threshold = (answers.thresholds or [0.5])[0] if is_cut else None
-            tally = replace(tally, places=coded.places, threshold=threshold)
-    if coded is not None:
-        tally = _count_cells(tally, rows, coded, answers, selects, rule)
+    tally = replace(Tally.of(rows, coding), labelled="y_true" in values)
+    if has_cells or has_classes:
+        coded = _code_rows(rows, coding, answers)
+        tally = _count_cells(tally, coded, answers, selects, rule)
+    if has_classes:
+        tally = replace(tally, classes=coding.classes)
     if takes_rows:
-        tally = _add_rows(tally, rows, {} if coding is None else coding.codes)
+        tally = _add_rows(tally, rows, coding)
     if rule is not None:
         return hide_facts(tally)
-    return replace(tally, repeated=find_repeated_identifier(head, names))
+    return replace(tally, repeated=repeated)
 
 
 def hide_facts(tally: Tally) -> Tally:
@@ -341,63 +318,55 @@ def hide_facts(tally: Tally) -> Tally:
     return replace(tally, source=source, negative={}, absent=(), missing_words={})
 
 
-def _occur_once(rows: CountedRows) -> bool:
-    """Whether every combination of groups, label and prediction is that of one row."""
-    names = [name for name in rows.answers if name not in ("sample_weight", "cluster")]
-    seen = set(zip(rows.keys, *map(rows.answer, names), strict=True))
-    return len(seen) == sum(rows.rows.values()) > 1
-
-
 # What labels and decisions mean
 
 
 class _Coded(NamedTuple):
-    """Counted rows as codes.
+    """Counted rows as codes of labels and decisions, which are -1 where they are missing.
 
-    Decisions that are missing are -1, and labels ``no_label``, the last of their codes. At each place, ``positive`` has
-    the positive label, and of the decisions the first that is positive and the one after the last.
+    ``size`` is how many codes of labels and of decisions there are.
     """
 
+    rows: CountedRows
     label: Integers
     decision: Integers
-    no_label: int
-    positive: Sequence[tuple[int, int, int | None]]
-    places: tuple[Place, ...]
+    size: tuple[int, int]
+    positive: Positive
 
-    def split(self, histogram: Floats) -> Floats:
+    def add_up(self, n: Floats, used: Bools, index: Integers, size: int) -> Floats:
+        """Sums of ``n`` by an index of used rows, label and decision; the last of these are missing."""
+        labels, decisions = self.size
+        sums = np.zeros((size, labels + 1, decisions + 1))
+        np.add.at(sums, (index[used], self.label[used], self.decision[used]), n[used])
+        return sums
+
+    def split(self, counts: Floats) -> Floats:
         """Cells of shape (places, keys, 4), of counts by key, label and decision."""
+        label, decision = map(np.arange, counts.shape[1:])
         cells = []
-        for label, first, end in self.positive:
-            others = np.delete(histogram, label, axis=1).sum(axis=1)
-            for part in (histogram[:, label], others):
-                cells.append(part[:, first:end].sum(axis=1))
-                cells.append(np.delete(part, slice(first, end), axis=1).sum(axis=1))
-        return np.stack(cells, axis=1).reshape(len(histogram), -1, 4).swapaxes(0, 1)
-
-
-def _code(values: Iterable[Any], codes: Mapping[Any, int | None], missing: int) -> Integers:
-    coded = (codes[value] for value in values)
-    return np.array([missing if code is None else code for code in coded], dtype=np.int64)
+        for positive, first, end in self.positive.values():
+            actual, decided = label == positive, (first <= decision) & (decision < end)
+            rows, columns = (np.array([side, ~side], float) for side in (actual, decided))
+            cells.append(rows @ counts @ columns.T)
+        return np.reshape(cells, (len(cells), -1, 4))
 
 
 def read_two_classes(
-    columns: Mapping[str, Collection[Any]], positive: Any, allows_one: bool = False
+    columns: Mapping[str, Collection[object]], positive: object, allows_one: bool = False
 ) -> LabelCoding:
     """What labels and predictions mean; without ``allows_one``, labels of one class need to be told which it is."""
     coding = read_labels(columns, positive)
-    codes = coding.codes.get("y_true", {})
+    classes = set(coding.codes.get("y_true", {}).values()) - {None}
     given = positive.get("label") if isinstance(positive, Mapping) else positive
-    if len(set(codes.values()) - {None}) == 1 and given is None and not allows_one:
-        labels = [*coding.positive["y_true"], *coding.negative["y_true"]]
-        sides = coding.negative["y_true"], coding.positive["y_true"]
-        code = next(code for code in codes.values() if code is not None)
-        occurring = format_values(sides[code] or labels)
-        predicted = {*coding.positive.get("y_pred", labels), *coding.negative.get("y_pred", ())}
-        option = "`positive['label']`" if predicted.isdisjoint(labels) else "`positive=`"
-        raise InvalidInput(
-            f"`y_true` contains one class only ({occurring}); if that is right, pass the positive "
-            f"label as {option}"
+    if len(classes) == 1 and given is None and not allows_one:
+        side = coding.positive if 1 in classes else coding.negative
+        text = f"`y_true` contains one class only ({format_values(side['y_true'])})"
+        labels, predictions = (
+            {*coding.positive.get(name, ()), *coding.negative.get(name, ())} for name in _PARTS
         )
+        are_apart = predictions and predictions.isdisjoint(labels)
+        option = "`positive['label']`" if are_apart else "`positive=`"
+        raise InvalidInput(f"{text}; if that is right, pass the positive label as {option}")
     return coding
 
 
@@ -405,272 +374,206 @@ def _check_second_class(coding: LabelCoding) -> None:
     """Refuse scores whose second column is not that of the positive class, as scikit-learn orders the labels."""
     positive = coding.positive["y_true"]
     classes = {*positive, *coding.negative["y_true"]}
-    if len(classes) == 2 and positive == (max(classes),):
-        return
-    why = ""
-    if len(classes) == 2 and len(positive) == 1:
-        why = (
-            ", and as scikit-learn orders classes the second is that of "
-            f"{brief(max(classes))}, but the positive label is {brief(positive[0])}"
-        )
-    raise InvalidInput(f"`y_score` has two columns{why}; pass the column of the positive class")
+    if len(classes) != 2 or positive != (max(classes),):
+        order = f"in the order of the labels ({format_values(classes)})"
+        must = f"of which the second must be the positive one ({format_values(positive)})"
+        hint = "pass the column of the positive class"
+        raise InvalidInput(f"`y_score` has two columns, {order}, {must}; {hint}")
 
 
-def _code_decisions(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Coded:
-    """Decisions of two classes, or which thresholds scores reach."""
-    label = np.zeros(len(rows.rows), dtype=np.int64)
-    if answers.y_true is not None:
-        label = _code(rows.answer("y_true"), coding.codes["y_true"], 2)
-    if answers.y_pred is not None:
-        decision = _code(rows.answer("y_pred"), coding.codes["y_pred"], -1)
-        return _Coded(label, decision, 2, [(1, 1, None)], ((),))
-    decision = np.array([-1 if level is None else level for level in rows.answer("level")])
-    thresholds = answers.thresholds
-    if thresholds is None and {0, len(_UNIT)} & {*decision.tolist()}:
+def _code_rows(rows: CountedRows, coding: LabelCoding, answers: Answers) -> _Coded:
+    """Labels and decisions as codes, and which of them are positive at each place."""
+    codes = {name: code_values(rows.answer(name), coding.codes[name]) for name in coding.codes}
+    # Without labels, all cases count as negative.
+    label = codes.get("y_true", np.zeros(len(rows.rows), dtype=np.int64))
+    n_classes, positive = len(coding.classes), Positive({(): (1, 1, inf)})
+    if answers.classes is not None:
+        labels, decisions = ({*code.tolist()} - {-1} for code in codes.values())
+        if min(len(labels), len(decisions)) > 1 and not labels & decisions:
+            common = "`y_true` and `y_pred` have no class in common"
+            raise InvalidInput(f"{common}; predictions must be of the same classes as labels")
+        chosen = _choose_classes(answers.classes, coding.classes)
+        positive = {(("class", coding.classes[i]),): (i, i, i + 1) for i in chosen}
+    if "y_pred" in codes:
+        return _Coded(rows, label, codes["y_pred"], (n_classes, n_classes), positive)
+    thresholds, cuts = answers.thresholds or [0.5], answers.thresholds or _UNIT
+    levels = range(len(cuts) + 1)
+    decision = code_values(rows.answer("level"), dict(enumerate(levels)))
+    if not answers.thresholds and {0, levels[-1]} & {*decision.tolist()}:
         raise InvalidInput(
             "`y_score` must be between 0 and 1 for the default threshold of 0.5; for other scores "
             "pass `threshold=`, at or above which they are positive"
         )
-    positive = [(1, bisect_right(thresholds or _UNIT, cut), None) for cut in thresholds or [0.5]]
-    axis = thresholds or [] if answers.has_threshold_axis else []
-    places = tuple((("threshold", threshold),) for threshold in axis) or ((),)
-    return _Coded(label, decision, 2, positive, places)
+    positive = {(("threshold", cut),): (1, bisect_right(cuts, cut), inf) for cut in thresholds}
+    if not answers.has_threshold_axis:
+        positive = {(): positive.popitem()[1]}
+    return _Coded(rows, label, decision, (n_classes, len(levels)), positive)
 
 
-def _code_classes(rows: CountedRows, answers: Answers) -> tuple[LabelCoding, _Coded]:
-    """Several classes, of which some are audited against the rest."""
-    columns = {name: rows.answer(name) for name in _COLUMN_NAMES}
-    coding = read_classes({name: set(of) for name, of in columns.items()}, None, parse=True)
-    k = len(coding.classes)
-    label = _code(columns["y_true"], coding.codes["y_true"], k)
-    decision = _code(columns["y_pred"], coding.codes["y_pred"], -1)
-    labels, decisions = {*label.tolist()} - {k}, {*decision.tolist()} - {-1}
-    if min(len(labels), len(decisions)) > 1 and not labels & decisions:
-        raise InvalidInput(
-            "`y_true` and `y_pred` have no class in common; predictions must be of the same classes as labels"
-        )
-    chosen = _choose_classes(answers.classes, coding.classes)
-    indexes = [coding.classes.index(one) for one in chosen]
-    places = tuple((("class", plain(one)),) for one in chosen)
-    return coding, _Coded(label, decision, k, [(i, i, i + 1) for i in indexes], places)
-
-
-def _choose_classes(classes: Any, labels: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The classes that are audited against the rest."""
+def _choose_classes(classes: object, labels: tuple[object, ...]) -> Iterable[int]:
+    """The indexes of the classes that are audited against the rest."""
     if isinstance(classes, str) and classes == "all":
-        return labels
-    if isinstance(classes, (str, bytes)) or not isinstance(classes, Iterable):
+        return range(len(labels))
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise InvalidInput(argument="classes", must="be a list of classes or 'all'", got=classes)
-    known: dict[Any, Any] = {}
-    for label in labels:
-        # On the command line, booleans are in lower case and whole numbers have no point.
-        text = str(label).lower() if isinstance(label, bool) else str(label).removesuffix(".0")
-        known |= {text: label, str(label): label, label: label}
-    chosen = list(classes)
-    for label in chosen:
-        if not isinstance(label, Hashable) or label not in known:
-            raise UnknownName.among("class", str(label), map(str, labels))
-    if not chosen:
+    known = {str(label): i for i, label in enumerate(labels)}
+    if labels == (False, True):
+        # On the command line, booleans are in lower case.
+        known |= {"false": 0, "true": 1}
+    names = [str(plain(label)) for label in classes]
+    for name in names:
+        if name not in known:
+            raise UnknownName.among("class", name, map(str, labels))
+    if not names:
         raise InvalidInput(argument="classes", must="name at least one class")
-    return tuple(dict.fromkeys(known[label] for label in chosen))
+    return dict.fromkeys(known[name] for name in names)
 
 
 # Cells
 
 
-def _add_up(values: Floats, shape: tuple[int, ...], *codes: Integers) -> Floats:
-    """Sums of values by codes."""
-    total = np.zeros(shape)
-    np.add.at(total, codes, values)
-    return total
-
-
-def count_lacking(lacks: Mapping[str, Bools], n: Floats) -> dict[str, int]:
-    """How many rows lack something, by what they lack."""
-    left_out: Counter[str] = Counter()
-    for row in np.flatnonzero(np.any(list(lacks.values()), axis=0)):
-        left_out[" and ".join(name for name in lacks if lacks[name][row])] += int(n[row])
-    return dict(left_out)
-
-
 def _count_cells(
-    tally: Tally,
-    rows: CountedRows,
-    coded: _Coded,
-    answers: Answers,
-    selects: bool,
-    rule: Rule | None,
+    tally: Tally, coded: _Coded, answers: Answers, selects: bool, rule: Rule | None
 ) -> Tally:
     """The tally with its cells, and how many rows were left out."""
-    n = rows.n
-    lacks = {"y_true": coded.label == coded.no_label, "y_pred": coded.decision < 0}
+    rows, weight = coded.rows, np.ones(len(coded.rows.rows))
+    lacks = {"y_true": coded.label < 0, "y_pred": coded.decision < 0}
     for name in ("sample_weight", "cluster"):
         if name in rows.answers:
             lacks[name] = np.array([value is None for value in rows.answer(name)])
-    is_complete = ~np.any(list(lacks.values()), axis=0)
-    if not is_complete.any():
-        raise InvalidInput("every row lacks a label or a prediction; there is nothing to audit")
-    weight = np.ones(len(n))
-    if answers.sample_weight is not None:
+    complete, left_out = rows.find_complete(lacks)
+    if "sample_weight" in rows.answers:
         weight = _check_weights(rows.answer("sample_weight"))
-    is_complete &= weight > 0
-    if not is_complete.any():
+    complete &= weight > 0
+    if not complete.any():
         raise InvalidInput(argument="sample_weight", must="not all be 0")
-    is_used = is_complete
+    used = complete
     if selects:
-        others = [lacking for name, lacking in lacks.items() if name != "y_true"]
-        is_used = ~np.any(others, axis=0) & (weight > 0)
-    row_keys = rows.keys
-    keys = sort_keys({row_keys[row] for row in np.flatnonzero(is_used | (rule is not None))})
-    if rule is not None and not rule.shows_zero:
-        keys = cross_keys(keys)
-    index_of = {key: i for i, key in enumerate(keys)}
-    key = np.array([index_of.get(row_key, -1) for row_key in row_keys], dtype=np.int64)
-    size = coded.no_label if tally.classes else int(coded.decision.max(initial=0)) + 1
-    shape = len(keys), coded.no_label + 1, size
-    codes = [code[is_used] for code in (key, coded.label, coded.decision)]
-    cases = _add_up(n[is_used], shape, *codes)
-    left_out = count_lacking(lacks, n)
-    published = low = high = cases
+        lacks["y_true"] = weight == 0
+        used = ~np.any([*lacks.values()], axis=0)
     if rule is not None:
-        check_cost(
-            cases.size, MAX_CELLS, "`protect` rounds {} counts", "choose coarser group columns"
-        )
-        occurs = cases.any(axis=0)
-        published, low, high = (np.where(occurs, x, 0.0) for x in round_counts(cases, rule))
-        left_out = _round_left_out(key, coded, n, rule)
+        used = np.ones(len(weight), dtype=bool)
+    keys = list_keys(compress(rows.keys, used), rule)
+    key = rows.index_keys(keys)
+    cases, cells, squares = (
+        coded.add_up(rows.n * weight**power, used, key, len(keys)) for power in range(3)
+    )
+    low = high = cases
+    if rule is not None:
+        subject = "`protect` rounds {} counts"
+        check_cost(cases[..., :-1].size, MAX_CELLS, subject, "choose coarser group columns")
+        left_out = _round_left_out(cases, rule)
+        cases, low, high = _round(cases, rule)
+        cells = squares = cases
         if selects:
             # No second rounding of the same cases is published.
-            left_out["y_true"] = int(published[:, coded.no_label].sum())
-    cells = squares = published
-    if answers.sample_weight is not None:
-        cells, squares = (_add_up((n * weight**i)[is_used], shape, *codes) for i in (1, 2))
-    arrays = cells, published, squares, low, high
+            left_out["y_true"] = int(cases[:, -1, :-1].sum())
+    arrays = [array[..., :-1] for array in (cells, cases, squares, low, high)]
+    has_selections = selects and cases[:, -1, :-1].any()
+    is_cut = answers.y_pred is None and len(coded.positive) == 1
+    counts = Counts(*(coded.split(array[:, :-1]) for array in arrays))
+    total = {"n": float(counts.cases[0].sum()), "weight": float(counts.cells[0].sum())}
     tally = replace(
         tally,
-        keys=tuple(keys),
-        counts=Counts(*(coded.split(array[:, : coded.no_label]) for array in arrays)),
-        selections=Counts(*map(coded.split, arrays)) if cases[:, coded.no_label].any() else None,
-        class_counts=cases[:, : coded.no_label] if tally.classes else None,
+        keys=keys,
+        places=tuple(coded.positive),
+        counts=counts,
+        selections=Counts(*map(coded.split, arrays)) if has_selections else None,
+        class_counts=None if answers.classes is None else cases[:, :-1, :-1],
+        weighted={} if answers.sample_weight is None else total,
         left_out={name: times for name, times in left_out.items() if times},
+        threshold=(answers.thresholds or [0.5])[0] if is_cut else None,
         rule=rule,
     )
-    if answers.sample_weight is not None:
-        total = {"n": float(n[is_complete].sum()), "weight": float((n * weight)[is_complete].sum())}
-        tally = replace(tally, weighted=total)
     if answers.cluster is not None:
-        tally = _add_clusters(tally, rows, key, coded, np.flatnonzero(is_complete), answers)
+        tally = _add_clusters(tally, coded, complete, key, answers)
     return tally
 
 
-def _round_left_out(key: Integers, coded: _Coded, n: Floats, rule: Rule) -> dict[str, int]:
+def _round(counts: Floats, rule: Rule) -> Floats:
+    """Rounded counts by key, and their bounds; 0 where no key has a case."""
+    return np.where(counts.any(axis=0), round_counts(counts, rule), 0.0)
+
+
+def _round_left_out(cases: Floats, rule: Rule) -> dict[str, int]:
     """How many rows were left out, from numbers of each key that are rounded."""
-    names = ("", "y_true", "y_pred", "y_true and y_pred")
-    lacks = (coded.label == coded.no_label) + 2 * (coded.decision < 0)
-    numbers = _add_up(n, (int(key.max()) + 1, len(names)), key, lacks)
-    rounded = np.where(numbers.any(axis=0), round_counts(numbers, rule)[0], 0.0).sum(axis=0)
-    return {name: int(n) for name, n in zip(names, rounded, strict=True) if name}
+    lacking = {
+        "y_true": cases[:, -1, :-1].sum(axis=1),
+        "y_pred": cases[:, :-1, -1].sum(axis=1),
+        "y_true and y_pred": cases[:, -1, -1],
+    }
+    return {name: int(_round(n, rule)[0].sum()) for name, n in lacking.items()}
 
 
-def _check_weights(weights: Iterable[Any]) -> Floats:
-    """Weights as numbers, which must be finite and not negative; 1 for rows without."""
+def _check_weights(weights: list[float | None]) -> Floats:
+    """Weights, which must be finite and not negative; 1 for rows without."""
     values = np.array([1.0 if weight is None else weight for weight in weights])
     low, high = _WEIGHTS
-    for must, is_valid in (
-        ("be finite and at least 0", np.isfinite(values) & (values >= 0)),
-        (
-            f"be 0 or between {low:g} and {high:g}",
-            (values == 0) | ((values >= low) & (values <= high)),
-        ),
-    ):
-        if not is_valid.all():
-            got = float(values[~is_valid][0])
-            raise InvalidInput(argument="sample_weight", must=must, got=got)
+    for weight in values[(values != 0) & ~((low <= values) & (values <= high))].tolist():
+        must = f"be 0 or between {low:g} and {high:g}"
+        raise InvalidInput(argument="sample_weight", must=must, got=weight)
     return values
 
 
-def cross_keys(keys: Collection[Key]) -> list[Key]:
-    """Every combination of the values that occur at each position of the keys."""
-    values = [
-        [value for (value,) in sort_keys({(one,) for one in column})]
-        for column in zip(*keys, strict=True)
-    ]
-    subject = "`protect` rounds every combination of groups; there are {}"
-    check_cost(prod(map(len, values)), MAX_CELLS, subject, "choose fewer or coarser group columns")
-    return list(product(*values))
-
-
-# Clusters
-
-
 def _add_clusters(
-    tally: Tally, rows: CountedRows, key: Integers, coded: _Coded, used: Integers, answers: Answers
+    tally: Tally, coded: _Coded, used: Bools, key: Integers, answers: Answers
 ) -> Tally:
-    """The tally with its clusters, each of which must lie in one group."""
-    clusters = rows.answer("cluster")
-    pairs = [(int(key[row]), clusters[row]) for row in used]
-    index_of = {pair: i for i, pair in enumerate(dict.fromkeys(pairs))}
-    # A cluster with a known group in only some of its cases belongs to that group.
-    known = Counter(cluster for i, cluster in index_of if tally.keys[i] != (None,))
-    several = [cluster for cluster, groups in known.items() if groups > 1]
-    if several and answers.draw_case is None:
-        n = len({cluster for _, cluster in index_of})
-        raise InvalidInput(
-            f"each `cluster` must lie in one group; {len(several):,} of {n:,} have cases in several, "
-            f"such as {brief(several[0])}; audit them without `cluster=`, or choose groups that "
-            "clusters do not leave"
-        )
-    shape = len(index_of), 2, int(coded.decision.max()) + 1
-    place = np.array([index_of[pair] for pair in pairs], dtype=np.int64)
-    cells = coded.split(
-        _add_up(rows.n[used], shape, place, coded.label[used], coded.decision[used])
-    )
+    """The tally with its clusters, each of which must lie in one group, or with a case drawn of each."""
+    pairs = list(zip(key.tolist(), coded.rows.answer("cluster"), strict=True))
+    index = {pair: i for i, pair in enumerate(dict.fromkeys(compress(pairs, used)))}
+    counts = coded.add_up(coded.rows.n, used, code_values(pairs, index), len(index))
+    table = ClusterTable(np.array([i for i, _ in index]), coded.split(counts[:, :-1, :-1]))
+    parts: dict[Any, list[int]] = {}
+    for (_, cluster), i in index.items():
+        parts.setdefault(cluster, []).append(i)
     if answers.draw_case is None:
-        table = ClusterTable(np.array([i for i, _ in index_of], dtype=np.int64), cells)
+        # A cluster with a known group in only some of its cases belongs to that group.
+        known = Counter(cluster for i, cluster in index if tally.keys[i] != (None,))
+        several = [cluster for cluster, groups in known.items() if groups > 1]
+        if several:
+            raise InvalidInput(
+                f"each `cluster` must lie in one group; {len(several):,} of {len(parts):,} have cases "
+                f"in several, such as {brief(several[0])}; audit them without `cluster=`, or choose "
+                "groups that clusters do not leave"
+            )
         name = answers.cluster if isinstance(answers.cluster, str) else "cluster"
         return replace(tally, clusters=table, cluster=name)
-    parts: dict[Any, list[Key]] = {}
-    for (i, cluster), counts in zip(index_of, cells[0], strict=True):
-        parts.setdefault(cluster, []).extend((i, cell, count) for cell, count in enumerate(counts))
     drawn = np.zeros((1, len(tally.keys), 4))
-    for cluster, counted in parts.items():
-        ends = np.cumsum([count for *_, count in counted])
+    for cluster, part in parts.items():
+        ends = np.cumsum(table.cells[0, part])
         position = answers.draw_case(cluster, int(ends[-1]))
         if position is not None:
-            i, cell, _ = counted[int(np.searchsorted(ends, position, side="right"))]
-            drawn[0, i, cell] += 1
-    return replace(tally, counts=Counts.of(drawn), selections=None)
+            i, cell = divmod(int(np.searchsorted(ends, position, side="right")), 4)
+            drawn[0, table.key[part[i]], cell] += 1
+    return replace(tally, counts=Counts(*[drawn] * 5), selections=None)
 
 
 # Rows
 
 
-def _add_rows(tally: Tally, rows: CountedRows, codes: Mapping[str, Mapping[Any, Any]]) -> Tally:
+def _add_rows(tally: Tally, rows: CountedRows, coding: LabelCoding) -> Tally:
     """The tally with every case as a row, of those that lack nothing."""
     columns = {name: rows.answer(name) for name in rows.answers if name != "level"}
     lacks = {}
     for name, values in columns.items():
-        code_of = codes.get(name, {})
-        lacks[name] = np.array([code_of.get(value, value) is None for value in values])
-    kept = np.flatnonzero(~np.any(list(lacks.values()), axis=0))
-    if not len(kept):
-        what = "score" if "y_score" in columns else "prediction"
-        raise InvalidInput(f"every row lacks a label or a {what}; there is nothing to audit")
-    n = rows.n[kept].astype(np.int64)
+        codes = coding.codes.get(name, {})
+        lacks[name] = np.array([codes.get(value, value) is None for value in values])
+    complete, left_out = rows.find_complete(lacks)
+    n = rows.n[complete].astype(np.int64)
     subject = "scores of every case and functions take all {} cases"
     check_cost(n.sum(), _MAX_ROWS, subject, "audit a random part of the rows")
-    keys, key = rows.index_keys(kept, tally.keys)
-    code_of = codes.get("y_true", {})
-    columns["positive"] = [code_of.get(label) == 1 for label in columns["y_true"]]
+    keys = tally.keys or list_keys(compress(rows.keys, complete))
+    codes = coding.codes.get("y_true", {})
+    columns["positive"] = [codes.get(label) == 1 for label in columns["y_true"]]
     arrays = {
-        name: np.repeat(_as_array([values[row] for row in kept]), n)
+        name: np.repeat(_as_array([*compress(values, complete)]), n)
         for name, values in columns.items()
     }
-    left_out = tally.left_out or count_lacking(lacks, rows.n)
-    return replace(tally, keys=keys, rows=RowTable(np.repeat(key, n), arrays), left_out=left_out)
+    table = RowTable(np.repeat(rows.index_keys(keys)[complete], n), arrays)
+    return replace(tally, keys=keys, rows=table, left_out=tally.left_out or left_out)
 
 
-def _as_array(values: Sequence[Any]) -> NDArray[Any]:
+def _as_array(values: Sequence[object]) -> Array:
     """Values as numbers or texts if all of them are, and otherwise as objects."""
     kinds = {type(value) for value in values}
     if kinds in ({bool}, {int}, {float}, {int, float}, {str}):
@@ -707,15 +610,13 @@ def tally_counts(
         matrices[key] = _as_matrix(group, given)
     if merge_variants:
         matrices = merge_names(matrices, len(columns), first=rule is not None)
-    keys = sort_keys(matrices)
-    if rule is not None and not rule.shows_zero:
-        keys = cross_keys(keys)
-    cells = np.array(
-        [[matrices[key].cells if key in matrices else (0, 0, 0, 0) for key in keys]], float
-    )
-    published, low, high = (cells,) * 3 if rule is None else round_counts(cells, rule)
-    known = Counts(published, published, published, low, high)
-    return Tally(columns=columns, keys=tuple(keys), counts=known, rule=rule)
+    keys = list_keys(matrices, rule)
+    known = {key: matrix.cells for key, matrix in matrices.items()}
+    cells = low = high = np.array([[known.get(key, (0, 0, 0, 0)) for key in keys]], float)
+    if rule is not None:
+        cells, low, high = round_counts(cells, rule)
+    rounded = Counts(cells, cells, cells, low, high)
+    return Tally(columns=columns, keys=keys, counts=rounded, rule=rule)
 
 
 def _as_matrix(group: object, given: Any) -> ConfusionMatrix:
