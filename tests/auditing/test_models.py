@@ -123,7 +123,7 @@ def test_what_is_no_rate_of_the_same_people_cannot_be_compared() -> None:
     rates = "metrics must be rates such as acc, ppr, tpr, fpr; got"
     refusals: list[tuple[dict[str, Any], str]] = [
         ({"baseline": "on"}, "no model in baseline is called 'on'; did you mean 'one'?"),
-        ({"metrics": []}, "metrics must contain at least one metric"),
+        ({"metrics": []}, "metrics must be a list of metrics, such as"),
         ({"metrics": ["acc", "ppv"]}, "ppv is not a rate of people whose number is the same with all models; use acc"),
         ({"metrics": ["auc"]}, f"{rates} auc"),
         ({"metrics": [("f", max)]}, f"{rates} f"),

@@ -290,24 +290,17 @@ def test_what_cannot_be_protected_is_refused() -> None:
     must = "protect must be 'cms', 'opensafely', 'ons' or a whole number from 3 to 1,000,000, the minimum count that " \
            "may be shown"  # fmt: skip
     needs_cases = "protect rounds counts; auc, brier, log_loss and functions need every case"
-    strata = "protect and strata cannot be combined: pooled rounded counts have no bounds"
+    apart = "protect and {} cannot be combined: only counts of groups have bounds"
     crossed = {("a", "x"): (90,) * 4, ("b", "x"): (80,) * 4, ("a", "y"): (70,) * 4, ("b", "y"): (60,) * 4}
     small = {"a": (3, 3, 3, 3), "b": (2, 2, 2, 2)}
     cases: list[tuple[Any, dict[str, Any], str]] = [
         (of_counts, {"protect": 1}, f"{must}; got 1"),
         (of_counts, {"protect": "11"}, f"{must}; got '11'"),
         (of_counts, {"protect": "cns"}, "no rule of protection is called 'cns'"),
-        (of_counts, {"reference": "all"}, "protect and reference='all' cannot be combined: gaps to all cases have no "
-         "bound; compare with 'rest', which asks the same"),
-        (of_counts, {"counts": crossed, "by": ["g", "h"], "strata": "h"}, strata),
+        (of_counts, {"reference": "all"}, "protect and reference='all' cannot be combined; compare with 'rest'"),
+        (of_counts, {"counts": crossed, "by": ["g", "h"], "strata": "h"}, apart.format("strata")),
         (of_counts, {"counts": small}, "rounded by the rule cms, no group is left that could be shown"),
-        (of_rows, {"strata": "u"}, strata),
-        (of_rows, {"classes": "all"}, "protect and classes cannot be combined: counts of several classes are not "
-         "rounded"),
-        (of_rows, {"cluster": "u"}, "protect and cluster cannot be combined: effective sizes are not a matter of "
-         "cells"),
-        (of_rows, {"sample_weight": "w"}, "protect and sample_weight cannot be combined: sums of weights are not "
-         "rounded"),
+        *((of_rows, {name: "w"}, apart.format(name)) for name in ("strata", "classes", "cluster", "sample_weight")),
         (of_rows, {"metrics": "auc", "y_score": "w", "y_pred": None}, needs_cases),
         (of_rows, {"metrics": [("cost", lambda y, p: 0.0)]}, needs_cases),
     ]  # fmt: skip

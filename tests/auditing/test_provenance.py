@@ -135,29 +135,29 @@ def test_what_the_provenance_lacks_cannot_be_repeated() -> None:
     """P-values of a part of an audit are adjusted over the whole."""
     frame = pd.read_csv("d.csv")
     values = {name: frame[column] for name, column in COLUMNS.items()}
-    lacks = "which the provenance does not contain; audit the data again"
+    lacks, again = "the provenance does not contain the values of", "audit the data again"
     whole = "the provenance must be that of a whole audit; a part of one cannot be repeated by itself"
     functions = eh.audit(frame, metrics=["acc", ("cost", lambda y, p: 1.0)], **COLUMNS)
     assert functions.settings["metrics"] == functions.provenance["call"]["metrics"] == ["acc", "cost"]
     complete = eh.audit(frame, **COLUMNS, metrics="tpr")
     audits: list[tuple[eh.Audit, str]] = [
-        (eh.audit(**values, metrics="tpr"), f"the audit was made from values of y_true, y_pred, groups, {lacks}"),
-        (functions, f"the audit was made from functions: cost, {lacks}"),
+        (eh.audit(**values, metrics="tpr"), f"{lacks} y_true, y_pred, groups; {again}"),
+        (functions, f"{lacks} cost; {again}"),
         (eh.audit(frame, **COLUMNS, strata="town", metrics="tpr").at(stratum="e"), whole),
         (eh.audit_counts(COUNTS, metrics="tpr"), "the provenance does not contain the data; pass them"),
-        (eh.audit("d.csv", **COLUMNS, metrics="tpr", protect="cms"), "a protected audit does not say which data it is "
-         "of; pass them"),
+        (eh.audit("d.csv", **COLUMNS, metrics="tpr", protect="cms"), "the provenance does not contain the data; "
+         "pass them"),
     ]  # fmt: skip
     for rng in (np.random.default_rng(0), None):
         drawn = eh.audit(frame, **SCORES, metrics="auc", rng=rng)
         assert drawn.settings["rng"] is None
-        audits.append((eh.Audit.from_json(drawn.to_json()), f"the audit was made from values of rng, {lacks}"))
+        audits.append((eh.Audit.from_json(drawn.to_json()), f"{lacks} rng; {again}"))
     unknown = "the provenance has an argument that the audit does not take: "
     for change, sentence in (
         ({"function": "rm"}, whole),
         ({"call": {"colour": "red"}}, f"{unknown}'colour'"),
         ({"call": {"data": "d.csv"}}, f"{unknown}'data'"),
-        ({"call": {}}, "groups must be the name of a group column or its values; got None"),
+        ({"call": {}}, "groups must be the name of a column or its values; got None"),
     ):
         audits.append((replace(complete, provenance=complete.provenance | change), sentence))
     for a, sentence in audits:
