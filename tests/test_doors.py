@@ -196,8 +196,8 @@ def test_codes_get_names_in_every_door(tmp_path: Path) -> None:
         ({"race": {1: "X", 2: "X"}}, "group_names of 'race' must give different names to different groups; 1 and 2 are both "  # noqa: E501
          "called 'X'"),
         ({"rcae": {1: "X"}}, "no group column in group_names is called 'rcae'; did you mean 'race'?"),
-        ({"race": {1: 5}}, "group_names must map group columns to the names of their values, as {'race': {1: 'White'}}; got "
-         "{'race': {1: 5}}"),
+        ({"race": {1: 5}}, "group_names must map group columns to the names of their values, as {'race': {1: "
+         "'White'}}; got {'race': {1: 5}}"),
         ({"race": {1: "X", "1": "Y"}}, "group_names must name each value once; got {1: 'X', '1': 'Y'}"),
         ({"race": "X"}, "group_names must map group columns to the names of their values, as {'race': {1: 'White'}}; got "  # noqa: E501
          "{'race': 'X'}"),

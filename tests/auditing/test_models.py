@@ -33,7 +33,7 @@ PEOPLE = people()
 
 def compared(data: Any = PEOPLE, **settings: Any) -> Audit:
     given: dict[str, Any] = {"y_true": "y", "models": {"one": "one", "two": "two", "three": "three"}, "groups": "who"}
-    return eh.compare(data, **given | {} | settings)
+    return eh.compare(data, **given | settings)
 
 
 def test_all_other_models_are_compared_with_the_first_or_the_baseline() -> None:
@@ -59,9 +59,7 @@ def test_exchanging_two_models_mirrors_the_changes() -> None:
     there, back = (compared(models={a: a, b: b}, metrics=METRICS) for a, b in (("one", "two"), ("two", "one")))
     for r in there.rows:
         other = row(back, r.group, r.metric)
-        assert r.score == approx(-other.score)
-        assert r.gap == approx(-other.gap)
-        assert r.change_pvalue == approx(other.change_pvalue)
+        assert (r.score, r.gap, r.change_pvalue) == approx((-other.score, -other.gap, other.change_pvalue))
         if math.isnan(r.p_error):
             # What is known of a change is approximate, and not in the same way in each direction.
             assert r.pvalue == approx(other.pvalue, rel=0.01)
@@ -95,12 +93,8 @@ def test_cases_without_a_prediction_are_left_out_and_counted_with_repeated_rows(
     }
     a = eh.compare(data, y_true="y", models={"p": "p", "q": "q"}, groups="g", metrics="acc")
     assert a.n == 4
-    assert a.left_out == {
-        "prediction of q": 2,
-        "y_true": 2,
-        "prediction of p": 2,
-        "prediction of p and prediction of q": 2,
-    }
+    both = "prediction of p and prediction of q"
+    assert a.left_out == {"prediction of q": 2, "y_true": 2, "prediction of p": 2, both: 2}
     assert a.n + sum(a.left_out.values()) == 12
     words = {"y": ["yes", "no", "yes"] * 4, "p": ["yes", "no", "no"] * 4, "q": ["yes", "NA", ""] * 4}
     words |= {"g": list("abb") * 2 + list("bab") * 2}
@@ -114,8 +108,7 @@ def test_settings_are_those_of_audits() -> None:
     assert {r.verdict for r in a.rows if r.group == "v"} == {Verdict.REFERENCE}
     own = row(a, "v", "acc")
     assert not math.isnan(own.score) and math.isnan(own.gap)
-    crossed = eh.compare(PEOPLE.assign(t=list("ab") * 60), y_true="y", models={"one": "one", "two": "two"},
-                                groups=["who", "t"], metrics="acc")  # fmt: skip
+    crossed = compared(PEOPLE.assign(t=list("ab") * 60), groups=["who", "t"], metrics="acc")
     assert {r.by for r in crossed.rows} == {"who", "t", "who & t"}
 
 

@@ -36,17 +36,6 @@ def test_the_text_of_a_table_is_read_as_the_same_table(data: st.DataObject) -> N
         assert read_texts(name, option_texts(name, value)) == value
 
 
-def test_texts_are_read() -> None:
-    for name, text, value in [
-        *(("strength", "auto", "auto"), ("strength", "2.5", 2.5), ("classes", "all", "all")),
-        *(("intersections", "all", "all"), ("intersections", "12", 12), ("protect", "cms", "cms")),
-        *(("outcome", "ill", "ill"), ("decision", "got a loan / got none", ["got a loan", "got none"])),
-        ("reference", "A", "A"),
-    ]:
-        assert read_texts(name, [text]) == value
-    assert read_texts("classes", ["all", "a", "a"]) == ["all", "a"]
-
-
 @given(by=columns, data=st.data())
 def test_names_of_groups_are_read_as_they_are_spelled(by: list[str], data: st.DataObject) -> None:
     """Also if columns, values and names contain colons, equals signs and quotation marks."""
@@ -65,14 +54,17 @@ def test_references_are_read_as_they_are_spelled(by: list[str], data: st.DataObj
     assert read_texts("reference", option_texts("reference", {by[0]: [1, 2, 3, 4]}), by) == {by[0]: "1,2,3,4"}
 
 
-def test_names_with_signs_that_separate_stand_in_quotes() -> None:
+def test_texts_are_read_and_names_with_signs_that_separate_stand_in_quotes() -> None:
+    assert read_texts("classes", ["all", "a", "a"]) == ["all", "a"]
     for name, text, columns, value in [
+        *(("strength", "auto", [], "auto"), ("strength", "2.5", [], 2.5), ("classes", "all", [], "all")),
+        *(("intersections", "all", [], "all"), ("intersections", "12", [], 12), ("protect", "cms", [], "cms")),
+        *(("outcome", "ill", [], "ill"), ("decision", "got a loan / got none", [], ["got a loan", "got none"])),
         ("group_names", '"a:b":c=d', ["a", "a:b"], {"a:b": {"c": "d"}}),
         ("group_names", 'a:"b=c"=d', ["a"], {"a": {"b=c": "d"}}),
         ("reference", '"a=b"=c', ["a", "a=b"], {"a=b": "c"}),
         ("reference", "a=b=c", ["a", "a=b"], {"a": "b=c"}),
-        ("reference", '"a=b"', ["a"], "a=b"),
-        ("reference", "a=b", ["c"], "a=b"),
+        *(("reference", '"a=b"', ["a"], "a=b"), ("reference", "a=b", ["c"], "a=b"), ("reference", "A", [], "A")),
     ]:
         assert read_texts(name, [text], columns) == value
 

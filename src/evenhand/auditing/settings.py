@@ -504,13 +504,12 @@ def settings_of(request: Any) -> dict[str, tuple[object, Setting]]:
 def _complete(name: str, default: object, known: Setting) -> Setting:
     """A setting with what follows from its name, its default and its description."""
     first = _first_sentence(known.text)
-    reads = known.reads or _READS.get(type(default), "text")
     return replace(
         known,
         page=re.split("[:;]", first)[0] if known.page == "" else known.page,
         option=_option(name) if known.option == "" else known.option,
         brief=known.brief or f"{first or known.hint}{'; may be repeated' * known.many}.",
-        reads="special" if name in READERS else reads,
+        reads="special" if name in READERS else known.reads or _READS.get(type(default), "text"),
         choices=() if name in READERS else tuple(filter(None, known.named)),
         parts={part: _complete(part, None, one) for part, one in known.parts.items()},
     )
@@ -524,9 +523,8 @@ def documentation_of(request: type) -> dict[str, str]:
     """What the docstrings of a request say of each setting."""
     texts: dict[str, str] = {}
     for cls in reversed(request.__mro__):
-        text = cleandoc(cls.__doc__ or "")
-        for paragraph in re.findall(r"^\w+ : .*\n(?: .*\n?)+", text, re.MULTILINE):
-            texts[paragraph.partition(" : ")[0]] = f"{paragraph.rstrip()}\n"
+        entries = re.findall(r"(?m)^((\w+) : .*\n(?: .*\n?)+)", cleandoc(cls.__doc__ or ""))
+        texts |= {name: f"{entry.rstrip()}\n" for entry, name in entries}
     return texts
 
 
