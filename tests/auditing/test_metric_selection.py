@@ -57,7 +57,7 @@ def test_what_is_no_metric_is_refused_in_a_sentence() -> None:
         ({"tpr": 1}, f"{a_list} {{'tpr': 1}}"),
         (5, f"{a_list} 5"),
         ([], f"{a_list} []"),
-        ([5], "each of metrics must be a name, a Metric or a function; got 5"),
+        ([5], "metrics must be names, Metrics or functions; got 5"),
         (["recal"], "no metric is called 'recal'; did you mean 'recall'?"),
         (lambda y, p: 0.0, f"{nameless} <function "),
         ([Costs()], f"{nameless} <"),

@@ -128,7 +128,7 @@ def test_what_the_provenance_lacks_cannot_be_repeated() -> None:
     frame = pd.read_csv("d.csv")
     values = {name: frame[column] for name, column in COLUMNS.items()}
     lacks, again = "the provenance does not contain the values of", "audit the data again"
-    whole = "the provenance must be that of a whole audit; a part of one cannot be repeated by itself"
+    whole = "the provenance must be that of a whole audit, not of a part of one"
     functions = eh.audit(frame, metrics=["acc", ("cost", lambda y, p: 1.0)], **COLUMNS)
     assert functions.settings["metrics"] == functions.provenance["call"]["metrics"] == ["acc", "cost"]
     complete = eh.audit(frame, **COLUMNS, metrics="tpr")
@@ -143,7 +143,7 @@ def test_what_the_provenance_lacks_cannot_be_repeated() -> None:
     for rng in (np.random.default_rng(0), None):
         drawn = eh.audit(frame, **SCORES, metrics="auc", rng=rng)
         audits.append((eh.Audit.from_json(drawn.to_json()), f"{lacks} rng; {again}"))
-    unknown = "the provenance has an argument that the audit does not take: "
+    unknown = "the provenance has an argument that is unknown: "
     for change, sentence in (
         ({"function": "rm"}, whole),
         ({"call": {"colour": "red"}}, f"{unknown}'colour'"),

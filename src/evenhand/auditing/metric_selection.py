@@ -76,8 +76,7 @@ def _select(given: object) -> Measurable:
             raise InvalidInput(f"{problem}; CONTRIBUTING.md says how to add it")
         return given
     if not callable(given) and not _is_named_function(given):
-        must = "be a name, a Metric or a function"
-        raise InvalidInput(f"each of `metrics` must {must}; got {brief(given)}")
+        raise InvalidInput(f"`metrics` must be names, Metrics or functions; got {brief(given)}")
     name, function = (str(getattr(given, "__name__", "")), given) if callable(given) else given
     if not name.strip() or name == "<lambda>":
         hint = f"pass it as ('name', function); got {brief(given)}"
@@ -89,8 +88,8 @@ def _select(given: object) -> Measurable:
         short = name.removesuffix("_score")
         use = short if lookup_metric(short) == known else name
         raise InvalidInput(f"{name!r} in `metrics` is built in: use {use!r}")
-    must = f"not be called {name!r}, like a metric; pass it as ('another name', function)"
-    raise InvalidInput(f"a function in `metrics` must {must}")
+    problem = f"a function in `metrics` must not be called {name!r}, like a metric"
+    raise InvalidInput(f"{problem}; pass it as ('another name', function)")
 
 
 @lru_cache(maxsize=1_000)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -45,7 +45,6 @@ def provenance_of(
         if (column := getattr(request, name, None)) is not None
     }
     paths = _paths_of(data)
-    cluster = {"column": tally.cluster, "clusters": tally.n_clusters}
     made, rule = _now(), request.rule
     return {
         # The time would tell protected audits of different data apart.
@@ -55,10 +54,10 @@ def provenance_of(
         "columns": columns | {"groups": list(tally.columns)},
         "positive": to_plain(tally.positive),
         "negative": {column: to_plain(labels[:20]) for column, labels in tally.negative.items()},
-        "classes": to_plain(tally.classes) if tally.classes else None,
+        "classes": to_plain(tally.classes or None),
         "threshold": tally.threshold,
         "weight": tally.weighted or None,
-        "cluster": None if tally.cluster is None else cluster,
+        "cluster": tally.cluster and {"column": tally.cluster, "clusters": tally.n_clusters},
         "order": {by: list(groups) for by, groups in order.items()},
         "function": function,
         "call": _record_call(data, request, metrics),
@@ -69,8 +68,7 @@ def _record_call(data: object, request: Settings, metrics: list[str]) -> dict[st
     """The arguments that are not defaults as plain values; None for what cannot be recorded."""
     recorded = request.recorded() | {"metrics": metrics}
     call: dict[str, object] = {}
-    kind: type = type(request)
-    for name, (default, known) in settings_of(kind).items():
+    for name, (default, known) in settings_of(cast("type", type(request))).items():
         given = getattr(request, name)
         # A group may be called "rest", which is no `ReferenceKind`.
         if type(given) is type(default) and given == default:
@@ -130,13 +128,11 @@ def repeat_audit(provenance: Mapping[str, Any], data: object) -> Audit:
 
     name, call = provenance.get("function"), provenance.get("call") or {}
     if name not in ("audit", "audit_counts", "compare") or provenance.get("at"):
-        must = "be that of a whole audit; a part of one cannot be repeated by itself"
-        raise InvalidInput(f"the provenance must {must}")
+        raise InvalidInput("the provenance must be that of a whole audit, not of a part of one")
     function: Callable[..., Audit] = getattr(audits, name)
     _, *known = signature(function).parameters
     if unknown := sorted(call.keys() - set(known)):
-        problem = "the provenance has an argument that the audit does not take"
-        raise InvalidInput(f"{problem}: {unknown[0]!r}")
+        raise InvalidInput(f"the provenance has an argument that is unknown: {unknown[0]!r}")
     keys = map(str, call.get("metrics") or ())
     lacking = [name for name, value in call.items() if value is None]
     lacking += [key for key in keys if isinstance(lookup_metric(key), Function)]
