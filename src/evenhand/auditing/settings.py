@@ -367,7 +367,7 @@ class AuditRequest(Settings):
     y_pred : str or column
         Column of predictions.
     y_score : str or column
-        Column of scores: in place of predictions, with ``threshold``. They may be passed beside
+        Column of scores; with ``threshold``, in place of predictions. They may be passed beside
         predictions for metrics such as ``"auc"``.
     groups : str, list of str or columns
         Columns of groups. The groups of each column are audited, and those of intersections.
@@ -378,7 +378,7 @@ class AuditRequest(Settings):
         Counts as positive: these labels, if they are ambiguous. All others are negative. If those of
         predictions differ, ``{"label": "bad", "prediction": ["high", "medium"]}``.
     classes : "all" or iterable of labels
-        Classes: some of several that are audited against the rest; all is every class. Scores
+        Classes: those that are audited against the rest; all is every class. Scores
         of all classes are averages over them. Classes are an axis: rows say of which they are.
     strata : str, list of str or columns
         Columns of strata: control features, within which groups are compared. The
@@ -394,7 +394,7 @@ class AuditRequest(Settings):
         Column of clusters: identifiers, such as the patient of several images. Each cluster must lie in
         one group. Tests and intervals are then approximate, with effective sample sizes.
     bins : mapping of column to sequence of float
-        Cut these numbers into bins at: levels by column. ``{"age": [25, 45]}`` gives three groups.
+        Cut these numbers into bins at: cuts by column. ``{"age": [25, 45]}`` gives three groups.
     merge_variants : bool
         Merge group names that differ only in case or spaces. Names are merged
         if they are equal after NFKC normalization, in lower case and with single spaces;
@@ -458,7 +458,7 @@ class ModelsRequest(AuditRequest):
         Columns of models: names and columns of predictions. All others are compared with the first,
         unless ``baseline`` is another.
     model_column : str or column
-        Column that names the model: of each row, with ``cluster`` and predictions. It takes the
+        Column that names the model; with ``cluster`` and predictions. It takes the
         place of ``models`` if each row is a decision of one model. All models are compared
         with the first by name, or by the order of categories, unless ``baseline`` is another.
     baseline : str
@@ -466,13 +466,13 @@ class ModelsRequest(AuditRequest):
     y_true : str or column
         Column of labels.
     y_pred : str or column
-        Column of predictions: with ``model_column``.
+        Column of predictions; with ``model_column``.
     y_score : str or column
-        Column of scores: in place of models, with several of ``threshold``.
+        Column of scores; with several of ``threshold``, in place of models.
     threshold : sequence of float
         Threshold: with scores, those that are compared. All others are compared with the first.
     cluster : str or column
-        Column of clusters: with ``model_column``, what says which rows are decisions on the same case.
+        Column of clusters; with ``model_column``, the cases that rows are decisions on.
     metrics : str, Metric or sequence of them
         Metrics: rates of people whose number is the same with all models, by default acc, ppr,
         tpr and fpr.
