@@ -93,7 +93,11 @@ def test_what_counts_cannot_tell_is_refused() -> None:
 
 def test_values_of_strata_without_a_name_are_called_stratum() -> None:
     y, groups, strata = [1, 0, 1, 0] * 5, list("abab") * 5, list("xxyy") * 5
-    for given, name in ((strata, "stratum"), (pd.Series(strata, name="town"), "town"), ({"town": strata}, "town")):
+    for given, name in (
+        (strata, "stratum"),
+        (pd.Series(strata, name="age_group"), "age_group"),
+        ({"town": strata}, "town"),
+    ):
         a = eh.audit(y_true=y, y_pred=y, groups=groups, strata=given, metrics="acc")
         assert a.settings["strata"] == [name]
 

@@ -76,6 +76,7 @@ def test_texts_that_mean_nothing_are_refused() -> None:
         ("bins", ["age=x"], f"{bins} 'age=x'"),
         ("bins", ["age=1", "age=2"], "bins names 'age' twice"),
         ("models", ["old"], "models must be NAME=COLUMN, such as old=p1; got 'old'"),
+        ("models", ["=p"], "models must be NAME=COLUMN, such as old=p1; got '=p'"),
         ("models", ["old=a", "old=b"], "models names 'old' twice"),
         ("reference", ["race=A", "B"], "reference must be COLUMN=GROUP if it is repeated; got 'B'"),
         ("reference", ["race=A", "race=B"], "reference names 'race' twice"),
