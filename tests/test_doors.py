@@ -196,8 +196,9 @@ def test_codes_get_names_in_every_door(tmp_path: Path) -> None:
         ({"race": {1: "X", 2: "X"}}, "group_names of 'race' must give different names to different groups; 1 and 2 are both "  # noqa: E501
          "called 'X'"),
         ({"rcae": {1: "X"}}, "no group column in group_names is called 'rcae'; did you mean 'race'?"),
-        ({"race": {1: 5}}, "the name of 1 in group_names of 'race' must be text; got 5"),
-        ({"race": {1: "X", "1": "Y"}}, "group_names of 'race' must name each value once; got {1: 'X', '1': 'Y'}"),
+        ({"race": {1: 5}}, "group_names must map group columns to the names of their values, as {'race': {1: "
+         "'White'}}; got {'race': {1: 5}}"),
+        ({"race": {1: "X", "1": "Y"}}, "group_names must name each value once; got {1: 'X', '1': 'Y'}"),
         ({"race": "X"}, "group_names must map group columns to the names of their values, as {'race': {1: 'White'}}; got "  # noqa: E501
          "{'race': 'X'}"),
     ):  # fmt: skip
@@ -432,7 +433,7 @@ def test_every_setting_is_repeated(settings: dict[str, Any], from_file: bool, tm
 
 def test_an_audit_of_values_needs_them_to_be_repeated() -> None:
     a = eh.audit(y_true=[1, 0, 1, 0], y_pred=[1, 0, 0, 0], groups=list("aabb"), metrics="acc")
-    with pytest.raises(InvalidInput, match=r"^the audit was made from values of y_true, y_pred, groups, which"):
+    with pytest.raises(InvalidInput, match=r"^the provenance does not contain the values of y_true, y_pred, groups"):
         a.repeat()
     frame = pd.DataFrame({"y": [1, 0, 1, 0], "p": [1, 0, 0, 0], "g": list("aabb")})
     b = eh.audit(frame, y_true="y", y_pred="p", groups="g", metrics="acc")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,31 +18,19 @@ from evenhand.data.disclosure import round_counts
 from evenhand.examples import compas
 from evenhand.reports import as_annotations, as_junit
 
-OUTPUTS: dict[str, Callable[[eh.Audit], Any]] = {
-    "text": lambda a: a.to_text(),
-    "html": lambda a: a.to_html(),
-    "json": lambda a: a.to_json(),
-    "csv": lambda a: a.to_csv(),
-    "markdown": lambda a: a.to_markdown(),
-    "notebook": lambda a: a._repr_html_(),
-    "rows": lambda a: repr(a.rows),
-    "frame": lambda a: repr(a.to_frame("pandas").to_dict("list")),
-    "scores": lambda a: repr(a.by_group.to_dict("list")),
-    "junit": as_junit,
-    "github": as_annotations,
-}
-"""Everything that can be published."""
-
 
 def published(audit: eh.Audit) -> dict[str, Any]:
-    return {name: output(audit) for name, output in OUTPUTS.items()}
+    """Everything that can be published."""
+    methods = ("to_text", "to_html", "to_json", "to_csv", "to_markdown", "_repr_html_")
+    frames = [audit.to_frame("pandas"), audit.by_group]
+    texts = {name: getattr(audit, name)() for name in methods} | {"rows": repr(audit.rows)}
+    texts["frames"] = repr([frame.to_dict("list") for frame in frames])
+    return texts | {"junit": as_junit(audit), "github": as_annotations(audit)}
 
 
 def block(count: int, rule: Any) -> tuple[int, int, int]:
     """What a count is published as, and the least and the largest count that are published so."""
-    known = rule_of(rule)
-    assert known is not None
-    value, low, high = (int(one[0]) for one in round_counts(np.array([float(count)]), known))
+    value, low, high = (int(one[0]) for one in round_counts(np.array([float(count)]), rule_of(rule)))  # type: ignore[arg-type]
     return value, low, high
 
 
@@ -54,20 +42,13 @@ def blocks(rule: Any) -> st.SearchStrategy[int]:
 
 def elsewhere(draw: Any, count: int, rule: Any) -> int:
     """Another count of the same block."""
-    _, low, high = block(count, rule)
-    return int(draw(st.integers(low, high)))
-
-
-# Rules
+    return int(draw(st.integers(*block(count, rule)[1:])))
 
 
 def test_the_rounded_table_is_that_of_counts_rounded_by_hand() -> None:
     audit = eh.audit_counts({"a": (25, 7, 12, 40), "b": (0, 30, 11, 90)}, metrics="tpr", protect="cms")
     assert {row.group: row.cells for row in audit.rows} == {"a": (27, 5, 16, 38), "b": (0, 27, 16, 93)}
     assert audit.n == sum((27, 5, 16, 38, 0, 27, 16, 93))
-
-
-# Nothing published tells tables of the same blocks apart
 
 
 @pytest.mark.slow
@@ -139,17 +120,11 @@ def test_neither_spellings_nor_files_nor_their_time_are_told(tmp_path: Any) -> N
     assert set(audit.provenance["source"]) <= {"kind", "name", "format", "separator", "library", "paths"}
     assert {"sha256", "size", "rows"} <= set(exact.provenance["source"])
     assert not any(exact.provenance["source"]["sha256"] in str(output) for output in published(audit).values())
-    names = [
-        {row.group for row in eh.audit_counts(counts, protect="cms", merge_variants=True).rows}
-        for counts in (
-            {"Black": a, "black": b, "w": (40, 50, 60, 70)}
-            for a, b in itertools.permutations([(9, 3, 40, 30), (2, 3, 10, 30)])
-        )
-    ]
-    assert names == [{"Black", "w"}] * 2
+    pairs = itertools.permutations([(9, 3, 40, 30), (2, 3, 10, 30)])
+    for black, other in pairs:
+        counts = {"Black": black, "black": other, "w": (40, 50, 60, 70)}
+        assert {r.group for r in eh.audit_counts(counts, protect="cms", merge_variants=True).rows} == {"Black", "w"}
 
-
-# Bounds
 
 RATES = {
     "tpr": ((0,), (1,)),
@@ -265,17 +240,14 @@ def test_a_gap_to_a_reference_of_small_counts_has_no_sign() -> None:
 def test_few_cases_without_a_label_are_selections_where_zero_is_hidden() -> None:
     cells = {"a": (40, 30, 20, 60), "b": (14, 80, 33, 25)}
     answers = ((1, 1), (1, 0), (0, 1), (0, 0))
-    rows: list[Any] = [
-        (g, *one) for g, four in cells.items() for one, n in zip(answers, four, strict=True) for _ in range(n)
-    ]
+    rows: list[Any] = []
+    for g, four in cells.items():
+        rows += [(g, *one) for one, n in zip(answers, four, strict=True) for _ in range(n)]
     for missing in (1, 6):
         some = [*rows, *[("a", None, 1)] * missing]
         data = {name: [row[i] for row in some] for i, name in enumerate("gyp")}
         audit = eh.audit(data, y_true="y", y_pred="p", groups="g", protect="opensafely", count=1)
         assert {row.group for row in audit.rows} == {"a", "b"} and not audit.left_out
-
-
-# Refusals
 
 
 def test_what_cannot_be_protected_is_refused() -> None:
@@ -287,30 +259,21 @@ def test_what_cannot_be_protected_is_refused() -> None:
     def of_counts(counts: Any = None, **given: Any) -> Any:
         return eh.audit_counts(counts or compas(), **{"protect": "cms", **given})
 
-    must = "protect must be 'cms', 'opensafely', 'ons' or a whole number from 3 to 1,000,000, the minimum count that " \
-           "may be shown"  # fmt: skip
+    must = "protect must be 'cms', 'opensafely', 'ons' or a whole number from 3 to 1,000,000, the minimum count that"
     needs_cases = "protect rounds counts; auc, brier, log_loss and functions need every case"
-    strata = "protect and strata cannot be combined: pooled rounded counts have no bounds"
+    apart = "protect and {} cannot be combined: only counts of groups have bounds"
     crossed = {("a", "x"): (90,) * 4, ("b", "x"): (80,) * 4, ("a", "y"): (70,) * 4, ("b", "y"): (60,) * 4}
     small = {"a": (3, 3, 3, 3), "b": (2, 2, 2, 2)}
     cases: list[tuple[Any, dict[str, Any], str]] = [
-        (of_counts, {"protect": 1}, f"{must}; got 1"),
-        (of_counts, {"protect": "11"}, f"{must}; got '11'"),
+        *((of_counts, {"protect": wrong}, f"{must} may be shown; got {wrong!r}") for wrong in (1, "11")),
         (of_counts, {"protect": "cns"}, "no rule of protection is called 'cns'"),
-        (of_counts, {"reference": "all"}, "protect and reference='all' cannot be combined: gaps to all cases have no "
-         "bound; compare with 'rest', which asks the same"),
-        (of_counts, {"counts": crossed, "by": ["g", "h"], "strata": "h"}, strata),
+        (of_counts, {"reference": "all"}, "protect and reference='all' cannot be combined; compare with 'rest'"),
+        (of_counts, {"counts": crossed, "by": ["g", "h"], "strata": "h"}, apart.format("strata")),
         (of_counts, {"counts": small}, "rounded by the rule cms, no group is left that could be shown"),
-        (of_rows, {"strata": "u"}, strata),
-        (of_rows, {"classes": "all"}, "protect and classes cannot be combined: counts of several classes are not "
-         "rounded"),
-        (of_rows, {"cluster": "u"}, "protect and cluster cannot be combined: effective sizes are not a matter of "
-         "cells"),
-        (of_rows, {"sample_weight": "w"}, "protect and sample_weight cannot be combined: sums of weights are not "
-         "rounded"),
+        *((of_rows, {name: "w"}, apart.format(name)) for name in ("strata", "classes", "cluster", "sample_weight")),
         (of_rows, {"metrics": "auc", "y_score": "w", "y_pred": None}, needs_cases),
         (of_rows, {"metrics": [("cost", lambda y, p: 0.0)]}, needs_cases),
-    ]  # fmt: skip
+    ]
     for call, given_, sentence in cases:
         with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
             call(**given_)
@@ -318,6 +281,3 @@ def test_what_cannot_be_protected_is_refused() -> None:
         eh.compare(protect="cms")
     with pytest.raises(ValueError, match="protect what you publish"):
         eh.Monitor(protect="cms")
-
-
-# What is said of it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pydoc
-import re
 from typing import Any, assert_type
 
 import pytest
@@ -20,8 +19,6 @@ FUNCTIONS: list[tuple[Any, Any]] = [
     (eh.compare, ModelsRequest),
 ]
 COUNTS = {"A": (9, 6, 4, 21), "B": (30, 10, 12, 48)}
-
-
 ARGUMENTS = (
     "data y_true y_pred y_score groups threshold positive classes strata sample_weight count cluster bins "
     "merge_variants metrics reference confidence_level alpha adjust family margin strength favourable intersections "
@@ -36,26 +33,18 @@ def test_signatures_and_help_have_every_setting_and_its_default() -> None:
         known = settings_of(request)
         assert first == ("counts" if function is eh.audit_counts else "data")
         assert positional.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        assert {name: one.default for name, one in others} == {
-            name: field.default for name, (field, _) in known.items()
-        }
+        assert {name: one.default for name, one in others} == {name: default for name, (default, _) in known.items()}
         assert {one.kind for _, one in others} == {inspect.Parameter.KEYWORD_ONLY}
         assert set(settings_of(Settings)) - set(request._excluded) <= set(known)
         shown = " ".join(pydoc.plain(pydoc.render_doc(function)).split())
-        for name in known:
-            assert re.search(rf" {name} : ", shown), name
+        assert all(f" {name} : " in shown for name in known)
         assert "{settings}" not in shown and "Returns" in shown and "Examples" in shown
         assert max(map(len, (function.__doc__ or "").splitlines())) <= 120
 
 
 def read_by_type_checkers() -> None:
     """Mypy, which reads the tests too, fails if it does not see a setting, or if it allows what is wrong."""
-    assert_type(
-        eh.audit(
-            {}, y_true="y", y_pred="p", groups="g", alpha=0.1, threshold=[0.5], strata="w", metrics=["auc"], rng=None
-        ),
-        Audit,
-    )
+    assert_type(eh.audit({}, y_true="y", groups="g", alpha=0.1, threshold=[0.5], metrics=["auc"], rng=None), Audit)
     assert_type(eh.audit_counts(COUNTS, by="race", family="audit", reference="A"), Audit)
     assert_type(eh.compare({}, y_true="y", models={"a": "p"}, groups="g"), Audit)
     eh.audit({}, groups="g", alpa=0.1)  # type: ignore[call-arg]
@@ -66,19 +55,13 @@ def read_by_type_checkers() -> None:
 
 
 MEANT = {
-    **dict.fromkeys(("sensitive_features", "protected_attribute", "protected_attributes", "group"), "groups"),
-    "control_features": "strata",
-    "within": "strata",
-    "pos_label": "positive",
+    **dict.fromkeys(("sensitive_features", "protected_attribute", "group"), "groups"),
+    **{"control_features": "strata", "within": "strata", "pos_label": "positive", "labels": "y_true"},
     **dict.fromkeys(("y_proba", "y_prob", "probas_pred"), "y_score"),
     **dict.fromkeys(("weights", "sample_weights"), "sample_weight"),
     **dict.fromkeys(("unit", "cluster_id"), "cluster"),
-    "labels": "y_true",
     **dict.fromkeys(("seed", "random_state"), "rng"),
-    "level": "confidence_level",
-    "crossings": "intersections",
-    "thresholds": "threshold",
-    "metric": "metrics",
+    **{"level": "confidence_level", "crossings": "intersections", "thresholds": "threshold", "metric": "metrics"},
     "alfa": "alpha",
 }
 INSTEAD = {
@@ -115,34 +98,27 @@ def test_what_has_no_effect_is_refused_and_hints_are_never_wrong() -> None:
 
 def test_calls_that_cannot_be_are_refused_with_the_way_out() -> None:
     unknown = "got an unexpected keyword argument"
+    groups = "groups must be the name of a column or its values; got"
+    score = "pass either y_pred (predictions) or y_score (scores); got"
+    y: dict[str, Any] = {"y_true": [1], "y_pred": [1]}
+    audit: Any = eh.audit
+    counts: Any = eh.audit_counts
     calls: list[tuple[Any, str]] = [
         (lambda: eh.Monitor(level=0.9), f"Monitor() {unknown} 'level'; it has no effect there"),
         (lambda: eh.Monitor().add({}, at=1, y_proba="s"), f"add() {unknown} 'y_proba'; did you mean 'y_score'?"),
-        (lambda: eh.audit_counts(COUNTS, colour="red"), f"audit_counts() {unknown} 'colour'; see its documentation"),  # type: ignore[call-arg]
-        (lambda: eh.audit([1, 0], [1, 1], ["a", "b"]), "audit() takes only data by position, and got 3 arguments; "  # type: ignore[arg-type, call-arg, list-item]
-         "pass y_true=..., y_pred=..., groups=..."),
-        (lambda: eh.audit_counts(COUNTS, "race"), "audit_counts() takes only counts by position, and got 2 arguments"),  # type: ignore[call-arg]
-    ]  # fmt: skip
-    for call, sentence in calls:
-        with pytest.raises(TypeError) as refused:
-            call()
-        assert str(refused.value) == sentence
-
-
-def test_what_is_missing_is_asked_for() -> None:
-    groups = "groups must be the name of a group column or its values; got None"
-    score = "pass either y_pred (predictions) or y_score (scores); got"
-    given: list[tuple[Any, dict[str, Any], str]] = [
-        (eh.audit, {"y_true": [1], "y_pred": [1]}, groups),
-        (eh.compare, {"y_true": [1], "models": {"a": [1], "b": [0]}}, groups),
-        (eh.audit, {"y_true": [1], "groups": ["a"]}, f"{score} neither"),
-        (eh.audit, {"y_true": [1], "y_pred": [1], "y_score": [1], "groups": ["a"]}, f"{score} both"),
-        (eh.audit, {"y_true": [1], "y_pred": [1], "groups": {}}, "groups must be the name of a column or its values; "
-         "got {}"),
-        (eh.audit, {"y_true": [1, 0], "y_pred": [1, 0], "threshold": 0.5, "groups": ["a", "b"]},
+        (lambda: counts(COUNTS, colour="red"), f"audit_counts() {unknown} 'colour'; see its documentation"),
+        (lambda: audit([1, 0], [1, 1], ["a", "b"]), "audit() takes only data by position; pass y_true=..., y_pred=..., "
+         "y_score=..., groups=... by name"),
+        (lambda: counts(COUNTS, "race"), "audit_counts() takes only counts by position; pass by=..., "),
+        (lambda: audit(**y), f"{groups} None"),
+        (lambda: audit(**y, groups={}), f"{groups} {{}}"),
+        (lambda: eh.compare(y_true=[1], models={"a": [1], "b": [0]}), f"{groups} None"),
+        (lambda: audit(y_true=[1], groups=["a"]), f"{score} neither"),
+        (lambda: audit(**y, y_score=[1], groups=["a"]), f"{score} both"),
+        (lambda: audit(**y, threshold=0.5, groups=["a"]),
          "threshold is for scores; pass them as y_score, or leave threshold out"),
     ]  # fmt: skip
-    for function, arguments, sentence in given:
-        with pytest.raises(InvalidInput) as refused:
-            function(**arguments)
-        assert str(refused.value) == sentence
+    for call, sentence in calls:
+        with pytest.raises((TypeError, InvalidInput)) as refused:
+            call()
+        assert str(refused.value).startswith(sentence)

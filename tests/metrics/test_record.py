@@ -166,7 +166,7 @@ def test_a_metric_of_ones_own_behaves_as_those_of_the_catalogue_do() -> None:
     assert results(own) == approx(results(metric("fowlkes_mallows")), rel=1e-12, abs=1e-15, nan_ok=True)
     for cells in matrices(3):
         assert own.why_undefined(cells) == metric("fowlkes_mallows").why_undefined(cells)
-    message = "'own' is not a metric of the catalogue, by which rows, reports and saved audits know metrics"
+    message = "'own' is not a metric of the catalogue"
     error = refusal(eh.audit_counts, {"A": group, "B": reference}, metrics=[own])
     assert error == f"InvalidInput: {message}; CONTRIBUTING.md says how to add it"
 

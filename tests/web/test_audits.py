@@ -120,7 +120,7 @@ def test_what_cannot_be_audited_is_refused_in_the_words_of_the_form(shared: App,
         ({"y_pred": "", "y_score": "decile_score", "positive_prediction": None},
          "“Column of scores” must be between 0 and 1 for the default threshold of 0.5; for other scores pass "
          "“Threshold”, at or above which they are positive"),
-        ({"groups": []}, "“Columns of groups” must be the name of a group column or its values; got None"),
+        ({"groups": []}, "“Columns of groups” must be the name of a column or its values; got None"),
         ({"groups": ["rase"]}, "no column is called 'rase'; did you mean 'race'?"),
         ({"strata": ["race"]}, "“Columns of strata” must not contain a group column; got 'race'"),
         ({"sample_weight": "race"}, "“Column of weights” must contain numbers; got 'African-American'"),

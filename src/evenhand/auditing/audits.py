@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,7 @@ from .provenance import counts_source
 from .requests import with_fields_of
 from .result import Audit
 from .run import run_audit
-from .settings import (
-    MODEL_METRICS,
-    WITHOUT_LABELS,
-    AuditRequest,
-    CountsRequest,
-    ModelsRequest,
-    Settings,
-)
+from .settings import MODEL_METRICS, WITHOUT_LABELS, AuditRequest, CountsRequest, ModelsRequest
 
 
 @with_fields_of(AuditRequest)
@@ -62,9 +56,9 @@ def audit(request: AuditRequest) -> Audit:
     >>> a.rows[0].group, a.rows[0].verdict.value
     ('African-American', 'higher')
     """
-    has_classes = request.classes is not None
-    metrics = select_metrics(request, request.y_true is not None, classes=has_classes)
-    groups, strata = _name_groups(request), _name_strata(request)
+    has_labels, has_classes = request.y_true is not None, request.classes is not None
+    metrics = select_metrics(request, has_labels, classes=has_classes)
+    groups, strata = group_columns(request.groups, request.data), _name_strata(request)
     needs = needs_of(metrics)
     if request.cluster is not None and strata:
         reason = "pooling strata takes cases for independent ones"
@@ -72,7 +66,7 @@ def audit(request: AuditRequest) -> Audit:
     _check_protect(request, needs)
     for name in strata:
         if name in groups:
-            raise InvalidInput(f"`strata` must not contain a group column; got {name!r}")
+            raise InvalidInput(argument="strata", must="not contain a group column", got=name)
     tally = build_tally(
         request.data,
         groups | strata,
@@ -86,23 +80,12 @@ def audit(request: AuditRequest) -> Audit:
     return run_audit(tally, metrics, request, "audit", request.data, list(strata))
 
 
-def _name_groups(request: AuditRequest) -> dict[str, Any]:
-    """The group columns by name."""
-    if request.groups is None:
-        must = "be the name of a group column or its values"
-        raise InvalidInput(argument="groups", must=must, got=None)
-    return group_columns(request.groups, request.data)
-
-
-def _name_strata(request: AuditRequest) -> dict[str, Any]:
+def _name_strata(request: AuditRequest) -> dict[str, object]:
     """The columns of strata by name; values without a name are called ``stratum``."""
     given = request.strata
-    if given is None:
-        return {}
-    columns = group_columns(given, request.data)
-    if isinstance(given, Mapping) or any(
-        getattr(given, name, None) is not None for name in ("columns", "name")
-    ):
+    columns = {} if given is None else group_columns(given, request.data)
+    has_names = any(getattr(given, name, None) is not None for name in ("columns", "name"))
+    if has_names or isinstance(given, Mapping):
         return columns
     return {
         name if isinstance(column, str) else name.replace("group", "stratum", 1): column
@@ -110,24 +93,19 @@ def _name_strata(request: AuditRequest) -> dict[str, Any]:
     }
 
 
-_NOT_PROTECTED = {
-    "cluster": "effective sizes are not a matter of cells",
-    "sample_weight": "sums of weights are not rounded",
-    "classes": "counts of several classes are not rounded",
-    "strata": "pooled rounded counts have no bounds",
-}
+_NEEDS_CASES = "auc, brier, log_loss and functions need every case"
 
 
-def _check_protect(request: Settings, needs: Collection[str]) -> None:
+def _check_protect(request: AuditRequest | CountsRequest, needs: Collection[str]) -> None:
     """Refuse what needs more than rounded cells."""
     if request.rule is None:
         return
-    for name, reason in _NOT_PROTECTED.items():
+    for name in ("cluster", "sample_weight", "classes", "strata"):
         if getattr(request, name, None) is not None:
+            reason = "only counts of groups have bounds"
             raise InvalidInput(f"`protect` and `{name}` cannot be combined: {reason}")
     if set(needs) != {"cells"}:
-        reason = "auc, brier, log_loss and functions need every case"
-        raise InvalidInput(f"`protect` rounds counts; {reason}")
+        raise InvalidInput(f"`protect` rounds counts; {_NEEDS_CASES}")
 
 
 @with_fields_of(CountsRequest)
@@ -164,8 +142,7 @@ def audit_counts(request: CountsRequest) -> Audit:
         tally = hide_facts(tally)
     metrics = select_metrics(request, labelled=True)
     if needs_of(metrics) != {"cells"}:
-        need = "auc, brier, log_loss and functions need every case"
-        raise InvalidInput(f"{need}; pass the data to audit()")
+        raise InvalidInput(f"{_NEEDS_CASES}; pass the data to audit()")
     _check_protect(request, {"cells"})
     strata = [request.strata] if isinstance(request.strata, str) else list(request.strata or ())
     for name in strata:
@@ -174,12 +151,6 @@ def audit_counts(request: CountsRequest) -> Audit:
     if len(set(strata)) == len(tally.columns):
         raise InvalidInput("`strata` must leave at least one group column")
     return run_audit(tally, metrics, request, "audit_counts", request.counts, strata)
-
-
-_OF_MODELS = (
-    *("y_true", "models", "model_column", "cluster", "y_pred", "y_score", "threshold"),
-    *("baseline", "positive", "bins", "merge_variants"),
-)
 
 
 @with_fields_of(ModelsRequest)
@@ -214,12 +185,13 @@ def compare(request: ModelsRequest) -> Audit:
     >>> row.at, row.score, row.gap
     ({'model': 'new', 'against': 'old'}, 0.5, 0.5)
     """
-    groups = _name_groups(request)
+    groups = group_columns(request.groups, request.data)
     metrics = select_metrics(request, labelled=True, default=MODEL_METRICS)
     for metric in metrics:
         if not isinstance(metric, Metric):
             rates = ", ".join(MODEL_METRICS)
             raise InvalidInput(f"`metrics` must be rates such as {rates}; got {metric.key}")
-    arguments = {name: getattr(request, name) for name in _OF_MODELS}
+    taken = signature(build_model_tally).parameters.keys() - {"data", "groups"}
+    arguments = {name: getattr(request, name) for name in taken}
     tally = build_model_tally(request.data, groups, **arguments)
     return run_audit(tally, metrics, request, "compare", request.data)

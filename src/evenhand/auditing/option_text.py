@@ -11,15 +11,14 @@ from contextlib import suppress
 from typing import Any
 
 from ..errors import InvalidInput, UnknownName, brief
-from ..inference import SPLITS
 
 Texts = Sequence[str]
 _FORMS = {
     "bins": "COLUMN=CUT,CUT,... with numbers, such as age=25,45",
-    "group_names": "COLUMN:VALUE=NAME, such as RAC1P:1=White, with a value that contains = in double quotes",
+    "group_names": 'COLUMN:VALUE=NAME, such as RAC1P:1=White or race:"a=b"=White',
     "models": "NAME=COLUMN, such as old=p1",
     "reference": "COLUMN=GROUP if it is repeated",
-    "strength": f"a number of cases, {','.join(f'{split}=…' for split in SPLITS)}, or auto",
+    "strength": "a number of cases, prev=…,tpr=…,fpr=…, or auto",
 }
 
 
@@ -30,8 +29,8 @@ def option_texts(name: str, table: Mapping[str, Any]) -> list[str]:
     (['age=25,45'], ['sex:1=men'])
     """
     if name == "group_names":
-        columns = ((_quote(column, ":"), names) for column, names in table.items())
-        return [f"{by}:{text}" for by, names in columns for text in option_texts("", names)]
+        parts = [(_quote(column, ":"), option_texts("", names)) for column, names in table.items()]
+        return [f"{column}:{text}" for column, texts in parts for text in texts]
     texts = []
     for key, value in table.items():
         text = ",".join(map(str, value)) if isinstance(value, list) else value
@@ -61,55 +60,52 @@ def read_texts(name: str, texts: Texts, columns: Texts = ()) -> Any:
     return READERS[name](texts, columns)
 
 
-def _read_table(name: str, texts: Texts, read: Callable[[str], Any] = str) -> dict[str, Any]:
+def _read_table(name: str, texts: Texts, read: Callable[[str], object] = str) -> dict[str, object]:
     """A table from texts such as ``key=value``."""
-    table: dict[str, Any] = {}
+    table: dict[str, object] = {}
     for text in texts:
         key, rest = _partition(text, "=")
-        value = None
-        with suppress(ValueError):
-            value = read(rest) if key and rest else None
-        if value is None:
-            raise InvalidInput(argument=name, must=f"be {_FORMS[name]}", got=text)
         if key in table:
             raise InvalidInput(f"`{name}` names {brief(key)} twice")
-        table[key] = value
+        with suppress(ValueError):
+            table[key] = read(rest)
+        if not (rest and key and key in table):
+            raise InvalidInput(argument=name, must=f"be {_FORMS[name]}", got=text)
     return table
 
 
-def _read_reference(texts: Texts, columns: Texts) -> Any:
+def _read_reference(texts: Texts, columns: Texts) -> object:
     """One reference for all columns, or one for each column or intersection."""
-    text, (by, _) = texts[0], _partition(texts[0], "=")
+    by, _ = _partition(texts[0], "=")
     if len(texts) > 1 or by in columns or set(by.split(" & ")) <= set(columns):
         return _read_table("reference", texts)
-    return _partition(f"{text}=", "=")[0] if text.startswith('"') else text
+    return _partition(f"{texts[0]}=", "=")[0] if texts[0].startswith('"') else texts[0]
 
 
-def _read_group_names(texts: Texts, columns: Texts) -> dict[str, dict[str, str]]:
+def _read_group_names(texts: Texts, columns: Texts) -> dict[str, dict[str, object]]:
     """By column, the names of its values."""
     parts: dict[str, list[str]] = {}
-    for text in texts:
-        column, rest = _partition(text, ":")
+    for column, rest in (_partition(text, ":") for text in texts):
         if column not in columns:
             raise UnknownName.among("group column in `group_names`", column, columns)
         parts.setdefault(column, []).append(rest)
     return {column: _read_table("group_names", part) for column, part in parts.items()}
 
 
-def _read_strength(texts: Texts, _: Texts) -> Any:
+def _read_strength(texts: Texts, _: Texts) -> object:
     text = texts[0].strip()
     with suppress(ValueError):
         return text if text == "auto" else float(text)
     return _read_table("strength", [part.strip() for part in text.split(",")], float)
 
 
-def _read_clauses(texts: Texts, _: Texts) -> Any:
+def _read_clauses(texts: Texts, _: Texts) -> object:
     """A text, or two clauses that a slash separates."""
     parts = [part.strip() for part in texts[0].split("/")]
     return parts if len(parts) > 1 else parts[0]
 
 
-def _read_whole_or_word(texts: Texts, _: Texts) -> Any:
+def _read_whole_or_word(texts: Texts, _: Texts) -> object:
     text = texts[0]
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
 

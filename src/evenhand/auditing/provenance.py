@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from math import isfinite
-from typing import Any
+from inspect import signature
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..data import Tally
 from ..errors import InvalidInput
 from .metric_selection import Function, lookup_metric
 from .result import Audit
-from .settings import Settings, settings_of
+from .settings import Settings, settings_of, to_plain
 
 _COLUMNS = {"label": "y_true", "prediction": "y_pred", "score": "y_score"}
 
@@ -32,12 +32,12 @@ def versions() -> dict[str, str]:
 
 def provenance_of(
     function: str,
-    data: Any,
+    data: object,
     request: Settings,
     tally: Tally,
     metrics: list[str],
     order: Mapping[str, Iterable[str]],
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Where the data came from, how they were read, and the call that makes the audit again."""
     columns = {
         what: _column_name(column, name)
@@ -45,47 +45,44 @@ def provenance_of(
         if (column := getattr(request, name, None)) is not None
     }
     paths = _paths_of(data)
-    cluster = {"column": tally.cluster, "clusters": tally.n_clusters}
-    made = _now()
+    made, rule = _now(), request.rule
     return {
         # The time would tell protected audits of different data apart.
-        "made": made if request.rule is None else made.partition("T")[0],
-        "protection": None if request.rule is None else request.rule.sentence,
+        "made": made if rule is None else made.partition("T")[0],
+        "protection": None if rule is None else rule.sentence,
         "source": tally.source | ({"paths": paths} if paths else {}),
         "columns": columns | {"groups": list(tally.columns)},
-        "positive": {column: _plain(labels) for column, labels in tally.positive.items()},
-        "negative": {column: _plain(labels)[:20] for column, labels in tally.negative.items()},
-        "classes": _plain(tally.classes) if tally.classes else None,
+        "positive": to_plain(tally.positive),
+        "negative": {column: to_plain(labels[:20]) for column, labels in tally.negative.items()},
+        "classes": to_plain(tally.classes or None),
         "threshold": tally.threshold,
         "weight": tally.weighted or None,
-        "cluster": None if tally.cluster is None else cluster,
+        "cluster": tally.cluster and {"column": tally.cluster, "clusters": tally.n_clusters},
         "order": {by: list(groups) for by, groups in order.items()},
         "function": function,
         "call": _record_call(data, request, metrics),
     }
 
 
-def _record_call(data: Any, request: Settings, metrics: list[str]) -> dict[str, Any]:
+def _record_call(data: object, request: Settings, metrics: list[str]) -> dict[str, object]:
     """The arguments that are not defaults as plain values; None for what cannot be recorded."""
     recorded = request.recorded() | {"metrics": metrics}
-    call: dict[str, Any] = {}
-    kind: Any = type(request)
-    for name, (one, known) in settings_of(kind).items():
-        given: Any = getattr(request, name)
-        default: Any = one.default
+    call: dict[str, object] = {}
+    for name, (default, known) in settings_of(cast("type", type(request))).items():
+        given = getattr(request, name)
         # A group may be called "rest", which is no `ReferenceKind`.
         if type(given) is type(default) and given == default:
             continue
         if name in recorded:
             call[name] = recorded[name]
         elif known.metavar in ("COLUMN", "NAME=COLUMN"):
-            call[name] = _names(given, known.many) if data is not None else None
+            call[name] = None if data is None else _names(given, known.many)
         else:
-            call[name] = _plain(given)
+            call[name] = to_plain(given)
     return call
 
 
-def _names(given: Any, many: bool) -> Any:
+def _names(given: object, many: bool) -> object:
     """The names of columns; None if values were passed, which must not be recorded."""
     if isinstance(given, Mapping):
         return {str(name): _names(column, many=False) for name, column in given.items()}
@@ -93,32 +90,19 @@ def _names(given: Any, many: bool) -> Any:
     return given if is_list or isinstance(given, str | int) else None
 
 
-def _column_name(given: Any, otherwise: str) -> str:
+def _column_name(given: object, otherwise: str) -> str:
     is_name = isinstance(given, str | int | tuple)
     return str(given if is_name else getattr(given, "name", None) or otherwise)
 
 
-def _plain(value: Any) -> Any:
-    """An argument as JSON can hold it; None for values such as columns, which are not recorded."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple | set | frozenset) and len(value) <= 1_000:
-        return [_plain(part) for part in value]
-    if hasattr(value, "item") and getattr(value, "ndim", 0) == 0:
-        value = value.item()
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    return value if isinstance(value, str | int | float) else None
-
-
-def _paths_of(data: Any) -> list[str]:
+def _paths_of(data: object) -> list[str]:
     """The paths that were passed as data."""
     paths = data if isinstance(data, list | tuple) else [data]
     are_paths = all(isinstance(path, str | os.PathLike) for path in paths)
     return [str(path) for path in paths] if are_paths else []
 
 
-def counts_source(tally: Tally) -> dict[str, Any]:
+def counts_source(tally: Tally) -> dict[str, object]:
     """What is known of counts that were passed, with a digest that changes with them."""
     assert tally.counts is not None
     cells = tally.counts.cells[0].astype(int)
@@ -138,41 +122,25 @@ def _now() -> str:
 # Repeating an audit
 
 
-def repeat_audit(provenance: Mapping[str, Any], data: Any) -> Audit:
+def repeat_audit(provenance: Mapping[str, Any], data: object) -> Audit:
     """Make the audit of a provenance again, which may come from a file that somebody changed."""
-    from . import audits, settings
+    from . import audits
 
-    functions: dict[str, tuple[Any, Any]] = {
-        "audit": (audits.audit, settings.AuditRequest),
-        "audit_counts": (audits.audit_counts, settings.CountsRequest),
-        "compare": (audits.compare, settings.ModelsRequest),
-    }
-    name, call = str(provenance.get("function")), provenance.get("call") or {}
-    if name not in functions or provenance.get("at"):
-        must = "be that of a whole audit; a part of one cannot be repeated by itself"
-        raise InvalidInput(f"the provenance must {must}")
-    function, request = functions[name]
-    _check_call(call, settings_of(request))
+    name, call = provenance.get("function"), provenance.get("call") or {}
+    if name not in ("audit", "audit_counts", "compare") or provenance.get("at"):
+        raise InvalidInput("the provenance must be that of a whole audit, not of a part of one")
+    function: Callable[..., Audit] = getattr(audits, name)
+    _, *known = signature(function).parameters
+    if unknown := sorted(call.keys() - set(known)):
+        raise InvalidInput(f"the provenance has an argument that is unknown: {unknown[0]!r}")
+    keys = map(str, call.get("metrics") or ())
+    lacking = [name for name, value in call.items() if value is None]
+    lacking += [key for key in keys if isinstance(lookup_metric(key), Function)]
+    if lacking:
+        problem = f"the provenance does not contain the values of {', '.join(lacking)}"
+        raise InvalidInput(f"{problem}; audit the data again")
     if data is None:
-        if call.get("protect") is not None:
-            raise InvalidInput("a protected audit does not say which data it is of; pass them")
         data = provenance["source"].get("paths")
-        if not data:
+        if not data or call.get("protect") is not None:
             raise InvalidInput("the provenance does not contain the data; pass them")
-    made: Audit = function(data[0] if isinstance(data, list) and len(data) == 1 else data, **call)
-    return made
-
-
-def _check_call(call: Mapping[str, Any], known: Collection[str]) -> None:
-    """Refuse a call that the provenance does not contain whole."""
-    for name in call:
-        if name not in known:
-            text = "the provenance has an argument that the audit does not take"
-            raise InvalidInput(f"{text}: {name!r}")
-    values = [name for name, value in call.items() if value is None]
-    keys = map(str, call.get("metrics", ()))
-    functions = [key for key in keys if isinstance(lookup_metric(key), Function)]
-    if values or functions:
-        lacks = f"values of {', '.join(values)}" if values else f"functions: {', '.join(functions)}"
-        text = f"the audit was made from {lacks}, which the provenance does not contain"
-        raise InvalidInput(f"{text}; audit the data again")
+    return function(data[0] if isinstance(data, list) and len(data) == 1 else data, **call)

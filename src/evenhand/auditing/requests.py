@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from inspect import cleandoc, signature
+from typing import ParamSpec, TypeVar
 
-from .settings import REPORT, WORDING, AuditRequest, ModelsRequest, documentation_of, settings_of
+from .settings import REPORT, WORDING, AuditRequest, ModelsRequest, settings_of
 
 P = ParamSpec("P")
 Request = TypeVar("Request")
 Result = TypeVar("Result")
 
-_POSITIVE = "pass positive={'label': ..., 'prediction': ...}"
-_COMPARE = "evenhand.compare() compares models"
 # What to do in place of arguments that a function does not take.
 _INSTEAD = {
-    **dict.fromkeys(("positive_label", "positive_prediction"), _POSITIVE),
+    **dict.fromkeys(
+        ("positive_label", "positive_prediction"), "pass positive={'label': ..., 'prediction': ...}"
+    ),
     **{name: f"pass wording={{'{name}': ...}}" for name in WORDING},
     **{name: f"pass it to the audit's to_html({name}=...)" for name in REPORT},
     "counts": "evenhand.audit_counts() takes counts",
-    **dict.fromkeys(("models", "model_column"), _COMPARE),
-    "protect": "changes and evidence over time have no bound over rounded counts; "
-    "protect the audit of each model",
+    **dict.fromkeys(("models", "model_column"), "evenhand.compare() compares models"),
+    "protect": "protect the audit of each model; changes over time have no bound",
 }
 
 
@@ -42,16 +41,14 @@ def refuse_unknown(function: str, given: Collection[str], known: Collection[str]
 
 
 def _find_hint(name: str, known: Collection[str]) -> str:
+    if name in _INSTEAD:
+        return _INSTEAD[name]
     settings = settings_of(ModelsRequest) | settings_of(AuditRequest)
     synonyms = {word: ours for ours, (_, one) in settings.items() for word in one.also.split()}
     meant = synonyms.get(name, name)
-    if meant in known:
-        return f"did you mean {meant!r}?"
-    if name in _INSTEAD:
-        return _INSTEAD[name]
-    if meant in settings:
+    if meant in settings and meant not in known:
         return "it has no effect there"
-    near = get_close_matches(name.casefold(), known, n=1, cutoff=0.66)
+    near = [meant] if meant in known else get_close_matches(name.casefold(), known, 1, 0.66)
     return f"did you mean {near[0]!r}?" if near else "see its documentation"
 
 
@@ -65,34 +62,24 @@ def with_fields_of(
     """
 
     def decorate(function: Callable[[Request], Result]) -> Callable[P, Result]:
-        signature, name = _signature(request), function.__name__
+        known, name, settings = signature(request), function.__name__, settings_of(request)
+        first, *others = next(iter(known.parameters)), *settings
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> Result:
-            refuse_unknown(name, kwargs, signature.parameters)
+            refuse_unknown(name, kwargs, [first, *others])
             if len(args) > 1:
-                first, *others = signature.parameters
-                hint = ", ".join(f"{c}=..." for c in ("y_true", "y_pred", "groups") if c in others)
-                problem = f"{name}() takes only {first} by position, and got {len(args)} arguments"
-                raise TypeError(f"{problem}; pass {hint}" if hint else problem)
+                hint = ", ".join(f"{other}=..." for other in others[:4])
+                raise TypeError(f"{name}() takes only {first} by position; pass {hint} by name")
             return function(request(*args, **kwargs))
 
-        returns = inspect.signature(function).return_annotation
-        signature = signature.replace(return_annotation=returns)
-        wrapper.__signature__ = signature  # type: ignore[attr-defined]
-        texts = documentation_of(request)
-        settings = "".join(texts.get(name, "") for name in settings_of(request))
+        wrapper.__signature__ = known.replace(  # type: ignore[attr-defined]
+            parameters=[known.parameters[name] for name in (first, *others)],
+            return_annotation=signature(function).return_annotation,
+        )
         # Newer Pythons take the indentation away by themselves.
-        text = inspect.cleandoc(function.__doc__ or "")
-        wrapper.__doc__ = text.replace("{settings}\n", settings) + "\n"
+        text, entries = cleandoc(function.__doc__ or ""), [one.text for _, one in settings.values()]
+        wrapper.__doc__ = text.replace("{settings}\n", "".join(entries)) + "\n"
         return wrapper
 
     return decorate
-
-
-def _signature(request: Any) -> inspect.Signature:
-    """The signature of a request: what is audited, then settings, its own before shared ones."""
-    signature = inspect.signature(request)
-    first = next(iter(signature.parameters))
-    parameters = [signature.parameters[name] for name in (first, *settings_of(request))]
-    return signature.replace(parameters=parameters)

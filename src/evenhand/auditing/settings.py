@@ -7,19 +7,19 @@ is described in the docstring of its class; the first sentence is what ``--help`
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, Field, dataclass, field, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache
-from math import ceil
+from inspect import cleandoc, get_annotations
+from math import ceil, isfinite
 from numbers import Real
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from ..confusion import ConfusionMatrix
 from ..data import RULES, Answers, Rule, plain, rule_of
-from ..errors import InvalidInput, UnknownName, brief
+from ..errors import InvalidInput, UnknownName
 from ..inference import Strength, as_strength
 from ..metrics import Metric
 from ..randomness import Rng, seed_of
@@ -33,15 +33,14 @@ WITHOUT_LABELS = ("ppr", "pnr", "demographic_parity", "disparate_impact")
 AVERAGES = ("acc", "macro tpr", "macro ppv", "macro f1", "mcc", "kappa")
 #: The default metrics of models: rates of people whose number is the same with all.
 MODEL_METRICS = ("acc", "ppr", "tpr", "fpr")
-MIN_DRAWS = 9_999
-_LARGEST = 1e300
-Adjust = Literal["holm", "bh", "none"]
-Family = Literal["metric", "audit"]
-Favourable = Literal["positive", "negative"]
-ReferenceGiven = str | ConfusionMatrix | Mapping[Any, Any]
-GroupNames = Mapping[str, Mapping[Any, str]]
 #: A metric by its name, a `Metric`, or a function, with a name if it has none.
 RequestedMetric = str | Metric | Callable[..., Any] | tuple[str, Callable[..., Any]]
+RequestedMetrics = Sequence[RequestedMetric] | RequestedMetric | None
+_ADJUST = {
+    "holm": "Holm: any false alarm",
+    "bh": "Benjamini-Hochberg: share of false alarms",
+    "none": "no adjustment",
+}
 
 
 class ReferenceKind(StrEnum):
@@ -66,176 +65,138 @@ class Chosen(StrEnum):
 
 
 # How the text of an option becomes a value; `option_text` reads what is special.
-Reads = Literal["number", "whole", "text", "flag", "choice", "labels", "special"]
+Reads = Literal["number", "whole", "text", "flag", "labels", "special"]
+_READS: dict[type, Reads] = {bool: "flag", int: "whole", float: "number"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What is known of a setting beside its name, type and default.
 
     Attributes
     ----------
+    text : str
+        Its entry in the docstring of the request.
     page, hint : str
-        Its label in the web form, and what is said below its field; without a label it has
-        no field.
+        Its label in the web form, by default the beginning of its description, and what is
+        said below its field; without a label it has no field.
     brief : str
         The meaning in a few words, as ``--help`` shows it; by default from the docstring.
     option : str or None
         Its option of the command, by default made of its name; None if it has none.
-    reads : Reads
-        How the text of the option becomes a value.
+    reads : Reads or None
+        How the text of the option becomes a value; by default made of the default.
     many : bool
         Whether the option may be repeated.
     metavar : str or None
         What the option's value is called.
-    choices : tuple of str
-        The values allowed, if there are only a few.
-    above, below : float or None
-        The numbers between which a number must lie.
-    check_value : function or None
-        Raises an error unless a value is allowed.
+    below : float or None
+        The value must be a number above 0 and below this.
     also : str
         What other libraries, or people, call the argument.
     named : dict of str to str
-        What the choices are called in the web form.
+        What values are called in the web form.
+    choices : tuple of str
+        The values allowed, if these are the named ones.
     parts : dict of str to Setting
         Options and fields whose values are the entries of a mapping.
     """
 
-    page: str = ""
+    page: str | None = ""
     hint: str = ""
     brief: str = ""
     option: str | None = ""
-    reads: Reads = "text"
+    reads: Reads | None = None
     many: bool = False
     metavar: str | None = None
-    choices: tuple[str, ...] = ()
-    above: float | None = None
-    below: float = _LARGEST
-    check_value: Callable[[Any], object] | None = None
+    below: float | None = None
     also: str = ""
     named: Mapping[str, str] = field(default_factory=dict)
+    choices: tuple[str, ...] = ()
     parts: Mapping[str, Setting] = field(default_factory=dict)
+    text: str = ""
 
-    def check(self, name: str, value: Any, default: Any) -> None:
-        """Raise an error unless a value is allowed; None is if it is the default."""
-        if value is None and default is None:
-            return
-        must = ""
+    def check(self, name: str, value: object) -> None:
+        """Raise an error unless a value is one of the choices or a number in its range."""
         if self.choices and not (isinstance(value, str) and value in self.choices):
             *others, last = map(repr, self.choices)
-            must = f"be {', '.join(others)} or {last}"
-        if self.above is not None and not _is_between(value, self.above, self.below):
-            is_open = self.below == _LARGEST
-            ends = f"between {self.above:g} and {self.below:g}"
-            must = f"be a number {f'above {self.above:g}' if is_open else ends}"
-        if must:
+            raise InvalidInput(argument=name, must=f"be {', '.join(others)} or {last}", got=value)
+        number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else 0
+        if self.below and not 0 < number < self.below:
+            must = "be a number between 0 and 1" if self.below == 1 else "be a number above 0"
             raise InvalidInput(argument=name, must=must, got=value)
-        if self.check_value is not None:
-            self.check_value(value)
 
 
-def _is_between(value: Any, above: float, below: float) -> bool:
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and bool(above < value < below)
+def _setting(default: object, **known: object) -> Any:
+    """A field of a dataclass with what its `Setting` is made of."""
+    return field(default=default, metadata={"setting": known})
 
 
-def _setting(default: Any, page: str = "", **more: Any) -> Any:
-    """A field of a dataclass with its `Setting`."""
-    return field(default=default, metadata={"setting": Setting(page=page, **more)})
-
-
-def _column(page: str, option: str | None = "", **more: Any) -> Any:
-    return _setting(None, page, option=option, metavar="COLUMN", **more)
-
-
-def _metrics(default: Sequence[str]) -> Any:
-    shown = f"A metric; may be repeated.  [default: {' '.join(default)}]"
-    return _setting(
-        None, "Metrics", option="--metric", many=True, brief=shown, also="metric averages average"
-    )
+def _column(**known: object) -> Any:
+    return _setting(None, metavar="COLUMN", **known)
 
 
 # Checks of values
 
 
-def _check_reference(reference: Any) -> None:
-    if isinstance(reference, Mapping):
-        for part in reference.values():
-            _check_reference(part)
-    elif not isinstance(reference, str | Real | ConfusionMatrix | tuple | list):
-        kinds = "'rest', 'all', 'largest', 'best', a group, a ConfusionMatrix"
-        must = f"be {kinds}, or a mapping of column to one of these"
-        raise InvalidInput(argument="reference", must=must, got=reference)
-
-
-def _check_intersections(value: Any) -> None:
+def _check_intersections(value: object) -> None:
     if value != "all" and not (type(value) is int and value > 0):
         raise InvalidInput(argument="intersections", must="be 1, 2, 3, … or 'all'", got=value)
 
 
-def _check_group_names(given: Any) -> None:
-    is_table = isinstance(given, Mapping)
-    if not is_table or not all(isinstance(names, Mapping) for names in given.values()):
+def _check_group_names(given: object) -> None:
+    tables: Any = given.values() if isinstance(given, Mapping) else [given or {}]
+    if not all(isinstance(names, Mapping) and _are_texts(names.values()) for names in tables):
         must = "map group columns to the names of their values, as {'race': {1: 'White'}}"
         raise InvalidInput(argument="group_names", must=must, got=given)
-    for by, names in given.items():
-        for code, name in names.items():
-            if not isinstance(name, str) or not name.strip():
-                what = f"the name of {code!r} in `group_names` of {by!r}"
-                raise InvalidInput(f"{what} must be text; got {brief(name)}")
-        if len({code_text(code) for code in names}) < len(names):
-            must = f"must name each value once; got {brief(dict(names))}"
-            raise InvalidInput(f"`group_names` of {by!r} {must}")
+    for names in tables:
+        if len(set(map(code_text, names))) < len(names):
+            raise InvalidInput(argument="group_names", must="name each value once", got=names)
 
 
-def _check_wording(wording: Any) -> None:
-    if not isinstance(wording, Mapping):
+def _check_wording(wording: object) -> None:
+    if not isinstance(wording, Mapping | None):
         must = "map 'cases', 'outcome' and 'decision' to words"
         raise InvalidInput(argument="wording", must=must, got=wording)
-    for name, given in wording.items():
+    for name, given in (wording or {}).items():
         if name not in WORDING:
             raise UnknownName.among("part of `wording`", name, WORDING)
-        is_noun, must = name == "cases", ""
-        is_pair = isinstance(given, list | tuple) and len(given) == 2 and not is_noun
-        texts = given if is_pair else [given]
-        if not all(isinstance(text, str) and text.strip() for text in texts):
+        is_noun = name == "cases"
+        is_pair = not is_noun and isinstance(given, list | tuple) and len(given) == 2
+        is_text = _are_texts(given if is_pair else [given])
+        if not is_text or (not is_pair and not is_noun and _VERB.match(given)):
             clauses = "what follows “were”, or a pair of clauses for positive and negative"
-            must = "be a noun" if is_noun else f"be {clauses}"
-        elif not is_pair and not is_noun and (verb := _VERB.match(given)):
-            must = f"be what follows “were”, as {brief(given[verb.end() :])}"
-        if must:
+            must = f"be {'a noun' if is_noun else clauses}"
             raise InvalidInput(argument=f"wording['{name}']", must=must, got=given)
 
 
-_VERB = re.compile(r"\s*(?:was|were|is|are)\s+(?=\S)", re.IGNORECASE)
+_VERB = re.compile(r"\s*(?:was|were|is|are)\s+\S", re.IGNORECASE)
 
 
-def _word(page: str, hint: str, metavar: str = "TEXT") -> Setting:
-    shown = f"{hint[0].upper()}{hint[1:]}."
-    return Setting(page=page, hint=hint, brief=shown, metavar=metavar)
+def _are_texts(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) and value.strip() for value in values)
 
 
 WORDING = {
-    "cases": _word("What are the cases?", "a noun, such as defendants, or images that", "NOUN"),
-    "outcome": _word(
+    "cases": Setting("What are the cases?", "A noun, such as defendants, or images that"),
+    "outcome": Setting(
         "What happened: they were …",
-        "what a positive label means, such as charged again; or repaid/did not repay",
+        "What a positive label means, such as charged again; or repaid/did not repay",
     ),
-    "decision": _word(
+    "decision": Setting(
         "What was decided: they were …",
-        "what a positive prediction means, such as called risky; or got a loan/got none",
+        "What a positive prediction means, such as called risky; or got a loan/got none",
     ),
 }
 _LABELS: dict[str, Any] = {"reads": "labels", "many": True, "metavar": "LABEL"}
 _POSITIVE = {
-    f"positive_{what}": Setting(page="Counts as positive", brief=f"Of {what}s only.", **_LABELS)
+    f"positive_{what}": Setting("Counts as positive", brief=f"Of {what}s only.", **_LABELS)
     for what in ("label", "prediction")
 }
 _REPORT = {"title": "Title of the report", "system": "System that was audited", "author": "Made by"}
 #: The arguments of `Audit.to_html` that a report shows.
 REPORT = {
-    name: Setting(page=page, brief=f"{page}, for the report.", option=f"--{name}")
+    name: Setting(page, brief=f"{page}, for the report.", option=f"--{name}")
     for name, page in _REPORT.items()
 }
 
@@ -247,16 +208,15 @@ class Settings:
     Parameters
     ----------
     metrics : str, Metric, function or sequence of them
-        Metrics of the catalogue; by default ppr, tpr, fpr, ppv and acc, and
-        acc, ppr, tpr and fpr where models are compared. With scores, ``"auc"``, ``"brier"``
+        Metrics: by default ppr, tpr, fpr, ppv and acc. With scores, ``"auc"``, ``"brier"``
         and ``"log_loss"`` too. With ``classes``, averages such as ``"macro f1"``: any metric
         of one group after ``micro``, ``macro`` or ``weighted``; acc, inacc,
         balanced_accuracy, mcc and kappa are scores of each class against the rest and of all
         classes. A function of labels and predictions (or scores) is compared by permutation;
         one without a name is passed as ``("name", function)``.
     reference : str, ConfusionMatrix, or mapping of column to one of these
-        What each group is compared with: rest (all cases outside it, the default), all,
-        largest, best, the name of a group, or a matrix. ``"largest"`` is the group with most
+        Compare each group with: rest (all cases outside it, the default), all, largest, best,
+        the name of a group, or a matrix. ``"largest"`` is the group with most
         cases, ``"best"`` the one with the highest rate of favourable predictions among those that
         impact ratios compare with. The reference of an intersection is the intersection of its
         columns' references, unless the mapping names
@@ -264,16 +224,16 @@ class Settings:
     confidence_level : float
         Level of the intervals.
     alpha : float
-        Significance level: a group differs if its adjusted p-value is at most this.
+        Significance level (alpha): a group differs if its adjusted p-value is at most this.
     adjust : {"holm", "bh", "none"}
-        How p-values are adjusted for many comparisons. Holm's method controls the
+        Multiple comparisons: how p-values are adjusted. Holm's method controls the
         probability of any false positive, refined by the attainable p-values of exact tests;
         Benjamini and Hochberg's controls the false discovery rate.
     family : {"metric", "audit"}
-        Adjust over the groups of each metric, or over everything together. The groups of a
+        Adjust over: the groups of each metric, or everything together. The groups of a
         metric include their classes and strata, but each threshold is adjusted for itself.
     margin : float
-        Equivalent: the interval of the gap lies within ±margin. That is the whole melded
+        Equivalent within a margin of: the interval of the gap lies within ± this. That is the whole melded
         interval, if no difference was found; for Brier scores, half of the margin counts.
         Unbounded scores, such as likelihood ratios, are equivalent if the whole interval of
         their ratio lies between 0.8 and 1.25. With ``family="audit"``, the interval is one
@@ -283,17 +243,18 @@ class Settings:
         auto. ``"auto"`` learns one per split from the spread of the groups, and lowers it for
         a group that Cross-Prior Smoothing would move too far.
     favourable : {"positive", "negative"}
-        The prediction that is good for a person; needed to speak of harm and of four fifths.
+        Favourable for a person: the prediction that is good; needed to speak of harm and of
+        four fifths.
         Only you know it. Until it is given, there are no impact ratios, which compare its
         rates among groups with at least 2% of the cases.
     intersections : int or "all"
-        Intersect up to so many group columns: 1, 2, 3, ... or all. With 1, none
+        Intersections of columns: of up to 1, 2, 3, ... or all. With 1, none
         are; with 2, pairs.
     group_names : mapping of group column to mapping of value to name
-        What a group is called. An example is ``{"RAC1P": {1: "White"}}``.
+        Names for its values: what the groups of a column are called. An example is ``{"RAC1P": {1: "White"}}``.
     protect : {"cms", "opensafely", "ons"} or int
-        Round counts so that results may be published: cms, opensafely, ons, or the minimum
-        count that may be shown. No count of a small group can be derived from any output,
+        Protect small counts: round them as cms, opensafely or ons, or to the minimum count that
+        may be shown. No count of a small group can be derived from any output,
         verdicts hold for every table that is rounded to the same counts, and scores made of
         several rates get none.
     wording : mapping of "cases", "outcome" and "decision" to words
@@ -307,89 +268,56 @@ class Settings:
         int is recorded and repeats the audit.
     """
 
-    metrics: Sequence[RequestedMetric] | RequestedMetric | None = _metrics(METRICS)
-    reference: ReferenceGiven = _setting(
-        ReferenceKind.REST, "Compare each group with", many=True, check_value=_check_reference
+    metrics: RequestedMetrics = _setting(None, option="--metric", many=True)
+    reference: str | ConfusionMatrix | Mapping[Any, Any] = _setting(ReferenceKind.REST, many=True)
+    confidence_level: float = _setting(0.95, below=1, also="level")
+    alpha: float = _setting(0.05, below=1)
+    adjust: Literal["holm", "bh", "none"] = _setting("holm", named=_ADJUST)
+    family: Literal["metric", "audit"] = _setting(
+        "metric", named={"metric": "the groups of each metric", "audit": "everything together"}
     )
-    confidence_level: float = _setting(
-        0.95, "Level of the intervals", above=0, below=1, also="level ci_level"
-    )
-    alpha: float = _setting(0.05, "Significance level (alpha)", above=0, below=1)
-    adjust: Adjust = _setting(
-        "holm",
-        "Multiple comparisons",
-        choices=get_args(Adjust),
-        also="correction",
-        named={
-            "holm": "Holm: any false alarm",
-            "bh": "Benjamini-Hochberg: share of false alarms",
-            "none": "no adjustment",
-        },
-    )
-    family: Family = _setting(
-        "metric",
-        "Adjust over",
-        choices=get_args(Family),
-        named={"metric": "the groups of each metric", "audit": "everything together"},
-    )
-    margin: float = _setting(0.1, "Equivalent within a margin of", above=0)
-    strength: Strength = _setting(
-        "auto",
-        "Strength of smoothing",
-        check_value=as_strength,
-        hint="cases, prev=7,tpr=20,fpr=20, or auto",
-        also="smoothing",
-    )
-    favourable: Favourable | None = _setting(
+    margin: float = _setting(0.1, below=1e300)
+    strength: Strength = _setting("auto", hint="cases, prev=7,tpr=20,fpr=20, or auto")
+    favourable: Literal["positive", "negative"] | None = _setting(
         None,
-        "Favourable for a person",
-        choices=get_args(Favourable),
-        named={
-            "": "not said",
-            "positive": "a positive prediction",
-            "negative": "a negative prediction",
-        },
+        named={"": "not said", "positive": "a positive prediction", "negative": "a negative one"},
     )
     intersections: int | str = _setting(
-        2,
-        "Intersections of columns",
-        check_value=_check_intersections,
-        named={"1": "none", "2": "pairs", "3": "up to three", "all": "all"},
-        also="crossings",
+        2, named={"1": "none", "2": "pairs", "3": "up to three", "all": "all"}, also="crossings"
     )
-    group_names: GroupNames | None = _setting(
-        None,
-        "Names for its values",
-        option="--group-name",
-        many=True,
-        metavar="COLUMN:VALUE=NAME",
-        check_value=_check_group_names,
+    group_names: Mapping[str, Mapping[Any, str]] | None = _setting(
+        None, option="--group-name", many=True, metavar="COLUMN:VALUE=NAME"
     )
     protect: str | int | None = _setting(
-        None,
-        "Protect small counts",
-        metavar="RULE",
-        check_value=rule_of,
-        named={"": "no"} | {key: f"rule {key}: below {r.least}" for key, r in RULES.items()},
+        None, named={"": "no"} | {key: f"rule {key}: below {r.least}" for key, r in RULES.items()}
     )
-    wording: Mapping[str, Any] | None = _setting(
-        None, option=None, parts=WORDING, check_value=_check_wording
-    )
-    rng: Rng = _setting(
-        0, "Random seed", reads="whole", check_value=seed_of, also="random_state seed"
-    )
+    wording: Mapping[str, Any] | None = _setting(None, page=None, option=None, parts=WORDING)
+    rng: Rng = _setting(0, also="random_state seed")
 
     #: Settings without an effect, which the function does not take.
     _excluded: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        for name, (one, known) in settings_of(Settings).items():
-            known.check(name, getattr(self, name), one.default)
-        given = self.reference
-        references = given.values() if isinstance(given, Mapping) else [given]
-        if self.rule is not None and ReferenceKind.ALL in map(str, references):
-            reason = "gaps to all cases have no bound; compare with 'rest', which asks the same"
-            raise InvalidInput(f"`protect` and `reference='all'` cannot be combined: {reason}")
+        for name, (default, known) in settings_of(Settings).items():
+            if (value := getattr(self, name)) is not default:
+                known.check(name, value)
+        as_strength(self.strength)
+        seed_of(self.rng)
+        self._check_reference(self.reference)
+        _check_intersections(self.intersections)
+        _check_group_names(self.group_names)
+        _check_wording(self.wording)
+
+    def _check_reference(self, reference: object) -> None:
+        if isinstance(reference, Mapping):
+            for part in reference.values():
+                self._check_reference(part)
+        elif not isinstance(reference, str | Real | ConfusionMatrix | tuple | list):
+            must = "be 'rest', 'all', 'largest', 'best', a group, a matrix, or map columns to these"
+            raise InvalidInput(argument="reference", must=must, got=reference)
+        elif self.rule is not None and reference == ReferenceKind.ALL:
+            problem = "`protect` and `reference='all'` cannot be combined"
+            raise InvalidInput(f"{problem}; compare with 'rest', which asks the same")
 
     @property
     def rule(self) -> Rule | None:
@@ -418,21 +346,14 @@ class Settings:
         >>> Settings().draws_for(1), Settings().draws_for(100)
         (9999, 40000)
         """
-        return max(MIN_DRAWS, ceil(20 * tests / self.alpha))
+        return max(9_999, ceil(20 * tests / self.alpha))
 
-    def recorded(self) -> dict[str, Any]:
+    def recorded(self) -> dict[str, object]:
         """The settings as plain values, but for metrics, which depend on the data."""
-        values = {name: plain(getattr(self, name)) for name in settings_of(Settings)}
-        del values["metrics"]
-        return values | {
-            "reference": _plain_reference(self.reference),
-            "group_names": self.names,
-            "wording": {
-                name: list(given) if isinstance(given, tuple) else given
-                for name, given in (self.wording or {}).items()
-            },
-            "rng": seed_of(self.rng),
-        }
+        names = [name for name in settings_of(Settings) if name != "metrics"]
+        recorded = {name: to_plain(getattr(self, name)) for name in names}
+        recorded |= {"reference": _plain_reference(self.reference), "group_names": self.names}
+        return recorded | {"wording": to_plain(self.wording or {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,80 +363,66 @@ class AuditRequest(Settings):
     Parameters
     ----------
     y_true : str or column
-        The labels; without them only selection rates are audited.
+        Column of labels; without them only selection rates are audited.
     y_pred : str or column
-        The predictions.
+        Column of predictions.
     y_score : str or column
-        Scores in place of predictions, with ``threshold``. They may be passed beside predictions for metrics such
-        as ``"auc"``.
+        Column of scores; with ``threshold``, in place of predictions. They may be passed beside
+        predictions for metrics such as ``"auc"``.
     groups : str, list of str or columns
         Columns of groups. The groups of each column are audited, and those of intersections.
     threshold : float or sequence of float
-        Scores at or above it are positive; by default 0.5, if all are from 0 to 1. Several
+        Threshold: scores at or above it are positive; by default 0.5, if all are from 0 to 1. Several
         thresholds are an axis: rows say at which they are.
     positive : label, list of labels, or mapping of "label" and "prediction" to these
-        The positive labels, if they are ambiguous. All others are negative. If those of
+        Counts as positive: these labels, if they are ambiguous. All others are negative. If those of
         predictions differ, ``{"label": "bad", "prediction": ["high", "medium"]}``.
     classes : "all" or iterable of labels
-        Audit classes of several against the rest, and scores of all classes; all is every
-        class. Classes are an axis: rows say of which they are.
+        Classes: those that are audited against the rest; all is every class. Scores
+        of all classes are averages over them. Classes are an axis: rows say of which they are.
     strata : str, list of str or columns
-        Control features: groups are compared within the strata, and over all of them. The
+        Columns of strata: control features, within which groups are compared. The
         comparison over all strata is exact (Mantel and Haenszel). Strata are an axis: rows
         say in which they are, ``"pooled"`` for all.
     sample_weight : str or column
-        Weights of the cases; tests and intervals are then approximate. Scores are weighted
+        Column of weights; tests and intervals are then approximate. Scores are weighted
         means, tests and intervals use effective sample sizes.
     count : str or column, or 1
-        Frequencies: how many cases each row stands for, or 1. The value 1 says
+        Column that counts cases: how many each row stands for, or 1. The value 1 says
         that each row is one, where that is asked.
     cluster : str or column
-        Cluster identifier, such as the patient of several images. Each cluster must lie in
+        Column of clusters: identifiers, such as the patient of several images. Each cluster must lie in
         one group. Tests and intervals are then approximate, with effective sample sizes.
     bins : mapping of column to sequence of float
-        Where to cut columns of numbers. ``{"age": [25, 45]}`` gives three groups.
+        Cut these numbers into bins at: cuts by column. ``{"age": [25, 45]}`` gives three groups.
     merge_variants : bool
-        Merge group names that differ only in case, white space or encoding. Names are merged
+        Merge group names that differ only in case or spaces. Names are merged
         if they are equal after NFKC normalization, in lower case and with single spaces;
         letters of other scripts that look alike are never merged.
     """
 
     data: Any = None
     _: KW_ONLY
-    y_true: Any = _column("Column of labels", "--label", also="labels label")
-    y_pred: Any = _column(
-        "Column of predictions", "--prediction", also="predictions prediction y_hat"
-    )
-    y_score: Any = _column("Column of scores", "--score", also="y_proba y_prob probas_pred scores")
+    y_true: Any = _column(option="--label", also="labels")
+    y_pred: Any = _column(option="--prediction", also="predictions")
+    y_score: Any = _column(option="--score", also="y_proba y_prob probas_pred")
     groups: Any = _column(
-        "Columns of groups",
-        "--group",
-        many=True,
-        also="sensitive_features protected_attribute protected_attributes group",
+        option="--group", many=True, also="sensitive_features protected_attribute"
     )
-    threshold: float | Sequence[float] | None = _setting(
-        None, "Threshold", reads="number", many=True, also="thresholds cutoff"
-    )
-    positive: Any = _setting(
-        None, "Counts as positive", parts=_POSITIVE, also="pos_label", **_LABELS
-    )
-    classes: Any = _setting(None, "Classes", option="--class", many=True, metavar="LABEL")
-    strata: Any = _column("Columns of strata", many=True, also="control_features within")
-    sample_weight: Any = _column("Column of weights", also="weights weight sample_weights")
-    count: Any = _column("Column that counts cases", also="frequency frequencies")
-    cluster: Any = _column("Column of clusters", also="unit cluster_id")
-    bins: Mapping[str, Sequence[float]] | None = _setting(
-        None, "Cut these numbers into bins at", many=True, metavar="COLUMN=CUT,..."
-    )
-    merge_variants: bool = _setting(
-        False, "Merge group names that differ only in case or spaces", reads="flag"
-    )
+    threshold: float | Sequence[float] | None = _setting(None, reads="number", many=True)
+    positive: Any = _setting(None, parts=_POSITIVE, also="pos_label", **_LABELS)
+    classes: Any = _setting(None, option="--class", many=True, metavar="LABEL")
+    strata: Any = _column(many=True, also="control_features within")
+    sample_weight: Any = _column(also="weights")
+    count: Any = _column()
+    cluster: Any = _column(also="unit")
+    bins: Mapping[str, Sequence[float]] | None = _setting(None, many=True, metavar="COLUMN=CUT,...")
+    merge_variants: bool = _setting(False)
 
     @property
     def answers(self) -> Answers:
         """The columns of labels and predictions, and what their values mean."""
-        names = [f.name for f in fields(Answers) if f.name != "draw_case"]
-        return Answers(**{name: getattr(self, name) for name in names})
+        return Answers(**{f.name: getattr(self, f.name, None) for f in fields(Answers)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -527,20 +434,18 @@ class CountsRequest(Settings):
     by : str or sequence of str
         The names of the group columns; a file names its own.
     strata : str or sequence of str
-        Which of the columns are control features. Groups are compared as by `audit`.
+        Columns of strata: which are control features. Groups are compared as by `audit`.
     merge_variants : bool
-        Merge group names that differ only in case, white space or encoding.
+        Merge group names that differ only in case or spaces.
     """
 
     counts: Any
     _: KW_ONLY
-    by: str | Sequence[str] = _setting("group", option=None)
-    strata: str | Sequence[str] | None = _column("Columns of strata", many=True)
-    merge_variants: bool = _setting(
-        False, "Merge group names that differ only in case or spaces", reads="flag"
-    )
+    by: str | Sequence[str] = _setting("group", page=None, option=None)
+    strata: str | Sequence[str] | None = _column(many=True)
+    merge_variants: bool = _setting(False)
 
-    _excluded: ClassVar[tuple[str, ...]] = ("rng",)
+    _excluded = ("rng",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -550,97 +455,95 @@ class ModelsRequest(AuditRequest):
     Parameters
     ----------
     models : mapping of name to column
-        Models and the columns of their predictions. All others are compared with the first,
+        Columns of models: names and columns of predictions. All others are compared with the first,
         unless ``baseline`` is another.
     model_column : str or column
-        The column that names the model of each row, with ``cluster`` and predictions. It takes the
+        Column that names the model; with ``cluster`` and predictions. It takes the
         place of ``models`` if each row is a decision of one model. All models are compared
         with the first by name, or by the order of categories, unless ``baseline`` is another.
     baseline : str
         The model that all others are compared with; by default the first.
     y_true : str or column
-        The labels.
+        Column of labels.
     y_pred : str or column
-        With ``model_column``, the predictions.
+        Column of predictions; with ``model_column``.
     y_score : str or column
-        Scores in place of models, with several of ``threshold``.
+        Column of scores; with several of ``threshold``, in place of models.
     threshold : sequence of float
-        With scores, thresholds that are compared. All others are compared with the first.
+        Threshold: with scores, those that are compared. All others are compared with the first.
     cluster : str or column
-        With ``model_column``, what says which rows are decisions on the same case.
+        Column of clusters; with ``model_column``, the cases that rows are decisions on.
+    metrics : str, Metric or sequence of them
+        Metrics: rates of people whose number is the same with all models, by default acc, ppr,
+        tpr and fpr.
     """
 
-    models: Any = _setting(
-        None, "Columns of models", option="--model", many=True, metavar="NAME=COLUMN"
-    )
-    model_column: Any = _column("Column that names the model")
-    baseline: str | None = _setting(None, metavar="NAME")
-    metrics: Sequence[RequestedMetric] | RequestedMetric | None = _metrics(MODEL_METRICS)
+    models: Any = _setting(None, option="--model", many=True, metavar="NAME=COLUMN")
+    model_column: Any = _column()
+    baseline: str | None = _setting(None, page=None)
 
-    _excluded: ClassVar[tuple[str, ...]] = (
-        *("classes", "strata", "sample_weight", "count", "strength", "protect", "rng"),
-    )
+    _excluded = ("classes", "strata", "sample_weight", "count", "strength", "protect", "rng")
 
 
 # What is known of a request
 
 
 @cache
-def settings_of(request: Any) -> dict[str, tuple[Field[Any], Setting]]:
-    """The settings that a request takes, by name: its own before those that it shares."""
+def settings_of(request: Any) -> dict[str, tuple[object, Setting]]:
+    """Defaults and settings that a request takes, by name: its own before those that it shares."""
     texts = documentation_of(request)
-    known = {f.name: f for f in fields(request) if "setting" in f.metadata}
-    declared = [name for cls in request.__mro__ for name in inspect.get_annotations(cls)]
-    return {
-        name: (known[name], _complete(name, known[name].metadata["setting"], texts.get(name, "")))
-        for name in dict.fromkeys(declared)
-        if name in known and name not in request._excluded
-    }
+    taken = [f for f in fields(request) if f.metadata and f.name not in request._excluded]
+    declared = [name for cls in request.__mro__ for name in get_annotations(cls)]
+    settings = {}
+    for f in sorted(taken, key=lambda f: declared.index(f.name)):
+        known = Setting(**f.metadata["setting"], text=texts.get(f.name, ""))
+        settings[f.name] = f.default, _complete(f.name, f.default, known)
+    return settings
 
 
-def _complete(name: str, known: Setting, text: str = "") -> Setting:
-    """A setting with what follows from its name and its description."""
-    option = f"--{name.replace('_', '-')}" if known.option == "" else known.option
-    shown = known.brief or _first_sentence(text, known.many)
-    reads: Reads = known.reads
-    if name in READERS:
-        reads = "special"
-    elif known.choices:
-        reads = "choice"
-    elif known.above is not None:
-        reads = "number"
-    parts = {part: _complete(part, one) for part, one in known.parts.items()}
-    return replace(known, option=option, brief=shown, reads=reads, parts=parts)
+def _complete(name: str, default: object, known: Setting) -> Setting:
+    """A setting with what follows from its name, its default and its description."""
+    first = _first_sentence(known.text)
+    return replace(
+        known,
+        page=re.split("[:;]", first)[0] if known.page == "" else known.page,
+        option=_option(name) if known.option == "" else known.option,
+        brief=known.brief or f"{first or known.hint}{'; may be repeated' * known.many}.",
+        reads="special" if name in READERS else known.reads or _READS.get(type(default), "text"),
+        choices=() if name in READERS else tuple(filter(None, known.named)),
+        parts={part: _complete(part, None, one) for part, one in known.parts.items()},
+    )
 
 
-def documentation_of(request: Any) -> dict[str, str]:
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def documentation_of(request: type) -> dict[str, str]:
     """What the docstrings of a request say of each setting."""
     texts: dict[str, str] = {}
-    for cls in reversed(request.__mro__[:-1]):
-        listed = inspect.cleandoc(cls.__doc__ or "").partition("----------\n")[2]
-        for paragraph in re.findall(r"^\w.*\n(?: .*\n?)*", listed, re.MULTILINE):
-            texts[paragraph.partition(" : ")[0]] = f"{paragraph.rstrip()}\n"
+    for cls in reversed(request.__mro__):
+        entries = re.findall(r"(?m)^((\w+) : .*\n(?: .*\n?)+)", cleandoc(cls.__doc__ or ""))
+        texts |= {name: f"{entry.rstrip()}\n" for entry, name in entries}
     return texts
 
 
-def _first_sentence(paragraph: str, many: bool) -> str:
+def _first_sentence(paragraph: str) -> str:
     """What ``--help`` shows: settings are called as options."""
     text = " ".join(paragraph.partition("\n")[2].split())
     first = re.split(r"\.(?: (?=[A-Z`])|$)", text)[0]
-    first = re.sub(r"``(\w+)``", lambda name: f"--{name[1].replace('_', '-')}", first)
-    return f"{first}{'; may be repeated' * many}." if first else ""
+    return re.sub(r"``(\w+)``", lambda name: _option(name[1]), first)
 
 
-def flat_settings(request: Any) -> dict[str, tuple[Any, Setting]]:
+def flat_settings(request: type) -> dict[str, tuple[object, Setting]]:
     """Defaults and settings as the command and the web form ask for them, with all parts."""
-    flat: dict[str, tuple[Any, Setting]] = {}
-    for name, (one, known) in settings_of(request).items():
-        flat[name] = one.default, known
-        flat |= {part: (None, setting) for part, setting in known.parts.items()}
+    flat: dict[str, tuple[object, Setting]] = {}
+    for name, one in settings_of(request).items():
+        flat |= {name: one} | {part: (None, setting) for part, setting in one[1].parts.items()}
     return flat
 
 
-def part_names(request: Any) -> dict[str, str]:
+def part_names(request: type) -> dict[str, str]:
     """What messages call the parts of settings, and their names in `flat_settings`.
 
     >>> part_names(CountsRequest)["wording['cases']"]
@@ -653,43 +556,49 @@ def part_names(request: Any) -> dict[str, str]:
     }
 
 
-def join_parts(request: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+def join_parts(request: type, values: Mapping[str, object]) -> dict[str, Any]:
     """Values by the names of `flat_settings` as arguments.
 
     >>> join_parts(AuditRequest, {"alpha": 0.1, "positive_label": "bad", "cases": "loans"})
     {'alpha': 0.1, 'positive': {'label': 'bad'}, 'wording': {'cases': 'loans'}}
     """
-    arguments = dict(values)
+    arguments: dict[str, Any] = dict(values)
     for argument, part in part_names(request).items():
-        if part not in values:
-            continue
-        name = argument.partition("[")[0]
-        if name in values:
+        name, key = argument[:-2].split("['")
+        if part in values and name in values:
             raise InvalidInput(f"pass either `{name}` or `{argument}`, not both")
-        key = part.removeprefix(f"{name}_")
-        arguments.setdefault(name, {})[key] = arguments.pop(part)
+        if part in values:
+            arguments.setdefault(name, {})[key] = arguments.pop(part)
     return arguments
 
 
-def code_text(code: Any) -> str:
+def code_text(code: object) -> str:
     """The text of a value of a group column; a whole number has no decimals.
 
     >>> code_text(2.0), code_text("16.0"), code_text("1.50")
     ('2', '16', '1.50')
     """
-    text = MISSING if plain(code) is None else str(plain(code))
-    return text.partition(".")[0] if re.fullmatch(r"[+-]?\d+\.0+", text) else text
+    value = plain(code)
+    return MISSING if value is None else re.sub(r"\A([+-]?\d+)\.0+\Z", r"\1", str(value))
 
 
-def _plain_reference(reference: Any) -> Any:
+def to_plain(value: object) -> object:
+    """An argument as JSON can hold it; None for values such as columns, which are not recorded."""
+    if isinstance(value, Mapping):
+        return {str(name): to_plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | set | frozenset) and len(value) <= 1_000:
+        return [to_plain(part) for part in value]
+    value = plain(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float) else None
+
+
+def _plain_reference(reference: object) -> object:
     """A reference as text, or a mapping of column to these; a matrix as its four counts."""
     if isinstance(reference, ConfusionMatrix):
         return ",".join(f"{cell:.17g}" for cell in reference.cells)
     if isinstance(reference, Mapping):
-        return {_join(by): _plain_reference(value) for by, value in reference.items()}
-    return _join(reference)
-
-
-def _join(name: Any) -> str:
-    """The name of a group, or of an intersection that is given as several names."""
-    return " & ".join(map(str, name)) if isinstance(name, tuple | list) else str(name)
+        return {_plain_reference(by): _plain_reference(one) for by, one in reference.items()}
+    names = reference if isinstance(reference, tuple | list) else [reference]
+    return " & ".join(map(str, names))
