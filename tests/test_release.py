@@ -72,7 +72,7 @@ def test_the_archive_and_the_wheel_have_what_they_should_and_nothing_else(releas
            "CODE_OF_CONDUCT.md", "Makefile", ".pre-commit-config.yaml"}  # fmt: skip
     wanted = top | shipped("src", "tests", "benchmarks", "docs", "reproduction", ".ci", ".github")
     assert wanted <= names and names - wanted == {"PKG-INFO", ".gitignore"}
-    package = {name.removeprefix("src/") for name in shipped("src")}
+    package = {name.removeprefix("src/") for name in shipped("src/evenhand")}
     assert {"evenhand/py.typed", "evenhand/__init__.pyi", "evenhand/web/templates/page.html"} <= package
     with ZipFile(release.wheel) as wheel:
         ours = {f"{ABOUT}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
