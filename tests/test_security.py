@@ -52,7 +52,7 @@ def test_the_name_of_a_column_is_only_a_name(kind: str) -> None:
         "getenv('HOME')", "count(*)", "c0", "'secret.csv'",
     ):  # fmt: skip
         rows = pl.DataFrame({column: ["A", "B"] * 10, "y": [1, 0] * 10, "p": [1, 1, 0, 0] * 5})
-        {"csv": rows.write_csv, "parquet": rows.write_parquet, "jsonl": rows.write_ndjson}[kind](f"x.{kind}")
+        getattr(rows, {"csv": "write_csv", "parquet": "write_parquet", "jsonl": "write_ndjson"}[kind])(f"x.{kind}")
         a = eh.audit(f"x.{kind}", **COLUMNS | {"groups": column})
         assert {(row.by, row.group, row.n) for row in a.rows} == {(column, "A", 10), (column, "B", 10)}
 
@@ -201,7 +201,7 @@ def test_advisories_are_looked_up_offline() -> None:
             if affected is not None:
                 made = {"package": {"ecosystem": "PyPI", "name": "Narwhals"}, **affected}
                 archive.writestr("X-1.json", json.dumps({"id": "X-1", "affected": [made]}))
-        words = [sys.executable, ROOT / "benchmarks/dependencies.py", "--advisories", "all.zip"]
+        words = [sys.executable, str(ROOT / "benchmarks/dependencies.py"), "--advisories", "all.zip"]
         found = subprocess.run(words, capture_output=True, text=True)
         assert found.returncode == code, found.stderr
         assert (("X-1" in found.stdout), ("Not looked up" in found.stdout)) == (code == 1, code == 2)

@@ -224,7 +224,7 @@ def _largest_gap(result: Audit, key: str, kind: str, messages: list[str]) -> flo
     rows = [row for row in result.rows if (row.by, row.metric) == (by, key)]
     without = [row for row in rows if isnan(row.score)]
     messages += [f"{key} of {row.group} is undefined: {row.reason}" for row in without]
-    scores = [row.score for row in rows if not isnan(row.score)]
+    scores: list[float] = [row.score for row in rows if not isnan(row.score)]
     if len(scores) < 2:
         groups = several(len(scores), "group")
         messages.append(f"{key} is defined in {groups}; a gap needs two")

@@ -58,7 +58,7 @@ def check_draws(draws: object, least: int = 1) -> int:
 def _whole(value: object) -> int | None:
     """A whole number as an int; None for anything else."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
-    return int(value) if is_whole else None  # type: ignore[call-overload,no-any-return]
+    return int(value) if is_whole else None  # type: ignore[call-overload]
 
 
 def reaches(
