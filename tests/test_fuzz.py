@@ -94,18 +94,13 @@ def shown(call: Callable[[], Any]) -> Any:
     return result
 
 
-class Tags(HTMLParser):
-    """The tags of a page with the names of their attributes."""
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.found.add((tag, *sorted(name for name, _ in attrs)))
-
-    @classmethod
-    def of(cls, page: str) -> set[tuple[str, ...]]:
-        parser = cls()
-        parser.found: set[tuple[str, ...]] = set()
-        parser.feed(page)
-        return parser.found
+def tags_of(page: str) -> set[tuple[str, ...]]:
+    """The tags of a page, each with the names of its attributes."""
+    found: set[tuple[str, ...]] = set()
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attrs: found.add((tag, *(name for name, _ in attrs)))  # type: ignore[method-assign]
+    parser.feed(page)
+    return found
 
 
 def is_text(text: str) -> bool:
@@ -119,7 +114,7 @@ def shows_only_text(result: Any) -> None:
     """No output of a result steers a terminal, a page or a spreadsheet, and what is written can be read again."""
     text = answered(lambda: str(result))
     assert isinstance(text, Refused) or is_text(text), text
-    for tag, *attributes in Tags.of(answered(result._repr_html_)) if hasattr(result, "_repr_html_") else ():
+    for tag, *attributes in tags_of(answered(result._repr_html_)) if hasattr(result, "_repr_html_") else ():
         assert tag not in ("script", "img", "a") and not any(name.startswith("on") for name in attributes)
     if isinstance(result, eh.Audit):
         assert is_text(result.to_markdown())
@@ -331,7 +326,7 @@ def test_names_are_text_wherever_they_are_shown(naughty: list[str], by: str, at:
         page = answered(result.to_html) if result else Refused()
         if not isinstance(page, Refused):
             usual = [made(counts, "g").to_html() for counts in (plain, similar)]
-            assert {tag for tag, *_ in Tags.of(page)} <= {tag for tag, *_ in Tags.of("".join(usual))}
+            assert {tag for tag, *_ in tags_of(page)} <= {tag for tag, *_ in tags_of("".join(usual))}
             assert page.count("<script") == usual[0].count("<script")
         if isinstance(result, eh.Monitor):
             again = answered(result.to_json)
@@ -446,7 +441,7 @@ def test_a_changed_state_of_a_monitor_is_refused_or_loads_as_what_it_says(text: 
         return
     again = eh.Monitor.from_json(answered(loaded.to_json))
     assert (again.rows, again.batches, again.columns) == (loaded.rows, loaded.batches, loaded.columns)
-    assert Tags.of(answered(loaded.to_html)) <= Tags.of(WATCH.to_html())
+    assert tags_of(answered(loaded.to_html)) <= tags_of(WATCH.to_html())
     answered(lambda: loaded.add_counts({"a": (1, 2, 3, 4), "b": (2, 2, 2, 2)}, at="W3", by="g"))
     shown(lambda: loaded.add({**SOUND, "u": list(range(15))}, at="W3"))
 
