@@ -157,7 +157,7 @@ DISTRIBUTION: tuple[Callable[[eh.results.Distribution], Any], ...] = (
 
 def _drawn(function: str, n: int, draw: random.Random) -> dict[str, Any]:
     """Arguments of a function; what has a default is left out half of the time."""
-    values = _values(n) | _SPECIAL.get(function, lambda _: {})(n)
+    values = _values(n) | (_SPECIAL[function](n) if function in _SPECIAL else {})
     parameters = inspect.signature(FUNCTIONS[function]).parameters
     if function == "from_metric_frame":
         return {"frame": _metric_frame(values)}

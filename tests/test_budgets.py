@@ -152,9 +152,10 @@ def test_the_number_of_draws_is_limited() -> None:
 
 
 def test_arguments_that_are_something_else_are_refused() -> None:
-    for call in (eh.learn_strengths, eh.stress_test):
+    refusing: list[Any] = [eh.learn_strengths, eh.stress_test]
+    for call in refusing:
         with pytest.raises(InvalidInput, match=r"^groups must map names to confusion matrices; got \[ConfusionMatrix"):
-            call([matrix(1, 2, 3, 4)])  # type: ignore[operator]
+            call([matrix(1, 2, 3, 4)])
     with pytest.raises(InvalidInput, match=r"^the reference must be an array of numbers; got range\(0, 1000000"):
         eh.jaggedness("tpr", range(10**15))
 

@@ -180,13 +180,15 @@ def test_the_record_says_what_was_read_and_repeats_it(tmp_path: Path, monkeypatc
     moved = run("--repeat", "a.json", "d2.csv")
     assert moved.exit_code == 1 and "- the SHA-256 of the data was " in moved.stdout
     # A changed record is noticed, and one that cannot be repeated is refused.
+    sources: list[Any] = [None, [], {"kind": "file", "paths": 5}]
+    calls: list[Any] = [None, {"nonsense": 1}, {"reference": [1, 2]}]
     for changed, code in (
         ({"findings": []}, 1),
         ({"settings": saved["settings"] | {"alpha": 0.5}}, 1),
         ({"left_out": {"y_true": 5}}, 1),
         ({"provenance": record | {"source": record["source"] | {"sha256": None}}}, 1),
-        *(({"provenance": record | {"source": source}}, 2) for source in (None, [], {"kind": "file", "paths": 5})),
-        *(({"provenance": record | {"call": call}}, 2) for call in (None, {"nonsense": 1}, {"reference": [1, 2]})),
+        *(({"provenance": record | {"source": source}}, 2) for source in sources),
+        *(({"provenance": record | {"call": call}}, 2) for call in calls),
     ):
         Path("b.json").write_text(json.dumps(saved | changed))
         result = run("--repeat", "b.json")

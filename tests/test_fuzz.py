@@ -191,7 +191,7 @@ def test_two_labels_are_counted_as_a_loop_counts_them(rows: Any, labels: Any, he
 def test_frames_of_anything_are_audited_or_refused(data: Data) -> None:
     frame, titles = data.draw(hostile.frames())
     column = one_of(some(titles), names)
-    asked = {name: data.draw(column) for name in ("y_true", "y_pred")}
+    asked: dict[str, Any] = {name: data.draw(column) for name in ("y_true", "y_pred")}
     groups = data.draw(one_of(column, st.lists(column, min_size=1, max_size=2)))
     if result := shown(lambda: eh.audit(frame.value, groups=groups, metrics=["acc", "ppr"], **asked)):
         assert sum({row.group: row.n for row in result.rows if row.by == result.rows[0].by}.values()) == result.n
@@ -283,9 +283,9 @@ def test_damaged_files_are_audited_or_refused(data: Data, suffix: str, protect: 
     with file_of(hostile.damaged((PROTECTED if protect else FILES)[suffix], data.draw), suffix) as path:
         result = shown(lambda: eh.audit(path, **asked))
     rule = rule_of(protect)
-    if result and rule is None:
+    if result is not None and rule is None:
         assert sum(row.n for row in result.rows) + sum(result.unknown.values()) == result.n
-    elif result:
+    elif result is not None and rule is not None:
         cells = [row.cells for row in result.rows if row.cells is not None]
         assert all(round_counts(np.array(counts), rule)[0].tolist() == list(counts) for counts in cells)
         assert not {"sha256", "rows", "bytes"} & set(result.provenance["source"])

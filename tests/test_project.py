@@ -29,7 +29,7 @@ def text_of(name: str) -> str:
 
 
 PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
-TARGETS = dict(re.findall(r"^([a-z-]+): ;(.*)$", text_of("Makefile"), re.MULTILINE))
+TARGETS: dict[str, str] = dict(re.findall(r"^([a-z-]+): ;(.*)$", text_of("Makefile"), re.MULTILINE))
 PYTHONS = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
 WORKFLOW: dict[str, Any] = yaml.safe_load(text_of(".github/workflows/ci.yml"))
 
