@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 import evenhand as eh
 from evenhand.inference import check_prior, match_test
 from evenhand.text_layout import aligned, columns, folded_text, text_table, tied, wrapped
-from evenhand.wording import legible, numbered, pvalue
+from evenhand.wording import legible, number, numbered, pvalue
 
 
 def side(value: float, limit: float) -> int:
@@ -28,7 +28,8 @@ def test_a_printed_p_value_is_on_its_side_of_alpha(alpha: float, share: float) -
             assert side(float(number) * (0.999 if relation == "<" else 1.0), limit) == side(p, limit)
 
 
-def test_a_p_value_has_three_decimals_where_they_decide() -> None:
+def test_numbers_have_three_decimals_where_they_decide() -> None:
+    assert [number(value, 0.8) for value in (-0.0, 0.7996, 0.8, 0.0001)] == ["0.000", "0.7996", "0.800", "0.0001"]
     shown = {0.05: "= 0.050", 0.0494: "= 0.049", 0.0495: "= 0.0495", 0.0504: "= 0.0504", 0.04996: "= 0.04996"}
     shown |= {0.3: "= 0.300", 0.0004: "< 0.001", 0.0012: "= 0.001", 1.0: "= 1.000"}
     assert {p: pvalue(p) for p in shown} == shown
