@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 ABOUT = f"evenhand-{eh.__version__}.dist-info"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-NOT_SHIPPED = {"__pycache__", "_build", ".ipynb_checkpoints"}
+NOT_SHIPPED = {"__pycache__", "_build", ".ipynb_checkpoints", ".ruff_cache"}
 
 
 def run(*command: object, cwd: Path = ROOT, code: int = 0) -> str:
