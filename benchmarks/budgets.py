@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-from ladder import CALLS, SIZES, calls, outcomes
+from ladder import FUNCTIONS, SIZES, calls, outcomes
 
 SECONDS, MEGABYTES = 30, 2_048
 
@@ -27,7 +27,7 @@ def main() -> None:
     asked = parser.parse_args()
     counted: dict[str, int] = {}
     print(f"{'seconds':>8} {'MB':>6}  {'came of it':<10} call")
-    for call, outcome in outcomes(calls(asked.functions or CALLS, asked.sizes), asked.seconds, MEGABYTES):
+    for call, outcome in outcomes(calls(asked.functions or FUNCTIONS, asked.sizes), asked.seconds, MEGABYTES):
         counted[outcome.kind] = counted.get(outcome.kind, 0) + 1
         if asked.all or outcome.seconds >= 1 or outcome.kind == "failure":
             text = f": {outcome.text}" if outcome.kind != "answer" else ""

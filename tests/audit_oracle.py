@@ -35,14 +35,6 @@ def row(a: Audit, group: str, metric: str | None = None, by: str | None = None, 
     return found
 
 
-def altered(row: Row, **columns: Any) -> Row:
-    """A row with other values."""
-    from evenhand.auditing.results_table import ResultsTable
-
-    values = {name: np.array([getattr(row, name)], dtype=object) for name in row._table.columns}
-    return ResultsTable(row._table.axes, values | {k: np.array([v], dtype=object) for k, v in columns.items()}).rows[0]
-
-
 def same(one: Any, other: Any, rel: float = 1e-12) -> bool:
     """Whether two plain values are the same, but for the last digits of numbers."""
     if isinstance(one, dict) and isinstance(other, dict):
@@ -107,11 +99,3 @@ def pooled_pvalue(strata: Sequence[RatesOf]) -> float | None:
     observed = sum(k for k, *_ in strata)
     tails = [sum(p for s, p in law.items() if sign * s >= sign * observed) for sign in (1, -1)]
     return float(min(Fraction(1), 2 * min(tails)))
-
-
-def effective(weights: Sequence[float], cells: Sequence[int]) -> tuple[float, list[float]]:
-    """Kish's size (Σw)² / Σw² of weighted cases, and the weighted share of each of the four cells."""
-    whole = math.fsum(weights)
-    size = whole**2 / math.fsum(w * w for w in weights)
-    shares = [math.fsum(w for w, c in zip(weights, cells, strict=True) if c == cell) / whole for cell in range(4)]
-    return size, shares

@@ -104,19 +104,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _it_is_noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Records carry the time, which would make equal audits differ."""
+def _usual_surroundings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Records carry the time; on GitHub the command prints annotations, too; the global random state is left alone."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-
-
-@pytest.fixture(autouse=True)
-def _it_is_no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On GitHub the command prints annotations, too."""
     monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
-
-
-@pytest.fixture(autouse=True)
-def _global_random_state_is_left_alone() -> Iterator[None]:
     before = _global_random_state()
     yield
     assert before == _global_random_state(), "the code under test drew from numpy's global random state"

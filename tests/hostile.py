@@ -24,11 +24,6 @@ import pandas as pd
 from engines import has, optional, pa, pl
 from hypothesis import strategies as st
 
-__all__ = [
-    "COLUMNS", "FORMATS", "FRAMES", "LABELS", "NAUGHTY", "STEERING", "WRITTEN", "columns", "csv_bytes", "damaged",
-    "frames", "names", "numbers", "steers", "values", "with_damage",
-]  # fmt: skip
-
 # Texts that steer a terminal, a page, a spreadsheet, a shell, a database or a format.
 NAUGHTY = [
     "", " ", "\t", "\n", "\r", "\0", "\x1b[2J", "\x9b31m", "\u202eabc", "\ud800", "\ufeff", "\u2028", "é", "名", "🙂",
@@ -73,24 +68,12 @@ class Awkward:
 
 
 scalars = st.one_of(
-    st.none(),
-    st.booleans(),
-    numbers,
-    names,
-    st.binary(max_size=3),
-    st.complex_numbers(),
-    st.datetimes(),
-    st.datetimes(timezones=st.just(datetime.UTC)),
-    st.dates(),
-    st.times(),
-    st.timedeltas(),
-    st.sampled_from(
-        [pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), np.ma.masked, np.float32(0.1)]
-    ),
+    st.none(), st.booleans(), numbers, names, st.binary(max_size=3), st.complex_numbers(), st.datetimes(),
+    st.datetimes(timezones=st.just(datetime.UTC)), st.dates(), st.times(), st.timedeltas(), st.builds(Awkward),
+    st.sampled_from([pd.NA, pd.NaT, np.datetime64("NaT", "s"), np.timedelta64("NaT", "s"), np.ma.masked, object]),
     st.sampled_from([np.int8(1), np.bool_(True), np.str_("a"), np.datetime64("2020-01-01"), np.float16("nan")]),
-    st.sampled_from([pd.Timestamp("2020-01-01", tz="UTC"), pd.Interval(0, 1), pd.Period("2020-01"), Ellipsis, object]),
-    st.builds(Awkward),
-)
+    st.sampled_from([pd.Timestamp("2020-01-01", tz="UTC"), pd.Interval(0, 1), pd.Period("2020-01"), np.float32(0.1)]),
+)  # fmt: skip
 values = st.one_of(
     scalars,
     st.lists(scalars, max_size=2),
@@ -111,38 +94,30 @@ def _array(held: list[Any], dtype: str) -> Any:
 
 
 COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list,
-    "tuple": tuple,
+    **{"list": list, "tuple": tuple, "array": np.array, "iterator": iter, "set": set, "number": len, "type": type},
+    **{"pandas": pd.Series, "pandas index": pd.Index, "pyarrow": pa.array},
     "array of objects": lambda held: _objects(held),
-    "array": np.array,
     "masked": lambda held: np.ma.array(_objects(held), mask=[i % 3 == 1 for i in range(len(held))]),
     "2-d": lambda held: _objects(held).reshape(-1, 1),
     "3-d": lambda held: _objects(held).reshape(-1, 1, 1),
     "0-d": lambda held: np.array(len(held)),
-    "pandas": pd.Series,
     "pandas nullable": (lambda held: pd.Series(held).convert_dtypes()),
     "pandas arrow": (lambda held: pd.Series(held).convert_dtypes(dtype_backend="pyarrow")),
     "pandas categorical": (lambda held: pd.Series(held, dtype="category")),
-    "pandas index": pd.Index,
     "pandas odd index": (lambda held: pd.Series(held, index=[0] * len(held))),
     "pandas sparse": (lambda held: pd.Series(pd.arrays.SparseArray(held))),
     "polars": lambda held: pl.Series("", pa.array(held)),
     "polars objects": (lambda held: pl.Series(held, dtype=pl.Object)),
     "polars categorical": lambda held: pl.Series("", pa.array(held)).cast(pl.Categorical),
-    "pyarrow": pa.array,
     "pyarrow chunks": (lambda held: pa.chunked_array([pa.array(held)[:1], pa.array(held)[1:]])),
     "pyarrow dictionary": (lambda held: pa.array(held).dictionary_encode()),
-    "iterator": iter,
     "mapping": lambda held: dict(enumerate(held)),
-    "set": set,
     "range": lambda held: range(len(held)),
     "text": lambda held: "".join(map(str, held))[:20],
     "bytes": lambda held: bytes(len(held)),
     "nothing": lambda held: None,
-    "number": len,
     "frame": (lambda held: pd.DataFrame({"a": held})),
     "two columns": (lambda held: pd.DataFrame({"a": held, "b": held})),
-    "type": type,
 }
 COLUMNS |= {f"array {dtype}": lambda held, dtype=dtype: _array(held, dtype) for dtype in DTYPES}  # type: ignore[misc]
 

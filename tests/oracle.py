@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from math import prod, sqrt
+from math import factorial, prod
 from pathlib import Path
 from typing import Any
 
@@ -198,12 +198,12 @@ TWO_GROUPS: dict[str, Callable[[Cells, Cells], Value]] = {
 
 
 def multinomial(c: tuple[int, ...], w: list[int]) -> Fraction:
-    ways = _factorial(sum(c)) // prod(map(_factorial, c))
+    ways = factorial(sum(c)) // prod(map(factorial, c))
     return ways * prod((Fraction(x, sum(w)) ** k for x, k in zip(w, c, strict=True)), start=Fraction(1))
 
 
 def dirichlet_multinomial(c: tuple[int, ...], alpha: list[Fraction]) -> Fraction:
-    ways = Fraction(_factorial(sum(c)), prod(map(_factorial, c)))
+    ways = Fraction(factorial(sum(c)), prod(map(factorial, c)))
     rises = prod((_rise(a, k) for a, k in zip(alpha, c, strict=True)), start=Fraction(1))
     return ways * rises / _rise(sum(alpha, Fraction(0)), sum(c))
 
@@ -213,10 +213,6 @@ def hypergeometric(c: tuple[int, ...], totals: list[int]) -> Fraction:
     if any(k > t for k, t in zip(c, totals, strict=True)):
         return Fraction(0)
     return dirichlet_multinomial(c, [Fraction(-t) for t in totals])
-
-
-def _factorial(k: int) -> int:
-    return prod(range(1, k + 1))
 
 
 def _rise(a: Fraction, k: int) -> Fraction:
@@ -263,26 +259,24 @@ def probabilities(law: str, n: int, w: Cells) -> Any:
 
 # Scores that follow from one rate: the counts of the rate, and the score of it.
 _RATE, _DICE = (lambda p: p), (lambda p: 2 * p / (1 + p))
+_ODDS = lambda p: p / np.maximum(1 - p, 1e-300)  # noqa: E731
+_CELLS = {"tp": 0, "fn": 1, "fp": 2, "tn": 3}
+
+
+def _one_rate(part: str, rest: str, score: Callable[[Any], Any] = _RATE) -> Any:
+    """The counts of a rate, named by cells, and the score of it."""
+    return lambda *c: (sum(c[_CELLS[k]] for k in part.split()), sum(c[_CELLS[k]] for k in rest.split())), score
+
+
 OF_ONE_RATE: dict[str, tuple[Callable[[int, int, int, int], tuple[int, int]], Callable[[Any], Any]]] = {
-    "acc": (lambda tp, fn, fp, tn: (tp + tn, fn + fp), _RATE),
-    "prev": (lambda tp, fn, fp, tn: (tp + fn, fp + tn), _RATE),
-    "ppr": (lambda tp, fn, fp, tn: (tp + fp, fn + tn), _RATE),
-    "inacc": (lambda tp, fn, fp, tn: (fn + fp, tp + tn), _RATE),
-    "nprev": (lambda tp, fn, fp, tn: (fp + tn, tp + fn), _RATE),
-    "pnr": (lambda tp, fn, fp, tn: (fn + tn, tp + fp), _RATE),
-    "tpr": (lambda tp, fn, fp, tn: (tp, fn), _RATE),
-    "fpr": (lambda tp, fn, fp, tn: (fp, tn), _RATE),
-    "tnr": (lambda tp, fn, fp, tn: (tn, fp), _RATE),
-    "fnr": (lambda tp, fn, fp, tn: (fn, tp), _RATE),
-    "ppv": (lambda tp, fn, fp, tn: (tp, fp), _RATE),
-    "npv": (lambda tp, fn, fp, tn: (tn, fn), _RATE),
-    "fdr": (lambda tp, fn, fp, tn: (fp, tp), _RATE),
-    "for": (lambda tp, fn, fp, tn: (fn, tn), _RATE),
-    "f1": (lambda tp, fn, fp, tn: (tp, fn + fp), _DICE),
-    "f1_original": (lambda tp, fn, fp, tn: (tp, fn + fp), _DICE),
-    "jaccard": (lambda tp, fn, fp, tn: (tp, fn + fp), _RATE),
-    "te_part": (lambda tp, fn, fp, tn: (fn, fp), lambda p: p / np.maximum(1 - p, 1e-300)),
-}
+    "acc": _one_rate("tp tn", "fn fp"), "prev": _one_rate("tp fn", "fp tn"), "ppr": _one_rate("tp fp", "fn tn"),
+    "inacc": _one_rate("fn fp", "tp tn"), "nprev": _one_rate("fp tn", "tp fn"), "pnr": _one_rate("fn tn", "tp fp"),
+    "tpr": _one_rate("tp", "fn"), "fpr": _one_rate("fp", "tn"), "tnr": _one_rate("tn", "fp"),
+    "fnr": _one_rate("fn", "tp"), "ppv": _one_rate("tp", "fp"), "npv": _one_rate("tn", "fn"),
+    "fdr": _one_rate("fp", "tp"), "for": _one_rate("fn", "tn"), "jaccard": _one_rate("tp", "fn fp"),
+    "f1": _one_rate("tp", "fn fp", _DICE), "f1_original": _one_rate("tp", "fn fp", _DICE),
+    "te_part": _one_rate("fn", "fp", _ODDS),
+}  # fmt: skip
 
 
 def _det(p: Any, t: Any, f: Any) -> Any:
@@ -410,29 +404,6 @@ def quasi_random_scores(key: str, cells: Cells, end: str | float = "mid") -> tup
         found = np.sort(scores[key](*rates))
     defined = found[~np.isnan(found)]
     return defined, 1 - len(defined) / len(found)
-
-
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "==": lambda a, b: a == b,
-    "sqrt": sqrt,
-}
-
-
-def evaluate(tree: Any, cells: dict[str, int]) -> Any:
-    """The value of a tree of operators, as a program without Python would find it."""
-    if isinstance(tree, str):
-        return cells[tree]
-    if not isinstance(tree, list):
-        return tree
-    head, *arguments = tree
-    if head == "if":
-        test, then, otherwise = arguments
-        return evaluate(then if evaluate(test, cells) else otherwise, cells)
-    return _OPERATORS[head](*(evaluate(a, cells) for a in arguments))
 
 
 def down_the_tree(c: Any, w: Any, strength: Any) -> list[Fraction]:

@@ -10,16 +10,8 @@ import numpy as np
 import evenhand as eh
 
 HOSTILE = "<img src=x onerror=alert(1)> </script> {{7*7}} |`*_[x](http://evil.org) www.evil.org \u202eabc\x1b[2J"
-SIGNS = {
-    "higher": "▲",
-    "lower": "▼",
-    "unlike": "≠",
-    "undefined": "✕",
-    "inconclusive": "□",
-    "not tested": "–",
-    "equivalent": "●",
-    "reference": "◆",
-}
+SIGNS = {"higher": "▲", "lower": "▼", "unlike": "≠", "undefined": "✕", "inconclusive": "□", "not tested": "–",
+         "equivalent": "●", "reference": "◆"}  # fmt: skip
 
 Rows = list[tuple[str, int, float]]
 
@@ -46,19 +38,11 @@ def at_thresholds(rows: Rows, thresholds: Any, **settings: Any) -> eh.Audit:
 
 def counted(rows: Rows, group: str, threshold: float) -> tuple[int, int, int, int]:
     """TP, FN, FP and TN of a group, one row at a time."""
-    tp = fn = fp = tn = 0
+    found = [0, 0, 0, 0]
     for name, label, score in rows:
-        if name != group:
-            continue
-        if label and score >= threshold:
-            tp += 1
-        elif label:
-            fn += 1
-        elif score >= threshold:
-            fp += 1
-        else:
-            tn += 1
-    return tp, fn, fp, tn
+        if name == group:
+            found[2 * (not label) + (score < threshold)] += 1
+    return found[0], found[1], found[2], found[3]
 
 
 def classified(n: int = 400, seed: int = 3) -> dict[str, list[Any]]:
@@ -125,17 +109,8 @@ BOTH = eh.audit(
     y_true="label", y_score="score", groups="race", strata="d", threshold=[0.3, 0.5], metrics=["tpr", "auc"],
 )  # fmt: skip
 AUDITS = {
-    "plain": COMPAS,
-    "holes": HOLES,
-    "best": BEST,
-    "thresholds": THRESHOLDS,
-    "strange": STRANGE,
-    "many": MANY,
-    "ranked": RANKED,
-    "classes": CLASSES,
-    "strata": STRATA,
-    "models": MODELS,
-    "own function": OWN,
+    "plain": COMPAS, "holes": HOLES, "best": BEST, "thresholds": THRESHOLDS, "strange": STRANGE, "many": MANY,
+    "ranked": RANKED, "classes": CLASSES, "strata": STRATA, "models": MODELS, "own function": OWN,
     "thresholds and strata": BOTH,
-}
+}  # fmt: skip
 """An audit of every kind, by what is special about it."""

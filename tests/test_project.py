@@ -22,33 +22,41 @@ from evenhand.cli import evenhand as main_command
 
 ROOT = Path(__file__).parent.parent
 BENCHMARKS = ROOT / "benchmarks"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-TARGETS = dict(re.findall(r"^([a-z-]+): ;(.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-PYTHONS = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
 
 
 def text_of(name: str) -> str:
     return (ROOT / name).read_text("utf-8")
 
 
-# The Makefile
+PROJECT = tomllib.loads(text_of("pyproject.toml"))["project"]
+TARGETS: dict[str, str] = dict(re.findall(r"^([a-z-]+): ;(.*)$", text_of("Makefile"), re.MULTILINE))
+PYTHONS = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if "Python :: 3." in c]
+WORKFLOW: dict[str, Any] = yaml.safe_load(text_of(".github/workflows/ci.yml"))
 
 
-def test_every_benchmark_has_a_target() -> None:
+def command_of(target: str) -> str:
+    return TARGETS[target].partition(" ## ")[0].strip()
+
+
+# What is run
+
+
+def test_targets_say_what_they_do_and_name_files_that_exist() -> None:
+    """Every benchmark has one, and pages name no others."""
     scripts = {path.name for path in BENCHMARKS.glob("*.py") if '__name__ == "__main__"' in path.read_text("utf-8")}
     scripts |= {path.parent.name for path in BENCHMARKS.glob("*/__main__.py")}
-    named = {word for command in TARGETS.values() for word in re.findall(r"benchmarks/([\w.]+)", command)}
-    assert scripts == named
-
-
-def test_targets_name_files_that_exist_and_say_what_they_do() -> None:
+    assert {
+        word for line in TARGETS.values() for word in re.findall(r"benchmarks/([\w.]+)", line.partition(" ## ")[0])
+    } == scripts
     for target, line in TARGETS.items():
         command, _, explained = line.partition(" ## ")
         assert explained, target
-        for name in re.findall(r"(?:^|[\s;>])((?:benchmarks|tests|docs|\.ci)/[\w./-]+)", command):
+        names = re.findall(r"(?:^|[\s;>])((?:benchmarks|tests|docs|\.ci)/[\w./-]+)", command)
+        for name in [*names, *re.findall(r"docs/[\w/-]+\.md", explained)]:
             assert name == "docs/_build/html" or (ROOT / name).exists(), (target, name)
-        for name in re.findall(r"docs/[\w/-]+\.md", explained):
-            assert (ROOT / name).exists(), (target, name)
+    for page in ("CONTRIBUTING.md", ".github/pull_request_template.md", ".pre-commit-config.yaml"):
+        named = re.findall(r"[`$] ?make ([a-z-]+)", text_of(page))
+        assert named and set(named) <= set(TARGETS)
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -57,69 +65,39 @@ def test_help_lists_every_target() -> None:
     assert re.findall(r"^([a-z-]+)  +\w", done.stdout, re.MULTILINE) == list(TARGETS)
 
 
-@pytest.mark.parametrize("page", ["CONTRIBUTING.md", ".github/pull_request_template.md", ".pre-commit-config.yaml"])
-def test_targets_that_pages_name_exist(page: str) -> None:
-    named = re.findall(r"[`$] ?make ([a-z-]+)", text_of(page))
-    assert named
-    assert set(named) <= set(TARGETS)
-
-
-# What runs without being asked
-
-
-def test_hooks_run_what_ci_checks() -> None:
+def test_hooks_and_ci_run_what_is_run_here() -> None:
     (local,) = yaml.safe_load(text_of(".pre-commit-config.yaml"))["repos"]
     assert local["repo"] == "local", "hooks of other repositories would be fetched"
+    ci = text_of(".ci/run")
     entries = [hook["entry"] for hook in local["hooks"]]
-    assert entries == re.findall(r"^\.venv/bin/(?:ruff|mypy|lint).*$", text_of(".ci/run"), re.MULTILINE)
-    assert " && ".join(entries) == TARGETS["check"].partition(" ## ")[0].strip().replace("$(bin)", ".venv/bin")
+    assert entries == re.findall(r"^\.venv/bin/(?:ruff|mypy|lint).*$", ci, re.MULTILINE)
+    assert " && ".join(entries) == command_of("check").replace("$(bin)", ".venv/bin")
+    assert command_of("docs").replace("$(bin)", ".venv/bin") in ci.splitlines()
+    commands = [block.split("```")[0].strip() for block in text_of("README.md").split("```sh\n")[1:]]
+    assert len(commands) == 2 and commands[1] in ci.splitlines(), "the second command of the README is the test command"
 
 
-WORKFLOW: dict[str, Any] = yaml.safe_load(text_of(".github/workflows/ci.yml"))
-
-
-def test_the_workflow_runs_what_is_run_here() -> None:
+def test_the_workflow_runs_what_is_run_here_reads_little_and_pins_its_actions() -> None:
     jobs = WORKFLOW["jobs"]
     steps = {name: [step["run"] for step in job["steps"] if "run" in step] for name, job in jobs.items()}
     assert steps == {"run": [".ci/run"], "nightly": [".ci/nightly ${{ matrix.part }}"]}
     usage = re.search(r"^\[ \$# -gt 0 \] \|\| set -- (.*)$", text_of(".ci/nightly"), re.MULTILINE)
-    assert usage is not None
-    assert jobs["nightly"]["strategy"]["matrix"]["part"] == usage[1].split()
+    assert usage is not None and jobs["nightly"]["strategy"]["matrix"]["part"] == usage[1].split()
     assert jobs["nightly"]["if"] == "github.event_name == 'schedule'"
-    asked = {
-        name: step["with"]["python-version"].split()
-        for name, job in jobs.items()
-        for step in job["steps"]
-        if "python" in step.get("uses", "")
-    }
+    used = [(name, step) for name, job in jobs.items() for step in job["steps"] if "uses" in step]
+    asked = {name: step["with"]["python-version"].split() for name, step in used if "python" in step["uses"]}
     assert asked == {"run": PYTHONS[:1], "nightly": PYTHONS[::-1]}
     assert PROJECT["requires-python"] == f">={PYTHONS[0]}"
-
-
-def test_a_part_of_the_night_has_a_name() -> None:
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for _, step in used)
+    assert WORKFLOW["permissions"] == {"contents": "read"} and "secrets" not in text_of(".github/workflows/ci.yml")
     done = subprocess.run([ROOT / ".ci/nightly", "moon"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "no part is called 'moon'; known: slow, spark, floors, wheels\n"
 
 
-def test_ci_builds_the_documentation() -> None:
-    built = TARGETS["docs"].partition(" ## ")[0].strip().removeprefix("$(bin)/")
-    assert f".venv/bin/{built}" in text_of(".ci/run").splitlines()
-
-
-def test_the_workflow_reads_little_and_pins_its_actions() -> None:
-    assert WORKFLOW["permissions"] == {"contents": "read"}
-    assert "secrets" not in text_of(".github/workflows/ci.yml")
-    used = [step["uses"] for job in WORKFLOW["jobs"].values() for step in job["steps"] if "uses" in step]
-    assert used
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", name) for name in used)
-
-
 def test_templates_ask_for_what_is_needed() -> None:
     bug, number = (text_of(f".github/ISSUE_TEMPLATE/{name}.md") for name in ("bug", "wrong-number"))
-    assert "`evenhand --version`" in bug
-    assert "`evenhand --version`" in number
-    assert "tp, fn, fp, tn" in number
+    assert "`evenhand --version`" in bug and "`evenhand --version`" in number and "tp, fn, fp, tn" in number
 
 
 # What is written down of versions and people
@@ -167,10 +145,9 @@ def test_every_decision_says_whether_it_holds_and_the_index_repeats_it() -> None
     for number, path in enumerate(DECISIONS, 1):
         title, _, status = path.read_text("utf-8").split("\n")[:3]
         said = re.match(r"\*(?:Holds|Superseded by \[decision (\d+)\]\((\S+)\))\.\*", status)
-        assert said, path
-        assert title.startswith(f"# {number}. ")
-        today = "holds" if said[1] is None else f"superseded by {said[1]}"
+        assert said and title.startswith(f"# {number}. "), path
         assert said[1] is None or said[2] == DECISIONS[int(said[1]) - 1].name
+        today = "holds" if said[1] is None else f"superseded by {said[1]}"
         lines.append(f"| {number} | [{title.partition('. ')[2]}]({path.name}) | {today} |")
     assert re.findall(r"^\| \d.*$", text_of("docs/decisions/index.md"), re.MULTILINE) == lines
 
@@ -184,13 +161,10 @@ def test_the_picture_of_the_packages_is_up_to_date(monkeypatch: pytest.MonkeyPat
     assert picture() == text_of("docs/images/packages.svg")
 
 
-def test_files_that_the_architecture_names_exist() -> None:
+def test_a_request_walks_as_the_architecture_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files of the table are first entered in its order, and all files that are named exist."""
     for name in re.findall(r"`([\w/]+\.py)`", ARCHITECTURE):
         assert (ROOT / name).exists() or (ROOT / "src/evenhand" / name).exists(), name
-
-
-def test_a_request_walks_as_the_architecture_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The files of the table are first entered in its order."""
     said = re.findall(r"^\| `([\w/]+\.py)` \|", ARCHITECTURE.partition("## One request")[2], re.MULTILINE)
     said = said[: said.index("reports/text.py") + 1]
     groups = {"a": eh.ConfusionMatrix(tp=0, fn=2, fp=8, tn=30), "b": eh.ConfusionMatrix(tp=30, fn=10, fp=12, tn=48)}
@@ -206,43 +180,31 @@ def test_a_request_walks_as_the_architecture_says(tmp_path: Path, monkeypatch: p
         if event == "call" and frame.f_code.co_filename.startswith(source):
             entered.setdefault(frame.f_code.co_filename.removeprefix(source))
 
-    def command() -> None:
-        main_command(words[1].split(), "evenhand", standalone_mode=False)
-
-    command()  # modules are imported, which enters them, too
     before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        command()
-    finally:
-        sys.setprofile(before)
+    for profile in (before, note):  # modules are imported at first, which enters them, too
+        sys.setprofile(profile)
+        try:
+            main_command(words[1].split(), "evenhand", standalone_mode=False)
+        finally:
+            sys.setprofile(before)
     assert [name for name in entered if name in said] == said
 
 
 # Times that are kept
 
 
-@pytest.fixture
-def compare(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    import compare
-
-    yield compare
-    for name in ("compare", "scale", "match", "audit", "experiment", "import_time"):
-        sys.modules.pop(name, None)
-
-
-def test_times_are_kept_for_this_version() -> None:
-    kept = json.loads((BENCHMARKS / f"history/{eh.__version__}.json").read_text("utf-8"))
+def test_times_are_kept_and_a_change_is_what_quartiles_tell_apart() -> None:
+    kept = json.loads(text_of(f"benchmarks/history/{eh.__version__}.json"))
     assert kept["versions"]["evenhand"] == eh.__version__
     assert all(0 < low <= median <= high for low, median, high in kept["quartiles"].values())
-
-
-def test_a_change_is_what_quartiles_tell_apart(compare: Any) -> None:
-    old = {"quartiles": {"same": [9, 10, 12], "slower": [9, 10, 11], "faster": [9, 10, 11], "little": [1, 1, 1]}}
-    new = {"quartiles": {"same": [11, 14, 20], "slower": [18, 20, 21], "faster": [4, 5, 6], "little": [1.05] * 3}}
-    assert compare.changes(old, new) == [
-        "slower: 2.00 times as long (10 to 20 loops)",
-        "faster: 2.00 times as fast (10 to 5 loops)",
+    old = {"same": [9, 10, 12], "slower": [9, 10, 11], "faster": [9, 10, 11], "little": [1, 1, 1]}
+    new = {"same": [11, 14, 20], "slower": [18, 20, 21], "faster": [4, 5, 6], "little": [1.05] * 3}
+    code = (
+        f"import json, compare\nold, new = ({{'quartiles': q}} for q in ({old}, {new}))\n"
+        "print(json.dumps([compare.changes(old, new), compare.changes(old, {'quartiles': {}})[0]]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=BENCHMARKS, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        ["slower: 2.00 times as long (10 to 20 loops)", "faster: 2.00 times as fast (10 to 5 loops)"],
+        "same: only in the old one",
     ]
-    assert compare.changes(old, {"quartiles": {}})[0] == "same: only in the old one"

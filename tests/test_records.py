@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import fields, is_dataclass
+import re
+from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from matrices import matrix
 
 import evenhand as eh
+from evenhand.errors import InvalidInput
+from evenhand.metrics import CATALOGUE
 from evenhand.records import Record, plain_value, spreadsheet_value
 from evenhand.sklearn import small_sample_report
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'too' \x1b[31m \u202e"
-GROUP, REST, EMPTY = matrix(3, 1, 0, 6), matrix(116, 177, 554, 2429), matrix(0, 0, 0, 0)
+GROUP, REST, SINGLE = matrix(3, 1, 0, 6), matrix(116, 177, 554, 2429), matrix(1, 0, 1, 6)
 AUDIT = eh.audit_counts(
     {HOSTILE: (0, 0, 2, 3), "B": (30, 10, 12, 48), "C": (3, 9, 2, 48)}, by=HOSTILE, favourable="positive"
 )
@@ -25,40 +29,36 @@ REPORT = small_sample_report([HOSTILE, "b", "b"], ["b", "b", "b"])
 STRESS = eh.stress_test({HOSTILE: matrix(30, 10, 12, 48), "B": matrix(20, 20, 30, 30)}, ["acc", "tpr"], [5], [2.0])
 CLASSES = eh.MulticlassConfusion([[3, 1, 0], [0, 2, 0], [0, 0, 0]], [HOSTILE, "b", "c"])
 OTHERS = eh.MulticlassConfusion([[30, 9, 2], [5, 20, 0], [0, 1, 9]], [HOSTILE, "b", "c"])
-CLASS_AUDIT = eh.audit(
-    {HOSTILE: [HOSTILE, "B"] * 6, "y": ["x", "y", HOSTILE] * 4, "p": ["x", "y", "y", HOSTILE] * 3},
-    y_true="y", y_pred="p", groups=HOSTILE, classes="all", metrics=["tpr", "acc", "macro tpr", "mcc"],
-)  # fmt: skip
-SCORES: dict[str, Any] = {
-    "y": [1, 0] * 8,
-    "s": [0.9, 0.2, 0.6, 0.7] * 4,
-    HOSTILE: [HOSTILE, HOSTILE, "B", "B", "C"] * 3 + ["B"],
-}
-STRATA = eh.disparity({HOSTILE: matrix(3, 1, 0, 6)}, {HOSTILE: matrix(30, 30, 9, 40), "b": matrix(1, 2, 3, 4)}, "tpr")
-
-
-def monitored() -> eh.Monitor:
-    return eh.Monitor(metrics="tpr").add_counts({HOSTILE: (3, 9, 0, 4), "B": (40, 10, 0, 4)}, at="week 1")
-
-
+ROWS: dict[str, Any] = {
+    HOSTILE: [HOSTILE, "B"] * 6, "y": ["x", "y", HOSTILE] * 4, "p": ["x", "y", "y", HOSTILE] * 3,
+    "l": [1, 0, 0, 1] * 3, "s": [0.2, 0.4, 0.6] * 4,
+}  # fmt: skip
+STRATA = eh.disparity({HOSTILE: GROUP}, {HOSTILE: matrix(30, 30, 9, 40), "b": matrix(1, 2, 3, 4)}, "tpr")
+MONITOR = eh.Monitor(metrics="tpr").add_counts({HOSTILE: (3, 9, 0, 4), "B": (40, 10, 0, 4)}, at="week 1")
+PLAN = eh.sample_size("tpr", REST, 0.2)
+ONE_SIDED = {"a": matrix(3, 0, 0, 0)}
 RESULTS: dict[str, Any] = {
     "Stratum": STRATA.strata[0],
-    "Audit, of classes": CLASS_AUDIT,
-    "MonitorRow": monitored().rows[0],
+    "Audit, of classes": eh.audit(
+        ROWS, y_true="y", y_pred="p", groups=HOSTILE, classes="all", metrics=["tpr", "acc", "macro tpr", "mcc"]
+    ),
+    "Audit, thresholds": eh.audit(ROWS, y_true="l", y_score="s", groups=HOSTILE, threshold=[0.3, 0.5]),
+    "Audit": AUDIT,
+    "MonitorRow": MONITOR.rows[0],
     "MatchResult, simulated": eh.match_test(CLASSES, OTHERS, "mcc", draws=100),
     "MatchResult, hostile": eh.match_test(CLASSES, OTHERS, "tpr", label=HOSTILE),
     "MatchResult, undefined average": eh.match_test(CLASSES, OTHERS, "tpr", average="macro", draws=100),
-    "Interval, hostile": eh.interval(CLASSES, "tpr", label=HOSTILE),
-    "MatchResult": eh.match_test(GROUP, REST, "tpr"),
+    "MatchResult, of one": eh.match_test(SINGLE, REST, "tpr"),
+    "MatchResult, of two rates": eh.match_test(SINGLE, REST, "equalized_odds"),
     "MatchResult, undefined": eh.match_test(matrix(0, 0, 2, 6), REST, "tpr"),
     "MatchResult, approximate": eh.match_test(GROUP, REST, "acc", method="normal", null="known", given="n"),
     "Disparity": eh.disparity(GROUP, REST, "tpr"),
     "Disparity, ratio": eh.disparity(GROUP, REST, "ppr", "ratio"),
     "Disparity, undefined": eh.disparity(matrix(0, 0, 2, 6), REST, "tpr"),
     "Disparity, strata": STRATA,
-    "Disparity, without end": eh.disparity({"a": matrix(3, 0, 0, 0)}, {"a": matrix(3, 4, 0, 0)}, "tpr"),
-    "Disparity, strata that say nothing": eh.disparity({"a": matrix(3, 0, 0, 0)}, {"a": matrix(3, 0, 0, 0)}, "tpr"),
-    "Interval": eh.interval(GROUP, "tpr"),
+    "Disparity, without end": eh.disparity(ONE_SIDED, {"a": matrix(3, 4, 0, 0)}, "tpr"),
+    "Disparity, strata that say nothing": eh.disparity(ONE_SIDED, ONE_SIDED, "tpr"),
+    "Interval, hostile": eh.interval(CLASSES, "tpr", label=HOSTILE),
     "Interval, unbounded": eh.interval(matrix(5, 0, 0, 5), "dor"),
     "Risk": eh.risk("tpr", GROUP, 8, eh.CrossPrior(REST, 5)),
     "Risk, raw": eh.risk("tpr", GROUP, 8),
@@ -66,16 +66,18 @@ RESULTS: dict[str, Any] = {
     "Risks": eh.risk("tpr", GROUP, [2, 8]),
     "PriorCheck": eh.check_prior(GROUP, REST),
     "PriorCheck, impossible": eh.check_prior(matrix(3, 1, 2, 6), matrix(10, 0, 0, 10)),
+    "PriorCheck, of one": eh.check_prior(SINGLE, matrix(1, 0, 0, 0)),
     "StressTest": STRESS,
     "StressRow": STRESS.rows[0],
     "UndefinedRow": eh.undefined_table(5, ["tpr"])[0],
     "UndefinedRow, with a reference": eh.undefined_table(5, ["te"], REST)[0],
     "BiasVariance": eh.bias_variance("prev", [0.2, 0.2, 0.3, 0.3], [0.3, 0.2, 0.2, 0.3], n=10, strength=10),
-    "Plan": eh.power("tpr", 40, REST, difference=-0.2),
+    "Plan": eh.power("tpr", 1, REST, difference=-0.2, denominator=1),
     "Plan, match": eh.power("acc", 4, REST, difference=0.1, test="match", null="known"),
-    "Plan, size": eh.sample_size("ppr", REST, 0.2),
+    "Plan, size": PLAN,
+    "Plan, size of one": replace(PLAN, n=1),
     "Plan, interval": eh.sample_size("ppr", REST, half_width=0.2),
-    "Plan, undefined": eh.sample_size("mcc", REST, undefined_below=0.1),
+    "Plan, undefined": eh.sample_size("ppr", REST, undefined_below=0.5),
     "Plan, differences": eh.detectable_difference("tpr", 20, REST),
     "Jaggedness": eh.jaggedness("ppr", None, range(3, 9)),
     "ExploitableSizes": eh.exploitable_sizes("ppr", REST, 0.2, range(3, 9)),
@@ -86,19 +88,52 @@ RESULTS: dict[str, Any] = {
     "Row": AUDIT.rows[0],
     "Row, hostile": next(r for r in AUDIT.rows if r.group == HOSTILE),
     "Finding": AUDIT.findings[0],
-    "Audit, thresholds": eh.audit(
-        {"g": [HOSTILE, "B", HOSTILE, "B"], "y": [1, 0, 0, 1], "s": [0.2, 0.4, 0.6, 0.8]},
-        y_true="y",
-        y_score="s",
-        groups="g",
-        threshold=[0.3, 0.5],
-    ),
     "Finding, hostile": next(f for f in AUDIT.findings if f.group == HOSTILE),
-    "Audit": AUDIT,
-}
+}  # fmt: skip
 
 
-class Tags(HTMLParser):
+def test_every_class_of_results_is_tested_here() -> None:
+    """A result that is derived from Record, or added to the public interface, is placed here, or this fails."""
+    tested = {type(result).__name__ for result in RESULTS.values()}
+    assert {key.split(",")[0] for key in RESULTS} == tested
+
+    def derived(cls: type) -> set[type]:
+        return {cls}.union(*map(derived, cls.__subclasses__()))
+
+    assert {c.__name__ for c in derived(Record) - {Record} if c.__module__.startswith("evenhand.")} <= tested
+    public = [value for name in dir(eh) if is_dataclass(value := getattr(eh, name)) and isinstance(value, type)]
+    results = {cls.__name__ for cls in public if not issubclass(cls, (eh.results.Metric, eh.results.Distribution))}
+    given = {"Raw", "Additive", "CrossPrior", "ConfusionMatrix", "MulticlassConfusion"}
+    assert results - given <= tested
+
+
+def strings_in(content: Any) -> list[str]:
+    if isinstance(content, (dict, list)):
+        inside = content.values() if isinstance(content, dict) else content
+        return [text for value in inside for text in strings_in(value)]
+    return [content] if isinstance(content, str) else []
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_as_plain_values_keeps_its_numbers(name: str) -> None:
+    """It fits JSON; what is not finite is None; matrices are their cells, not text."""
+    result = RESULTS[name]
+    content = result.to_dict()
+    assert json.loads(json.dumps(content, allow_nan=False)) == content
+    if isinstance(result, Record):
+        assert list(content) == [
+            *(f.name for f in fields(RESULTS[name]) if not f.name.startswith("_")),
+            *result._derived,
+        ]
+        assert plain_value(result) == content
+    for key, found in content.items():
+        value = None if key == "power" else getattr(result, key, None)
+        if isinstance(value, (int, str, float)):
+            assert found == (value if not isinstance(value, float) or math.isfinite(value) else None)
+    assert not [text for text in strings_in(content) if "predicted +" in text or "ConfusionMatrix" in text]
+
+
+class Page(HTMLParser):
     """The tags of a piece of HTML, and its text."""
 
     def __init__(self, html: str) -> None:
@@ -116,45 +151,30 @@ class Tags(HTMLParser):
         self.text += data
 
 
-def test_every_class_of_results_is_tested_here() -> None:
-    """A result that is derived from Record, or added to the public interface, is placed here, or this fails."""
-    tested = {type(result).__name__ for result in RESULTS.values()}
-    assert {key.split(",")[0] for key in RESULTS} == tested
-
-    def derived(cls: type) -> set[type]:
-        return {cls}.union(*map(derived, cls.__subclasses__()))
-
-    ours = {cls for cls in derived(Record) - {Record} if cls.__module__.startswith("evenhand.")}
-    assert {cls.__name__ for cls in ours} <= tested
-    public = [value for name in dir(eh) if is_dataclass(value := getattr(eh, name)) and isinstance(value, type)]
-    results = {cls.__name__ for cls in public if not issubclass(cls, (eh.results.Metric, eh.results.Distribution))}
-    matrices = {"MulticlassConfusion", "SmoothedClasses"}
-    assert results - {"Settings", "Raw", "Additive", "CrossPrior", "ConfusionMatrix", "Smoothed", *matrices} <= tested
+TAGS = {*("pre", "div", "span", "ul", "li", "p", "caption", "svg", "rect", "line", "circle", "text")}
+TAGS |= {"table", "thead", "tbody", "tr", "th", "td"}
 
 
-def test_a_result_as_plain_values_fits_json() -> None:
-    for name, result in RESULTS.items():
-        content = result.to_dict()
-        text = json.dumps(content, allow_nan=False)
-        assert json.loads(text) == content, name
-        if isinstance(result, Record):
-            public = [f.name for f in fields(RESULTS[name]) if not f.name.startswith("_")]
-            assert list(content) == [*public, *result._derived], name
-            assert plain_value(result) == content, name
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_prints_and_shows_itself_as_text(name: str) -> None:
+    """str for people, a repr of one short line, escaped HTML for notebooks; one is not followed by a plural."""
+    result = RESULTS[name]
+    shown, text, page = repr(result), str(result), Page(result._repr_html_())
+    assert len(shown) <= 150 and "\n" not in shown and shown.startswith(f"<{type(result).__name__}: ")
+    assert text.strip() and text != shown
+    assert page.tags <= TAGS and page.text.strip()
+    for control in ("\x1b", "\u202e"):
+        assert control not in shown + text + page.text
+    if name in ("Audit", "Row, hostile", "Finding, hostile", "StressTest", "ReportedClass"):
+        assert "<script>alert(1)</script> & \"quoted\" 'too' " in page.text
+    one = r"(?<![\d.,])1 (cases|groups|scores|rows|draws|actual positives|predicted positives|actual negatives)\b"
+    assert not re.search(one, text + shown)
 
 
-def texts_in(content: Any) -> list[str]:
-    if isinstance(content, dict):
-        return [text for value in content.values() for text in texts_in(value)]
-    if isinstance(content, list):
-        return [text for value in content for text in texts_in(value)]
-    return [content] if isinstance(content, str) else []
-
-
-def test_a_result_has_matrices_as_cells_not_as_text() -> None:
-    for name, result in RESULTS.items():
-        texts = texts_in(result.to_dict())
-        assert not [text for text in texts if "predicted +" in text or "ConfusionMatrix" in text], name
+def test_one_is_told_from_many() -> None:
+    assert str(replace(PLAN, n=1)).startswith("1 case finds a difference")
+    for part in {part for metric in CATALOGUE for part in metric.denominators}:
+        assert part.format_count(2) == f"2 {part.name}" and part.format_count(1) == f"1 {part.name[:-1]}"
 
 
 def test_a_matrix_is_the_list_of_its_cells() -> None:
@@ -166,98 +186,49 @@ def test_a_matrix_is_the_list_of_its_cells() -> None:
     assert RESULTS["Risk, raw"].to_dict()["estimator"] == {"name": "Raw"}
 
 
-def test_a_result_keeps_its_numbers() -> None:
-    """A finite number is itself; what is not finite is None; nothing else is lost."""
-    for name, result in RESULTS.items():
-        content = result.to_dict()
-        for key, found in content.items():
-            if isinstance(result, eh.results.Plan) and key == "power" and result.goal != "power":
-                continue
-            value = getattr(result, key, None)
-            if isinstance(value, float):
-                assert found == (value if math.isfinite(value) else None), name
-            elif isinstance(value, (int, str)):
-                assert found == value, name
-
-
-def test_a_result_prints_and_its_repr_is_short() -> None:
-    for name, result in RESULTS.items():
-        shown = repr(result)
-        assert len(shown) <= 150, name
-        assert "\n" not in shown, name
-        assert shown.startswith(f"<{type(result).__name__}: "), name
-        text = str(result)
-        assert text.strip() and text != shown, name
-        for control in ("\x1b", "\u202e"):
-            assert control not in shown, name
-            assert control not in text, name
-
-
-def test_a_result_shows_itself_in_a_notebook_as_text() -> None:
-    for name, result in RESULTS.items():
-        found = Tags(result._repr_html_())
-        tables = {"table", "thead", "tbody", "tr", "th", "td"}
-        pictures = {"svg", "rect", "line", "circle", "text"}
-        assert found.tags <= {"pre", "div", "span", "ul", "li", "p", "caption"} | tables | pictures, name
-        assert found.text.strip(), name
-        assert "\x1b" not in found.text, name
-        assert "\u202e" not in found.text, name
-
-
-@pytest.mark.parametrize("name", ["Audit", "Row, hostile", "Finding, hostile", "StressTest", "ReportedClass"])
-def test_markup_in_data_is_shown_as_text(name: str) -> None:
-    result = RESULTS[name]
-    found = Tags(result._repr_html_())
-    assert "script" not in found.tags
-    assert "<script>alert(1)</script> & \"quoted\" 'too' " in found.text
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (math.nan, None),
-        (math.inf, None),
-        (np.float64(0.5), 0.5),
-        (np.float64("nan"), None),
-        (np.int64(3), 3),
-        (np.bool_(True), True),
-        (np.array([[1.0, np.inf]]), [[1.0, None]]),
-        ({1: (2, {3})}, {"1": [2, [3]]}),
-        (eh.metric("tpr"), "tpr"),
-        (eh.results.Verdict.INCONCLUSIVE, "inconclusive"),
-        (None, None),
-        ("text", "text"),
-    ],
-)
-def test_plain_values(value: Any, expected: Any) -> None:
-    found = plain_value(value)
-    assert found == expected
-    assert type(found) is type(expected)
-    json.dumps(found, allow_nan=False)
+def test_plain_values() -> None:
+    for value, expected in (
+        *((number, None) for number in (math.nan, math.inf, np.float64("nan"))),
+        (np.float64(0.5), 0.5), (np.int64(3), 3), (np.bool_(True), True), (np.array([[1.0, np.inf]]), [[1.0, None]]),
+        ({1: (2, {3})}, {"1": [2, [3]]}), (eh.metric("tpr"), "tpr"),
+        (eh.results.Verdict.INCONCLUSIVE, "inconclusive"), (None, None), ("text", "text"),
+    ):  # fmt: skip
+        found = plain_value(value)
+        assert found == expected and type(found) is type(expected)
 
 
 def test_verdicts_are_their_words() -> None:
-    assert [v.value for v in eh.results.Verdict] == [str(v) for v in eh.results.Verdict]
-    assert str(eh.results.Verdict.INCONCLUSIVE) == "inconclusive"
-    assert eh.results.Verdict("equivalent") is eh.results.Verdict.EQUIVALENT
-    assert [v for v in eh.results.Verdict if v.differs] == [
-        eh.results.Verdict.HIGHER,
-        eh.results.Verdict.LOWER,
-        eh.results.Verdict.UNLIKE,
-    ]
+    verdicts = eh.results.Verdict
+    assert [v.value for v in verdicts] == [str(v) for v in verdicts]
+    assert verdicts("equivalent") is verdicts.EQUIVALENT
+    assert [v for v in verdicts if v.differs] == [verdicts.HIGHER, verdicts.LOWER, verdicts.UNLIKE]
     for look in ("marker", "path", "sign", "css"):
-        assert len({getattr(v, look) for v in eh.results.Verdict}) == len(eh.results.Verdict), (
-            "no meaning is carried by colour alone"
-        )
+        assert len({getattr(v, look) for v in verdicts}) == len(verdicts), "no meaning is carried by colour alone"
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
-def test_text_that_a_spreadsheet_takes_for_a_formula_follows_an_apostrophe(sign: str) -> None:
+def test_text_that_a_spreadsheet_takes_for_a_formula_follows_an_apostrophe() -> None:
     """Signs of full width, too, which some spreadsheets read as the usual ones."""
-    for before in ("", " ", "\u3000"):
-        text = f"{before}{sign}1+1"
-        assert spreadsheet_value(text) == f"'{text}"
-    counts = {f"{sign}HYPERLINK(1)": (3, 2, 1, 4), "b": (1, 2, 3, 4)}
-    lines = eh.audit_counts(counts, metrics="acc").to_csv().splitlines()
-    assert any(f"'{sign}HYPERLINK(1)" in line for line in lines)
-    assert not any(f",{sign}HYPERLINK(1)" in line for line in lines)
+    for sign in "=+-@＝＋－＠":
+        for before in ("", " ", "\u3000"):
+            assert spreadsheet_value(f"{before}{sign}1+1") == f"'{before}{sign}1+1"
+        counts = {f"{sign}HYPERLINK(1)": (3, 2, 1, 4), "b": (1, 2, 3, 4)}
+        text = eh.audit_counts(counts, metrics="acc").to_csv()
+        assert f"'{sign}HYPERLINK(1)" in text and f",{sign}HYPERLINK(1)" not in text
+
+
+# The shipped examples
+
+
+def test_the_examples_add_up_and_their_rows_count_back() -> None:
+    for example, cells in (
+        (eh.examples.compas, (2035, 1216, 1282, 2681)),
+        (eh.examples.compas_violent, (389, 347, 1597, 4121)),
+        (eh.examples.folktables_income, (26318, 16189, 20071, 93854)),
+    ):
+        assert sum(example().values(), matrix(0, 0, 0, 0)) == matrix(*cells)
+    for name, part in pd.DataFrame(eh.examples.rows(eh.examples.compas())).groupby("group"):
+        assert eh.ConfusionMatrix.from_labels(part["y_true"], part["y_pred"]) == eh.examples.compas()[name]
+    with pytest.raises(InvalidInput, match=r"^groups must have whole counts, .* 'A' has ConfusionMatrix\(tp=1\.5, "):
+        eh.examples.rows({"A": matrix(1.5, 1, 1, 1)})
+    with pytest.raises(InvalidInput, match=r"^groups must contain at least one group; got none$"):
+        eh.examples.rows({})

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 __all__ = ["EvenhandError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"]
 
@@ -104,9 +103,9 @@ def format_values(values: Iterable[object], most: int = 6) -> str:
 
 
 _ARGUMENT = re.compile(
-    r"(?<!\\)`(?P<argument>[a-z][a-z_]*(?:\['[a-z]+'\])?)(?:(?P<sign>=)(?P<value>[^`\n]*))?`"
+    r"(?<!\\)`(?P<argument>[a-z][a-z_]*(?:\['[a-z]+'\])?)(?:=(?P<value>[^`\n]*))?`"
 )
-_NOTHING: Any = object()
+_NOTHING = object()
 
 
 class EvenhandError(Exception):
@@ -145,9 +144,9 @@ class EvenhandError(Exception):
         """
 
         def name(found: re.Match[str]) -> str:
-            argument, sign, value = found["argument"], found["sign"] or "", found["value"] or ""
+            argument, value = found["argument"], found["value"]
             if argument not in names:
-                return f"{argument}{sign}{value}"
+                return found[0].strip("`")
             return f"{names[argument]} {value}" if value else names[argument]
 
         # Names of files, columns and groups must not steer the terminal that a message is printed on.
@@ -194,17 +193,12 @@ class InvalidInput(EvenhandError, ValueError):
         *,
         argument: str | None = None,
         must: str = "",
-        got: Any = _NOTHING,
+        got: object = _NOTHING,
         hint: str = "",
     ) -> None:
-        if not message:
-            parts = [
-                f"`{argument}` must {must}",
-                "" if got is _NOTHING else f"got {brief(got)}",
-                hint,
-            ]
-            message = "; ".join(part for part in parts if part)
-        super().__init__(message)
+        value = "" if got is _NOTHING else f"got {brief(got)}"
+        parts = filter(None, (f"`{argument}` must {must}", value, hint))
+        super().__init__(message or "; ".join(parts))
         self.argument = argument
 
 
@@ -260,11 +254,9 @@ class UnknownName(InvalidInput):
         choices = list(known)
         shown = str(name) if len(str(name)) <= 60 else f"{str(name)[:60]}…"
         near = get_close_matches(shown.casefold(), choices, n=3, cutoff=0.6)
-        hint = (
-            f"did you mean {' or '.join(map(brief, near))}?"
-            if near
-            else see or escaped(f"known: {', '.join(choices)}")
-        )
+        hint = see or escaped(f"known: {', '.join(choices)}")
+        if near:
+            hint = f"did you mean {' or '.join(map(brief, near))}?"
         called = what if argument is None else what.replace(argument, f"`{argument}`")
         return cls(f"no {called} is called {brief(shown)}; {hint}", argument=argument)
 

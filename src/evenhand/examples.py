@@ -23,23 +23,20 @@ from .errors import InvalidInput, brief
 __all__ = ["WORDS", "compas", "compas_violent", "folktables_income", "rows"]
 
 _CHARGES = {"cases": "defendants", "outcome": "charged again", "decision": "called risky"}
-_INCOMES = {
-    "cases": "people",
-    "outcome": ("earned more than $50,000", "earned at most $50,000"),
-    "decision": (
-        "were predicted to earn more than $50,000",
-        "were predicted to earn at most $50,000",
-    ),
-}
+_EARNED = ("earned more than $50,000", "earned at most $50,000")
+_PREDICTED = ("were predicted to earn more than $50,000", "were predicted to earn at most $50,000")
+_INCOMES = {"cases": "people", "outcome": _EARNED, "decision": _PREDICTED}
+_VIOLENCE = _CHARGES | {"outcome": "charged with violence"}
 WORDS: dict[str, dict[str, Any]] = {
     "compas": {"favourable": "negative", "wording": _CHARGES},
-    "compas_violent": {
-        "favourable": "negative",
-        "wording": _CHARGES | {"outcome": "charged with violence"},
-    },
+    "compas_violent": {"favourable": "negative", "wording": _VIOLENCE},
     "folktables_income": {"favourable": "positive", "wording": _INCOMES},
 }
 """The settings of an audit of each example: what is favourable, and what to call things."""
+
+
+def _matrices(counts: dict[str, tuple[int, int, int, int]]) -> dict[str, ConfusionMatrix]:
+    return {name: ConfusionMatrix.from_array(cells) for name, cells in counts.items()}
 
 
 def compas() -> dict[str, ConfusionMatrix]:
@@ -62,14 +59,16 @@ def compas() -> dict[str, ConfusionMatrix]:
     >>> {race: cm.n for race, cm in compas().items() if cm.n < 100}
     {'Asian': 32, 'Native American': 18}
     """
-    return {
-        "African-American": ConfusionMatrix(tp=1369, fn=532, fp=805, tn=990),
-        "Asian": ConfusionMatrix(tp=6, fn=3, fp=2, tn=21),
-        "Caucasian": ConfusionMatrix(tp=505, fn=461, fp=349, tn=1139),
-        "Hispanic": ConfusionMatrix(tp=103, fn=129, fp=87, tn=318),
-        "Native American": ConfusionMatrix(tp=9, fn=1, fp=3, tn=5),
-        "Other": ConfusionMatrix(tp=43, fn=90, fp=36, tn=208),
-    }
+    return _matrices(
+        {
+            "African-American": (1369, 532, 805, 990),
+            "Asian": (6, 3, 2, 21),
+            "Caucasian": (505, 461, 349, 1139),
+            "Hispanic": (103, 129, 87, 318),
+            "Native American": (9, 1, 3, 5),
+            "Other": (43, 90, 36, 208),
+        }
+    )
 
 
 def compas_violent() -> dict[str, ConfusionMatrix]:
@@ -86,10 +85,8 @@ def compas_violent() -> dict[str, ConfusionMatrix]:
     >>> compas_violent()["White"]
     ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
     """
-    everybody = ConfusionMatrix(tp=389, fn=347, fp=1597, tn=4121)
-    black = ConfusionMatrix(tp=273, fn=170, fp=1043, tn=1692)
-    white = ConfusionMatrix(tp=77, fn=129, fp=380, tn=1679)
-    return {"Black": black, "White": white, "Other": everybody - black - white}
+    black, white = (273, 170, 1043, 1692), (77, 129, 380, 1679)
+    return _matrices({"Black": black, "White": white, "Other": (39, 48, 174, 750)})
 
 
 def folktables_income() -> dict[str, ConfusionMatrix]:
@@ -107,16 +104,18 @@ def folktables_income() -> dict[str, ConfusionMatrix]:
     >>> folktables_income()["AI and AN"]
     ConfusionMatrix(tp=13, fn=26, fp=31, tn=275)
     """
-    return {
-        "AI and AN": ConfusionMatrix(tp=13, fn=26, fp=31, tn=275),
-        "Amer. Indian": ConfusionMatrix(tp=82, fn=113, fp=149, tn=810),
-        "Asian": ConfusionMatrix(tp=4679, fn=2817, fp=3624, tn=13928),
-        "Black": ConfusionMatrix(tp=755, fn=730, fp=1028, tn=5574),
-        "Multiracial": ConfusionMatrix(tp=757, fn=609, fp=724, tn=3866),
-        "Other": ConfusionMatrix(tp=746, fn=930, fp=1700, tn=14713),
-        "Pacific Islander": ConfusionMatrix(tp=40, fn=31, fp=74, tn=341),
-        "White": ConfusionMatrix(tp=19246, fn=10933, fp=12741, tn=54347),
-    }
+    return _matrices(
+        {
+            "AI and AN": (13, 26, 31, 275),
+            "Amer. Indian": (82, 113, 149, 810),
+            "Asian": (4679, 2817, 3624, 13928),
+            "Black": (755, 730, 1028, 5574),
+            "Multiracial": (757, 609, 724, 3866),
+            "Other": (746, 930, 1700, 14713),
+            "Pacific Islander": (40, 31, 74, 341),
+            "White": (19246, 10933, 12741, 54347),
+        }
+    )
 
 
 def rows(groups: Mapping[str, ConfusionMatrix]) -> dict[str, NDArray[np.str_] | NDArray[np.int64]]:

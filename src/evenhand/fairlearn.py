@@ -221,23 +221,21 @@ def _make_parity(name: str, example: float) -> Callable[..., float]:
 def _largest_gap(result: Audit, key: str, kind: str, messages: list[str]) -> float:
     """The largest gap in a rate between the groups of all columns; ``messages`` get warnings."""
     *_, by = result.provenance["order"]
-    scores: list[float] = []
-    for row in result.rows:
-        if (row.by, row.metric) == (by, key):
-            if isnan(row.score):
-                messages.append(f"{key} of {row.group} is undefined: {row.reason}")
-            else:
-                scores.append(row.score)
+    rows = [row for row in result.rows if (row.by, row.metric) == (by, key)]
+    without = [row for row in rows if isnan(row.score)]
+    messages += [f"{key} of {row.group} is undefined: {row.reason}" for row in without]
+    scores: list[float] = [row.score for row in rows if not isnan(row.score)]
     if len(scores) < 2:
         groups = several(len(scores), "group")
         messages.append(f"{key} is defined in {groups}; a gap needs two")
         return nan
+    low, high = min(scores), max(scores)
     if kind == "difference":
-        return max(scores) - min(scores)
-    if max(scores) == 0:
+        return high - low
+    if high == 0:
         messages.append(f"{key} is 0 in every group, and has no ratio")
         return nan
-    return min(scores) / max(scores)
+    return low / high
 
 
 demographic_parity_difference = _make_parity("demographic_parity_difference", 0.6)

@@ -103,8 +103,7 @@ def watch(what: str, percent: Callable[[], float]) -> Iterator[None]:
     >>> with watch("sorting", lambda: 50.0):
     ...     ordered = sorted([3, 1, 2])
     """
-    is_logged = LOGGER.isEnabledFor(logging.INFO)
-    if _terminal() is None and not _listeners and not is_logged:
+    if not (_terminal() or _listeners or LOGGER.isEnabledFor(logging.INFO)):
         yield
         return
     done = threading.Event()

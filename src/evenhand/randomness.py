@@ -6,8 +6,6 @@ stands, and None is unpredictable.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -23,9 +21,7 @@ _MAX_DRAWS = 10**7
 
 def generator(rng: Rng) -> np.random.Generator:
     """The generator that ``rng`` stands for."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    return np.random.default_rng(_check_seed(rng))
+    return np.random.default_rng(rng if isinstance(rng, np.random.Generator) else _check_seed(rng))
 
 
 def seed_of(rng: Rng) -> int | None:
@@ -35,37 +31,34 @@ def seed_of(rng: Rng) -> int | None:
 
 def streams(rng: Rng, number: int) -> list[np.random.Generator]:
     """Independent generators, one per task, so that a result does not depend on the order of the tasks."""
-    if isinstance(rng, np.random.Generator):
-        return list(rng.spawn(number))
-    return [
-        np.random.default_rng(seed)
-        for seed in np.random.SeedSequence(_check_seed(rng)).spawn(number)
-    ]
+    return list(generator(rng).spawn(number))
 
 
-def _check_seed(rng: Any) -> int | None:
+def _check_seed(rng: object) -> int | None:
     if rng is None:
         return None
-    if not _is_whole(rng) or rng < 0:
+    seed = _whole(rng)
+    if seed is None or seed < 0:
         must = "be a whole number of at least 0, a numpy.random.Generator or None"
         raise InvalidInput(argument="rng", must=must, got=rng)
-    return int(rng)
+    return seed
 
 
-def check_draws(draws: Any, least: int = 1) -> int:
+def check_draws(draws: object, least: int = 1) -> int:
     """The number of draws as an int, if it is a whole number that is neither too small nor too large."""
-    must = f"be a whole number of at least {least}"
-    if least == 1:
-        must = "be a whole number above 0"
-    if _is_whole(draws) and draws > _MAX_DRAWS:
+    number = _whole(draws)
+    if number is not None and least <= number <= _MAX_DRAWS:
+        return number
+    must = "be a whole number above 0" if least == 1 else f"be a whole number of at least {least}"
+    if number is not None and number > _MAX_DRAWS:
         must = f"be at most {_MAX_DRAWS:,}"
-    elif _is_whole(draws) and draws >= least:
-        return int(draws)
     raise InvalidInput(argument="draws", must=must, got=draws)
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+def _whole(value: object) -> int | None:
+    """A whole number as an int; None for anything else."""
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return int(value) if is_whole else None  # type: ignore[call-overload]
 
 
 def reaches(

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import fields
 from enum import Enum
 from importlib import import_module
 from io import StringIO
 from math import isfinite
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,13 +87,10 @@ class Record:
 
 def plain_value(value: Any) -> Any:
     """``value`` as JSON can hold it: a matrix as the list of its cells, a metric as its key."""
-    cells = getattr(value, "cells", None)
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, Enum):
         return plain_value(value.value)
-    if isinstance(cells, tuple) and not hasattr(value, "key"):
-        return plain_value(cells)
     if isinstance(value, dict):
         return {str(name): plain_value(item) for name, item in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -103,24 +101,22 @@ def plain_value(value: Any) -> Any:
         return value if isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):
         return value
+    if hasattr(value, "cells") and not hasattr(value, "key"):
+        return plain_value(value.cells)
     return str(getattr(value, "key", value))
 
 
-# Some spreadsheets take full-width signs for the usual ones.
-_FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+# A tab or CR at the start moves what follows into a cell of its own; some spreadsheets take full-width signs for the
+# usual ones.
+_FORMULA = re.compile(r"[\t\r]|\s*[=+\-@＝＋－＠]")
 
 
-def spreadsheet_value(value: Any) -> Any:
+def spreadsheet_value(value: object) -> object:
     """``value`` for a CSV cell; text that a spreadsheet would run as a formula gets an apostrophe."""
-    if not isinstance(value, str):
-        return value
-    # A tab or CR at the start moves what follows into a cell of its own.
-    is_moved = value.startswith(("\t", "\r"))
-    is_formula = is_moved or value.lstrip().startswith(_FORMULA_SIGNS)
-    return f"'{value}" if is_formula else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
-def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as CSV, one line each; before Python 3.13, only this quotes all kinds of line breaks."""
     lines = []
     for row in rows:
@@ -130,19 +126,24 @@ def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return "".join(lines)
 
 
-@contextmanager
-def _private(beside: Path, target: Path) -> Iterator[tuple[IO[bytes], int]]:
-    """A new file that only its owner can read, and the permissions that it is to have.
+def _replace(target: Path, content: bytes) -> None:
+    """Write a new file, which only its owner can read until it is whole, and rename it.
 
-    They are those of the file that it replaces or, if there is none, the usual ones, which it has
-    itself as long as it is empty.
+    Its permissions are those of the file that it replaces or, if there is none, the usual ones, which it has itself as
+    long as it is empty.
     """
+    beside = target.with_name(f".evenhand-{secrets.token_hex(8)}.tmp")
     replaces = target.exists()
-    made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if replaces else 0o666)
-    with open(made, "wb") as file:
-        mode = (target if replaces else beside).stat().st_mode & 0o7777
-        beside.chmod(0o600)
-        yield file, mode
+    try:
+        made = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if replaces else 0o666)
+        with open(made, "wb") as file:
+            mode = (target if replaces else beside).stat().st_mode & 0o7777
+            beside.chmod(0o600)
+            file.write(content)
+        beside.chmod(mode)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def write_whole(path: str | Path, text: str) -> None:
@@ -150,28 +151,19 @@ def write_whole(path: str | Path, text: str) -> None:
 
     Permissions are kept, links are followed, and devices are written to.
     """
-    target = Path(os.path.realpath(path))
-    if not target.name:
-        raise InvalidInput(f"{path} cannot be written: it is a folder")
-    beside = target.with_name(f".evenhand-{secrets.token_hex(8)}.tmp")
     try:
+        target = Path(os.path.realpath(path))
         content = text.encode("utf-8")
-        if target.exists() and not target.is_file():
+        if not target.name:
+            why = "it is a folder"
+        elif target.exists() and not target.is_file():
             target.write_bytes(content)
             return
-        try:
-            with _private(beside, target) as (file, mode):
-                file.write(content)
-            beside.chmod(mode)
-            os.replace(beside, target)
-        finally:
-            with suppress(FileNotFoundError):
-                beside.unlink()
+        else:
+            _replace(target, content)
+            return
     except UnicodeEncodeError:
         why = "the data contain characters that UTF-8 lacks"
-        raise InvalidInput(f"{path} cannot be written: {why}") from None
-    except OSError as refusal:
-        why = refusal.strerror or str(refusal)
-        raise InvalidInput(f"{path} cannot be written: {why}") from None
-    except ValueError as refusal:
-        raise InvalidInput(f"{str(path)!r} cannot be written: {refusal}") from None
+    except (OSError, ValueError) as refusal:
+        why = getattr(refusal, "strerror", None) or str(refusal)
+    raise InvalidInput(f"{path} cannot be written: {why}")

@@ -98,11 +98,11 @@ def scorer(
     if undefined not in ("nan", "raise") and not (is_number and isfinite(float(undefined))):
         must = "be 'nan', 'raise' or a finite number"
         raise InvalidInput(argument="undefined", must=must, got=undefined)
-    smoothing = None if prior is None else CrossPrior(prior, strength)
     try:
         from sklearn.metrics import make_scorer
     except ImportError:
         raise MissingExtra.named("sklearn", "a scorer") from None
+    smoothing = None if prior is None else CrossPrior(prior, strength)
     score = _LabelScore(m, undefined, positive, smoothing)
     return make_scorer(score, greater_is_better=m.better == "higher")
 
@@ -144,9 +144,8 @@ def _count_fold(y_true: Any, y_pred: Any, positive: Any) -> ConfusionMatrix:
     except InvalidInput:
         columns = [np.asarray(y, dtype=object).ravel().tolist() for y in (y_true, y_pred)]
         first, *others = [label for column in columns for label in column] or [None]
-        is_label = isinstance(first, str | Real) and positive is None
+        text = first.casefold() if isinstance(first, str) else first
+        is_label = isinstance(first, str | Real) and positive is None and text in _POSITIVE
         if not is_label or any(type(v) is not type(first) or v != first for v in others):
-            raise
-        if (first.casefold() if isinstance(first, str) else first) not in _POSITIVE:
             raise
     return ConfusionMatrix.from_labels(y_true, y_pred, first)

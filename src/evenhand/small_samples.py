@@ -103,10 +103,10 @@ class SmallSampleReport(Record):
             name = printable(str(line.label))
             scores = [_score_text(getattr(line, score)) for score in _SCORES]
             rows.append([name, f"{line.support:,}", *scores])
-            notes += [
-                f"{score} of {name} is undefined: {why}" for score, why in line.undefined.items()
-            ]
-        notes += ["Each class in turn is the positive one."] if notes else []
+            reasons = line.undefined.items()
+            notes += [f"{score} of {name} is undefined: {why}" for score, why in reasons]
+        if notes:
+            notes.append("Each class in turn is the positive one.")
         titles = {name: name.replace("_", " ").replace("mcc", "MCC") for name in _OVERALL}
         overall = [[title, _score_text(getattr(self, name))] for name, title in titles.items()]
         notes += [f"{titles[name]} is undefined: {why}" for name, why in self.undefined.items()]
@@ -168,66 +168,59 @@ def small_sample_report(
     cm = MulticlassConfusion.from_labels(y_true, y_pred)
     shown = cm.labels if labels is None else read_classes({}, labels).classes
     absent = [label for label in shown if label not in cm.labels]
-    counts = np.pad(cm.counts, (0, len(absent)))
-    cm = MulticlassConfusion(counts, [*cm.labels, *absent])
+    positive = (cm.labels if labels is None else shown)[-1]
+    cm = MulticlassConfusion(np.pad(cm.counts, (0, len(absent))), [*cm.labels, *absent])
     if cm.k > 2:
         overall = _score_classes(cm, confidence_level)
-        undefined = _find_undefined(cm, _OVERALL)
     else:
-        positive = (cm.labels if labels is None else shown)[-1]
-        cells = cm.binary([positive])
-        overall = _score(cells, _OVERALL, confidence_level)
-        undefined = _find_undefined(cells, _OVERALL)
-        which = f", with {printable(str(positive))} as the positive class"
-        undefined = {name: why + which for name, why in undefined.items()}
+        overall = _score(cm.binary([positive]), _OVERALL, confidence_level)
+        which = f"with {printable(str(positive))} as the positive class"
+        reasons = overall["undefined"].items()
+        overall["undefined"] = {name: f"{why}, {which}" for name, why in reasons}
+    classes = []
+    for label in shown:
+        cells = cm.binary([label])
+        support, predicted = int(cells.tp + cells.fn), int(cells.tp + cells.fp)
+        scores = _score(cells, _SCORES, confidence_level)
+        line = ReportedClass(label=label, support=support, predicted=predicted, **scores)
+        classes.append(line)
     return SmallSampleReport(
-        n=int(cm.n),
-        confidence_level=confidence_level,
-        classes=tuple(_report_class(cm, label, confidence_level) for label in shown),
-        undefined=undefined,
-        **overall,
+        n=int(cm.n), confidence_level=confidence_level, classes=tuple(classes), **overall
     )
 
 
-def _report_class(cm: MulticlassConfusion, label: Any, level: float) -> ReportedClass:
-    """The scores of one class against all others."""
-    cells = cm.binary([label])
-    return ReportedClass(
-        label=label,
-        support=int(cells.tp + cells.fn),
-        predicted=int(cells.tp + cells.fp),
-        undefined=_find_undefined(cells, _SCORES),
-        **_score(cells, _SCORES, level),
-    )
+def _score(cm: ConfusionMatrix, keys: dict[str, str], level: float) -> dict[str, Any]:
+    """The intervals of metrics by name, and why those that are undefined are."""
+    intervals = {name: interval(cm, key, level) for name, key in keys.items()}
+    return {"undefined": _find_undefined(cm, keys), **intervals}
 
 
-def _score(cm: ConfusionMatrix, keys: dict[str, str], level: float) -> dict[str, Interval]:
-    """The intervals of metrics by name."""
-    return {name: interval(cm, key, level) for name, key in keys.items()}
-
-
-def _find_undefined(cm: Any, keys: dict[str, str]) -> dict[str, str]:
-    """Why the metrics that are undefined are."""
+def _find_undefined(
+    cm: ConfusionMatrix | MulticlassConfusion, keys: dict[str, str]
+) -> dict[str, str]:
     reasons = {name: metric(key).why_undefined(cm) for name, key in keys.items()}
     return {name: printable(why) for name, why in reasons.items() if why}
 
 
-def _score_classes(cm: MulticlassConfusion, level: float) -> dict[str, Interval]:
-    """The intervals of accuracy, balanced accuracy and MCC of more than two classes."""
+def _score_classes(cm: MulticlassConfusion, level: float) -> dict[str, Any]:
+    """The same for accuracy, balanced accuracy and MCC of more than two classes."""
     balanced, mcc = metric("balanced_accuracy"), metric("mcc")
-    mean, correlation = float(balanced(cm)), float(mcc(cm))
+    mean, score = float(balanced(cm)), float(mcc(cm))
     recalls = [interval(cm.binary([label]), "tpr", level) for label in cm.labels]
     below = np.linalg.norm([recall.estimate - recall.low for recall in recalls]) / cm.k
     above = np.linalg.norm([recall.high - recall.estimate for recall in recalls]) / cm.k
     low, high = max(0.0, mean - float(below)), min(1.0, mean + float(above))
-    combined = Interval(balanced, low, high, level, mean, "combined from the recalls")
     draws = _draw_mcc(cm)
     ends = np.nanquantile(draws, [(1 - level) / 2, (1 + level) / 2]).tolist()
-    low, high = min(ends[0], correlation), max(ends[1], correlation)
     method = f"posterior, 1 case over all cells, {len(draws):,} draws, rng {_SEED}"
-    posterior = Interval(mcc, low, high, level, correlation, method)
-    accuracy = interval(cm, "acc", level)
-    return {"accuracy": accuracy, "balanced_accuracy": combined, "mcc": posterior}
+    return {
+        "undefined": _find_undefined(cm, _OVERALL),
+        "accuracy": interval(cm, "acc", level),
+        "balanced_accuracy": Interval(
+            balanced, low, high, level, mean, "combined from the recalls"
+        ),
+        "mcc": Interval(mcc, min(ends[0], score), max(ends[1], score), level, score, method),
+    }
 
 
 def _draw_mcc(cm: MulticlassConfusion) -> Floats:

@@ -40,12 +40,11 @@ def _sweep(above: Path, prefix: str) -> None:
         with suppress(OSError):
             facts = folder.lstat()
             is_own = sys.platform == "win32" or facts.st_uid == os.getuid()
-            if not (is_own and stat.S_ISDIR(facts.st_mode)):
-                continue
-            with (folder / _LOCK).open("r+b") as file:
-                is_left = _lock(file)
-            if is_left:
-                shutil.rmtree(folder, ignore_errors=True)
+            if is_own and stat.S_ISDIR(facts.st_mode):
+                with (folder / _LOCK).open("r+b") as file:
+                    is_left = _lock(file)
+                if is_left:
+                    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _lock(file: IO[bytes]) -> bool:

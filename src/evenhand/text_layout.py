@@ -23,12 +23,8 @@ def columns(text: str) -> int:
     """The width of a text in a terminal: wide characters count twice, colours and accents not."""
     if text.isascii() and "\x1b" not in text:
         return len(text)
-    width = 0
-    for character in _COLOURS.sub("", text):
-        is_wide = east_asian_width(character) in ("W", "F")
-        is_combining = category(character) in ("Mn", "Me")
-        width += 0 if is_combining else 2 if is_wide else 1
-    return width
+    drawn = [c for c in _COLOURS.sub("", text) if category(c) not in ("Mn", "Me")]
+    return len(drawn) + sum(east_asian_width(c) in ("W", "F") for c in drawn)
 
 
 def folded_text(text: str, width: int, after: str = _BREAKS) -> list[str]:
@@ -40,13 +36,10 @@ def folded_text(text: str, width: int, after: str = _BREAKS) -> list[str]:
         if lines[-1] and columns(lines[-1] + piece.rstrip()) > width:
             lines.append("")
         # Short pieces stay whole, and with them the codes of colours.
-        if columns(piece.rstrip()) <= width:
-            lines[-1] += piece
-            continue
-        for character in piece:
-            if columns(lines[-1] + character) > width and not character.isspace():
+        for part in [piece] if columns(piece.rstrip()) <= width else piece:
+            if columns(lines[-1] + part.rstrip()) > width:
                 lines.append("")
-            lines[-1] += character
+            lines[-1] += part
     return [line.rstrip() for line in lines]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from math import ceil, floor, isnan
 from typing import TypeVar
 from unicodedata import normalize
@@ -20,6 +21,7 @@ LEVELS = (0.01, 0.05, 0.1)
 # Numbers closer than this are equal; so many more digits than usual tell all others apart.
 _EQUAL, _MORE_DIGITS = 1e-12, 13
 _MAX_NAME = 400
+_same_look = partial(normalize, "NFKC")
 
 Key = TypeVar("Key")
 
@@ -49,11 +51,11 @@ def number(value: float | None, limit: float | None = None) -> str:
     """
     if value is None or isnan(value):
         return "none"
-    if limit is not None and 0.001 <= abs(value) < 100:
-        return decided(value, [limit], lambda more: f"{value:.{3 + more}f}")
     if value == 0 or 0.001 <= abs(value) < 100:
         # There is no negative zero.
-        return f"{value if value else abs(value):.3f}"
+        value = value or 0.0
+        thresholds = [] if limit is None or value == 0 else [limit]
+        return decided(value, thresholds, lambda more: f"{value:.{3 + more}f}")
     return f"{value:.2g}" if abs(value) < 0.001 else f"{value:.3g}"
 
 
@@ -67,10 +69,11 @@ def rounded_down(value: float) -> str:
 def rounded_up(value: float, limit: float) -> str:
     """A number as text, rounded up, with the digits that show whether it is below the limit."""
 
-    def with_digits(digits: int) -> str:
-        return f"{ceil(value * 10**digits) / 10**digits:.{digits}f}"
+    def with_digits(more: int) -> str:
+        scale = 10 ** (3 + more)
+        return f"{ceil(value * scale) / scale:.{3 + more}f}"
 
-    return decided(value, [limit], lambda more: with_digits(3 + more))
+    return decided(value, [limit], with_digits)
 
 
 def decided(value: float, thresholds: Iterable[float], format_with: Callable[[int], str]) -> str:
@@ -123,12 +126,8 @@ def legible(name: str) -> str:
     return re.sub(r"^ +| +$| {2,}", lambda blanks: "␣" * len(blanks[0]), text) or "''"
 
 
-def _normalize(name: str) -> object:
-    return normalize("NFKC", name)
-
-
 def numbered(
-    names: Mapping[Key, str], look: Callable[[str], object] = _normalize
+    names: Mapping[Key, str], look: Callable[[str], object] = _same_look
 ) -> dict[Key, str]:
     """The names, with a number behind those that look the same as one before.
 
