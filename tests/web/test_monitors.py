@@ -61,13 +61,11 @@ def test_clusters_and_counts_are_monitored(shared: App) -> None:
     ("more", "says"),
     [
         ({"at": ""}, "“Name of this batch” must say which batch it is, such as its week; got ''"),
-        ({"at": "W1", "state": "{}"}, "this is no state of a monitor; pass one that a monitor wrote"),
+        ({"at": "W1", "state": "{}"}, "the state of the monitor must be what a monitor wrote"),
         ({"at": "W1", "metrics": ["mcc"]},
-         "mcc cannot be monitored: evidence over batches is known of shares, rates and "
-         "F1 only; monitor the rates that it is made of"),
+         "mcc cannot be monitored; shares, rates and F1 can, such as the rates that it is made of"),
         ({"at": "W1", "classes": "all"},
-         "“Classes” cannot be monitored: evidence is gathered of two classes; say which "
-         "are “Counts as positive”, and keep a monitor of each class"),
+         "“Classes” cannot be monitored; say which are “Counts as positive”, and keep a monitor of each class"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_monitored_is_refused(shared: App, more: dict[str, Any], says: str) -> None:

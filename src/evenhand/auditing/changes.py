@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import isclose, isnan, nan
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +17,9 @@ from .multiplicity import adjust_holm
 from .result import Audit
 from .results_table import Row, place_text
 
-#: The rows of two audits by what they are called.
-Pairs = Mapping[str, tuple[Row, Row]]
-Facts = dict[str, object]
+Facts = dict[str, Any]
 
-_LONGEST = 200
+_LONGEST, _DIGEST = 200, "the SHA-256 of the data"
 _RECORDED = ("axes", "classes", "columns", "negative", "positive", "threshold")
 
 
@@ -39,12 +38,16 @@ def list_changes(before: Audit, after: Audit) -> Iterator[str]:
         elif first[name].verdict != second[name].verdict:
             yield f"{name} was {first[name].verdict} and is {second[name].verdict}"
     pairs = {name: (row, second[name]) for name, row in first.items() if name in second}
-    data = list(_changes_of_data(before, after))
+    known = _facts_of_data(before), _facts_of_data(after)
+    data = list(_changes_of_facts(*known))
+    cells = ([row.cells for row in rows.values()] for rows in (first, second))
+    if None in (facts[_DIGEST] for facts in known) and next(cells) != next(cells):
+        data.append("the counts changed")
     if data and after.settings.get("protect") is None:
         yield from _changes_beyond_chance(pairs, after.settings["alpha"])
     yield from _changes_of_facts(_facts_of(before), _facts_of(after))
-    changed = {name: _first_difference(*pair) for name, pair in pairs.items()}
-    changed = {name: difference for name, difference in changed.items() if difference}
+    differences = {name: _first_difference(*pair) for name, pair in pairs.items()}
+    changed = {name: found for name, found in differences.items() if found}
     if data:
         others = f"other numbers of {several(len(changed), 'row')} changed"
         yield "; ".join([*data, others] if changed else data)
@@ -101,20 +104,13 @@ def _shorten(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _changes_of_data(*audits: Audit) -> Iterator[str]:
-    """What is known to differ between the data of two audits."""
-    sources = [audit.provenance.get("source") or {} for audit in audits]
-    names = {"sha256": "the SHA-256 of the data", "rows": "the number of rows"}
-    yield from _changes_of_facts(
-        *({said: source.get(name) for name, said in names.items()} for source in sources)
-    )
-    first, second = ([row.cells for row in _name_rows(audit).values()] for audit in audits)
-    if first != second and not all(source.get("sha256") for source in sources):
-        yield "the counts changed"
-    yield from _changes_of_facts(*({"left_out": audit.left_out} for audit in audits))
+def _facts_of_data(audit: Audit) -> Facts:
+    source = audit.provenance.get("source") or {}
+    facts = {_DIGEST: source.get("sha256"), "the number of rows": source.get("rows")}
+    return facts | {"left_out": audit.left_out}
 
 
-def _changes_beyond_chance(pairs: Pairs, alpha: float) -> Iterator[str]:
+def _changes_beyond_chance(pairs: Mapping[str, tuple[Row, Row]], alpha: float) -> Iterator[str]:
     """Which scores changed by more than chance: each group then against the same group now."""
     pvalues = {name: _change_pvalue(then, now) for name, (then, now) in pairs.items()}
     names = [name for name, p in pvalues.items() if not isnan(p)]
@@ -148,9 +144,10 @@ def _first_difference(then: Row, now: Row) -> tuple[str, object, object] | None:
     """The first column in which two rows differ by more than rounding, and its values."""
     before, after = then.to_dict(), now.to_dict()
     for name in ("verdict", *before):
-        was, value = before[name], after.get(name)
+        was: Any = before[name]
+        value: Any = after.get(name)
         # Another machine may round the last digits differently.
-        is_number = isinstance(was, float) and isinstance(value, float)
-        if was != value and not (is_number and isclose(was, value, abs_tol=1e-300)):
+        are_numbers = isinstance(was, float) and isinstance(value, float)
+        if was != value and not (are_numbers and isclose(was, value, abs_tol=1e-300)):
             return name, was, value
     return None

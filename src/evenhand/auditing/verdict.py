@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 _RED, _BLUE, _PURPLE, _GREEN = "#D55E00", "#0072B2", "#9A4A80", "#009E73"
 _GREY, _BLACK = "#666666", "#000000"
@@ -39,14 +40,12 @@ class Verdict(StrEnum):
     filled: bool
     meaning: str
 
-    def __new__(
-        cls, value: str, rank: int, sign: str, marker: str, colour: str, filled: bool, meaning: str
-    ) -> Verdict:
+    def __new__(cls, value: str, *details: Any) -> Verdict:
         """Create a member whose value is its words, with the rest as attributes."""
         member = str.__new__(cls, value)
         member._value_ = value
-        member.rank, member.sign, member.marker = rank, sign, marker
-        member.colour, member.filled, member.meaning = colour, filled, meaning
+        member.rank, member.sign, member.marker, *others = details
+        member.colour, member.filled, member.meaning = others
         return member
 
     HIGHER = (
