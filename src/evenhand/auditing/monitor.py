@@ -35,7 +35,7 @@ from .groupings import build_groupings, sum_groups
 from .json_schema import COUNT, STRING, TEXT, Schema, check_schema, closed, list_of, table_of
 from .metric_selection import lookup_metric, select_metrics
 from .requests import refuse_unknown
-from .result import find_plotted
+from .result import Axes, find_plotted
 from .settings import Settings
 
 #: A comparison: column, group and metric.
@@ -132,7 +132,7 @@ class MonitorState:
         """The positive labels and predictions."""
         return {part: [label for label in of if of[label]] for part, of in self.labels.items()}
 
-    def read_batch(self, at: str, data: Any, given: Columns) -> tuple[Batch, MonitorState]:
+    def read_batch(self, at: str, data: object, given: Columns) -> tuple[Batch, MonitorState]:
         """A batch of rows, and the state with the columns and labels known after it."""
         columns = self._fix_columns(given)
         arguments = {**columns, "positive": self.positive, **given}
@@ -242,7 +242,7 @@ def count_groups(tally: Tally) -> Counts:
     return counts
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def digest(content: Mapping[str, object]) -> str:
     """The digest of a state, by which a change is seen."""
     return sha256(json.dumps(content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
 
@@ -330,17 +330,22 @@ class Monitor:
     """
 
     def __init__(
-        self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any
+        self,
+        *,
+        metrics: Any = None,
+        reference: str | Mapping[str, str] = "rest",
+        alpha: float = 0.05,
+        **others: object,
     ) -> None:
         refuse_unmonitored("Monitor", others, _SETTINGS)
-        is_by_column = isinstance(reference, Mapping)
-        for group in reference.values() if is_by_column else [reference]:
+        reference = dict(reference) if isinstance(reference, Mapping) else reference
+        for group in reference.values() if isinstance(reference, dict) else [reference]:
             if not isinstance(group, str) or group in ("all", "largest", "best"):
                 must = "be 'rest' or the name of a group, which no outcome chooses"
                 raise InvalidInput(argument="reference", must=must, got=group)
         self._state = MonitorState(
             metrics=None if metrics is None else monitored_metrics(metrics),
-            reference=dict(reference) if is_by_column else reference,
+            reference=reference,
             alpha=Settings(alpha=alpha).alpha,
         )
         self._evidence = EProcesses()
@@ -364,7 +369,7 @@ class Monitor:
         """The column of clusters, each of which counts once; None if every case is new."""
         return str(self._state.columns["cluster"]) if "cluster" in self._state.columns else None
 
-    def add(self, data: Any = None, *, at: Any, **columns: Any) -> Monitor:
+    def add(self, data: Any = None, *, at: object, **columns: object) -> Monitor:
         """The monitor with one more batch of decisions: a table as for `audit`, whose columns the first batch fixes.
 
         Parameters
@@ -403,7 +408,7 @@ class Monitor:
             data |= groups
         return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
 
-    def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Monitor:
+    def add_counts(self, counts: Any, *, at: object, by: str | Sequence[str] = "group") -> Monitor:
         """The monitor with one more batch, of confusion matrices by group as for `audit_counts`.
 
         Parameters
@@ -592,8 +597,8 @@ class Monitor:
         return page
 
     def plot(
-        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
-    ) -> Any:
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Axes | None = None
+    ) -> Axes:
         """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
 
         Parameters
@@ -618,7 +623,8 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key, by = find_plotted("monitor", rows, metric, by), by or rows[0].by
+        metrics, columns = ([getattr(row, name) for row in rows] for name in ("metric", "by"))
+        key, by = find_plotted("monitor", metrics, columns, metric, by), by or columns[0]
         return reach("Monitor.plot")(self, key, by, ax=ax)
 
     def __str__(self) -> str:
@@ -700,7 +706,7 @@ class Monitor:
         return monitor
 
 
-def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+def refuse_unmonitored(function: str, given: Mapping[str, object], known: Sequence[str]) -> None:
     """Refuse arguments that an audit takes and a monitor does not, with the reason."""
     refuse_unknown(function, given, {*known, *_INSTEAD})
     for name, value in given.items():
@@ -718,7 +724,7 @@ def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
     return tuple(m.key for m in selected)
 
 
-def name_batch(at: Any) -> str:
+def name_batch(at: object) -> str:
     """The name of a batch."""
     name = "" if at is None else str(at).strip()
     if not name:

@@ -23,6 +23,9 @@ from .findings import Finding
 from .metric_selection import lookup_metric
 from .results_table import COLUMNS, ResultsTable, Row
 
+#: A dataframe of one of these libraries, and axes of Matplotlib.
+Frame = Any
+Axes = Any
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 # Those that make an Arrow stream without another library.
 _STREAMING = ("pyarrow", "polars")
@@ -115,7 +118,7 @@ class Audit(Record):
         """
         return {str(by): int(n) for by, n in (self.provenance.get("unknown") or {}).items()}
 
-    def at(self, **place: Any) -> Audit:
+    def at(self, **place: object) -> Audit:
         """The part of the audit at some place on the axes.
 
         Parameters
@@ -145,7 +148,7 @@ class Audit(Record):
             if value not in axes[axis]:
                 raise UnknownName.among(f"{axis} of this audit", value, map(str, axes[axis]))
 
-        def elsewhere(values: Mapping[str, Any]) -> dict[str, Any]:
+        def elsewhere(values: Mapping[str, object]) -> dict[str, object]:
             return {axis: value for axis, value in values.items() if axis not in place}
 
         provenance = self.provenance | plain_value({"axes": elsewhere(axes), "at": place})
@@ -172,7 +175,7 @@ class Audit(Record):
     # Frames
 
     @property
-    def by_group(self) -> Any:
+    def by_group(self) -> Frame:
         """The scores as a numeric dataframe: a line per group, a column per metric; nan where undefined.
 
         Examples
@@ -186,7 +189,7 @@ class Audit(Record):
         """
         return self._as_frame(self._scores_by_group())
 
-    def difference(self) -> Any:
+    def difference(self) -> Frame:
         """The largest difference between the scores of two groups of a column, as numbers without a test.
 
         Returns
@@ -204,7 +207,7 @@ class Audit(Record):
         """
         return self._compare_extremes(lambda low, high: high - low)
 
-    def ratio(self) -> Any:
+    def ratio(self) -> Frame:
         """The smallest ratio of the scores of two groups of a column, as numbers without a test.
 
         Returns
@@ -227,7 +230,7 @@ class Audit(Record):
 
         return self._compare_extremes(divide)
 
-    def _compare_extremes(self, compare: Callable[[Floats, Floats], Floats]) -> Any:
+    def _compare_extremes(self, compare: Callable[[Floats, Floats], Floats]) -> Frame:
         """A frame of the lowest against the highest score of each column, place and metric."""
         columns, names = self._scores_by_group(), (*self.table.axes, "by")
         parts = list(zip(*(columns.pop(name) for name in names), strict=True))
@@ -244,7 +247,7 @@ class Audit(Record):
             frame[metric] = np.where(is_compared, compare(low, high), np.nan).tolist()
         return self._as_frame(frame)
 
-    def _scores_by_group(self) -> dict[str, list[Any]]:
+    def _scores_by_group(self) -> dict[str, list[object]]:
         """The columns of `by_group`, with places and groups in their declared order."""
         table, names = self.table, (*self.table.axes, "by", "group")
         keys = list(zip(*map(table.values, names), strict=True))
@@ -264,7 +267,7 @@ class Audit(Record):
                 columns[metric] = [scores.get((metric, key), np.nan) for key in lines]
         return columns
 
-    def to_frame(self, library: str | None = None, *, full: bool = False) -> Any:
+    def to_frame(self, library: str | None = None, *, full: bool = False) -> Frame:
         """The rows as a dataframe.
 
         Parameters
@@ -290,7 +293,7 @@ class Audit(Record):
         columns = {name: self.table[name].tolist() for name in names}
         return self._as_frame(columns | self._protection, library)
 
-    def _as_frame(self, values: Mapping[str, Any], library: str | None = None) -> Any:
+    def _as_frame(self, values: Mapping[str, object], library: str | None = None) -> Frame:
         import narwhals.stable.v2 as nw
 
         backend = library or self.library or next(filter(find_spec, _LIBRARIES), None)
@@ -393,7 +396,7 @@ class Audit(Record):
 
         return read_audit(text)
 
-    def repeat(self, data: Any = None) -> Audit:
+    def repeat(self, data: object = None) -> Audit:
         """Make the audit again with the same settings.
 
         Parameters
@@ -528,8 +531,8 @@ class Audit(Record):
         return str(reach("Audit.to_text")(self, most, explain=explain))
 
     def plot(
-        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
-    ) -> Any:
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Axes | None = None
+    ) -> Axes:
         """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
@@ -551,7 +554,8 @@ class Audit(Record):
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        key = find_plotted("audit", self.rows, metric, by)
+        metrics, columns = self.table.values("metric"), self.table.values("by")
+        key = find_plotted("audit", metrics, columns, metric, by)
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
     def __str__(self) -> str:
@@ -576,16 +580,18 @@ class Audit(Record):
 
 
 def find_plotted(
-    what: str, rows: Sequence[Any], metric: str | Metric | None, by: str | None
+    what: str,
+    metrics: Sequence[str],
+    columns: Sequence[str],
+    metric: str | Metric | None,
+    by: str | None,
 ) -> str:
     """The key of the metric to plot, by default that of the first row; refuse what no row has."""
-    key = str(lookup_metric(getattr(metric, "key", metric) or rows[0].metric).key)
-    metrics = dict.fromkeys(row.metric for row in rows)
-    columns = dict.fromkeys(row.by for row in rows)
+    key = str(lookup_metric(getattr(metric, "key", metric) or metrics[0]).key)
     if key not in metrics:
-        raise UnknownName.among(f"metric of this {what}", key, metrics)
+        raise UnknownName.among(f"metric of this {what}", key, dict.fromkeys(metrics))
     if by is not None and by not in columns:
-        raise UnknownName.among(f"group column of this {what}", by, columns)
+        raise UnknownName.among(f"group column of this {what}", by, dict.fromkeys(columns))
     return key
 
 

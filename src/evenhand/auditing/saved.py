@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -41,7 +41,7 @@ _CHOICES: dict[str, list[str | None]] = {
 _COPIED = ("n", "left_out", "provenance", "settings", "versions")
 
 
-def audit_content(audit: Audit) -> dict[str, Any]:
+def audit_content(audit: Audit) -> dict[str, object]:
     """An audit as plain values."""
     return {
         "schema": SCHEMA,
@@ -77,7 +77,7 @@ def read_audit(text: str) -> Audit:
     return audit
 
 
-def _refuse_constant(text: str) -> Any:
+def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number in JSON")
 
 
