@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from itertools import takewhile
-from math import exp, isfinite, isnan, log, nan
+from math import exp, isfinite, log
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -172,16 +172,15 @@ class MonitorState:
     def _fix_columns(self, given: Columns) -> Columns:
         """The columns of the first batch, from which those of a later one must not differ."""
         columns = {name: value for name, value in given.items() if name != "positive"}
+        if "cluster" in columns and self.batches and not self.columns:
+            raise InvalidInput("`cluster` must be given with the first batch")
+        first = self.columns or plain_value(columns)
         for name, value in columns.items():
             names = value if name == "groups" and isinstance(value, list | tuple) else [value]
             if name != "bins" and not all(isinstance(one, str | Real) for one in names):
                 must = "be a name of the columns of all batches, or one number"
                 raise InvalidInput(argument=name, must=must, got=value)
-        if "cluster" in columns and self.batches and not self.columns:
-            raise InvalidInput("`cluster` must be given with the first batch")
-        first = self.columns or plain_value(columns)
-        for name, column in plain_value(columns).items():
-            was = first.get(name, 1 if name == "count" else None)
+            was, column = first.get(name, 1 if name == "count" else None), plain_value(value)
             if str(was) != str(column):
                 must = f"stay {brief(was)}, as in the first batch"
                 raise InvalidInput(argument=name, must=must, got=column)
@@ -349,8 +348,8 @@ class Monitor:
             alpha=Settings(alpha=alpha).alpha,
         )
         self._evidence = EProcesses()
-        # The joint evidence after each batch.
-        self._path: tuple[Floats, ...] = ()
+        # The joint evidence after each batch; None before the comparison began.
+        self._paths: dict[Key, tuple[float | None, ...]] = {}
         # Successes and cases of group and reference, batches, and batches without a score.
         self._totals: dict[Key, Floats] = {}
 
@@ -452,22 +451,25 @@ class Monitor:
         batches = (*self._state.batches, batch)
         columns = batches[0].counts
         if batch.counts.keys() != columns.keys():
-            must = f"the group columns of the first ({', '.join(columns)})"
-            raise InvalidInput(f"a batch must have {must}")
+            first = f"the first ({', '.join(columns)})"
+            raise InvalidInput(f"a batch must have the group columns of {first}")
         if batch.cases > _MAX_CASES:
             must = f"at most {_MAX_CASES:,} cases; got {batch.cases:,}"
             raise InvalidInput(f"a batch must have {must}")
         metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
         monitor = copy(self)
         monitor._state = replace(state, metrics=metrics, batches=batches)
-        monitor._evidence, monitor._totals = deepcopy(self._evidence), dict(self._totals)
+        monitor._evidence = deepcopy(self._evidence)
         compared = monitor._compare(batch.counts)
         if compared:
             monitor._evidence.add(compared)
-        for key, (x, n, x_reference, n_reference) in compared.items():
-            added = (x, n, x_reference, n_reference, 1, n == 0 or n_reference == 0)
-            monitor._totals[key] = self._totals.get(key, np.zeros(6)) + added
-        monitor._path = (*self._path, monitor._evidence.joint_evalues())
+        monitor._totals = self._totals | {
+            key: self._totals.get(key, 0) + np.array([*pair, 1, 0 in pair[1::2]])
+            for key, pair in compared.items()
+        }
+        joint = zip(monitor._evidence.rows, monitor._evidence.joint_evalues().tolist(), strict=True)
+        before = (None,) * len(self.batches)
+        monitor._paths = {key: (*self._paths.get(key, before), value) for key, value in joint}
         return monitor
 
     def _compare(self, counts: Counts) -> dict[Key, tuple[float, float, float, float]]:
@@ -505,22 +507,17 @@ class Monitor:
         score, evidence = lookup_metric(metric).base.curve.score, self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
-        path, threshold = self._find_path(key), 1 / self._state.alpha
-        reached = (at for at, joint in zip(self.batches, path, strict=True) if joint >= threshold)
+        path, threshold = self._paths[key], 1 / self._state.alpha
+        looks = zip(self.batches, path, strict=True)
         return MonitorRow(
             *(by, group, metric, self._reference_of(by), n),
             float(score(x / n)) if n else None,
             float(score(x_reference / n_reference)) if n_reference else None,
             float(evidence.evalues),
-            path[-1],
-            next(reached, None),
+            path[-1] or 0.0,
+            next((at for at, joint in looks if joint and joint >= threshold), None),
             *(low, high, batches, undefined),
         )
-
-    def _find_path(self, key: Key) -> list[float]:
-        """The joint evidence after each batch; nan before the comparison began."""
-        place = self._evidence.rows[key]
-        return [float(joint[place]) if place < len(joint) else nan for joint in self._path]
 
     @property
     def alarms(self) -> tuple[MonitorRow, ...]:
@@ -548,8 +545,7 @@ class Monitor:
         >>> [round(value, 1) for value in monitor.path(monitor.rows[0])]
         [9.9, 1057.8]
         """
-        path = self._find_path((row.by, row.group, row.metric))
-        return tuple(None if isnan(joint) else joint for joint in path)
+        return self._paths[row.by, row.group, row.metric]
 
     def to_text(self, most: int | None = None) -> str:
         """The monitor as text for a terminal.
@@ -623,9 +619,9 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        metrics, columns = ([getattr(row, name) for row in rows] for name in ("metric", "by"))
-        key, by = find_plotted("monitor", metrics, columns, metric, by), by or columns[0]
-        return reach("Monitor.plot")(self, key, by, ax=ax)
+        metrics, columns = [row.metric for row in rows], [row.by for row in rows]
+        key = find_plotted("monitor", metrics, columns, metric, by)
+        return reach("Monitor.plot")(self, key, by or columns[0], ax=ax)
 
     def __str__(self) -> str:
         return self.to_text()

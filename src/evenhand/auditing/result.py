@@ -580,14 +580,10 @@ class Audit(Record):
 
 
 def find_plotted(
-    what: str,
-    metrics: Sequence[str],
-    columns: Sequence[str],
-    metric: str | Metric | None,
-    by: str | None,
+    what: str, metrics: Sequence[str], columns: Sequence[str], metric: object, by: str | None
 ) -> str:
     """The key of the metric to plot, by default that of the first row; refuse what no row has."""
-    key = str(lookup_metric(getattr(metric, "key", metric) or metrics[0]).key)
+    key = str(lookup_metric(str(getattr(metric, "key", metric) or metrics[0])).key)
     if key not in metrics:
         raise UnknownName.among(f"metric of this {what}", key, dict.fromkeys(metrics))
     if by is not None and by not in columns:

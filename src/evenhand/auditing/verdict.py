@@ -7,6 +7,16 @@ from typing import Any
 
 _RED, _BLUE, _PURPLE, _GREEN = "#D55E00", "#0072B2", "#9A4A80", "#009E73"
 _GREY, _BLACK = "#666666", "#000000"
+_MEANINGS = {
+    "higher": "the score is higher than the reference's (adjusted p at most {alpha:g})",
+    "lower": "the score is lower than the reference's (adjusted p at most {alpha:g})",
+    "unlike": "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
+    "undefined": "there is no score to compare, for the reason given",
+    "inconclusive": "no difference was found, and there are too few cases to rule one out",
+    "not tested": "the reference was chosen by outcomes, so that a test would mislead",
+    "equivalent": "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
+    "reference": "the group that the others are compared with",
+}
 
 
 class Verdict(StrEnum):
@@ -24,8 +34,6 @@ class Verdict(StrEnum):
         The colour on a light background; no meaning is carried by colour alone.
     filled : bool
         Whether the mark is filled; hollow marks make no claim.
-    meaning : str
-        One sentence, with ``{margin}`` and ``{alpha}`` to be filled in.
 
     Examples
     --------
@@ -38,48 +46,33 @@ class Verdict(StrEnum):
     marker: str
     colour: str
     filled: bool
-    meaning: str
 
-    def __new__(cls, value: str, *details: Any) -> Verdict:
+    def __new__(cls, value: str, *look: Any) -> Verdict:
         """Create a member whose value is its words, with the rest as attributes."""
         member = str.__new__(cls, value)
         member._value_ = value
-        member.rank, member.sign, member.marker, *others = details
-        member.colour, member.filled, member.meaning = others
+        member.rank, member.sign, member.marker, member.colour, member.filled = look
         return member
 
-    HIGHER = (
-        *("higher", 0, "▲", "^", _RED, True),
-        "the score is higher than the reference's (adjusted p at most {alpha:g})",
-    )
-    LOWER = (
-        *("lower", 0, "▼", "v", _BLUE, True),
-        "the score is lower than the reference's (adjusted p at most {alpha:g})",
-    )
-    UNLIKE = (
-        *("unlike", 0, "≠", "P", _PURPLE, False),
-        "the group is not drawn like the reference (adjusted p at most {alpha:g}); no direction is claimed",
-    )
-    UNDEFINED = (
-        *("undefined", 1, "✕", "X", _GREY, False),
-        "there is no score to compare, for the reason given",
-    )
-    INCONCLUSIVE = (
-        *("inconclusive", 2, "□", "s", _GREY, False),
-        "no difference was found, and there are too few cases to rule one out",
-    )
-    NOT_TESTED = (
-        *("not tested", 3, "–", "_", _GREY, False),
-        "the reference was chosen by outcomes, so that a test would mislead",
-    )
-    EQUIVALENT = (
-        *("equivalent", 4, "●", "o", _GREEN, True),
-        "no difference was found, and gaps beyond ±{margin:g} (ratios: 0.8 to 1.25) are ruled out",
-    )
-    REFERENCE = (
-        *("reference", 5, "◆", "D", _BLACK, True),
-        "the group that the others are compared with",
-    )
+    HIGHER = "higher", 0, "▲", "^", _RED, True
+    LOWER = "lower", 0, "▼", "v", _BLUE, True
+    UNLIKE = "unlike", 0, "≠", "P", _PURPLE, False
+    UNDEFINED = "undefined", 1, "✕", "X", _GREY, False
+    INCONCLUSIVE = "inconclusive", 2, "□", "s", _GREY, False
+    NOT_TESTED = "not tested", 3, "–", "_", _GREY, False
+    EQUIVALENT = "equivalent", 4, "●", "o", _GREEN, True
+    REFERENCE = "reference", 5, "◆", "D", _BLACK, True
+
+    @property
+    def meaning(self) -> str:
+        """One sentence, with ``{margin}`` and ``{alpha}`` to be filled in.
+
+        Examples
+        --------
+        >>> Verdict.REFERENCE.meaning
+        'the group that the others are compared with'
+        """
+        return _MEANINGS[self.value]
 
     @property
     def differs(self) -> bool:
