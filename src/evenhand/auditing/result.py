@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import Floats
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..metrics import Metric
-from ..records import Record, csv_text, plain_value, reach, spreadsheet_value, write_whole
+from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
 from ..wording import several
 from .findings import Finding
 from .metric_selection import lookup_metric
@@ -33,7 +33,7 @@ _SHOWN = tuple(column.name for column in COLUMNS if column.is_shown)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Audit(Record):
+class Audit:
     """The result of an audit, with everything needed to repeat it.
 
     Attributes
@@ -568,6 +568,9 @@ class Audit(Record):
         axes = "".join(f", {len(values)} on the axis {axis}" for axis, values in self.axes.items())
         counts = f"{several(self.n, 'case')}, {several(len(groups), 'group')}{axes}, {scores}"
         return f"<Audit: {counts}, {differ:,} {'differs' if differ == 1 else 'differ'}>"
+
+    def _repr_html_(self) -> str:
+        return str(reach("Record._repr_html_")(self))
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
