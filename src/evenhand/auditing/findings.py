@@ -176,28 +176,23 @@ def find_in_data(
     """What was approximated, groups that lack cases, and columns and files that need a look."""
     if tally.weighted:
         n = round(tally.weighted["n"])
-        text = (
-            f"{several(n, 'case')} {'is' if n == 1 else 'are'} weighted: tests and intervals use "
-            "effective sample sizes and are approximate; they assume that a group's heaviest cases "
-            "were sampled"
-        )
-        yield make_finding("weighted", text)
+        weighted = f"{several(n, 'case')} {'is' if n == 1 else 'are'} weighted"
+        how = "tests and intervals use effective sample sizes and are approximate"
+        but = "they assume that a group's heaviest cases were sampled"
+        yield make_finding("weighted", f"{weighted}: {how}; {but}")
     yield from _find_missing_groups(comparisons, settings)
     if tally.repeated is not None:
         column, rows, values = tally.repeated
-        text = (
-            f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows "
-            "each, and each row is taken as an independent case. If those of the same value "
-            f"resemble each other, pass --cluster {column} or cluster={column!r}"
-        )
-        yield make_finding("repeated-rows", text)
+        many = f"has {values:,} values in the first {several(rows, 'row')}, several rows each"
+        text = f"{column!r} {many}, and each row is taken as an independent case"
+        hint = f"pass --cluster {column} or cluster={column!r}"
+        hint = f"If those of the same value resemble each other, {hint}"
+        yield make_finding("repeated-rows", f"{text}. {hint}")
     if skipped := tally.source.get("skipped"):
         read = tally.source["files"]
-        text = (
-            f"{several(read, 'file')} in the folder {_was(read)} read, and {skipped:,} skipped, "
-            "whose names begin with _ or . or are not those of Parquet files"
-        )
-        yield make_finding("skipped-files", text)
+        why = "whose names begin with _ or . or are not those of Parquet files"
+        text = f"{several(read, 'file')} in the folder {_was(read)} read, and {skipped:,} skipped"
+        yield make_finding("skipped-files", f"{text}, {why}")
     if tally.rule is None:
         yield from _find_similar_groups(tally)
     else:
@@ -231,11 +226,9 @@ def find_constants(tally: Tally) -> Iterator[Finding]:
             cells = counts.cells[place].sum(axis=0)
             n, positive = cells.sum(), cells[columns].sum()
             if positive in (0, n):
-                text = (
-                    f"Every {what} of all {several(int(n), 'case')} is "
-                    f"{'positive' if positive else 'negative'}; if that is not so, check the "
-                    f"column or the {cause}"
-                )
+                side = "positive" if positive else "negative"
+                text = f"Every {what} of all {several(int(n), 'case')} is {side}"
+                text += f"; if that is not so, check the column or the {cause}"
                 yield make_finding("constant", text, at=at)
 
 
@@ -245,10 +238,8 @@ def find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
         split = harmful_split(part.spreads[first])
         if part.tally.labelled and split:
             name = find_metric(split).name.lower()
-            text = (
-                f"Groups of {about['by']} differ so much in {name} that smoothed scores may be "
-                "worse than raw ones"
-            )
+            but = "smoothed scores may be worse than raw ones"
+            text = f"Groups of {about['by']} differ so much in {name} that {but}"
             yield make_finding("spread", text, **about)
 
 
@@ -261,12 +252,10 @@ def find_chosen_references(
             continue
         rates = favourable_rates(cells, settings)
         if len(np.unique(rates[~np.isnan(rates)])) > 1:
-            text = (
-                f"{part.reference_name[first]} was chosen as the reference of {about['by']} for "
-                "its high rate of favourable predictions, which makes differences look larger than "
-                "they are, so that none of them is tested"
-            )
-            yield make_finding("chosen-reference", text, **about)
+            text = f"{part.reference_name[first]} was chosen as the reference of {about['by']}"
+            why = "for its high rate of favourable predictions"
+            so = "which makes differences look larger than they are, so that none of them is tested"
+            yield make_finding("chosen-reference", f"{text} {why}, {so}", **about)
 
 
 def _list_columns(
@@ -329,9 +318,7 @@ def _find_similar_groups(tally: Tally) -> Iterator[Finding]:
             shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike]
             more = len(alike) - _MAX_NAMES
             shown[_MAX_NAMES:] = [f"{more:,} more"] * (more > 0)
-            text = (
-                f"{join_and(shown)} in {column!r} look like one group, and are {len(alike):,}; "
-                "correct the data, or pass merge_variants=True (--merge-variants), which joins "
-                "those that differ in case, white space or encoding only"
-            )
-            yield make_finding("similar-groups", text, by=column)
+            text = f"{join_and(shown)} in {column!r} look like one group, and are {len(alike):,}"
+            hint = "correct the data, or pass merge_variants=True (--merge-variants)"
+            joins = "which joins those that differ in case, white space or encoding only"
+            yield make_finding("similar-groups", f"{text}; {hint}, {joins}", by=column)
