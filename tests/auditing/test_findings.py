@@ -17,6 +17,10 @@ from evenhand.examples import compas
 CALL: Any = {"y_true": "y", "y_pred": "p", "groups": "g"}
 
 
+def sentences(a: Audit, kind: str) -> list[str]:
+    return [f.sentence for f in a.findings if f.kind == kind]
+
+
 def test_codes_and_severities_do_not_change() -> None:
     said = [f"{code} {kind} {severity}" for kind, (code, severity) in KINDS.items()]
     assert ", ".join(sorted(said)) == (
@@ -64,25 +68,19 @@ def test_every_row_that_says_something_has_one_finding_of_its_kind() -> None:
 
 
 def test_one_is_told_from_many() -> None:
-    data: dict[str, list[Any]] = {"g": ["a", "b", "a", "b", None], "p": [1, 1, 0, 0, 1]}
-    one = eh.audit(data | {"y": [1, 0, 1, None, 1]}, **CALL, metrics="ppr")
-    sentences = [f.sentence for f in one.findings]
-    assert "1 row without a label counts for selection rates only" in sentences
-    assert any(s.startswith("1 case has no known g: it is in no group") for s in sentences)
-    assert any(s.startswith("b: inconclusive on ppr (2)") for s in sentences)
-    more = {"y": [1, 1, 0, None, 1, None], "g": ["a", "b", None, "b", None, "a"], "p": [1, 1, 0, 0, 1, 1]}
-    two = eh.audit(more, **CALL, metrics="ppr")
-    sentences = [f.sentence for f in two.findings]
-    assert "2 rows without a label count for selection rates only" in sentences
-    assert any(s.startswith("2 cases have no known g: they are in no group") for s in sentences)
-    assert not any(re.search(r"\b1 (rows|cases)\b", f.sentence) for a in (one, two) for f in a.findings)
+    one = {"g": ["a", "b", "a", "b", None], "p": [1, 1, 0, 0, 1], "y": [1, 0, 1, None, 1]}
+    two = {"g": ["a", "b", None, "b", None, "a"], "p": [1, 1, 0, 0, 1, 1], "y": [1, 1, 0, None, 1, None]}
+    for data, rows, case in (
+        (one, "1 row without a label counts for", "1 case has no known g: it is in no group"),
+        (two, "2 rows without a label count for", "2 cases have no known g: they are in no group"),
+    ):
+        a = eh.audit(data, **CALL, metrics="ppr")
+        assert sentences(a, "left-out") == [f"{rows} selection rates only"]
+        assert sentences(a, "missing-group")[0].startswith(case)
+        assert not any(re.search(r"\b1 (rows|cases)\b", f.sentence) for f in a.findings)
 
 
 # Findings about the data
-
-
-def sentences(a: Audit, kind: str) -> list[str]:
-    return [f.sentence for f in a.findings if f.kind == kind]
 
 
 def test_labels_or_predictions_that_are_all_the_same_are_noticed() -> None:
@@ -133,7 +131,7 @@ def test_a_model_that_lacks_a_prediction_is_named() -> None:
     ]
 
 
-def test_labels_that_do_not_occur_and_metrics_that_are_not_pooled_are_noted() -> None:
+def test_absent_labels_metrics_that_are_not_pooled_and_groups_that_spread_too_much_are_noted() -> None:
     data = {"g": list("abab"), "t": list("xxyy"), "y": [1, 0, 1, 0], "p": [1, 1, 0, 0]}
     a = eh.audit(data, **CALL, positive=[1, 2])
     assert sentences(a, "absent-label") == ["2 was given as a positive label and does not occur"]
@@ -142,13 +140,9 @@ def test_labels_that_do_not_occur_and_metrics_that_are_not_pooled_are_noted() ->
         "kappa is not pooled over strata: it does not depend on one rate only",
         "equal_opportunity is not pooled over strata: it compares two groups; pool tpr",
     ]
-
-
-def test_groups_that_spread_too_much_are_noticed() -> None:
-    rng = np.random.default_rng(0)
-    counts = {f"g{i}": (int(k), 50 - int(k), 10, 40) for i, k in enumerate(rng.choice([2, 48], 8))}
-    a = eh.audit_counts(counts, metrics="tpr")
-    assert sentences(a, "spread") == [
+    successes = np.random.default_rng(0).choice([2, 48], 8)
+    counts = {f"g{i}": (int(k), 50 - int(k), 10, 40) for i, k in enumerate(successes)}
+    assert sentences(eh.audit_counts(counts, metrics="tpr"), "spread") == [
         "Groups of group differ so much in true positive rate that smoothed scores may be worse than raw ones"
     ]
 
