@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,25 +68,19 @@ def test_an_audit_and_its_parts_survive_json() -> None:
         assert name in {r.group for r in Audit.from_json(a.to_json()).rows} and "\x1b" not in repr(a)
 
 
-def changed(change: Callable[[dict[str, Any]], object]) -> str:
-    content = json.loads(eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]).to_json())
-    change(content)
-    return json.dumps(content)
-
-
-def put(path: str, value: Any) -> str:
+def put(path: str, value: Any, *more: tuple[str, Any]) -> str:
     """The audit with another value at a path such as ``rows.n.0``; ``...`` removes what is there."""
-    *steps, last = [int(step) if step.isdigit() else step for step in path.split(".")]
-
-    def change(content: Any) -> None:
+    content = json.loads(eh.audit_counts(COUNTS, metrics=["tpr", "ppr"]).to_json())
+    for place, new in ((path, value), *more):
+        *steps, last = [int(step) if step.isdigit() else step for step in place.split(".")]
+        inner = content
         for step in steps:
-            content = content[step]
-        if value is ...:
-            del content[last]
+            inner = inner[step]
+        if new is ...:
+            del inner[last]
         else:
-            content[last] = value
-
-    return changed(change)
+            inner[last] = new
+    return json.dumps(content)
 
 
 NO_AUDIT = "text must be an audit written by to_json(): "
@@ -100,9 +94,8 @@ REFUSED: list[tuple[Any, str]] = [
     (put("rows.n", ...), "rows of the audit must have n"),
     (put("rows.more", [1, 2, 3, 4]), "rows of the audit must not have 'more'"),
     (put("rows.n", [10]), "n of rows must have 4 values; got 1"),
-    (put("rows.n.0", 27), "n of rows is 27, but the cells add up to "),
-    (put("rows.reference_n.0", 3), "reference_n of rows is 3, but the cells add up to "),
-    (put("rows.tp.0", "1"), "an item of tp of rows of the audit must be a number; got '1'"),
+    (put("rows.n.0", 27), "n of rows must be the sum of the cells"),
+    (put("rows.reference_n.0", 3), "reference_n of rows must be the sum of the cells"),
     (put("rows.tp.0", -1), "an item of tp of rows of the audit must lie between 0 and 1e+300; got -1"),
     (put("rows.tp", 7), "tp of rows of the audit must be a list; got 7"),
     (put("rows.n.0", -1), "an item of n of rows of the audit must lie between 0 and "),
@@ -110,20 +103,20 @@ REFUSED: list[tuple[Any, str]] = [
     (put("rows.score.0", True), "an item of score of rows of the audit must be a number; got True"),
     (put("rows.score.0", 10**400), "an item of score of rows of the audit must lie between -1e+300 and 1e+300; got 1"),
     (put("rows.support.0", 99), "support of rows must be at most n"),
+    (
+        put("rows.n.0", 12, ("rows.n.2", 28), ("rows.tp", [None] * 4)),
+        "the rows of the group 'A' of 'group' must have the same n",
+    ),
     (put("rows.group.0", None), "an item of group of rows of the audit must be text; got None"),
     (put("rows.verdict.0", "fair"), "an item of verdict of rows of the audit must be 'higher' or 'lower' or "),
     (put("rows.gap_kind.0", "sum"), "an item of gap_kind of rows of the audit must be 'difference' or 'ratio' or "),
-    (put("rows.question.0", None), "an item of question of rows of the audit must be 'equal scores' or "),
     (put("rows.threshold", [0.5] * 4), "the axes of the audit must contain threshold 0.5"),
     (put("rows.threshold", [[0.5]] * 4), "an item of threshold of rows of the audit must be text or a number or "),
     (put("overall.score.0", "x"), "an item of score of overall of the audit must be a number; got 'x'"),
-    (put("overall.n.0", -1), "an item of n of overall of the audit must lie between 0 and "),
-    (put("findings", {}), "findings of the audit must be a list; got {}"),
     (put("findings.0.at", {"threshold": {}}), "the axes of the audit must contain threshold {}"),
     (put("findings.0.code", 5), "code of an item of findings of the audit must be text; got 5"),
     (put("findings.0.code", "EH999"), "a finding of the kind too-few must have code EH202 and severity note"),
     (put("findings.0.kind", "other"), "kind of an item of findings of the audit must be 'constant' or "),
-    (put("left_out", {"y_true": "many"}), "y_true of left_out of the audit must be a whole number; got 'many'"),
     (put("left_out", {"y_true": -1}), "y_true of left_out of the audit must lie between 0 and inf; got -1"),
     (put("versions", []), "versions of the audit must be a table; got []"),
     (put("versions.numpy", 2), "numpy of versions of the audit must be text; got 2"),
@@ -134,25 +127,19 @@ REFUSED: list[tuple[Any, str]] = [
     (put("settings.labelled", 1), "labelled of settings of the audit must be true or false; got 1"),
     (put("provenance.source", 5), "source of provenance of the audit must be a table; got 5"),
     (put("provenance.source.rows", "many"), "rows of source of provenance of the audit must be a whole number; "),
-    (put("provenance.axes", {"threshold": 5}), "threshold of axes of provenance of the audit must be a list; got 5"),
     (put("provenance.at", 5), "at of provenance of the audit must be a table; got 5"),
-    (put("provenance.made", 1), "made of provenance of the audit must be text; got 1"),
     (put("provenance.order", {"race": [1]}), "an item of race of order of provenance of the audit must be text; got 1"),
     (put("provenance.made", 5), "made of provenance of the audit must be text; got 5"),
-    (put("provenance.source", []), "source of provenance of the audit must be a table; got []"),
     (put("provenance.source.sha256", 5), "sha256 of source of provenance of the audit must be text; got 5"),
     (put("provenance.source.size", True), "size of source of provenance of the audit must be a whole number; "),
-    (put("provenance.source.rows", -1), "rows of source of provenance of the audit must lie between 0 and inf; "),
     (put("provenance.source.paths", "d.csv"), "paths of source of provenance of the audit must be a list; "),
     (put("provenance.columns.groups", [1]), "an item of groups of columns of provenance of the audit must be text; "),
-    (put("provenance.cluster", 5), "cluster of provenance of the audit must be a table; got 5"),
     (put("provenance.call", None), "call of provenance of the audit must be a table; got None"),
     (put("provenance.call.metrics", 5), "metrics of call of provenance of the audit must be a list; got 5"),
     (put("provenance.order", {"race": "ab"}), "race of order of provenance of the audit must be a list; got 'ab'"),
     (put("provenance.cluster", {"column": "who"}), "cluster of provenance of the audit must have clusters"),
     (put("settings", ...), "the audit must have settings"),
     ("{", NO_AUDIT),
-    ("[]", NO_AUDIT),
     ("[1]", NO_AUDIT),
     ("{}", f"{NO_AUDIT}it has no schema"),
     ("[" * 100_000, NO_AUDIT),
@@ -162,22 +149,13 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 def test_what_is_no_audit_is_refused_in_a_sentence_and_by_the_schema() -> None:
-    of_sums = ("the groups of", "n of rows", "reference_n", "support of", "the axes of", "a finding", "confidence")
+    of_sums = ("the groups", "the rows", "n of rows", "reference_n", "support", "the axes", "a finding", "confidence")
     for content, sentence in REFUSED:
         with pytest.raises(EvenhandError) as found:
             Audit.from_json(content)
         assert str(found.value).startswith(sentence)
         if not sentence.startswith((NO_AUDIT, *of_sums)):
             assert not VALIDATOR.is_valid(json.loads(content)), sentence
-
-
-def test_rows_of_one_group_must_agree() -> None:
-    def change(content: Any) -> None:
-        content["rows"]["n"][0] += 2
-        content["rows"]["tp"][0] += 2
-
-    with pytest.raises(InvalidInput, match=r"^the rows of the group '.' of 'group' must have the same n$"):
-        Audit.from_json(changed(change))
 
 
 def test_own_checks_agree_with_the_standard_on_small_documents() -> None:

@@ -40,12 +40,12 @@ def test_the_command_keeps_a_state(tmp_path: Path) -> None:
     for words, says in (
         (["--at", "W0"], "was added with other counts"),
         ([], "say which batch it is with --at"),
-        (["--at", "W1", "--alpha", "0.2"], "--alpha was 0.05 when the monitor began and must stay; got 0.2"),
-        (["--at", "W1", "--metric", "tpr"], "--metric was ['acc'] when the monitor began and must stay; got ['tpr']"),
-        (["--at", "W1", "--reference", "b"], "--reference was rest when the monitor began and must stay; got b"),
-        (["--at", "W1", "--strata", "y"], "--strata cannot be monitored: evidence pooled over strata is not known"),
-        (["--at", "W1", "--class", "all"], "--class cannot be monitored: evidence is gathered of two classes"),
-        (["--at", "W1", "--intersections", "2"], "--intersections cannot be monitored: each column of groups is"),
+        (["--at", "W1", "--alpha", "0.2"], "--alpha must stay 0.05, as when the monitor began; got 0.2"),
+        (["--at", "W1", "--metric", "tpr"], "--metric must stay ['acc'], as when the monitor began; got ['tpr']"),
+        (["--at", "W1", "--reference", "b"], "--reference must stay rest, as when the monitor began; got 'b'"),
+        (["--at", "W1", "--strata", "y"], "--strata cannot be monitored; make the strata the groups"),
+        (["--at", "W1", "--class", "all"], "--class cannot be monitored; say which are --positive"),
+        (["--at", "W1", "--intersections", "2"], "--intersections cannot be monitored; pass an intersection"),
         (["--at", "W1", "--positive", "0"], "the label '1' was positive so far"),
     ):
         code, said = _run(state, files[1], *words)

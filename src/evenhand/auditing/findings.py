@@ -6,12 +6,15 @@ Sentences about rows are written by the reports; those about the data stand here
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from ..arrays import Floats
 from ..data import Tally, similar_names
 from ..errors import brief, printable
 from ..inference import harmful_split
@@ -131,27 +134,22 @@ def find(
 def find_in_rows(table: ResultsTable, tally: Tally, settings: Settings) -> Iterator[Finding]:
     """Rows that differ, that are below four fifths or undefined, and groups with too few cases."""
     rows, write = table.rows, reach("Finding.sentence")
-    names, recorded = told_apart(rows), settings.recorded()
-
-    def about(kind: str, *same: Row) -> Finding:
-        first = same[0]
-        sentence = write(kind, same, names[first.by, first.group], recorded)
-        keys = tuple(row.metric for row in same)
-        place = {"at": first.at, "by": first.by, "group": first.group}
-        return make_finding(kind, sentence, metrics=keys, **place)
-
-    yield from (
-        about(_kind_of_difference(row, tally, settings), row) for row in rows if row.differs
-    )
-    yield from (about("four-fifths", row) for row in rows if row.is_below_four_fifths)
-    yield from (about("undefined", row) for row in rows if row.verdict is Verdict.UNDEFINED)
     # Scores of several rates are not judged from rounded counts, however many cases there are.
     unjudged = [] if tally.rule is None else list_unjudged(table.values("metric"))
-    inconclusive: dict[Any, list[Row]] = {}
+    about = [(_kind_of_difference(row, tally, settings), [row]) for row in rows if row.differs]
+    about += [("four-fifths", [row]) for row in rows if row.is_below_four_fifths]
+    about += [("undefined", [row]) for row in rows if row.verdict is Verdict.UNDEFINED]
+    inconclusive = defaultdict(list)
     for row in rows:
         if row.verdict is Verdict.INCONCLUSIVE and row.metric not in unjudged:
-            inconclusive.setdefault((str(row.at), row.by, row.group), []).append(row)
-    yield from (about("too-few", *same) for same in inconclusive.values())
+            inconclusive[str(row.at), row.by, row.group].append(row)
+    about += [("too-few", same) for same in inconclusive.values()]
+    names, recorded = told_apart(rows), settings.recorded()
+    for kind, same in about:
+        at, by, group = same[0].at, same[0].by, same[0].group
+        sentence = write(kind, same, names[by, group], recorded)
+        metrics = tuple(row.metric for row in same)
+        yield make_finding(kind, sentence, at=at, by=by, group=group, metrics=metrics)
 
 
 def _kind_of_difference(row: Row, tally: Tally, settings: Settings) -> str:
@@ -178,29 +176,23 @@ def find_in_data(
     """What was approximated, groups that lack cases, and columns and files that need a look."""
     if tally.weighted:
         n = round(tally.weighted["n"])
-        yield make_finding(
-            "weighted",
-            f"{several(n, 'case')} {'is' if n == 1 else 'are'} weighted: tests and intervals use "
-            "effective sample sizes and are approximate; they assume that a group's heaviest cases "
-            "were sampled",
-        )
+        weighted = f"{several(n, 'case')} {'is' if n == 1 else 'are'} weighted"
+        how = "tests and intervals use effective sample sizes and are approximate"
+        but = "they assume that a group's heaviest cases were sampled"
+        yield make_finding("weighted", f"{weighted}: {how}; {but}")
     yield from _find_missing_groups(comparisons, settings)
     if tally.repeated is not None:
         column, rows, values = tally.repeated
-        yield make_finding(
-            "repeated-rows",
-            f"{column!r} has {values:,} values in the first {several(rows, 'row')}, several rows "
-            "each, and each row is taken as an independent case. If those of the same value "
-            "resemble each other, differences are less certain than stated here: name what is "
-            f"independent, with --cluster {column} or cluster={column!r}",
-        )
+        many = f"has {values:,} values in the first {several(rows, 'row')}, several rows each"
+        text = f"{column!r} {many}, and each row is taken as an independent case"
+        hint = f"pass --cluster {column} or cluster={column!r}"
+        hint = f"If those of the same value resemble each other, {hint}"
+        yield make_finding("repeated-rows", f"{text}. {hint}")
     if skipped := tally.source.get("skipped"):
         read = tally.source["files"]
-        yield make_finding(
-            "skipped-files",
-            f"{several(read, 'file')} in the folder {_was(read)} read, and {skipped:,} skipped, "
-            "whose names begin with _ or . or are not those of Parquet files",
-        )
+        why = "whose names begin with _ or . or are not those of Parquet files"
+        text = f"{several(read, 'file')} in the folder {_was(read)} read, and {skipped:,} skipped"
+        yield make_finding("skipped-files", f"{text}, {why}")
     if tally.rule is None:
         yield from _find_similar_groups(tally)
     else:
@@ -223,62 +215,59 @@ def find_constants(tally: Tally) -> Iterator[Finding]:
     # Of rounded counts, 0 may stand for others.
     if tally.counts is None or not (tally.rule is None or tally.rule.shows_zero):
         return
+    selections = tally.selections or tally.counts
     for place, values in enumerate(tally.places):
         at = dict(values)
-        has_threshold = tally.threshold is not None or "threshold" in at
-        causes = {"prediction": "threshold" if has_threshold else "positive labels"}
-        causes |= {"label": "positive labels"} if tally.labelled else {}
-        for what, cause in causes.items():
-            is_label = what == "label"
-            counts = tally.counts if is_label else tally.selections or tally.counts
-            tp, fn, fp, tn = counts.cells[place].sum(axis=0)
-            n, positive = tp + fn + fp + tn, tp + (fn if is_label else fp)
+        is_cut = tally.threshold is not None or "threshold" in at
+        sides = {"prediction": (selections, [0, 2], "threshold" if is_cut else "positive labels")}
+        if tally.labelled:
+            sides["label"] = (tally.counts, [0, 1], "positive labels")
+        for what, (counts, columns, cause) in sides.items():
+            cells = counts.cells[place].sum(axis=0)
+            n, positive = cells.sum(), cells[columns].sum()
             if positive in (0, n):
-                text = (
-                    f"Every {what} of all {several(int(n), 'case')} is "
-                    f"{'positive' if positive else 'negative'}; if that is not so, check the "
-                    f"column or the {cause}"
-                )
+                side = "positive" if positive else "negative"
+                text = f"Every {what} of all {several(int(n), 'case')} is {side}"
+                text += f"; if that is not so, check the column or the {cause}"
                 yield make_finding("constant", text, at=at)
 
 
 def find_spreads(comparisons: Sequence[Comparisons]) -> Iterator[Finding]:
     """Columns whose groups differ so much that smoothing may do harm."""
-    for part, rows, _ in _list_columns(comparisons):
-        split = harmful_split(part.spreads[rows[0]])
+    for part, first, _, about in _list_columns(comparisons):
+        split = harmful_split(part.spreads[first])
         if part.tally.labelled and split:
-            by = part.groupings[part.grouping[rows[0]]].name
-            text = (
-                f"Groups of {by} differ so much in {find_metric(split).name.lower()} that "
-                "smoothed scores may be worse than raw ones"
-            )
-            yield make_finding("spread", text, by=by, at=part.axis_values(rows[0]))
+            name = find_metric(split).name.lower()
+            but = "smoothed scores may be worse than raw ones"
+            text = f"Groups of {about['by']} differ so much in {name} that {but}"
+            yield make_finding("spread", text, **about)
 
 
 def find_chosen_references(
     comparisons: Sequence[Comparisons], settings: Settings
 ) -> Iterator[Finding]:
     """References that were chosen for their scores, which p-values do not take into account."""
-    for part, rows, cells in _list_columns(comparisons):
-        first = rows[0]
+    for part, first, cells, about in _list_columns(comparisons):
         if not part.is_chosen[first]:
             continue
-        rates = favourable_rates(cells[part.group[rows]], settings)
+        rates = favourable_rates(cells, settings)
         if len(np.unique(rates[~np.isnan(rates)])) > 1:
-            by = part.groupings[part.grouping[first]].name
-            text = (
-                f"{part.reference_name[first]} was chosen as the reference of {by} for its high "
-                "rate of favourable predictions, which makes differences in that rate and in "
-                "others look larger than they are, so that none of them is tested"
-            )
-            yield make_finding("chosen-reference", text, by=by, at=part.axis_values(first))
+            text = f"{part.reference_name[first]} was chosen as the reference of {about['by']}"
+            why = "for its high rate of favourable predictions"
+            so = "which makes differences look larger than they are, so that none of them is tested"
+            yield make_finding("chosen-reference", f"{text} {why}, {so}", **about)
 
 
-def _list_columns(comparisons: Sequence[Comparisons]) -> Iterator[tuple[Comparisons, Any, Any]]:
-    """The columns of labelled counts: comparisons, their indices, and the cells of all groups."""
+def _list_columns(
+    comparisons: Sequence[Comparisons],
+) -> Iterator[tuple[Comparisons, int, Floats, dict[str, Any]]]:
+    """The columns of labelled counts: a comparison of each, its groups' cells, and its place."""
     for part in comparisons:
         if part.source == "counts" and not part.strata:
-            yield from ((part, *column) for column in part.columns(part.counts.cells))
+            for rows, cells in part.columns(part.counts.cells):
+                by = part.groupings[part.grouping[rows[0]]].name
+                about = {"by": by, "at": part.axis_values(rows[0])}
+                yield part, rows[0], cells[part.group[rows]], about
 
 
 def find_not_pooled(
@@ -297,17 +286,11 @@ def find_not_pooled(
 def find_left_out(tally: Tally) -> Iterator[Finding]:
     """Rows that lack a label, a prediction, or whatever else is needed."""
     for what, n in tally.left_out.items():
-        texts = [
-            text
-            for column, texts in tally.missing_words.items()
-            if column in what
-            for text in texts
-        ]
-        read = f" (read as missing: {', '.join(dict.fromkeys(map(repr, texts)))})" if texts else ""
+        of_columns = [texts for name, texts in tally.missing_words.items() if name in what]
+        words = ", ".join(dict.fromkeys(map(repr, chain(*of_columns))))
+        read = f" (read as missing: {words})" if words else ""
         # A model may have any name.
-        parts = re.split(
-            r" and (?=y_true|y_pred|y_score|sample_weight|cluster|prediction of )", what
-        )
+        parts = re.split(rf" and (?={'|'.join(_NOUNS)}|cluster|prediction of )", what)
         lacking = " and ".join(f"a {_NOUNS.get(name, name)}" for name in parts)
         verb = f"{_was(n)} left out"
         if what == "y_true" and tally.selections is not None:
@@ -320,9 +303,8 @@ def _find_missing_groups(comparisons: Comparisons, settings: Settings) -> Iterat
     for grouping in comparisons.groupings:
         n = int(comparisons.sizes_of_keys[grouping.codes < 0].sum())
         if len(grouping.columns) == 1 and n:
-            noun = re.sub(
-                " (?:that|which|who)$", "", (settings.wording or {}).get("cases", "cases")
-            )
+            noun = (settings.wording or {}).get("cases", "cases")
+            noun = re.sub(" (?:that|which|who)$", "", noun)
             have, they = ("1 case has", "it is") if n == 1 else (f"{n:,} {noun} have", "they are")
             text = f"{have} no known {grouping.name}: {they} in no group and in no reference"
             about = "" if settings.rule is None else "About "
@@ -336,9 +318,7 @@ def _find_similar_groups(tally: Tally) -> Iterator[Finding]:
             shown = [brief(text, 60) if text.isascii() else ascii(text[:60]) for text in alike]
             more = len(alike) - _MAX_NAMES
             shown[_MAX_NAMES:] = [f"{more:,} more"] * (more > 0)
-            text = (
-                f"{join_and(shown)} in {column!r} look like one group, and are {len(alike):,}; "
-                "correct the data, or pass merge_variants=True (--merge-variants), which joins "
-                "those that differ in case, white space or encoding only"
-            )
-            yield make_finding("similar-groups", text, by=column)
+            text = f"{join_and(shown)} in {column!r} look like one group, and are {len(alike):,}"
+            hint = "correct the data, or pass merge_variants=True (--merge-variants)"
+            joins = "which joins those that differ in case, white space or encoding only"
+            yield make_finding("similar-groups", f"{text}; {hint}, {joins}", by=column)

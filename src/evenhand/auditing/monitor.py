@@ -32,16 +32,20 @@ from ..metrics import Metric
 from ..records import Record, plain_value, reach, write_whole
 from ..wording import number
 from .groupings import build_groupings, sum_groups
-from .json_schema import Schema, check_schema, closed_object
+from .json_schema import COUNT, STRING, TEXT, Schema, check_schema, closed, list_of, table_of
 from .metric_selection import lookup_metric, select_metrics
 from .requests import refuse_unknown
-from .result import check_plotted
+from .result import Axes, find_plotted
 from .settings import Settings
 
 #: A comparison: column, group and metric.
 Key = tuple[str, str, str]
 #: Cells by column and group.
 Counts = dict[str, dict[str, list[int]]]
+#: What was passed as columns, by argument.
+Columns = dict[str, Any]
+#: Whether texts are positive, by "label" and "prediction".
+Labels = dict[str, dict[str, bool]]
 _VERSION = "evenhand.monitor/1"
 _SETTINGS = ("metrics", "reference", "alpha")
 _VALUES = ("y_true", "y_pred", "y_score", "count", "cluster")
@@ -50,14 +54,13 @@ _COLUMNS = (*_VALUES, "groups", "threshold", "positive", "bins")
 _MAX_CASES = 10**12
 # So many digits of the hash of a cluster are kept; the others draw one of its cases.
 _KEPT_DIGITS = 16
-# Why settings of an audit cannot be monitored.
-_REASONS = {
-    "classes": "evidence is gathered of two classes; say which are `positive`, "
-    "and keep a monitor of each class",
-    "strata": "evidence pooled over strata is not known; make the strata the groups",
-    "sample_weight": "evidence is gathered of whole cases; rows may have a `count`",
-    "protect": "alarms of rounded counts would not hold; protect what you publish",
-    "intersections": "each column of groups is by itself; pass an intersection as a column",
+# What to do in place of settings of an audit that cannot be monitored.
+_INSTEAD = {
+    "classes": "say which are `positive`, and keep a monitor of each class",
+    "strata": "make the strata the groups",
+    "sample_weight": "rows may have a `count`",
+    "protect": "protect what you publish",
+    "intersections": "pass an intersection as a column",
 }
 
 
@@ -119,8 +122,8 @@ class MonitorState:
     metrics: tuple[str, ...] | None
     reference: str | dict[str, str]
     alpha: float
-    columns: dict[str, Any] = field(default_factory=dict)
-    labels: dict[str, dict[str, bool]] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
     salt: str | None = None
     batches: tuple[Batch, ...] = ()
 
@@ -129,17 +132,18 @@ class MonitorState:
         """The positive labels and predictions."""
         return {part: [label for label in of if of[label]] for part, of in self.labels.items()}
 
-    def read_batch(self, at: str, data: Any, given: dict[str, Any]) -> tuple[Batch, MonitorState]:
+    def read_batch(self, at: str, data: object, given: Columns) -> tuple[Batch, MonitorState]:
         """A batch of rows, and the state with the columns and labels known after it."""
         columns = self._fix_columns(given)
         arguments = {**columns, "positive": self.positive, **given}
-        groups, bins = arguments.pop("groups", None), arguments.pop("bins", None)
+        groups = group_columns(arguments.pop("groups", None), data)
+        bins = arguments.pop("bins", None)
         # A batch that was added before is read as it was then.
         earlier = takewhile(lambda batch: batch.at != at, self.batches)
         counted = {cluster for batch in earlier for cluster in batch.clusters.split()}
         salt, sizes = self.salt or secrets.token_hex(16), dict[str, int]()
 
-        def draw_case(cluster: Any, cases: int) -> int | None:
+        def draw_case(cluster: object, cases: int) -> int | None:
             """Which of the cases of a cluster counts; None if it was counted before."""
             text = f"{salt} {cluster}".encode("utf-8", "surrogatepass")
             digits = sha256(text).hexdigest()
@@ -149,8 +153,8 @@ class MonitorState:
 
         if "cluster" in columns:
             arguments["draw_case"] = draw_case
-        groups = group_columns(groups, data)
         tally = build_tally(data, groups, Answers(**arguments), {"cells"}, bins=bins)
+        labels = self._merge_labels(tally, "positive" in given)
         new = sizes.keys() - counted
         cases = sum(sizes[cluster] for cluster in new)
         batch = Batch(
@@ -162,48 +166,43 @@ class MonitorState:
             before=sum(sizes.values()) - cases,
             clusters=" ".join(sorted(new)),
         )
-        labels = self._merge_labels(tally, "positive" in given)
         salted = salt if sizes else self.salt
         return batch, replace(self, columns=columns, labels=labels, salt=salted)
 
-    def _fix_columns(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _fix_columns(self, given: Columns) -> Columns:
         """The columns of the first batch, from which those of a later one must not differ."""
         columns = {name: value for name, value in given.items() if name != "positive"}
+        if "cluster" in columns and self.batches and not self.columns:
+            raise InvalidInput("`cluster` must be given with the first batch")
+        first = self.columns or plain_value(columns)
         for name, value in columns.items():
             names = value if name == "groups" and isinstance(value, list | tuple) else [value]
             if name != "bins" and not all(isinstance(one, str | Real) for one in names):
                 must = "be a name of the columns of all batches, or one number"
                 raise InvalidInput(argument=name, must=must, got=value)
-        if "cluster" in columns and self.batches and not self.columns:
-            hint = "nobody knows which clusters that one counted"
-            raise InvalidInput(f"`cluster` must be given with the first batch: {hint}")
-        columns = plain_value(columns)
-        first = self.columns or columns
-        for name, column in columns.items():
-            was = first.get(name, 1 if name == "count" else None)
+            was, column = first.get(name, 1 if name == "count" else None), plain_value(value)
             if str(was) != str(column):
-                must = f"was {brief(was)} in the first batch and must stay; got {brief(column)}"
-                raise InvalidInput(f"`{name}` {must}")
+                must = f"stay {brief(was)}, as in the first batch"
+                raise InvalidInput(argument=name, must=must, got=column)
         return first
 
-    def _merge_labels(self, tally: Tally, is_restated: bool) -> dict[str, dict[str, bool]]:
+    def _merge_labels(self, tally: Tally, is_restated: bool) -> Labels:
         """The labels so far and those of a batch, none of which may change sides.
 
         A new one is refused unless ``positive`` is given with it: it may be of another coding,
         such as 1 and 2 in place of 0 and 1. Labels and predictions know each other's labels.
         """
         merged = dict(self.labels)
-        sides = {None: "unknown", True: "positive", False: "negative"}
         for part, positive in tally.positive.items():
             known = dict(ChainMap(self.labels.get(part, {}), *self.labels.values()))
-            labels = {str(label): False for label in tally.negative[part]}
-            labels |= {str(label): True for label in positive}
+            labels = dict.fromkeys(map(str, tally.negative[part]), False)
+            labels |= dict.fromkeys(map(str, positive), True)
             for label, side in labels.items():
-                expected = known.get(label, side if is_restated or not known else None)
-                if expected is not side:
-                    was = f"the {part} {brief(label)} was {sides[expected]} so far"
-                    hint = "pass `positive=` with all positive ones"
-                    raise InvalidInput(f"{was}; if labels are coded as before, {hint}")
+                was = known.get(label, side if is_restated or not known else None)
+                if was is not side:
+                    so_far = {None: "unknown", True: "positive", False: "negative"}[was]
+                    hint = "if labels are coded as before, pass `positive=` with all positive ones"
+                    raise InvalidInput(f"the {part} {brief(label)} was {so_far} so far; {hint}")
             merged[part] = self.labels.get(part, {}) | labels
         return merged
 
@@ -211,30 +210,25 @@ class MonitorState:
 @cache
 def state_schema() -> Schema:
     """What the file of a monitor holds, beside its digest."""
-    text: Schema = {"type": "string"}
-    count: Schema = {"type": "integer", "minimum": 0, "maximum": _MAX_CASES}
-    cells: Schema = {"type": "array", "items": count, "minItems": 4, "maxItems": 4}
-    name: Schema = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
-    columns: Schema = dict.fromkeys((*_VALUES, "threshold"), name)
+    count = COUNT | {"maximum": _MAX_CASES}
+    cells = list_of(count, minItems=4, maxItems=4)
+    name = {"type": ["string", "number"], "minimum": -1e300, "maximum": 1e300}
+    columns = dict.fromkeys((*_VALUES, "threshold"), name)
     columns["groups"] = {"type": ["string", "number", "array"], "items": name}
-    columns["bins"] = _table_of({"type": "array", "items": name | {"type": "number"}})
-    batch: Schema = {"at": text, "clusters": text, "counts": _table_of(_table_of(cells))}
+    columns["bins"] = table_of(list_of(name | {"type": "number"}))
+    batch = {"at": STRING, "clusters": STRING, "counts": table_of(table_of(cells))}
     batch |= dict.fromkeys(("lacking", "unknown", "repeated", "before"), count)
-    content: Schema = {
+    content = {
         "schema": {"enum": [_VERSION]},
-        "metrics": {"type": ["array", "null"], "items": text},
-        "reference": _table_of(text) | {"type": ["string", "object"]},
+        "metrics": {"type": ["array", "null"], "items": STRING},
+        "reference": table_of(STRING) | {"type": ["string", "object"]},
         "alpha": {"type": "number"},
-        "columns": closed_object(columns) | {"required": []},
-        "labels": _table_of(_table_of({"type": "boolean"})),
-        "salt": {"type": ["string", "null"]},
-        "batches": {"type": "array", "items": closed_object(batch)},
+        "columns": closed(columns) | {"required": []},
+        "labels": table_of(table_of({"type": "boolean"})),
+        "salt": TEXT,
+        "batches": list_of(closed(batch)),
     }
-    return closed_object(content)
-
-
-def _table_of(values: Schema) -> Schema:
-    return {"type": "object", "additionalProperties": values}
+    return closed(content)
 
 
 def count_groups(tally: Tally) -> Counts:
@@ -247,7 +241,7 @@ def count_groups(tally: Tally) -> Counts:
     return counts
 
 
-def digest(content: Mapping[str, Any]) -> str:
+def digest(content: Mapping[str, object]) -> str:
     """The digest of a state, by which a change is seen."""
     return sha256(json.dumps(content, ensure_ascii=True, sort_keys=True).encode()).hexdigest()
 
@@ -335,22 +329,27 @@ class Monitor:
     """
 
     def __init__(
-        self, *, metrics: Any = None, reference: Any = "rest", alpha: float = 0.05, **others: Any
+        self,
+        *,
+        metrics: Any = None,
+        reference: str | Mapping[str, str] = "rest",
+        alpha: float = 0.05,
+        **others: object,
     ) -> None:
         refuse_unmonitored("Monitor", others, _SETTINGS)
-        is_by_column = isinstance(reference, Mapping)
-        for group in reference.values() if is_by_column else [reference]:
+        reference = dict(reference) if isinstance(reference, Mapping) else reference
+        for group in reference.values() if isinstance(reference, dict) else [reference]:
             if not isinstance(group, str) or group in ("all", "largest", "best"):
                 must = "be 'rest' or the name of a group, which no outcome chooses"
                 raise InvalidInput(argument="reference", must=must, got=group)
         self._state = MonitorState(
             metrics=None if metrics is None else monitored_metrics(metrics),
-            reference=dict(reference) if is_by_column else reference,
+            reference=reference,
             alpha=Settings(alpha=alpha).alpha,
         )
         self._evidence = EProcesses()
-        self._path: list[Floats] = []
-        self._alarms: dict[Key, str] = {}
+        # The joint evidence after each batch; None before the comparison began.
+        self._paths: dict[Key, tuple[float | None, ...]] = {}
         # Successes and cases of group and reference, batches, and batches without a score.
         self._totals: dict[Key, Floats] = {}
 
@@ -369,7 +368,7 @@ class Monitor:
         """The column of clusters, each of which counts once; None if every case is new."""
         return str(self._state.columns["cluster"]) if "cluster" in self._state.columns else None
 
-    def add(self, data: Any = None, *, at: Any, **columns: Any) -> Monitor:
+    def add(self, data: Any = None, *, at: object, **columns: object) -> Monitor:
         """The monitor with one more batch of decisions: a table as for `audit`, whose columns the first batch fixes.
 
         Parameters
@@ -408,7 +407,7 @@ class Monitor:
             data |= groups
         return self._with_batch(*self._state.read_batch(name_batch(at), data, given))
 
-    def add_counts(self, counts: Any, *, at: Any, by: str | Sequence[str] = "group") -> Monitor:
+    def add_counts(self, counts: Any, *, at: object, by: str | Sequence[str] = "group") -> Monitor:
         """The monitor with one more batch, of confusion matrices by group as for `audit_counts`.
 
         Parameters
@@ -432,8 +431,8 @@ class Monitor:
         True
         """
         if self.cluster is not None:
-            reason = f"this monitor counts each {self.cluster} once; add the rows"
-            raise InvalidInput(f"counts do not name their clusters, and {reason}")
+            must = f"counts each {self.cluster} once, and counts do not name them"
+            raise InvalidInput(f"this monitor {must}; add the rows")
         if not isinstance(counts, Mapping) and hasattr(type(counts), "columns"):
             by, counts, _ = read_counts(counts)
         counts = count_groups(tally_counts(counts, by))
@@ -441,43 +440,39 @@ class Monitor:
 
     def _with_batch(self, batch: Batch, state: MonitorState) -> Monitor:
         """A monitor with one more batch, and the state after it; this one if it has the batch."""
-        earlier = self.history.get(batch.at, batch)
-        if (earlier.counts, earlier.clusters) != (batch.counts, batch.clusters):
-            reason = "which cannot be changed, since late labels may depend on outcomes"
+        earlier = self.history.get(batch.at)
+        if earlier is not None:
+            if (earlier.counts, earlier.clusters) == (batch.counts, batch.clusters):
+                return self
+            why = "which cannot be changed, since late labels may depend on outcomes"
             hint = "add a batch once its labels are complete, or monitor selection rates meanwhile"
             was = f"the batch {brief(batch.at)} was added with other counts"
-            raise InvalidInput(f"{was}, {reason}: {hint}")
-        if batch.at in self.history:
-            return self
+            raise InvalidInput(f"{was}, {why}: {hint}")
+        batches = (*self._state.batches, batch)
+        columns = batches[0].counts
+        if batch.counts.keys() != columns.keys():
+            first = f"the first ({', '.join(columns)})"
+            raise InvalidInput(f"a batch must have the group columns of {first}")
+        if batch.cases > _MAX_CASES:
+            must = f"at most {_MAX_CASES:,} cases; got {batch.cases:,}"
+            raise InvalidInput(f"a batch must have {must}")
         metrics = monitored_metrics(state.metrics, "y_true" in state.columns or not state.columns)
         monitor = copy(self)
-        monitor._state = replace(state, metrics=metrics, batches=(*state.batches, batch))
-        monitor._evidence, monitor._path = deepcopy(self._evidence), list(self._path)
-        monitor._alarms, monitor._totals = dict(self._alarms), dict(self._totals)
-        monitor._gather(batch)
+        monitor._state = replace(state, metrics=metrics, batches=batches)
+        monitor._evidence = deepcopy(self._evidence)
+        compared = monitor._compare(batch.counts)
+        if compared:
+            monitor._evidence.add(compared)
+        monitor._totals = self._totals | {
+            key: self._totals.get(key, 0) + np.array([*pair, 1, 0 in pair[1::2]])
+            for key, pair in compared.items()
+        }
+        joint = zip(monitor._evidence.rows, monitor._evidence.joint_evalues().tolist(), strict=True)
+        before = (None,) * len(self.batches)
+        monitor._paths = {key: (*self._paths.get(key, before), value) for key, value in joint}
         return monitor
 
-    def _gather(self, batch: Batch) -> None:
-        """Add the evidence of a batch of the state."""
-        columns, must = self._state.batches[0].counts, ""
-        if set(batch.counts) != set(columns):
-            must = f"the group columns of the first ({', '.join(columns)})"
-        elif batch.cases > _MAX_CASES:
-            must = f"at most {_MAX_CASES:,} cases; got {batch.cases:,}"
-        if must:
-            raise InvalidInput(f"a batch must have {must}")
-        compared = self._compare(batch.counts)
-        if compared:
-            self._evidence.add(compared)
-        for key, (x, n, x_reference, n_reference) in compared.items():
-            added = (x, n, x_reference, n_reference, 1, n == 0 or n_reference == 0)
-            self._totals[key] = self._totals.get(key, np.zeros(6)) + added
-        self._path.append(self._evidence.joint_evalues())
-        for key, joint in zip(self._evidence.rows, self._path[-1], strict=True):
-            if joint >= 1 / self._state.alpha:
-                self._alarms.setdefault(key, batch.at)
-
-    def _compare(self, counts: Counts) -> dict[Key, Any]:
+    def _compare(self, counts: Counts) -> dict[Key, tuple[float, float, float, float]]:
         """Successes and cases of each group and of its reference, by comparison."""
         compared: dict[Key, Any] = {}
         for by, groups in counts.items():
@@ -499,26 +494,28 @@ class Monitor:
     @property
     def rows(self) -> tuple[MonitorRow, ...]:
         """Every group and metric, alarms and the most evidence first."""
-        order = {name: i for i, name in enumerate((*self.batches, None))}
+        order = [*self.batches, None]
         rows = [self._row(key) for key in self._evidence.rows]
         # Two groups that are each other's rest have the same evidence up to rounding.
-        rows.sort(key=lambda row: (order[row.alarm], -round(log(row.joint), 9), row.group))
+        rows.sort(key=lambda row: (order.index(row.alarm), -round(log(row.joint), 9), row.group))
         return tuple(rows)
 
     def _row(self, key: Key) -> MonitorRow:
         """The row of a comparison."""
         by, group, metric = key
         x, n, x_reference, n_reference, batches, undefined = map(int, self._totals[key])
-        curve, evidence = lookup_metric(metric).base.curve, self._evidence[key]
+        score, evidence = lookup_metric(metric).base.curve.score, self._evidence[key]
         ends = evidence.log_odds_interval(self._state.alpha)
         low, high = (exp(end) if isfinite(end) else None for end in ends)
+        path, threshold = self._paths[key], 1 / self._state.alpha
+        looks = zip(self.batches, path, strict=True)
         return MonitorRow(
             *(by, group, metric, self._reference_of(by), n),
-            float(curve.score(x / n)) if n else None,
-            float(curve.score(x_reference / n_reference)) if n_reference else None,
+            float(score(x / n)) if n else None,
+            float(score(x_reference / n_reference)) if n_reference else None,
             float(evidence.evalues),
-            float(self._path[-1][self._evidence.rows[key]]),
-            self._alarms.get(key),
+            path[-1] or 0.0,
+            next((at for at, joint in looks if joint and joint >= threshold), None),
             *(low, high, batches, undefined),
         )
 
@@ -548,8 +545,7 @@ class Monitor:
         >>> [round(value, 1) for value in monitor.path(monitor.rows[0])]
         [9.9, 1057.8]
         """
-        place = self._evidence.rows[row.by, row.group, row.metric]
-        return tuple(float(joint[place]) if place < len(joint) else None for joint in self._path)
+        return self._paths[row.by, row.group, row.metric]
 
     def to_text(self, most: int | None = None) -> str:
         """The monitor as text for a terminal.
@@ -597,8 +593,8 @@ class Monitor:
         return page
 
     def plot(
-        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
-    ) -> Any:
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Axes | None = None
+    ) -> Axes:
         """Draw the evidence of one metric over batches, a line per group (extra ``plots``).
 
         Parameters
@@ -623,10 +619,9 @@ class Monitor:
         rows = self.rows
         if not rows:
             raise InvalidInput("there is nothing to plot; add a batch")
-        key = rows[0].metric if metric is None else getattr(metric, "key", metric)
-        key, by = lookup_metric(key).key, by or rows[0].by
-        check_plotted(rows, key, by, "monitor")
-        return reach("Monitor.plot")(self, key, by, ax=ax)
+        metrics, columns = [row.metric for row in rows], [row.by for row in rows]
+        key = find_plotted("monitor", metrics, columns, metric, by)
+        return reach("Monitor.plot")(self, key, by or columns[0], ax=ax)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -645,10 +640,8 @@ class Monitor:
     @property
     def columns(self) -> dict[str, Any]:
         """How batches are read: columns by argument, True for values, and positive labels."""
-        return {
-            **self._state.columns,
-            **({"positive": self._state.positive} if self._state.columns else {}),
-        }
+        columns = self._state.columns
+        return columns | {"positive": self._state.positive} if columns else {}
 
     def check(self, other: Monitor, *names: str) -> None:
         """Refuse settings of these names that another monitor has otherwise.
@@ -663,9 +656,8 @@ class Monitor:
         for name in names:
             was, asked = self.settings[name], other.settings[name]
             if was is not None and asked != was:
-                raise InvalidInput(
-                    f"`{name}` was {was} when the monitor began and must stay; got {asked}"
-                )
+                must = f"stay {was}, as when the monitor began"
+                raise InvalidInput(argument=name, must=must, got=asked)
 
     def to_json(self) -> str:
         """The state as JSON: settings, counts and hashes of clusters, never rows."""
@@ -692,33 +684,30 @@ class Monitor:
         >>> Monitor.from_json(monitor.to_json()).rows == monitor.rows
         True
         """
+        what = "the state of the monitor"
         try:
             content = json.loads(text)
             is_sound = content.pop("digest") == digest(content)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            problem = "this is no state of a monitor; pass one that a monitor wrote"
-            raise InvalidInput(problem) from None
+            raise InvalidInput(f"{what} must be what a monitor wrote") from None
         if not is_sound:
-            problem = "was damaged or edited; its counts cannot be trusted"
-            raise InvalidInput(f"the state of the monitor {problem}")
-        check_schema(content, state_schema(), "the state of the monitor")
-        batches = tuple(Batch(**batch) for batch in content["batches"])
-        state = MonitorState(**content | {"batches": batches})
+            raise InvalidInput(f"{what} was damaged or edited; its counts cannot be trusted")
+        check_schema(content, state_schema(), what)
+        batches, state = content.pop("batches"), MonitorState(**content)
         monitor = cls(metrics=state.metrics, reference=state.reference, alpha=state.alpha)
-        monitor._state = replace(state, metrics=monitor._state.metrics)
-        if len(monitor.history) < len(state.batches):
+        for batch in batches:
+            monitor = monitor._with_batch(Batch(**batch), state)
+        if len(monitor.batches) < len(batches):
             raise InvalidInput("the state of the monitor has two batches of one name")
-        for batch in state.batches:
-            monitor._gather(batch)
         return monitor
 
 
-def refuse_unmonitored(function: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
+def refuse_unmonitored(function: str, given: Mapping[str, object], known: Sequence[str]) -> None:
     """Refuse arguments that an audit takes and a monitor does not, with the reason."""
-    refuse_unknown(function, given, {*known, *_REASONS})
+    refuse_unknown(function, given, {*known, *_INSTEAD})
     for name, value in given.items():
-        if name in _REASONS and value is not None:
-            raise InvalidInput(f"`{name}` cannot be monitored: {_REASONS[name]}")
+        if name in _INSTEAD and value is not None:
+            raise InvalidInput(f"`{name}` cannot be monitored; {_INSTEAD[name]}")
 
 
 def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
@@ -726,13 +715,12 @@ def monitored_metrics(metrics: Any, has_labels: bool = True) -> tuple[str, ...]:
     selected = select_metrics(Settings(metrics=metrics), has_labels)
     for m in selected:
         if not isinstance(m, Metric) or m.comparisons or m.base.curve is None:
-            reason = "evidence over batches is known of shares, rates and F1 only"
-            hint = "monitor the rates that it is made of"
-            raise InvalidInput(f"{m.key} cannot be monitored: {reason}; {hint}")
+            hint = "shares, rates and F1 can, such as the rates that it is made of"
+            raise InvalidInput(f"{m.key} cannot be monitored; {hint}")
     return tuple(m.key for m in selected)
 
 
-def name_batch(at: Any) -> str:
+def name_batch(at: object) -> str:
     """The name of a batch."""
     name = "" if at is None else str(at).strip()
     if not name:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..arrays import Floats
 from ..errors import InvalidInput, MissingExtra, UnknownName
 from ..metrics import Metric
 from ..records import csv_text, plain_value, reach, spreadsheet_value, write_whole
@@ -21,6 +23,9 @@ from .findings import Finding
 from .metric_selection import lookup_metric
 from .results_table import COLUMNS, ResultsTable, Row
 
+#: A dataframe of one of these libraries, and axes of Matplotlib.
+Frame = Any
+Axes = Any
 _LIBRARIES = ("pandas", "polars", "pyarrow")
 # Those that make an Arrow stream without another library.
 _STREAMING = ("pyarrow", "polars")
@@ -98,8 +103,8 @@ class Audit:
         >>> audit(data, y_true="label", y_score="score", groups="race", threshold=[0.5, 0.3]).axes
         {'threshold': (0.3, 0.5)}
         """
-        axes = self.provenance.get("axes") or {}
-        return {axis: tuple(values) for axis, values in axes.items()}
+        axes = (self.provenance.get("axes") or {}).items()
+        return {axis: tuple(values) for axis, values in axes}
 
     @property
     def unknown(self) -> dict[str, int]:
@@ -113,7 +118,7 @@ class Audit:
         """
         return {str(by): int(n) for by, n in (self.provenance.get("unknown") or {}).items()}
 
-    def at(self, **place: Any) -> Audit:
+    def at(self, **place: object) -> Audit:
         """The part of the audit at some place on the axes.
 
         Parameters
@@ -135,40 +140,42 @@ class Audit:
         >>> a.at(threshold=0.3)
         <Audit: 4 cases, 2 groups, 10 scores, 0 differ>
         """
+        axes = self.axes
         for axis, value in place.items():
-            if axis not in self.axes:
-                see = f"axes: {', '.join(self.axes) or 'none'}"
-                raise UnknownName.among("axis of this audit", axis, self.axes, see=see)
-            values = self.axes[axis]
-            if value not in values:
-                raise UnknownName.among(f"{axis} of this audit", str(value), map(str, values))
-        table = self.table.at(**place)
+            if axis not in axes:
+                see = f"axes: {', '.join(axes) or 'none'}"
+                raise UnknownName.among("axis of this audit", axis, axes, see=see)
+            if value not in axes[axis]:
+                raise UnknownName.among(f"{axis} of this audit", value, map(str, axes[axis]))
+
+        def elsewhere(values: Mapping[str, object]) -> dict[str, object]:
+            return {axis: value for axis, value in values.items() if axis not in place}
+
+        provenance = self.provenance | plain_value({"axes": elsewhere(axes), "at": place})
+
+        # Findings about no group hold everywhere.
+        findings = [
+            replace(finding, at=elsewhere(finding.at))
+            for finding in self.findings
+            if place.items() <= ((place if finding.group is None else {}) | finding.at).items()
+        ]
+        table, overall, n = self.table.at(**place), self.overall_table, self.n
         # The scores of all cases are those pooled over strata, and of no single stratum.
-        is_whole = place.get("stratum", "pooled") == "pooled"
-        others = {axis: value for axis, value in place.items() if axis != "stratum"}
-        overall = self.overall_table.at(**others)
-        axes = {axis: values for axis, values in self.axes.items() if axis not in place}
+        if place.pop("stratum", "pooled") != "pooled":
+            overall, n = overall.take(slice(0)), _count_cases(table)
         return replace(
             self,
             table=table,
-            findings=tuple(self._findings_at(place)),
-            overall_table=overall if is_whole else overall.take(np.arange(0)),
-            n=self.n if is_whole else _count_cases(table.rows),
-            provenance=self.provenance | {"axes": plain_value(axes), "at": plain_value(place)},
+            findings=tuple(findings),
+            overall_table=overall.at(**place),
+            n=n,
+            provenance=provenance,
         )
-
-    def _findings_at(self, place: dict[str, Any]) -> Iterator[Finding]:
-        """The findings at a place, and those about no group, which hold everywhere."""
-        for finding in self.findings:
-            at = finding.at if finding.group is not None else place | finding.at
-            if place.items() <= at.items():
-                others = {axis: value for axis, value in finding.at.items() if axis not in place}
-                yield replace(finding, at=others)
 
     # Frames
 
     @property
-    def by_group(self) -> Any:
+    def by_group(self) -> Frame:
         """The scores as a numeric dataframe: a line per group, a column per metric; nan where undefined.
 
         Examples
@@ -180,9 +187,9 @@ class Audit:
         0     A    40  0.00
         1     B  1000  0.75
         """
-        return self._as_frame(self._columns_by_group())
+        return self._as_frame(self._scores_by_group())
 
-    def difference(self) -> Any:
+    def difference(self) -> Frame:
         """The largest difference between the scores of two groups of a column, as numbers without a test.
 
         Returns
@@ -200,7 +207,7 @@ class Audit:
         """
         return self._compare_extremes(lambda low, high: high - low)
 
-    def ratio(self) -> Any:
+    def ratio(self) -> Frame:
         """The smallest ratio of the scores of two groups of a column, as numbers without a test.
 
         Returns
@@ -216,46 +223,51 @@ class Audit:
         >>> [round(ratio, 3) for ratio in a.ratio()["tpr"].to_list()]
         [0.667]
         """
-        return self._compare_extremes(lambda low, high: low / high if low >= 0 < high else np.nan)
 
-    def _compare_extremes(self, compare: Callable[[float, float], float]) -> Any:
+        def divide(low: Floats, high: Floats) -> Floats:
+            is_ratio = (low >= 0) & (high > 0)
+            return np.divide(low, high, out=np.full_like(low, np.nan), where=is_ratio)
+
+        return self._compare_extremes(divide)
+
+    def _compare_extremes(self, compare: Callable[[Floats, Floats], Floats]) -> Frame:
         """A frame of the lowest against the highest score of each column, place and metric."""
-        columns = self._columns_by_group()
-        names = (*self.axes, "by")
-        parts = list(zip(*(columns[name] for name in names), strict=True))
-        places = zip(*dict.fromkeys(parts), strict=True)
-        frame = {name: list(values) for name, values in zip(names, places, strict=True)}
-        for key in columns.keys() - {*names, "group", "n"}:
-            scores: dict[Any, list[float]] = {part: [] for part in parts}
-            for part, score in zip(parts, columns[key], strict=True):
-                scores[part] += [] if np.isnan(score) else [score]
-            ends = ((min(each), max(each)) if len(each) > 1 else None for each in scores.values())
-            frame[key] = [np.nan if pair is None else compare(*pair) for pair in ends]
-        return self._as_frame({name: frame[name] for name in columns if name in frame})
+        columns, names = self._scores_by_group(), (*self.table.axes, "by")
+        parts = list(zip(*(columns.pop(name) for name in names), strict=True))
+        lines = {part: i for i, part in enumerate(dict.fromkeys(parts))}
+        index = [lines[part] for part in parts]
+        frame = {name: [part[i] for part in lines] for i, name in enumerate(names)}
+        del columns["group"], columns["n"]
+        for metric, values in columns.items():
+            scores = np.array(values)
+            low, high = np.full((2, len(lines)), np.nan)
+            np.fmin.at(low, index, scores)
+            np.fmax.at(high, index, scores)
+            is_compared = np.bincount(index, ~np.isnan(scores)) > 1
+            frame[metric] = np.where(is_compared, compare(low, high), np.nan).tolist()
+        return self._as_frame(frame)
 
-    def _columns_by_group(self) -> dict[str, list[Any]]:
+    def _scores_by_group(self) -> dict[str, list[object]]:
         """The columns of `by_group`, with places and groups in their declared order."""
-        lines: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row in self.rows:
-            key = (*(row.at.get(axis) for axis in self.axes), row.by, row.group)
-            lines.setdefault(key, {"n": row.n})[row.metric] = row.score
-        order = self.provenance.get("order") or {}
-        groups = [(by, group) for by, names in order.items() for group in names]
-        ranks = [_rank((*values, None)) for values in self.axes.values()] + [_rank(groups)]
-        keys = sorted(
-            lines,
-            key=lambda key: [
-                rank.get(value, len(rank))
-                for rank, value in zip(ranks, (*key[:-2], key[-2:]), strict=True)
-            ],
-        )
-        present = {key for line in lines.values() for key in line}
-        scores = [key for key in ("n", *self.settings["metrics"]) if key in present]
-        places = zip((*self.axes, "by", "group"), zip(*keys, strict=True), strict=True)
-        columns = {name: plain_value(list(values)) for name, values in places}
-        return columns | {name: [lines[key].get(name, np.nan) for key in keys] for name in scores}
+        table, names = self.table, (*self.table.axes, "by", "group")
+        keys = list(zip(*map(table.values, names), strict=True))
+        order = (self.provenance.get("order") or {}).items()
+        groups = [(by, group) for by, named in order for group in named]
+        places = product(*((*values, None) for values in self.axes.values()))
+        declared = ((*place, *group) for place in places for group in groups)
+        lines = dict.fromkeys([*filter(set(keys).__contains__, declared), *keys])
+        columns = {name: plain_value([key[i] for key in lines]) for i, name in enumerate(names)}
+        # Rows of a group may differ in n; the most important one comes first.
+        n = dict(zip(reversed(keys), reversed(table.values("n")), strict=True))
+        columns["n"] = [n[key] for key in lines]
+        pairs = zip(table.values("metric"), keys, strict=True)
+        scores = dict(zip(pairs, table.values("score"), strict=True))
+        for metric in self.settings["metrics"]:
+            if metric in table.values("metric"):
+                columns[metric] = [scores.get((metric, key), np.nan) for key in lines]
+        return columns
 
-    def to_frame(self, library: str | None = None, *, full: bool = False) -> Any:
+    def to_frame(self, library: str | None = None, *, full: bool = False) -> Frame:
         """The rows as a dataframe.
 
         Parameters
@@ -277,16 +289,14 @@ class Audit:
         >>> a.to_frame("pandas")["verdict"].to_list()
         ['inconclusive', 'inconclusive']
         """
-        names = tuple(self.table.columns) if full else (*self.table.axes, *_SHOWN)
-        return self._as_frame(
-            {name: self.table.columns[name].tolist() for name in names} | self._protection, library
-        )
+        names = self.table.columns if full else (*self.table.axes, *_SHOWN)
+        columns = {name: self.table[name].tolist() for name in names}
+        return self._as_frame(columns | self._protection, library)
 
-    def _as_frame(self, values: dict[str, list[Any]], library: str | None = None) -> Any:
+    def _as_frame(self, values: Mapping[str, object], library: str | None = None) -> Frame:
         import narwhals.stable.v2 as nw
 
-        installed = (name for name in _LIBRARIES if find_spec(name))
-        backend = library or self.library or next(installed, None)
+        backend = library or self.library or next(filter(find_spec, _LIBRARIES), None)
         if backend is None:
             raise MissingExtra("a frame needs pandas, polars or pyarrow; to_json() does not")
         if backend not in _LIBRARIES:
@@ -315,8 +325,8 @@ class Audit:
         'group,A,tpr,equal scores'
         """
         columns = self.table.to_dict() | self._protection
-        lines = zip(*columns.values(), strict=True)
-        return csv_text([columns, *(map(spreadsheet_value, line) for line in lines)])
+        lines = (map(spreadsheet_value, line) for line in zip(*columns.values(), strict=True))
+        return csv_text([columns, *lines])
 
     # Saved audits
 
@@ -386,7 +396,7 @@ class Audit:
 
         return read_audit(text)
 
-    def repeat(self, data: Any = None) -> Audit:
+    def repeat(self, data: object = None) -> Audit:
         """Make the audit again with the same settings.
 
         Parameters
@@ -521,8 +531,8 @@ class Audit:
         return str(reach("Audit.to_text")(self, most, explain=explain))
 
     def plot(
-        self, metric: str | Metric | None = None, by: str | None = None, ax: Any = None
-    ) -> Any:
+        self, metric: str | Metric | None = None, by: str | None = None, ax: Axes | None = None
+    ) -> Axes:
         """Draw the scores and intervals of one metric by group, or along the thresholds (extra ``plots``).
 
         Parameters
@@ -544,10 +554,8 @@ class Audit:
         >>> from evenhand import audit_counts
         >>> ax = audit_counts({"A": (0, 2, 8, 30), "B": (300, 100, 120, 480)}, metrics="tpr").plot("tpr")
         """
-        key = self.rows[0].metric
-        if metric is not None:
-            key = metric.key if isinstance(metric, Metric) else lookup_metric(metric).key
-        check_plotted(self.rows, key, by, "audit")
+        metrics, columns = self.table.values("metric"), self.table.values("by")
+        key = find_plotted("audit", metrics, columns, metric, by)
         return reach("Audit.plot")(self, key, by=by, ax=ax)
 
     def __str__(self) -> str:
@@ -569,33 +577,28 @@ class Audit:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as an Arrow stream, with the columns of `to_frame`, for any library that reads such streams."""
-        for library in _STREAMING:
-            if find_spec(library):
-                return self.to_frame(library).__arrow_c_stream__(requested_schema)
-        raise MissingExtra(
-            "an Arrow stream of an audit needs pyarrow or polars: pip install pyarrow"
-        )
+        for library in filter(find_spec, _STREAMING):
+            return self.to_frame(library).__arrow_c_stream__(requested_schema)
+        raise MissingExtra("an Arrow stream of an audit needs pyarrow or polars")
 
 
-def _rank(values: Iterable[Any]) -> dict[Any, int]:
-    return {value: i for i, value in enumerate(values)}
-
-
-def check_plotted(rows: Iterable[Any], metric: str, by: str | None, what: str) -> None:
-    """Refuse to plot a metric or a group column that no row has."""
-    columns = {row.by: None for row in rows}
-    metrics = {row.metric: None for row in rows}
-    if metric not in metrics:
-        raise UnknownName.among(f"metric of this {what}", metric, metrics)
+def find_plotted(
+    what: str, metrics: Sequence[str], columns: Sequence[str], metric: object, by: str | None
+) -> str:
+    """The key of the metric to plot, by default that of the first row; refuse what no row has."""
+    key = str(lookup_metric(str(getattr(metric, "key", metric) or metrics[0])).key)
+    if key not in metrics:
+        raise UnknownName.among(f"metric of this {what}", key, dict.fromkeys(metrics))
     if by is not None and by not in columns:
-        raise UnknownName.among(f"group column of this {what}", by, columns)
+        raise UnknownName.among(f"group column of this {what}", by, dict.fromkeys(columns))
+    return key
 
 
-def _count_cases(rows: Iterable[Row]) -> int:
+def _count_cases(table: ResultsTable) -> int:
     """How many labelled cases rows of one stratum are about: those of all groups of a column."""
-    sizes: Counter[Any] = Counter()
-    for row in rows:
+    sizes: Counter[tuple[object, ...]] = Counter()
+    for row in table.rows:
         has_cells = isinstance(lookup_metric(row.metric), Metric)
-        sizes[has_cells, row.metric, tuple(row.at.items()), row.by] += row.n
+        sizes[has_cells, row.metric, row.by, *row.at.values()] += row.n
     of_cells = [n for (has_cells, *_), n in sizes.items() if has_cells]
     return min(of_cells or sizes.values(), default=0)

@@ -7,18 +7,20 @@ must have the schema, and numbers that follow from others must agree.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..arrays import Array
 from ..confusion import CELLS
 from ..errors import InvalidInput, brief
 from ..metrics import Metric
 from ..records import plain_value
 from .findings import KINDS, SEVERITIES, Finding
-from .json_schema import Schema, check_schema, closed_object
+from .json_schema import COUNT, STRING, TABLE, TEXT, Schema, check_schema, closed, list_of, table_of
 from .metric_selection import lookup_metric
 from .result import Audit
 from .results_table import AXES, KIND_OF, ResultsTable
@@ -39,7 +41,7 @@ _CHOICES: dict[str, list[str | None]] = {
 _COPIED = ("n", "left_out", "provenance", "settings", "versions")
 
 
-def audit_content(audit: Audit) -> dict[str, Any]:
+def audit_content(audit: Audit) -> dict[str, object]:
     """An audit as plain values."""
     return {
         "schema": SCHEMA,
@@ -75,26 +77,23 @@ def read_audit(text: str) -> Audit:
     return audit
 
 
-def _refuse_constant(text: str) -> Any:
+def _refuse_constant(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a number in JSON")
 
 
-def _read_table(columns: Mapping[str, list[Any]], what: str) -> ResultsTable:
+def _read_table(columns: Mapping[str, list[object]], what: str) -> ResultsTable:
     """A table, whose columns are equally long."""
     length = len(columns["metric"])
-    arrays = {}
-    for name in (*AXES, *KIND_OF):
-        if name not in columns:
-            continue
-        values = columns[name]
+    for name, values in columns.items():
         if len(values) != length:
             raise InvalidInput(f"{name} of {what} must have {length} values; got {len(values)}")
-        kind = KIND_OF.get(name)
-        if kind == "number":
-            arrays[name] = np.array(values, dtype=np.float64)
-        else:
-            arrays[name] = np.fromiter(values, np.int64 if kind == "count" else object, length)
-    return ResultsTable(tuple(axis for axis in AXES if axis in columns), arrays)
+    axes = tuple(axis for axis in AXES if axis in columns)
+    kinds = dict.fromkeys(axes, "text") | KIND_OF
+    dtypes: dict[str, type] = {"text": object, "count": np.int64, "number": np.float64}
+    arrays: dict[str, Array] = {
+        name: np.array(columns[name], dtypes[kind]) for name, kind in kinds.items()
+    }
+    return ResultsTable(axes, arrays)
 
 
 def _read_finding(values: Mapping[str, Any]) -> Finding:
@@ -112,9 +111,9 @@ def _read_finding(values: Mapping[str, Any]) -> Finding:
 
 def _check_places(audit: Audit) -> None:
     """All that has a place is on the axes of the audit."""
-    tables = (audit.table, audit.overall_table)
-    places = [(axis, value) for table in tables for axis in table.axes for value in table[axis]]
-    places += [place for finding in audit.findings for place in finding.at.items()]
+    places = [place for finding in audit.findings for place in finding.at.items()]
+    for table in (audit.table, audit.overall_table):
+        places += [(axis, value) for axis in table.axes for value in table[axis]]
     for axis, value in places:
         if value is not None and value not in audit.axes.get(axis, ()):
             raise InvalidInput(f"the axes of the audit must contain {axis} {brief(value)}")
@@ -125,36 +124,33 @@ def _check_cells(table: ResultsTable) -> None:
     if (table["support"] > table["n"]).any():
         raise InvalidInput("support of rows must be at most n")
     for prefix in ("", "reference_"):
-        n = table[f"{prefix}n"]
-        sums = np.sum([table[prefix + cell] for cell in CELLS], axis=0)
-        for row in np.flatnonzero(np.abs(sums - n) > 1e-9 * n)[:1]:
-            problem = f"{prefix}n of rows is {n[row]}, but the cells add up to {sums[row]:g}"
-            raise InvalidInput(problem)
+        n, cells = table[f"{prefix}n"], [table[prefix + cell] for cell in CELLS]
+        if (np.abs(np.sum(cells, axis=0) - n) > 1e-9 * n).any():
+            raise InvalidInput(f"{prefix}n of rows must be the sum of the cells")
 
 
 def _check_sizes(audit: Audit) -> None:
     """The rows of a group have the same n, and the groups of a column together all cases."""
-    sizes: dict[Any, dict[str, int]] = {}
     unlabelled, part = audit.left_out.get("y_true", 0), audit.provenance.get("at") or {}
+    sizes: defaultdict[tuple[Any, ...], dict[str, int]] = defaultdict(dict)
     for row in audit.rows:
-        at = row.at
-        place = tuple(at.get(axis) for axis in ("threshold", "class", "stratum"))
+        at = part | row.at
         # Ranking metrics and functions may leave out other cases than cells.
         has_cells = isinstance(lookup_metric(row.metric), Metric)
-        is_whole = has_cells and "stratum" not in (part | at)
         selects = unlabelled > 0 and row.metric in WITHOUT_LABELS
-        groups = sizes.setdefault((is_whole, selects, has_cells, place, row.by), {})
+        place = [at.get(axis) for axis in ("threshold", "class", "stratum")]
+        groups = sizes[row.by, has_cells, selects, *place]
         if groups.setdefault(row.group, row.n) != row.n:
             of = f"the group {row.group!r} of {row.by!r}"
             raise InvalidInput(f"the rows of {of} must have the same n")
-    for (is_whole, selects, _, _, by), groups in sizes.items():
+    for (by, has_cells, selects, *_, stratum), groups in sizes.items():
         total, known = audit.n + unlabelled * selects, sum(groups.values())
         left = total - known - audit.unknown.get(by, 0)
         # Cases without a group may be without a label, too, and groups of which rounding
         # leaves nothing have no rows.
         is_open = audit.settings["protect"] is not None
         fits = known <= total if selects else left == 0 or (is_open and left > 0)
-        if is_whole and not fits:
+        if not fits and has_cells and stratum is None:
             raise InvalidInput(f"the groups of {by!r} have {known} cases, but there are {total}")
 
 
@@ -168,64 +164,60 @@ def audit_schema() -> Schema:
     >>> audit_schema()["properties"]["schema"]
     {'enum': ['evenhand.audit/1']}
     """
-    text: Schema = {"type": ["string", "null"]}
-    count: Schema = {"type": "integer", "minimum": 0}
-    table: Schema = {"type": "object"}
-    texts: Schema = {"type": "array", "items": {"type": "string"}}
-    source = dict.fromkeys(("kind", "name", "sha256", "format", "separator", "library"), text)
-    source |= dict.fromkeys(("files", "skipped", "size", "rows", "groups"), count)
-    cluster = closed_object({"column": {"type": "string"}, "clusters": count})
+    texts = list_of(STRING)
+    names = dict.fromkeys(("kind", "name", "sha256", "format", "separator", "library"), TEXT)
+    sizes = dict.fromkeys(("files", "skipped", "size", "rows", "groups"), COUNT)
+    cluster = closed({"column": STRING, "clusters": COUNT})
     provenance: Schema = {
-        **dict.fromkeys(("made", "protection", "function"), text),
-        **dict.fromkeys(("positive", "negative", "at"), table),
-        "call": table | {"properties": {"metrics": texts}},
-        "unknown": table | {"additionalProperties": count},
-        "source": table | {"properties": source | {"paths": texts}},
-        "columns": table | {"properties": {"groups": texts}},
-        "order": table | {"additionalProperties": texts},
-        "axes": table | {"additionalProperties": {"type": "array"}},
+        **dict.fromkeys(("made", "protection", "function"), TEXT),
+        **dict.fromkeys(("positive", "negative", "at"), TABLE),
+        "call": TABLE | {"properties": {"metrics": texts}},
+        "unknown": table_of(COUNT),
+        "source": TABLE | {"properties": names | sizes | {"paths": texts}},
+        "columns": TABLE | {"properties": {"groups": texts}},
+        "order": table_of(texts),
+        "axes": table_of({"type": "array"}),
         "cluster": cluster | {"type": ["object", "null"]},
     }
     settings: Schema = {name: {} for name in settings_of(Settings)}
-    settings |= dict.fromkeys(("groups", "metrics"), texts | {"minItems": 1})
+    settings |= dict.fromkeys(("groups", "metrics"), list_of(STRING, minItems=1))
     settings |= {"strata": texts, "labelled": {"type": "boolean"}}
     finding: Schema = {
-        **{"kind": {"enum": [*KINDS]}, "code": {"type": "string"}},
-        **{"severity": {"enum": [*SEVERITIES]}, "sentence": {"type": "string"}},
-        **{"at": table, "by": text, "group": text, "metrics": texts},
+        **{"kind": {"enum": [*KINDS]}, "code": STRING},
+        **{"severity": {"enum": [*SEVERITIES]}, "sentence": STRING},
+        **{"at": TABLE, "by": TEXT, "group": TEXT, "metrics": texts},
     }
-    columns = closed_object({name: _column_schema(name) for name in KIND_OF})
+    columns = closed({name: list_of(_value_schema(name)) for name in KIND_OF})
     axis = {"type": ["string", "number", "boolean", "null"]}
-    columns["properties"] |= {name: {"type": "array", "items": axis} for name in AXES}
+    columns["properties"] |= dict.fromkeys(AXES, list_of(axis))
     whole = {
         "schema": {"enum": [SCHEMA]},
-        "n": count,
-        "left_out": table | {"additionalProperties": count},
-        "provenance": table | {"properties": provenance},
-        "settings": table | {"properties": settings, "required": sorted(settings)},
-        "versions": table | {"additionalProperties": {"type": "string"}},
+        "n": COUNT,
+        "left_out": table_of(COUNT),
+        "provenance": TABLE | {"properties": provenance},
+        "settings": TABLE | {"properties": settings, "required": sorted(settings)},
+        "versions": table_of(STRING),
         "overall": columns,
-        "findings": {"type": "array", "items": closed_object(finding)},
+        "findings": list_of(closed(finding)),
         "rows": columns,
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:{SCHEMA.replace('.', ':').replace('/', ':')}",
         "title": "An audit saved by evenhand",
-        **{"type": "object", "properties": whole, "required": [*whole]},
+        **TABLE,
+        "properties": whole,
+        "required": [*whole],
     }
 
 
-def _column_schema(name: str) -> Schema:
-    """The schema of a column."""
-    value: Schema = {"type": ["string", "null"]}
+def _value_schema(name: str) -> Schema:
+    """The schema of the values of a column."""
     if name in _CHOICES:
-        value = {"enum": _CHOICES[name]}
-    elif name in ("by", "group", "metric", "reference"):
-        value = {"type": "string"}
-    elif KIND_OF[name] == "count":
-        value = {"type": "integer", "minimum": 0, "maximum": 2**62}
-    elif KIND_OF[name] == "number":
+        return {"enum": _CHOICES[name]}
+    if KIND_OF[name] == "count":
+        return COUNT | {"maximum": 2**62}
+    if KIND_OF[name] == "number":
         low = 0 if name.removeprefix("reference_") in CELLS else -1e300
-        value = {"type": ["number", "null"], "minimum": low, "maximum": 1e300}
-    return {"type": "array", "items": value}
+        return {"type": ["number", "null"], "minimum": low, "maximum": 1e300}
+    return STRING if name in ("by", "group", "metric", "reference") else TEXT
