@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import hostile
 import pytest
 from click.testing import CliRunner
 from decisions import CELLS, TABLE, cells, refusal
-from engines import pa, pl
+from engines import pl
 
 import evenhand as eh
 from evenhand.cli import evenhand
@@ -44,11 +45,8 @@ def written(found: Any, ending: str, folder: Path, frame: pl.DataFrame | None = 
     folder.mkdir(exist_ok=True)
     path = folder / f"d{ending}"
     WRITERS[found.key](pl.DataFrame(TABLE) if frame is None else frame, path)
-    codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
-    if codec:
-        content = path.read_bytes()
-        with pa.output_stream(str(path), compression=codec) as stream:
-            stream.write(content)
+    if path.suffix == ".gz":
+        path.write_bytes(gzip.compress(path.read_bytes()))
     return path
 
 
@@ -96,11 +94,11 @@ def test_a_format_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_another_ending_is_refused_with_those_that_there_are(tmp_path: Path) -> None:
-    for name in ("d.xlsx", "d.db", "d.feather", "d.parquet.gz"):
+    for name in ("d.xlsx", "d.db", "d.feather", "d.parquet.gz", "d.csv.zst"):
         (tmp_path / name).write_bytes(b"x")
         assert refusal(tmp_path / name) == (
             f"{tmp_path}/{name} must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, .tsv, .txt, "
-            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"
+            ".jsonl, .ndjson, .parquet or .pq; also .csv.gz)"
         )
 
 

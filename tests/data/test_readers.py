@@ -39,8 +39,7 @@ def parquet(path: Path, **columns: Any) -> Path:
 
 
 def pack(path: Path, content: bytes) -> Path:
-    with pa.output_stream(str(path), compression="zstd" if path.suffix == ".zst" else "gzip") as stream:
-        stream.write(content)
+    path.write_bytes(gzip.compress(content))
     return path
 
 
@@ -125,8 +124,6 @@ BROKEN: list[tuple[str | bytes, str]] = [
 def test_a_broken_file_is_refused_with_the_line_that_is_wrong(tmp_path: Path) -> None:
     for content, sentence in BROKEN:
         assert refusal(written(tmp_path / "d.csv", content)).replace(f"{tmp_path}/", "") == sentence
-    mixed = pack(tmp_path / "d.csv.zst", b"g,y,p\na,1,1\r\nb,0,1\na,0,0\r\nb,1,1\n")
-    assert refusal(mixed).startswith(f"{mixed} cannot be read: ")
     (tmp_path / "d.parquet").write_text("not parquet at all")
     assert refusal(tmp_path / "d.parquet").startswith(f"{tmp_path}/d.parquet cannot be read: ")
 
@@ -219,7 +216,7 @@ def test_files_are_read_as_the_csv_module_reads_them(seed: int, tmp_path: Path) 
     assert counted > 700
 
 
-@pytest.mark.parametrize("name", ["d.csv.gz", "d.csv.zst", "d.jsonl.gz", "d.jsonl.zst"])
+@pytest.mark.parametrize("name", ["d.csv.gz", "d.jsonl.gz"])
 def test_a_compressed_file_that_was_cut_short_is_refused(name: str, tmp_path: Path) -> None:
     """Wherever it was cut: DuckDB takes what it can unpack for the whole file."""
     records = [{"y": i % 2, "p": 1, "g": str(i * 7919 % 99)} for i in range(40_000)]

@@ -71,7 +71,7 @@ def test_only_the_last_uploads_are_kept(fresh: App, tmp_path: Path) -> None:
     ("name", "content", "sentence"),
     [
         ("x.xlsx", b"x", "x.xlsx must be a CSV, TSV, JSON Lines or Parquet file by its extension (.csv, "
-         ".tsv, .txt, .jsonl, .ndjson, .parquet or .pq; also .csv.gz or .csv.zst)"),
+         ".tsv, .txt, .jsonl, .ndjson, .parquet or .pq; also .csv.gz)"),
         ("x.csv", b"", "x.csv is empty; there is nothing to audit"),
         ("", b"a", "the file cannot be used: its name must have a stem and an extension"),
         ("../~", b"a", "../~ cannot be used: its name must have a stem and an extension"),
