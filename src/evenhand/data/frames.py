@@ -224,7 +224,9 @@ def count_columns(columns: Sequence[Column], cuts: Cuts) -> Counted:
     held = [_sliceable(column, name) for name, column in columns]
     rows = len(held[0])
     if any(len(column) != rows for column in held):
-        listed = ", ".join(f"{name} {len(column):,}" for name, column in zip(names, held, strict=True))
+        listed = ", ".join(
+            f"{name} {len(column):,}" for name, column in zip(names, held, strict=True)
+        )
         raise InvalidInput(f"columns must have the same length; got {listed}")
     dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for _, column in columns]
 

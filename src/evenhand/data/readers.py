@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
+from glob import escape
 from importlib.util import find_spec
 from itertools import islice, takewhile
 from pathlib import Path
@@ -128,15 +129,15 @@ class Format:
 
 
 class Part(NamedTuple):
-    """One or more files with the same columns.
+    """One or more files with the same columns, which ``rows`` reads.
 
-    ``table`` is what DuckDB reads, in SQL, with columns c0, c1 and so on of these types. ``rows`` reads a file in
-    Python. If both are there, Python reads what DuckDB refuses, or says what is wrong with it.
+    ``table`` is what DuckDB counts, in SQL, with columns c0, c1 and so on of these types. If it refuses, Python reads
+    the rows, or says what is wrong with them.
     """
 
     path: Path
     names: list[str]
-    rows: Callable[[], Iterable[Sequence[Any]]] | None = None
+    rows: Callable[[], Iterable[Sequence[object]]]
     table: str = ""
     types: Sequence[str] = ()
     separator: str = ""
@@ -162,17 +163,12 @@ def count_rows(source: Source, columns: Sequence[str], cuts: Cuts) -> Counted:
 def first_rows(source: Source, most: int) -> FirstRows:
     """The columns of the first file, and the first rows; lists and objects are texts."""
     rows: list[Key] = []
-    with _opened(source) as (connection, parts):
+    with _opened(source) as (_, parts):
         names = parts[0].names
         _check_columns(parts, names, once=False)
         for part in parts:
-            room = most - len(rows)
-            if part.rows:
-                places = [part.names.index(name) for name in names]
-                found = ([row[i] for i in places] for row in islice(part.rows(), room))
-            else:
-                found = connection.execute(f"{_select(part, names)} LIMIT {room}").fetchall()
-            rows += (tuple(map(_as_shown, row)) for row in found)
+            some = islice(_read_rows(part, names, {}), most - len(rows))
+            rows += (tuple(map(_as_shown, row)) for row in some)
     if not rows:
         raise nothing(source.path, "has no rows")
     return names, rows
@@ -186,20 +182,18 @@ def _as_shown(value: object) -> object:
 
 @contextmanager
 def _opened(source: Source) -> Iterator[tuple[Connection, list[Part]]]:
-    needs_duckdb = source.format.needs or find_spec("duckdb")
-    with (
-        refusals(source.path),
-        connected(source.files) if needs_duckdb else nullcontext() as connection,
-    ):
+    has_duckdb = source.format.needs or find_spec("duckdb")
+    connection: Any = connected(source.files) if has_duckdb else None
+    with refusals(source.path), connection or nullcontext():
         yield connection, source.format.read(source, connection)
 
 
 def _check_columns(parts: Sequence[Part], columns: Sequence[str], once: bool = True) -> None:
-    """Every file must have the columns, once if they are to be counted, and of one type."""
+    """Every file must have the columns; if they are to be counted, once and of one type."""
     for name in columns:
         if not any(name in part.names for part in parts):
             raise UnknownName.among("column", name, parts[0].names)
-        texts: dict[bool, Path] = {}
+        of_kind: dict[str, Path] = {}
         for part in parts:
             times = part.names.count(name)
             must = f"{escaped(part.path)} must have the column {brief(name)}"
@@ -210,12 +204,10 @@ def _check_columns(parts: Sequence[Part], columns: Sequence[str], once: bool = T
                 raise InvalidInput(f"{must} once; it is there {times} times")
             if part.types:
                 is_text = part.types[part.names.index(name)] == "VARCHAR"
-                texts.setdefault(is_text, part.path)
-        if len(texts) > 1 and once:
-            raise InvalidInput(
-                f"{brief(name)} must have one type in all files; it contains numbers in "
-                f"{escaped(texts[False])} and text in {escaped(texts[True])}"
-            )
+                of_kind.setdefault("text" if is_text else "numbers", part.path)
+        if len(of_kind) > 1 and once:
+            got = " and ".join(f"{kind} in {escaped(of_kind[kind])}" for kind in sorted(of_kind))
+            raise InvalidInput(f"{brief(name)} must have one type in all files; it contains {got}")
 
 
 def _count_part(
@@ -225,23 +217,22 @@ def _count_part(
     name = part.path.name
     if _is_gzip(part.path):
         _check_gzip(part.path)
-    if connection and part.table:
-        # What Python can read, it explains.
-        with suppress(*(_duckdb_errors() if part.rows else ())):
+    if part.table and connection:
+        with suppress(*_duckdb_errors()):
             relation = connection.sql(_select(part, columns, cuts))
             with watch(f"counting {name}", connection.query_progress):
                 return count_frame(relation, relation.columns, cuts, columns).rows
-    places = [part.names.index(name) for name in columns]
-
-    def read_keys() -> Iterator[Key]:
-        for row in part.rows():
-            key = [row[i] for i in places]
-            for i in cuts:
-                key[i] = _level_of(key[i], cuts[i], columns[i])
-            yield tuple(key)
-
     with watch(f"counting {name}", lambda: -1.0):
-        return count_keys(read_keys())
+        return count_keys(_read_rows(part, columns, cuts))
+
+
+def _read_rows(part: Part, columns: Sequence[str], cuts: Cuts) -> Iterator[Key]:
+    places = [part.names.index(name) for name in columns]
+    for row in part.rows():
+        key: list[object] = [row[i] for i in places]
+        for i in cuts:
+            key[i] = _level_of(key[i], cuts[i], columns[i])
+        yield tuple(key)
 
 
 def _level_of(value: object, cuts: tuple[float, ...], name: str) -> int | None:
@@ -265,9 +256,9 @@ def connected(files: Sequence[Path]) -> Connection:
         raise MissingExtra.named("files", f"reading {files[0].suffix} files")
     import duckdb
 
-    paths = {path for file in files for path in (str(file.absolute()), pattern(file))}
-    allowed = ", ".join(map(literal, sorted(paths)))
-    if not _is_utf8(allowed):
+    paths = [str(file.absolute()) for file in files]
+    allowed = ", ".join(map(literal, {*paths, *map(escape, paths)}))
+    if any("\ud800" <= c <= "\udfff" for c in allowed):
         name = escaped(files[0].name)
         raise InvalidInput(f"the path of {name} is not UTF-8; rename its folder or the file")
     connection = duckdb.connect()
@@ -288,34 +279,18 @@ def connected(files: Sequence[Path]) -> Connection:
     return connection
 
 
-def _select(part: Part, columns: Sequence[str], cuts: Cuts | None = None) -> str:
+def _select(part: Part, columns: Sequence[str], cuts: Cuts) -> str:
     """A query for some columns; texts with cuts are read as numbers."""
+    words = ", ".join(map(literal, ("", *MISSING_WORDS)))
     selected = []
     for i, name in enumerate(columns):
         place = part.names.index(name)
         column = f"c{place}"
-        if part.types[place] == "VARCHAR" and i in (cuts or ()):
-            column = _as_number(column, name)
-        elif "TIME ZONE" in part.types[place]:
-            # DuckDB needs pytz to fetch times with a zone.
-            column = f"{column}::VARCHAR"
+        if part.types[place] == "VARCHAR" and i in cuts:
+            text = f"trim({column})"
+            column = f"CASE WHEN lower({text}) NOT IN ({words}) THEN {text}::DOUBLE END"
         selected.append(f"{column} AS v{i}")
     return f"SELECT {', '.join(selected)} FROM {part.table}"
-
-
-def _as_number(text: str, name: str) -> str:
-    """A text as a number, in SQL; one that is neither a number nor missing is an error."""
-    words = ", ".join(map(literal, ("", *MISSING_WORDS)))
-    refusal = literal(f"{brief(name)} must contain numbers; got ")
-    return (
-        f"CASE WHEN lower(trim({text})) NOT IN ({words}) THEN "
-        f"coalesce(TRY_CAST(trim({text}) AS DOUBLE), error({refusal} || {text})) END"
-    )
-
-
-def pattern(path: Path) -> str:
-    """The path as a pattern for DuckDB that matches nothing else, even if it contains brackets or asterisks."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in str(path.absolute()))
 
 
 def literal(text: str) -> str:
@@ -323,15 +298,9 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _listed(files: Iterable[Path]) -> str:
-    return f"[{', '.join(literal(pattern(file)) for file in files)}]"
-
-
-def _is_utf8(text: str) -> bool:
-    """Whether a text can be encoded, which names of files need not be."""
-    with suppress(UnicodeEncodeError):
-        return bool(text.encode())
-    return False
+def listed(files: Iterable[Path]) -> str:
+    """A list of files in SQL, as patterns that match nothing else."""
+    return f"[{', '.join(literal(escape(str(file.absolute()))) for file in files)}]"
 
 
 # Errors
@@ -381,25 +350,28 @@ def csv_file(path: Path) -> Part:
     >>> file.separator, file.names
     (';', ['race', 'score'])
     """
+    # The limit of the csv module is that of the whole process, and is never lowered.
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
     head = _read_head(path)
-    is_tsv = ".tsv" in (suffix.lower() for suffix in path.suffixes)
-    first = {sign: _first_records(head, sign) for sign in ("\t" if is_tsv else _SEPARATORS)}
+    signs = "\t" if ".tsv" in path.name.lower() else _SEPARATORS
+    first = {sign: _first_records(head, sign) for sign in signs}
     if not any(first.values()):
         raise nothing(path, "has no header")
     separator = max(first, key=lambda sign: _rank_fit(first[sign]))
     names = first[separator][0]
     blank = sum(1 for _ in takewhile(lambda line: not line.strip("\r\n"), head))
-    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
+    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
     table = (
-        f"read_csv({_listed([path])}, auto_detect = false, header = true, skip = {blank}, "
+        f"read_csv({listed([path])}, auto_detect = false, header = true, skip = {blank}, "
         f"""delim = {literal(separator)}, quote = '"', escape = '"', comment = '', """
         f"compression = '{'gzip' if _is_gzip(path) else 'none'}', null_padding = false, "
-        f"strict_mode = true, hive_partitioning = false, columns = {{{types}}})"
+        f"strict_mode = true, hive_partitioning = false, columns = {{{columns}}})"
     )
-    rows = partial(_read_csv_rows, path, separator, len(names))
     # To DuckDB a blank line is a row if there is one column.
     table = table if len(names) > 1 else ""
-    return Part(path, names, rows, table, ["VARCHAR"] * len(names), separator)
+    records = partial(_read_records, path, separator, len(names))
+    types = ["VARCHAR"] * len(names)
+    return Part(path, names, lambda: islice(records(), 1, None), table, types, separator)
 
 
 def _rank_fit(rows: list[list[str]]) -> tuple[bool, int]:
@@ -408,45 +380,30 @@ def _rank_fit(rows: list[list[str]]) -> tuple[bool, int]:
     return many > 1 and all(len(row) == many for row in rows), many
 
 
-def _first_records(head: Sequence[str], separator: str) -> list[list[str]]:
+def _first_records(head: Iterable[str], separator: str) -> list[list[str]]:
     records: list[list[str]] = []
-    with suppress(csv.Error):  # `_read_csv_rows` says where
-        reader = _csv_reader(head, separator, strict=False)
-        records.extend(islice(filter(None, reader), _CHECKED + 1))
-    # The last record may be cut off.
-    is_cut = len(records) > 1 and sum(map(len, head)) >= _HEAD
-    return records[:-1] if is_cut else records[:_CHECKED]
+    with suppress(csv.Error):  # `_read_records` says where
+        reader = csv.reader(head, delimiter=separator, strict=True)
+        records.extend(islice(filter(None, reader), _CHECKED))
+    return records
 
 
-def _csv_reader(lines: Iterable[str], separator: str, strict: bool) -> Any:
-    """A reader of the csv module for long values. Their limit is that of the whole process, and is never lowered."""
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_VALUE))
-    return csv.reader(lines, delimiter=separator, strict=strict)
-
-
-def _read_csv_rows(path: Path, separator: str, width: int) -> Iterator[list[str]]:
-    """The rows below the header, each with as many values; blank lines are skipped."""
-    line, is_header = 1, True
-    reader = _csv_reader(_read_lines(path), separator, strict=True)
+def _read_records(path: Path, separator: str, width: int) -> Iterator[list[str]]:
+    """The header and the rows below it, each with as many values; blank lines are skipped."""
+    line = 1
+    reader = csv.reader(_read_lines(path), delimiter=separator, strict=True)
     try:
         for row in reader:
-            if row and len(row) != width:
+            if len(row) not in (0, width):
                 raise InvalidInput(
                     f"line {line} of {escaped(path)} must have {width} values, as its header "
                     f"has; got {several(len(row), 'value')}"
                 )
-            if row and not is_header:
+            if row:
                 yield row
-            is_header = is_header and not row
             line = reader.line_num + 1
     except csv.Error as error:
-        why = str(error)
-        if "field limit" in why:
-            why = (
-                f"it has a value of more than {LONGEST_VALUE:,} characters; leave the column "
-                "out of the file"
-            )
-        raise unreadable(f"line {line} of {path}", why) from None
+        raise unreadable(f"line {line} of {path}", error) from None
 
 
 # JSON Lines
@@ -454,21 +411,21 @@ def _read_csv_rows(path: Path, separator: str, width: int) -> Iterator[list[str]
 
 def json_file(path: Path) -> Part:
     """The columns of a file of JSON Lines: the keys of its first records, repeated if one of them repeats them."""
-    names: Counter[str] = Counter()
-    for record in _read_records(path, _read_head(path), object_pairs_hook=list):
-        names |= Counter(key for key, _ in record)
-    if not names:
+    keys: Counter[str] = Counter()
+    for record in _read_objects(path, _read_head(path), object_pairs_hook=list):
+        keys |= Counter(key for key, _ in record)
+    if not keys:
         raise nothing(path, "has no rows")
-    columns = list(names.elements())
-    return Part(path, columns, partial(_read_json_rows, path, columns))
+    names = list(keys.elements())
+
+    def rows() -> Iterator[Key]:
+        for record in _read_objects(path, _read_lines(path)):
+            yield tuple(map(record.get, names))
+
+    return Part(path, names, rows)
 
 
-def _read_json_rows(path: Path, columns: Sequence[str]) -> Iterator[Key]:
-    for record in _read_records(path, _read_lines(path)):
-        yield tuple(map(record.get, columns))
-
-
-def _read_records(path: Path, lines: Iterable[str], **options: Any) -> Iterator[Any]:
+def _read_objects(path: Path, lines: Iterable[str], **options: Any) -> Iterator[Any]:
     """The object on each line; blank lines are skipped."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -527,50 +484,59 @@ def parquet_files(source: Source, connection: Connection) -> list[Part]:
     schemas: dict[str, list[Key]] = {}
     for file_name, *element in connection.execute(
         "SELECT file_name, name, num_children, type, converted_type, logical_type "
-        f"FROM parquet_schema({_listed(source.files)})"
+        f"FROM parquet_schema({listed(source.files)})"
     ).fetchall():
         schemas.setdefault(file_name, []).append(tuple(element))
-    values: dict[Key, list[list[str]]] = {}
+    tables: dict[Key, list[Key]] = {}
     for file in source.files:
-        folders = _read_folders(file, source.root)
         path = str(file.absolute())
-        kind = (tuple(schemas[path]), *(name for name, _ in folders))
-        values.setdefault(kind, []).append([path, *(value for _, value in folders)])
+        folders, texts = _read_folders(file, source.root)
+        tables.setdefault((folders, *schemas[path]), []).append((file, literal(path), *texts))
     parts = []
-    for (schema, *folder_names), rows in values.items():
-        names = list(_top_level_names(schema))
-        files = [Path(path) for path, *_ in rows]
+    for (folders, *schema), rows in tables.items():
+        files = [file for file, *_ in rows]
+        table = f"read_parquet({listed(files)}, hive_partitioning = false, filename = '{_FILE}')"
+        if folders:
+            values = ", ".join(f"({', '.join(texts)})" for _, *texts in rows)
+            table += f" JOIN (VALUES {values}) AS folders ON {_FILE} = folders.col0"
+        names = _top_level_names(schema)
         # DuckDB renames columns whose names differ in case only.
         columns = [f"#{i + 1}" for i, _ in enumerate(names)]
-        columns += [f"folders.col{i + 1}::VARCHAR" for i, _ in enumerate(folder_names)]
+        types = connection.sql(f"SELECT {', '.join(columns)} FROM {table}").types
+        types = list(map(str, types))
+        # DuckDB needs pytz to fetch times with a zone.
+        columns = [f"{c}::VARCHAR" if "ZONE" in types[i] else c for i, c in enumerate(columns)]
+        columns += [f"folders.col{i + 1}::VARCHAR" for i, _ in enumerate(folders)]
         selected = ", ".join(f"{column} AS c{i}" for i, column in enumerate(columns))
-        table = f"read_parquet({_listed(files)}, hive_partitioning = false, filename = '{_FILE}')"
-        if folder_names:
-            listed = [f"({', '.join([literal(path), *texts])})" for path, *texts in rows]
-            table += f" JOIN (VALUES {', '.join(listed)}) AS folders ON {_FILE} = folders.col0"
-        table = f"(SELECT {selected} FROM {table})"
-        types = [str(kind) for kind in connection.sql(f"FROM {table}").types]
-        parts.append(Part(files[0], names + folder_names, table=table, types=types))
+        query = f"(SELECT {selected} FROM {table})"
+        types += ["VARCHAR" for _ in folders]
+        read_rows = partial(_fetch_rows, connection, f"FROM {query}")
+        parts.append(Part(files[0], [*names, *folders], read_rows, query, types))
     return parts
 
 
-def _top_level_names(schema: Iterable[Key]) -> Iterator[str]:
+def _fetch_rows(connection: Connection, query: str) -> Iterator[Key]:
+    cursor = connection.cursor().execute(query)
+    yield from iter(cursor.fetchone, None)
+
+
+def _top_level_names(schema: Sequence[Key]) -> list[str]:
     """The names of the columns, without what is nested in them: each element is followed by its children."""
+    names = []
     nested = 0
-    for name, children, *_ in islice(schema, 1, None):
+    for name, children, *_ in schema[1:]:
         if not nested:
-            yield name
+            names.append(name)
         nested += (children or 0) - bool(nested)
+    return names
 
 
-def _read_folders(file: Path, root: Path) -> list[tuple[str, str]]:
+def _read_folders(file: Path, root: Path) -> tuple[Key, list[str]]:
     """The columns that the names of folders give, and their text in SQL: ``year`` for ``year=2020``."""
-    folders = []
-    for part in file.absolute().parent.relative_to(root.absolute()).parts:
-        name, is_assigned, value = part.partition("=")
-        if is_assigned:
-            folders.append((name, "NULL" if value == _NO_VALUE else literal(unquote(value))))
-    return folders
+    folders = file.absolute().parent.relative_to(root.absolute()).parts
+    columns = [folder.partition("=") for folder in folders if "=" in folder]
+    texts = ["NULL" if text == _NO_VALUE else literal(unquote(text)) for *_, text in columns]
+    return tuple(name for name, *_ in columns), texts
 
 
 FORMATS = (
