@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from glob import glob
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any, NamedTuple, TypeGuard, TypeVar
+from typing import IO, Any, TypeGuard, TypeVar
 
 from ..errors import EvenhandError, InvalidInput, brief, escaped
 from ..progress import watch
@@ -91,26 +91,18 @@ def _read(path: Paths, reader: Callable[[Source], Result]) -> tuple[Result, dict
         names = [_relative(file, source.root) for file in source.files]
         lines = sorted(f"{name}  {digest}\n" for name, digest in zip(names, digests, strict=True))
         total = hashlib.sha256("".join(lines).encode(errors="surrogateescape")).hexdigest()
-    name = source.path.name or str(source.path)
-    described = {"kind": "file", "name": name, "files": len(digests)}
+    described = {"kind": "file", "name": _name_of(source), "files": len(digests)}
     if source.skipped is not None:
         described["skipped"] = source.skipped
-    size = sum(state.size for state in states)
+    size = sum(size for *_, size, _ in states)
     return result, described | {"size": size, "sha256": total, "format": source.format.key}
 
 
-class _State(NamedTuple):
-    """What tells which file or folder this is, and whether it was written to."""
-
-    identity: tuple[int, int]
-    size: int
-    time: int
-
-
-def _state(path: Path) -> _State:
+def _state(path: Path) -> tuple[int, int, int, int]:
+    """What tells which file or folder this is (device and inode), and whether it was written to."""
     with refusals(path):
         status = path.stat()
-    return _State((status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _sha256(file: Path) -> str:
@@ -132,56 +124,55 @@ def _relative(file: Path, root: Path) -> str:
 def _find_source(path: Paths) -> Source:
     """The files that a path stands for, or several paths together; all of them are distinct."""
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
-    found = [_find_files(os.fspath(one)) for one in paths]
-    files = [file for one in found for file in one.files]
-    file_format, *others = dict.fromkeys(map(_format_of, files))
-    if others:
-        kinds = f"{file_format.names[0]} and {others[0].names[0]} files"
-        raise InvalidInput(f"`data` must be files of one kind; got {kinds}")
-    seen: dict[tuple[int, int], Path] = {}
-    for file in files:
-        first = seen.setdefault(_state(file).identity, file)
+    sources = [_find_one(os.fspath(one)) for one in paths]
+    source = sources[0]
+    if len(sources) > 1:
+        names = list(map(_name_of, sources))
+        name = ", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more"
+        skipped = [one.skipped for one in sources if one.skipped is not None]
+        source = Source(
+            Path(name),
+            source.format,
+            [file for one in sources for file in one.files],
+            Path(os.path.commonpath([one.root.absolute() for one in sources])),
+            sum(skipped) if skipped else None,
+        )
+    kinds = list(dict.fromkeys(_format_of(file).names[0] for file in source.files))
+    if len(kinds) > 1:
+        got = f"{kinds[0]} and {kinds[1]} files"
+        raise InvalidInput(f"`data` must be files of one kind; got {got}")
+    seen: dict[tuple[int, ...], Path] = {}
+    for file in source.files:
+        first = seen.setdefault(_state(file)[:2], file)
         if first is not file:
             link = f"and {escaped(file)}, a link to it" if first != file else "twice"
             raise InvalidInput(f"`data` must be distinct files; got {escaped(first)} {link}")
-    name, root, skipped = found[0].path, found[0].root, found[0].skipped
-    if len(found) > 1:
-        names = [one.path.name or str(one.path) for one in found]
-        name = Path(", ".join(names) if len(names) < 4 else f"{names[0]} and {len(names) - 1} more")
-        root = Path(os.path.commonpath([one.root.absolute() for one in found]))
-        counts = [one.skipped for one in found if one.skipped is not None]
-        skipped = sum(counts) if counts else None
-    return Source(name, file_format, files, root, skipped)
+    return source
 
 
-class _Files(NamedTuple):
-    """The files that one path stands for; the attributes are those of `Source`."""
-
-    path: Path
-    files: list[Path]
-    root: Path
-    skipped: int | None = None
+def _name_of(source: Source) -> str:
+    return source.path.name or str(source.path)
 
 
-def _find_files(text: str) -> _Files:
+def _find_one(text: str) -> Source:
     if "://" in text:
-        hidden = re.sub(r"(?<=://)[^/@]*@", "…@", text)
-        got = f"{brief(hidden)}, which must be downloaded first"
-        raise InvalidInput(f"`data` must be a local file; got {got}")
+        shown = brief(re.sub(r"(?<=://)[^/@]*@", "…@", text))
+        must = f"be a local file; got {shown}, which must be downloaded first"
+        raise InvalidInput(f"`data` must {must}")
     if not text.strip() or "\0" in text:
-        got = brief(text) if text.strip() else "an empty path"
-        raise InvalidInput(f"`data` must be a path to a file; got {got}")
+        shown = brief(text) if text.strip() else "an empty path"
+        raise InvalidInput(f"`data` must be a path to a file; got {shown}")
     with refusals(text if len(text) <= 200 else f"{text[:200]}…"):
         return _find_local(Path(os.path.expanduser(text)))
 
 
-def _find_local(path: Path) -> _Files:
+def _find_local(path: Path) -> Source:
     if path.is_dir():
         return _find_in_folder(path)
     if path.exists():
         if path.stat().st_size == 0:
             raise nothing(path, "is empty")
-        return _Files(path, [path], path.parent)
+        return Source(path, _format_of(path), [path], path.parent)
     if not _is_glob(path):
         beside = os.listdir(path.parent) if path.parent.is_dir() else []
         similar = escaped(" or ".join(get_close_matches(path.name, beside, n=2)))
@@ -190,17 +181,18 @@ def _find_local(path: Path) -> _Files:
     files = sorted(Path(file) for file in glob(str(path), recursive=True) if Path(file).is_file())
     if not files:
         raise InvalidInput(f"no file matches {escaped(path)}")
-    if _is_parquet(files[0]):
+    file_format = _format_of(files[0])
+    if file_format is _PARQUET:
         _check_no_table(files)
     root = next(above for above in path.parents if not _is_glob(above))
-    return _Files(path, files, root)
+    return Source(path, file_format, files, root)
 
 
 def _is_glob(path: Path) -> bool:
     return any(sign in str(path) for sign in "*?[")
 
 
-def _find_in_folder(path: Path) -> _Files:
+def _find_in_folder(path: Path) -> Source:
     """The Parquet files in a folder and below it; a folder that cannot be opened is an error, not empty."""
     if path.absolute() == Path(path.absolute().anchor):
         raise InvalidInput(
@@ -208,9 +200,9 @@ def _find_in_folder(path: Path) -> _Files:
         )
     files: list[Path] = []
     skipped = 0
-    seen: dict[tuple[int, int], str] = {}
+    seen: dict[tuple[int, ...], str] = {}
     for below, folders, names in os.walk(path, onerror=_refuse, followlinks=True):
-        first = seen.setdefault(_state(Path(below)).identity, below)
+        first = seen.setdefault(_state(Path(below))[:2], below)
         if first != below:
             raise InvalidInput(
                 f"the folder {escaped(path)} must contain every file once; {escaped(below)} and "
@@ -228,7 +220,7 @@ def _find_in_folder(path: Path) -> _Files:
             f"the folder {escaped(path)} contains no Parquet files; name files of other kinds one by one"
         )
     _check_no_table(files)
-    return _Files(path, sorted(files), path, skipped)
+    return Source(path, _PARQUET, sorted(files), path, skipped)
 
 
 def _refuse(error: OSError) -> None:

@@ -90,10 +90,10 @@ class Source:
     format: Format
     files: list[Path]
     root: Path
-    skipped: int | None
+    skipped: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Format:
     """A file format: all that the command, the web app and the docs know about it.
 
@@ -196,15 +196,12 @@ def _check_columns(parts: Sequence[Part], columns: Sequence[str], once: bool = T
         of_kind: dict[str, Path] = {}
         for part in parts:
             times = part.names.count(name)
-            must = f"{escaped(part.path)} must have the column {brief(name)}"
-            if not times:
+            if not times or (times > 1 and once):
                 got = escaped(", ".join(part.names))
-                raise InvalidInput(f"{must}, as other files have; got {got}")
-            if times > 1 and once:
-                raise InvalidInput(f"{must} once; it is there {times} times")
-            if part.types:
-                is_text = part.types[part.names.index(name)] == "VARCHAR"
-                of_kind.setdefault("text" if is_text else "numbers", part.path)
+                must = f"must have the column {brief(name)} once"
+                raise InvalidInput(f"{escaped(part.path)} {must}; got {got}")
+            kind = part.types[part.names.index(name)] if part.types else ""
+            of_kind.setdefault("text" if kind == "VARCHAR" else "numbers", part.path)
         if len(of_kind) > 1 and once:
             got = " and ".join(f"{kind} in {escaped(of_kind[kind])}" for kind in sorted(of_kind))
             raise InvalidInput(f"{brief(name)} must have one type in all files; it contains {got}")
@@ -216,7 +213,10 @@ def _count_part(
     """Count the rows by DuckDB or, if it refuses them, in Python."""
     name = part.path.name
     if _is_gzip(part.path):
-        _check_gzip(part.path)
+        # DuckDB can take a file that is damaged or cut short for a complete one.
+        with gzip.open(part.path) as stream:
+            while stream.read(_BLOCK):
+                pass
     if part.table and connection:
         with suppress(*_duckdb_errors()):
             relation = connection.sql(_select(part, columns, cuts))
@@ -328,15 +328,16 @@ def refusals(path: object) -> Iterator[None]:
 
 
 def _duckdb_errors() -> tuple[type[Exception], ...]:
-    duckdb = sys.modules.get("duckdb")
+    duckdb: Any = sys.modules.get("duckdb")
     return (duckdb.Error,) if duckdb else ()
 
 
 # CSV
 
 
-def _read_each(read: Callable[[Path], Part], source: Source, _: object) -> list[Part]:
-    return [read(path) for path in source.files]
+def csv_files(source: Source, _: object) -> list[Part]:
+    """A part for each file."""
+    return list(map(csv_file, source.files))
 
 
 def csv_file(path: Path) -> Part:
@@ -409,6 +410,11 @@ def _read_records(path: Path, separator: str, width: int) -> Iterator[list[str]]
 # JSON Lines
 
 
+def json_files(source: Source, _: object) -> list[Part]:
+    """A part for each file."""
+    return list(map(json_file, source.files))
+
+
 def json_file(path: Path) -> Part:
     """The columns of a file of JSON Lines: the keys of its first records, repeated if one of them repeats them."""
     keys: Counter[str] = Counter()
@@ -441,13 +447,6 @@ def _read_objects(path: Path, lines: Iterable[str], **options: Any) -> Iterator[
 
 
 # Lines of text
-
-
-def _check_gzip(path: Path) -> None:
-    """Refuse a compressed file that is damaged or cut short, which DuckDB can take for a complete one."""
-    with gzip.open(path) as stream:
-        while stream.read(_BLOCK):
-            pass
 
 
 def _is_gzip(path: Path) -> bool:
@@ -502,8 +501,8 @@ def parquet_files(source: Source, connection: Connection) -> list[Part]:
         names = _top_level_names(schema)
         # DuckDB renames columns whose names differ in case only.
         columns = [f"#{i + 1}" for i, _ in enumerate(names)]
-        types = connection.sql(f"SELECT {', '.join(columns)} FROM {table}").types
-        types = list(map(str, types))
+        kinds = connection.sql(f"SELECT {', '.join(columns)} FROM {table}").types
+        types = [str(kind) for kind in kinds]
         # DuckDB needs pytz to fetch times with a zone.
         columns = [f"{c}::VARCHAR" if "ZONE" in types[i] else c for i, c in enumerate(columns)]
         columns += [f"folders.col{i + 1}::VARCHAR" for i, _ in enumerate(folders)]
@@ -540,29 +539,16 @@ def _read_folders(file: Path, root: Path) -> tuple[Key, list[str]]:
 
 
 FORMATS = (
+    Format("csv", ("CSV", "TSV"), (".csv", ".tsv", ".txt"), csv_files, is_packed=True),
+    Format("jsonl", ("JSON Lines",), (".jsonl", ".ndjson"), json_files, b"{", is_packed=True),
     Format(
-        key="csv",
-        names=("CSV", "TSV"),
-        endings=(".csv", ".tsv", ".txt"),
-        is_packed=True,
-        read=partial(_read_each, csv_file),
-    ),
-    Format(
-        key="jsonl",
-        names=("JSON Lines",),
-        endings=(".jsonl", ".ndjson"),
-        magic=b"{",
-        is_packed=True,
-        read=partial(_read_each, json_file),
-    ),
-    Format(
-        key="parquet",
-        names=("Parquet",),
-        endings=(".parquet", ".pq"),
-        magic=b"PAR1",
+        "parquet",
+        ("Parquet",),
+        (".parquet", ".pq"),
+        parquet_files,
+        b"PAR1",
         in_folders=True,
         needs="duckdb",
-        read=parquet_files,
     ),
 )
 """The formats. A new one is a reader and a record here: the command, the web app and the docs read it."""
