@@ -41,13 +41,8 @@ _BLOCK = 1 << 16
 # A decimal number with more digits is neither a float nor worth that many digits.
 _MOST_DIGITS = 300
 _KINDS = "columns must contain numbers, text, booleans or dates"
-# Numbers of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
-_SHORT = {
-    "float32": np.float32,
-    "float": np.float32,
-    "float16": np.float16,
-    "halffloat": np.float16,
-}
+# Types of fewer than 64 bits, as NumPy, pandas, polars, Arrow and narwhals call them.
+_SHORT = {"float": "f4", "float32": "f4", "halffloat": "f2", "float16": "f2"}
 
 Key = tuple[Any, ...]
 Cuts = Mapping[int, tuple[float, ...]]
@@ -108,7 +103,7 @@ class Table:
             # An Arrow table can have one dictionary per chunk, and cannot be grouped by such a column.
             native = native.unify_dictionaries()  # type: ignore[attr-defined]
         try:
-            self.frame: Any = nw.from_native(native)  # type: ignore[call-overload]
+            self.frame: Any = nw.from_native(native)
             self.names: list[Any] = self.frame.collect_schema().names()
         except TypeError:
             raise InvalidInput(
@@ -149,7 +144,8 @@ class Table:
         elif self.engine == "duckdb":
             native = native.project(", ".join(f"#{i} AS {x}" for i, x in enumerate(unique, 1)))
         chosen = [nw.nth(self.place(name)).alias(f"evenhand_{i}") for i, name in enumerate(columns)]
-        return nw.from_native(native).lazy().select(*chosen)
+        frame: Lazy = nw.from_native(native).lazy().select(*chosen)
+        return frame
 
     def place(self, name: Hashable) -> int:
         """The position of a column."""
@@ -213,21 +209,17 @@ def count_columns(columns: Sequence[Column], cuts: Cuts) -> Counted:
     >>> count_columns([("race", ["A", "A"]), ("y_score", [0.7, 0.9])], {1: (0.5,)}).rows
     Counter({('A', 1): 2})
     """
+    names = [name for name, _ in columns]
     indexes = [(name, column.index) for name, column in columns if hasattr(column, "iloc")]
     for name, index in indexes[1:]:
         if not index.equals(indexes[0][1]):
-            raise InvalidInput(
-                f"{indexes[0][0]} and {name} must have the same index; align them, or pass their "
-                "values without it"
-            )
-    names = [name for name, _ in columns]
+            must = "must have the same index; align them, or pass their values without it"
+            raise InvalidInput(f"{indexes[0][0]} and {name} {must}")
     held = [_sliceable(column, name) for name, column in columns]
     rows = len(held[0])
     if any(len(column) != rows for column in held):
-        listed = ", ".join(
-            f"{name} {len(column):,}" for name, column in zip(names, held, strict=True)
-        )
-        raise InvalidInput(f"columns must have the same length; got {listed}")
+        got = ", ".join(f"{name} {len(held[i]):,}" for i, name in enumerate(names))
+        raise InvalidInput(f"columns must have the same length; got {got}")
     dtypes = [getattr(column, "dtype", getattr(column, "type", None)) for _, column in columns]
 
     def read_keys() -> Iterator[Key]:
@@ -260,11 +252,12 @@ def collect_rows(rows: Iterable[Key], dtypes: Sequence[object] = ()) -> Counter[
     >>> collect_rows([("A", 1.0, 3), ("A", 1, 2)])
     Counter({('A', 1): 5})
     """
-    short = {i: kind for i, dtype in enumerate(dtypes) if (kind := _short_float(dtype))}
+    short = [(i, kind) for i, dtype in enumerate(dtypes) if (kind := _short_float(dtype))]
     counts: Counter[Key] = Counter()
     for *values, n in rows:
-        for i, kind in short.items():
-            values[i] = kind(values[i]) if isinstance(values[i], float) else values[i]
+        for i, kind in short:
+            if isinstance(values[i], float):
+                values[i] = kind.type(values[i])
         key = tuple(None if value == "" else value for value in map(plain, values))
         for value in key:
             if isinstance(value, (list, dict, Fraction)):
@@ -355,25 +348,26 @@ def _round_cuts(cuts: tuple[float, ...], dtype: object) -> tuple[float, ...]:
 
     One just above a number, such as ``nextafter(1, 2)``, stays above it.
     """
-    kind = _short_float(dtype)
-    if kind is None:
+    short = _short_float(dtype)
+    if short is None:
         return cuts
     with np.errstate(over="ignore"):
-        near = np.array(cuts, dtype=kind)
-        is_above = near.astype(float) == np.nextafter(cuts, -inf)
-        return tuple(np.where(is_above, np.nextafter(near, kind(inf)), near).tolist())
+        near = np.array(cuts, dtype=short)
+    is_above = near.astype(float) == np.nextafter(cuts, -inf)
+    return tuple(np.where(is_above, np.nextafter(near, short.type(inf)), near).tolist())
 
 
-def _short_float(dtype: object) -> type[np.floating] | None:
+def _short_float(dtype: object) -> np.dtype[np.floating] | None:
     """The type of floats with fewer than 64 bits."""
-    return _SHORT.get(str(dtype).lower().removesuffix("[pyarrow]"))
+    name = _SHORT.get(str(dtype).lower().removesuffix("[pyarrow]"))
+    return np.dtype(name) if name else None
 
 
 def _declared_orders(dtypes: Sequence[object]) -> dict[int, Key]:
     """By position, the values of ordered categoricals and enumerations, in their order."""
     orders = {}
     for i, dtype in enumerate(dtypes):
-        categories = getattr(dtype, "categories", None)
+        categories: Any = getattr(dtype, "categories", None)
         if getattr(dtype, "ordered", True) and hasattr(categories, "__iter__"):
             orders[i] = tuple(map(plain, categories))
     return orders
@@ -406,9 +400,8 @@ def unknown_column(name: Hashable, names: Sequence[Hashable]) -> UnknownName:
     >>> str(unknown_column("1", [0, 1]))
     "no column is called '1'; known: 0, 1"
     """
-    texts = [known for known in names if isinstance(known, str)]
-    if isinstance(name, str) and len(texts) == len(names):
-        return UnknownName.among("column", name, texts)
+    if all(isinstance(one, str) for one in (name, *names)):
+        return UnknownName.among("column", name, map(str, names))
     known = ", ".join(map(brief, names))
     return UnknownName(f"no column is called {brief(name)}; known: {known}")
 

@@ -323,7 +323,7 @@ def refusals(path: object) -> Iterator[None]:
         yield
     except UnicodeDecodeError:
         raise unreadable(path, _NOT_UTF_8) from None
-    except (EOFError, OSError, zlib.error, *_duckdb_errors()) as error:
+    except (EOFError, OSError, zlib.error, *_duckdb_errors()) as error:  # type: ignore[misc]
         raise unreadable(path, getattr(error, "strerror", None) or error) from None
 
 
