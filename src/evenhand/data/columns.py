@@ -7,8 +7,9 @@ passed, counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
-from math import isfinite, nan
+from math import isfinite
 from numbers import Real
 from os import PathLike
 from typing import Any, TypeGuard
@@ -36,13 +37,10 @@ def as_finite(value: Any, what: str = "`threshold`") -> float:
     if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         value = value.item()
     is_number = isinstance(value, (Real, Decimal)) and not isinstance(value, bool)
-    try:
-        number = float(value) if is_number else nan
-    except (OverflowError, ValueError):
-        number = nan
-    if not isfinite(number):
-        raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
-    return number
+    with suppress(OverflowError, ValueError):
+        if is_number and isfinite(number := float(value)):
+            return number
+    raise InvalidInput(f"{what} must be a finite number; got {brief(value)}")
 
 
 def group_columns(groups: object, data: object) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from difflib import get_close_matches
-from glob import glob
+from glob import glob, has_magic
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO, Any, TypeGuard, TypeVar
@@ -33,6 +33,7 @@ from .readers import FORMATS, PACKINGS, FirstRows, Format, Source, nothing, refu
 PathName = str | os.PathLike[str]
 Paths = PathName | Sequence[PathName]
 Result = TypeVar("Result")
+Seen = dict[tuple[int, ...], Path]
 
 # Delta, Iceberg and Hudi tables have a list of their own that says which files belong to them.
 _LISTED_TABLES = ("_delta_log", "metadata/*.metadata.json", ".hoodie")
@@ -141,13 +142,17 @@ def _find_source(path: Paths) -> Source:
     if len(kinds) > 1:
         got = f"{kinds[0]} and {kinds[1]} files"
         raise InvalidInput(f"`data` must be files of one kind; got {got}")
-    seen: dict[tuple[int, ...], Path] = {}
+    seen: Seen = {}
     for file in source.files:
-        first = seen.setdefault(_state(file)[:2], file)
-        if first is not file:
-            link = f"and {escaped(file)}, a link to it" if first != file else "twice"
-            raise InvalidInput(f"`data` must be distinct files; got {escaped(first)} {link}")
+        _check_distinct(file, seen)
     return source
+
+
+def _check_distinct(path: Path, seen: Seen) -> None:
+    first = seen.setdefault(_state(path)[:2], path)
+    if first is not path:
+        link = f"and {escaped(path)}, a link to it" if first != path else "twice"
+        raise InvalidInput(f"`data` must be distinct files; got {escaped(first)} {link}")
 
 
 def _name_of(source: Source) -> str:
@@ -173,7 +178,7 @@ def _find_local(path: Path) -> Source:
         if path.stat().st_size == 0:
             raise nothing(path, "is empty")
         return Source(path, _format_of(path), [path], path.parent)
-    if not _is_glob(path):
+    if not has_magic(str(path)):
         beside = os.listdir(path.parent) if path.parent.is_dir() else []
         similar = escaped(" or ".join(get_close_matches(path.name, beside, n=2)))
         hint = f"; did you mean {similar}?" if similar else ""
@@ -184,12 +189,8 @@ def _find_local(path: Path) -> Source:
     file_format = _format_of(files[0])
     if file_format is _PARQUET:
         _check_no_table(files)
-    root = next(above for above in path.parents if not _is_glob(above))
+    root = next(above for above in path.parents if not has_magic(str(above)))
     return Source(path, file_format, files, root)
-
-
-def _is_glob(path: Path) -> bool:
-    return any(sign in str(path) for sign in "*?[")
 
 
 def _find_in_folder(path: Path) -> Source:
@@ -200,14 +201,9 @@ def _find_in_folder(path: Path) -> Source:
         )
     files: list[Path] = []
     skipped = 0
-    seen: dict[tuple[int, ...], str] = {}
+    seen: Seen = {}
     for below, folders, names in os.walk(path, onerror=_refuse, followlinks=True):
-        first = seen.setdefault(_state(Path(below))[:2], below)
-        if first != below:
-            raise InvalidInput(
-                f"the folder {escaped(path)} must contain every file once; {escaped(below)} and "
-                f"{escaped(first)} are the same folder, so remove the link"
-            )
+        _check_distinct(Path(below), seen)
         hidden = set(filter(_is_hidden, folders))
         skipped += sum(len(inside) for one in hidden for *_, inside in os.walk(Path(below, one)))
         folders[:] = sorted(set(folders) - hidden)
