@@ -95,7 +95,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, monkeyp
     for change in (lambda: path.write_text("g,y,p\n" + "a,1,1\n" * 500), rewrite, replace):
         path.write_text("g,y,p\n" + "a,1,1\nb,0,1\n" * 20)
         monkeypatch.setattr(readers, "count_frame", lambda *given, change=change: (counted(*given), change())[0])
-        assert refusal(path) == f"{path} changed while it was read; audit it when nobody writes to it, or a copy"
+        assert refusal(path) == f"{path} changed while it was read; audit a copy of it"
 
 
 def test_several_files_are_one_table(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ REFUSED = [
     ("none.parquet", "there is no file {}/none.parquet"),
     ("x/none.parquet", "there is no file {}/x/none.parquet"),
     ("*.parquet", "no file matches {}/*.parquet"),
-    ("", "the folder {} contains no Parquet files; name files of other kinds one by one"),
+    ("", "the folder {} must contain Parquet files; name files of other kinds one by one"),
     ("nothing.txt", "{}/nothing.txt is empty; there is nothing to audit"),
     ("`data`.csv", "there is no file {}/`data`.csv; did you mean data.csv?"),
 ]
@@ -161,7 +161,7 @@ def test_a_path_without_files_is_explained(tmp_path: Path) -> None:
     assert refusal("https://example.org/x.csv") == LOCAL.format("https://example.org/x.csv")
     assert refusal("postgresql://me:secret@host/db") == LOCAL.format("postgresql://…@host/db")
     assert refusal([""]) == "data must be a path to a file; got an empty path"
-    assert refusal("/") == "data must be a file or a folder of Parquet files; got /"
+    assert refusal("/") == "data must be a file or a folder of files; got /"
     with duckdb.connect() as connection:
         connection.execute("ATTACH ':memory:' AS db")
         connection.execute("CREATE SCHEMA db.s")
@@ -265,7 +265,7 @@ def test_tables_that_keep_removed_files_are_refused(tmp_path: Path) -> None:
         (table / log).parent.mkdir()
         (table / log).write_text("{}")
         for given in (table, table.parent, single.parent, f"{table}/**/*.parquet"):
-            assert refusal(given).startswith(f"{table} is a Delta, Iceberg or Hudi table, whose folder may contain")
+            assert refusal(given).startswith(f"{table} is a Delta, Iceberg or Hudi table, which may contain")
         assert cells(single) == CELLS
 
 
@@ -324,7 +324,7 @@ def test_a_format_does_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         if one.in_folders:
             assert cells(folder) == CELLS
         else:
-            assert refusal(folder).startswith(f"the folder {folder} contains no ")
+            assert refusal(folder).startswith(f"the folder {folder} must contain ")
 
 
 def test_messages_and_the_command_name_every_format(tmp_path: Path) -> None:

@@ -84,9 +84,7 @@ def _read(path: Paths, reader: Callable[[Source], Result]) -> tuple[Result, dict
     for file, state in zip(source.files, states, strict=True):
         # The SHA-256 would be that of other rows.
         if _state(file) != state:
-            raise InvalidInput(
-                f"{escaped(file)} changed while it was read; audit it when nobody writes to it, or a copy"
-            )
+            raise InvalidInput(f"{escaped(file)} changed while it was read; audit a copy of it")
     total = digests[0]
     if len(digests) > 1:
         names = [_relative(file, source.root) for file in source.files]
@@ -196,9 +194,7 @@ def _find_local(path: Path) -> Source:
 def _find_in_folder(path: Path) -> Source:
     """The Parquet files in a folder and below it; a folder that cannot be opened is an error, not empty."""
     if path.absolute() == Path(path.absolute().anchor):
-        raise InvalidInput(
-            f"`data` must be a file or a folder of Parquet files; got {escaped(path)}"
-        )
+        raise InvalidInput(f"`data` must be a file or a folder of files; got {escaped(path)}")
     files: list[Path] = []
     skipped = 0
     seen: Seen = {}
@@ -212,9 +208,8 @@ def _find_in_folder(path: Path) -> Source:
         files += data
         skipped += len(names) - len(data)
     if not files:
-        raise InvalidInput(
-            f"the folder {escaped(path)} contains no Parquet files; name files of other kinds one by one"
-        )
+        must = "must contain Parquet files; name files of other kinds one by one"
+        raise InvalidInput(f"the folder {escaped(path)} {must}")
     _check_no_table(files)
     return Source(path, _PARQUET, sorted(files), path, skipped)
 
@@ -232,9 +227,8 @@ def _check_no_table(files: Iterable[Path]) -> None:
     for folder in sorted({above for file in files for above in file.absolute().parents}):
         if any(any(folder.glob(listed)) for listed in _LISTED_TABLES):
             raise InvalidInput(
-                f"{escaped(folder)} is a Delta, Iceberg or Hudi table, whose folder may contain files "
-                "that are no longer part of the table; pass it as a frame, such as "
-                f"polars.scan_delta({str(folder)!r})"
+                f"{escaped(folder)} is a Delta, Iceberg or Hudi table, which may contain removed files; "
+                f"pass it as a frame, such as polars.scan_delta({str(folder)!r})"
             )
 
 

@@ -318,10 +318,9 @@ def _level_expression(dtype: DType, value: Expr, title: str, cuts: tuple[float, 
 
     if not (dtype.is_numeric() or dtype == nw.Boolean):
         raise InvalidInput(f"{title} must contain numbers; it contains {dtype}")
-    missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
     number = value.cast(nw.Float64)
     reached = [(number >= cut).cast(nw.Int32) for cut in _round_cuts(cuts, dtype)]
-    return nw.when(~missing).then(_total(reached))
+    return nw.when(~(number.is_null() | number.is_nan())).then(_total(reached))
 
 
 def _total(terms: list[Expr]) -> Expr:
