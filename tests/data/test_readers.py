@@ -212,14 +212,14 @@ def test_files_are_read_as_the_csv_module_reads_them(seed: int, tmp_path: Path) 
 
 def test_a_compressed_file_that_was_cut_short_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it was cut, and even if DuckDB takes what it can unpack for the whole file."""
-    rows = [(i % 2, 1, i * 7919 % 99) for i in range(40_000)]
+    rows = [(i % 2, 1, i * 7919 % 99) for i in range(200_000)]  # more than is read to find the columns
     csv_lines = ["y,p,g", *(f"{y},{p},{g}" for y, p, g in rows)]
-    json_lines = [json.dumps({"y": y, "p": p, "g": str(g)}) for y, p, g in rows]
+    json_lines = [json.dumps({"y": y, "p": p, "g": str(g)}) for y, p, g in rows[:40_000]]
     for name, lines in (("d.csv.gz", csv_lines), ("d.jsonl.gz", json_lines)):
         monkeypatch.undo()
         packed = gzip.compress("\n".join(lines).encode())
         path = written(tmp_path / name, packed)
-        assert count_rows(path, "y", {}).source["rows"] == 40_000
+        assert count_rows(path, "y", {}).source["rows"] in (200_000, 40_000)
         counted = frames.Counted(Counter({("1",): 9}), None, {})
         monkeypatch.setattr(readers, "count_frame", lambda *_, counted=counted: counted)
         for size in (len(packed) - 1, len(packed) - 4, len(packed) - 9, len(packed) // 2, 20):
